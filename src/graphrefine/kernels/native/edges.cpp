@@ -1,0 +1,6 @@
+// Edge arrays to CSR.
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_edges(nb::module_ &) {}

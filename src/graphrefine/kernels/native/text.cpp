@@ -1,0 +1,6 @@
+// Text edge lists to arrays.
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_text(nb::module_ &) {}

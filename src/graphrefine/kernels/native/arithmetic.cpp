@@ -1,1 +1,362 @@
-// Products and dense algebra on tall matrices, compiled once for each instruction set.
+// Products and dense algebra on tall matrices, compiled once for each instruction set (VARIANT).
+//
+// Rows are worked in blocks of 128 that stay in the cache: gathered or rotated, then finished (see Finish), then written.
+// Sums run in an order that depends on the matrix alone, never on the number of threads: a row is summed by one thread,
+// and the Gram matrices of units of 512 rows are added up in the units' order.
+#include "arithmetic.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#define JOIN2(a, b) a##b
+#define JOIN(a, b) JOIN2(a, b)
+#define TEXT2(a) #a
+#define TEXT(a) TEXT2(a)
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int W = 16;  // floats in a vector
+#elif defined(__AVX2__)
+constexpr int W = 8;
+#else
+constexpr int W = 4;
+#endif
+typedef float Floats __attribute__((vector_size(W * 4)));
+typedef std::uint32_t Words __attribute__((vector_size(W * 4)));
+
+constexpr std::int64_t BLOCK = 128;    // rows in the cache at a time
+constexpr std::int64_t UNIT = 512;     // rows that a thread takes at a time
+constexpr std::int64_t CHUNK = 512;    // entries of a row whose coefficients are formed at a time
+constexpr std::int64_t AHEAD = 16;     // entries between a prefetch and its use
+constexpr int TILE = 4;                // rows of a register tile; it is two vectors wide
+
+template <class V> inline V load(const void *from) {
+    V v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+}
+template <class V> inline void store(void *to, V v) { std::memcpy(to, &v, sizeof v); }
+inline Floats broadcast(float x) { return x - Floats{}; }  // x - 0 is x for every x, so nothing is computed
+
+// A vector of 2W bfloat16 holds pairs: the even column in the low half of each word, the odd one in the high half.
+inline Floats even(Words w) { return (Floats)(w << 16); }
+inline Floats odd(Words w) { return (Floats)(w & 0xffff0000u); }
+inline Words rounded(Floats x) {  // to the nearest bfloat16, ties to even, in the high half
+    Words w = (Words)x;
+    return w + 0x7fffu + ((w >> 16) & 1u);
+}
+
+#if defined(__AVX512F__)
+#define INTERLEAVE_LOW(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define INTERLEAVE_HIGH(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define EVENS(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
+#define ODDS(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
+constexpr Words LANE = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif defined(__AVX2__)
+#define INTERLEAVE_LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define INTERLEAVE_HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define EVENS(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#define ODDS(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)
+constexpr Words LANE = {0, 1, 2, 3, 4, 5, 6, 7};
+#else
+#define INTERLEAVE_LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define INTERLEAVE_HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define EVENS(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#define ODDS(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7)
+constexpr Words LANE = {0, 1, 2, 3};
+#endif
+
+// ---- gathering: out[c : c + 2 W P] += sum_p coefficient[p] * from[p][c : c + 2 W P] ------------------------------------
+
+struct Half {
+    static constexpr std::int64_t bytes(std::int64_t columns) { return columns * 2; }
+    template <int P>
+    static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out) {
+        Floats sum[2 * P] = {};
+        for (std::int64_t p = 0; p < count; ++p) {
+            const char *row = from[p] + 2 * c;
+            const Floats f = broadcast(coefficient[p]);
+            for (int q = 0; q < P; ++q) {
+                const Words w = load<Words>(row + 4 * W * q);
+                sum[2 * q] += f * even(w);
+                sum[2 * q + 1] += f * odd(w);
+            }
+        }
+        for (int q = 0; q < P; ++q) {
+            float *to = out + c + 2 * W * q;
+            store(to, load<Floats>(to) + INTERLEAVE_LOW(sum[2 * q], sum[2 * q + 1]));
+            store(to + W, load<Floats>(to + W) + INTERLEAVE_HIGH(sum[2 * q], sum[2 * q + 1]));
+        }
+    }
+};
+
+struct Single {
+    static constexpr std::int64_t bytes(std::int64_t columns) { return columns * 4; }
+    template <int P>
+    static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out) {
+        Floats sum[2 * P] = {};
+        for (std::int64_t p = 0; p < count; ++p) {
+            const char *row = from[p] + 4 * c;
+            const Floats f = broadcast(coefficient[p]);
+            for (int q = 0; q < 2 * P; ++q) sum[q] += f * load<Floats>(row + 4 * W * q);
+        }
+        for (int q = 0; q < 2 * P; ++q) store(out + c + W * q, load<Floats>(out + c + W * q) + sum[q]);
+    }
+};
+
+struct Signs {
+    static constexpr std::int64_t bytes(std::int64_t columns) { return columns / 8; }
+    template <int P>
+    static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out) {
+        typedef std::int32_t Integers __attribute__((vector_size(W * 4)));
+        Floats sum[2 * P] = {};
+        for (std::int64_t p = 0; p < count; ++p) {
+            const char *row = from[p] + c / 8;
+            const Floats plus = broadcast(coefficient[p]), minus = -plus;
+            for (int q = 0; q < 2 * P; ++q) {  // bit b of a word is the sign of its column b: set means -1
+                const Words word = Words{} + load<std::uint32_t>(row + W * q / 32 * 4);
+                sum[q] += (Integers)(word << (31u - W * q % 32 - LANE)) < 0 ? minus : plus;
+            }
+        }
+        for (int q = 0; q < 2 * P; ++q) store(out + c + W * q, load<Floats>(out + c + W * q) + sum[q]);
+    }
+};
+
+template <class X>
+void gather_row(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t columns, float *out) {
+    std::int64_t c = 0;
+    for (; c + 8 * W <= columns; c += 8 * W) X::template gather<4>(from, coefficient, count, c, out);
+    if constexpr (W >= 8)
+        if (c + 4 * W <= columns) X::template gather<2>(from, coefficient, count, c, out), c += 4 * W;
+    if constexpr (W >= 16)
+        if (c + 2 * W <= columns) X::template gather<1>(from, coefficient, count, c, out);
+}
+
+template <class X> void product_rows(const Operator &m, const Tall &x, std::int64_t begin, std::int64_t end, float *out) {
+    float coefficient[CHUNK];
+    const char *from[CHUNK];
+    const char *first = static_cast<const char *>(x.data);
+    const std::int64_t columns = x.columns, bytes = X::bytes(columns), last = m.indptr[m.rows] - 1;
+    for (std::int64_t i = begin; i < end; ++i, out += columns) {
+        std::memset(out, 0, columns * sizeof(float));
+        const float shift = (m.row_shift ? m.row_shift[i] : 0.f) + m.constant;
+        for (std::int64_t p = m.indptr[i]; p < m.indptr[i + 1]; p += CHUNK) {
+            const std::int64_t count = std::min(CHUNK, m.indptr[i + 1] - p);
+            const std::int32_t *index = m.indices + p;
+            for (std::int64_t q = 0; q < count; ++q) {
+                from[q] = first + index[q] * bytes;
+                const char *next = first + m.indices[std::min(p + q + AHEAD, last)] * bytes;
+                for (std::int64_t b = 0; b < bytes; b += 128) __builtin_prefetch(next + b), __builtin_prefetch(next + b + 64);
+            }
+            for (std::int64_t q = 0; q < count; ++q) coefficient[q] = shift;
+            if (m.value)
+                for (std::int64_t q = 0; q < count; ++q) coefficient[q] += m.value[p + q];
+            if (m.column_shift)
+                for (std::int64_t q = 0; q < count; ++q) coefficient[q] += m.column_shift[index[q]];
+            if (m.column_scale)
+                for (std::int64_t q = 0; q < count; ++q) coefficient[q] *= m.column_scale[index[q]];
+            gather_row<X>(from, coefficient, count, columns, out);
+        }
+        if (m.loop != 0.f) {
+            const char *self = first + i * bytes;
+            const float loop = m.loop * (m.column_scale ? m.column_scale[i] : 1.f);
+            gather_row<X>(&self, &loop, 1, columns, out);
+        }
+        if (m.row_scale)
+            for (std::int64_t c = 0; c < columns; c += W) store(out + c, load<Floats>(out + c) * broadcast(m.row_scale[i]));
+    }
+}
+
+// ---- dense: rows in the cache, tiles of 4 x 2 vectors in registers -----------------------------------------------------
+
+// gram[a : a + T, b : b + 2 W] += x[:, a : a + T]^T x[:, b : b + 2 W]; a block's sum in float32, theirs in float64
+template <int T> void add_gram_tile(const float *x, std::int64_t rows, std::int64_t columns, std::int64_t a, std::int64_t b,
+                                    double *gram) {
+    Floats sum[T][2] = {};
+    for (std::int64_t r = 0; r < rows; ++r) {
+        const float *row = x + r * columns;
+        const Floats left = load<Floats>(row + b), right = load<Floats>(row + b + W);
+        for (int t = 0; t < T; ++t) {
+            const Floats f = broadcast(row[a + t]);
+            sum[t][0] += f * left;
+            sum[t][1] += f * right;
+        }
+    }
+    for (int t = 0; t < T; ++t) {
+        float tile[2 * W];
+        store(tile, sum[t][0]), store(tile + W, sum[t][1]);
+        double *to = gram + (a + t) * columns + b;
+        for (int c = 0; c < 2 * W; ++c) to[c] += tile[c];
+    }
+}
+
+// gram += x^T x, on and above the diagonal
+void add_gram(const float *x, std::int64_t rows, std::int64_t columns, double *gram) {
+    for (std::int64_t b = 0; b < columns; b += 2 * W) {
+        for (std::int64_t a = 0; a < b + 2 * W; a += 16) {  // 16 = 6 + 6 + 4: twelve sums keep both multipliers busy
+            add_gram_tile<6>(x, rows, columns, a, b, gram);
+            add_gram_tile<6>(x, rows, columns, a + 6, b, gram);
+            add_gram_tile<4>(x, rows, columns, a + 12, b, gram);
+        }
+    }
+}
+
+// out = x @ rotation, for up to 128 rows; `panels` holds the rotation in panels of two vectors' width
+void rotate_rows(const float *x, std::int64_t rows, std::int64_t columns, const float *panels, bool triangular, float *out) {
+    for (std::int64_t b = 0; b < columns; b += 2 * W, panels += columns * 2 * W) {
+        const std::int64_t depth = triangular ? b + 2 * W : columns;
+        for (std::int64_t r = 0; r < rows; r += TILE) {  // `x` has room for whole tiles
+            Floats sum[TILE][2] = {};
+            const float *row = x + r * columns;
+            for (std::int64_t a = 0; a < depth; ++a) {
+                const Floats left = load<Floats>(panels + a * 2 * W), right = load<Floats>(panels + a * 2 * W + W);
+                for (int t = 0; t < TILE; ++t) {
+                    const Floats f = broadcast(row[t * columns + a]);
+                    sum[t][0] += f * left;
+                    sum[t][1] += f * right;
+                }
+            }
+            for (int t = 0; t < TILE; ++t) {
+                store(out + (r + t) * columns + b, sum[t][0]);
+                store(out + (r + t) * columns + b + W, sum[t][1]);
+            }
+        }
+    }
+}
+
+void read_rows(const Tall &x, std::int64_t begin, std::int64_t end, float *out) {
+    for (std::int64_t i = begin; i < end; ++i, out += x.columns) {
+        if (x.kind == Kind::single) {
+            std::memcpy(out, static_cast<const float *>(x.data) + i * x.stride, x.columns * sizeof(float));
+        } else {
+            const std::uint16_t *from = static_cast<const std::uint16_t *>(x.data) + i * x.stride;
+            for (std::int64_t c = 0; c < x.columns; c += 2 * W) {
+                const Words w = load<Words>(from + c);
+                store(out + c, INTERLEAVE_LOW(even(w), odd(w)));
+                store(out + c + W, INTERLEAVE_HIGH(even(w), odd(w)));
+            }
+        }
+    }
+}
+
+void write_rows(const float *x, std::int64_t columns, std::int64_t begin, std::int64_t end, const Finish &finish) {
+    const Tall &out = finish.out;
+    for (std::int64_t row = begin; row < end; ++row, x += columns) {
+        const std::int64_t i = finish.places ? finish.places[row] : row;
+        if (out.kind == Kind::single) {
+            std::memcpy(static_cast<float *>(out.data) + i * out.stride, x, out.columns * sizeof(float));
+        } else {
+            std::uint16_t *to = static_cast<std::uint16_t *>(out.data) + i * out.stride;
+            for (std::int64_t c = 0; c < columns; c += 2 * W) {
+                const Floats a = load<Floats>(x + c), b = load<Floats>(x + c + W);
+                const Words low = rounded(EVENS(a, b)), high = rounded(ODDS(a, b));
+                store(to + c, (low >> 16) | (high & 0xffff0000u));
+            }
+        }
+    }
+}
+
+void finish_rows(float *rows, std::int64_t columns, std::int64_t begin, std::int64_t end, const Finish &finish,
+                 float *spare, double *gram) {
+    const std::int64_t count = end - begin;
+    if (finish.plus.data) {
+        read_rows(finish.plus, begin, end, spare);
+        const Floats s = broadcast(finish.scale), t = broadcast(finish.plus_scale);
+        for (std::int64_t c = 0; c < count * columns; c += W)
+            store(rows + c, s * load<Floats>(rows + c) + t * load<Floats>(spare + c));
+    } else if (finish.scale != 1.f) {
+        for (std::int64_t c = 0; c < count * columns; c += W)
+            store(rows + c, broadcast(finish.scale) * load<Floats>(rows + c));
+    }
+    if (finish.unit) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            float *row = rows + i * columns;
+            Floats squares = {};
+            for (std::int64_t c = 0; c < columns; c += W) squares += load<Floats>(row + c) * load<Floats>(row + c);
+            double sum = 0;
+            for (int c = 0; c < W; ++c) sum += squares[c];
+            const Floats f = broadcast(sum > 0 ? static_cast<float>(1 / std::sqrt(sum)) : 0.f);
+            for (std::int64_t c = 0; c < columns; c += W) store(row + c, f * load<Floats>(row + c));
+        }
+    }
+    if (gram) add_gram(rows, count, columns, gram);
+    if (finish.out.data) write_rows(rows, columns, begin, end, finish);
+}
+
+// ---- threads -----------------------------------------------------------------------------------------------------------
+
+std::unique_ptr<float, decltype(&std::free)> aligned_floats(std::int64_t count) {
+    void *memory = nullptr;
+    if (posix_memalign(&memory, 64, count * sizeof(float))) throw std::bad_alloc();
+    std::memset(memory, 0, count * sizeof(float));
+    return {static_cast<float *>(memory), &std::free};
+}
+
+// Runs fill(begin, end, rows, spare) and finish_rows on each block of 128 rows, units dealt to threads in order.
+template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, const Finish &finish, int threads, Fill fill) {
+    const std::int64_t units = (rows + UNIT - 1) / UNIT, square = columns * columns;
+    std::atomic<std::int64_t> next{0};
+    std::int64_t turn = 0;
+    std::mutex mutex;
+    std::condition_variable turned;
+    auto work = [&] {
+        auto fresh = aligned_floats(BLOCK * columns), spare = aligned_floats(BLOCK * columns);
+        std::vector<double> gram(finish.gram ? square : 0);
+        for (std::int64_t unit; (unit = next++) < units;) {
+            std::fill(gram.begin(), gram.end(), 0.);
+            for (std::int64_t i = unit * UNIT; i < std::min(rows, (unit + 1) * UNIT); i += BLOCK) {
+                const std::int64_t end = std::min({rows, (unit + 1) * UNIT, i + BLOCK});
+                fill(i, end, fresh.get(), spare.get());
+                finish_rows(fresh.get(), columns, i, end, finish, spare.get(), finish.gram ? gram.data() : nullptr);
+            }
+            if (finish.gram) {
+                std::unique_lock<std::mutex> lock(mutex);
+                turned.wait(lock, [&] { return turn == unit; });
+                for (std::int64_t c = 0; c < square; ++c) finish.gram[c] += gram[c];
+                ++turn;
+                turned.notify_all();
+            }
+        }
+    };
+    std::vector<std::thread> others;
+    for (std::int64_t t = 1; t < std::min<std::int64_t>(threads, units); ++t) others.emplace_back(work);
+    work();
+    for (auto &thread : others) thread.join();
+    if (finish.gram)  // below the diagonal: the mirror image
+        for (std::int64_t a = 0; a < columns; ++a)
+            for (std::int64_t b = 0; b < a; ++b) finish.gram[a * columns + b] = finish.gram[b * columns + a];
+}
+
+void apply(const Operator &m, const Tall &x, const Finish &finish, int threads) {
+    const auto product = x.kind == Kind::half ? product_rows<Half> : x.kind == Kind::single ? product_rows<Single> : product_rows<Signs>;
+    over_blocks(m.rows, x.columns, finish, threads, [&](std::int64_t begin, std::int64_t end, float *fresh, float *) {
+        product(m, x, begin, end, fresh);
+    });
+}
+
+void rotate(const Tall &x, const float *rotation, bool triangular, const Finish &finish, int threads) {
+    const std::int64_t k = x.columns;
+    auto panels = aligned_floats(rotation ? k * k : 1);
+    for (std::int64_t b = 0; rotation && b < k; b += 2 * W)
+        for (std::int64_t a = 0; a < k; ++a)
+            std::memcpy(panels.get() + b * k + a * 2 * W, rotation + a * k + b, 2 * W * sizeof(float));
+    over_blocks(x.rows, k, finish, threads, [&](std::int64_t begin, std::int64_t end, float *fresh, float *spare) {
+        read_rows(x, begin, end, rotation ? spare : fresh);
+        if (rotation) rotate_rows(spare, end - begin, k, panels.get(), triangular, fresh);
+    });
+}
+
+}  // namespace
+
+const Arithmetic &JOIN(arithmetic_, VARIANT)() {
+    static const Arithmetic table{TEXT(VARIANT), apply, rotate};
+    return table;
+}

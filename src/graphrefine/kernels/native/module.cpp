@@ -1,13 +1,181 @@
-// The compiled module: binds each file's functions under one name.
+// The compiled module: the choice of instruction set, and the arithmetic's door from Python.
+#include "arithmetic.h"
+
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 void bind_text(nb::module_ &module);
 void bind_edges(nb::module_ &module);
+void bind_order(nb::module_ &module);
+
+namespace {
+
+using Matrix = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T> using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+const Arithmetic &fastest() {
+#ifdef GRAPHREFINE_X86
+    __builtin_cpu_init();
+    const char *limit = std::getenv("GRAPHREFINE_SIMD");  // for tests: "baseline" or "avx2" at most
+    const bool any = limit == nullptr || !std::strcmp(limit, "avx512");
+    if (any && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+        return arithmetic_avx512();
+    if ((any || !std::strcmp(limit, "avx2")) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return arithmetic_avx2();
+#endif
+    return arithmetic_baseline();
+}
+
+const Arithmetic &arithmetic() {
+    static const Arithmetic &chosen = fastest();
+    return chosen;
+}
+
+void need(bool holds, const char *what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+Tall tall(const Matrix &array) {
+    Tall view;
+    view.data = array.data();
+    view.rows = static_cast<std::int64_t>(array.shape(0));
+    view.columns = view.stride = static_cast<std::int64_t>(array.shape(1));
+    if (array.dtype() == nb::dtype<float>()) view.kind = Kind::single;
+    else if (array.dtype() == nb::dtype<std::uint16_t>()) view.kind = Kind::half;
+    else if (array.dtype() == nb::dtype<std::uint32_t>()) view.kind = Kind::signs, view.columns *= 32;
+    else throw nb::type_error("a tall matrix is float32, uint16 (bfloat16) or uint32 (signs)");
+    return view;
+}
+
+Finish finishing(std::int64_t rows, std::int64_t columns, float scale, const std::optional<Matrix> &plus, float plus_scale,
+                 bool unit, const std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>> &gram,
+                 const std::optional<Matrix> &out) {
+    need(columns % 32 == 0, "tall matrices have columns padded to a multiple of 32");
+    Finish finish;
+    finish.scale = scale;
+    finish.unit = unit;
+    if (plus) {
+        finish.plus = tall(*plus), finish.plus_scale = plus_scale;
+        need(finish.plus.rows == rows && finish.plus.columns == columns, "`plus` must have the shape of the result");
+        need(finish.plus.kind != Kind::signs, "`plus` cannot be a sketch of signs");
+    }
+    if (gram) {
+        need(static_cast<std::int64_t>(gram->shape(0)) == columns && gram->shape(1) == gram->shape(0),
+             "`gram` must be columns x columns");
+        finish.gram = gram->data();
+    }
+    if (out) {
+        finish.out = tall(*out);
+        need(finish.out.rows == rows, "`out` must have as many rows as the result");
+        need(finish.out.kind != Kind::signs, "`out` cannot hold signs");
+        need(finish.out.columns == columns || (finish.out.kind == Kind::single && finish.out.columns < columns),
+             "`out` must have the columns of the result, or fewer if float32");
+    }
+    return finish;
+}
+
+// Keeps the arrays of an operator alive beside the view of them.
+struct Product {
+    Vector<const std::int64_t> indptr;
+    Vector<const std::int32_t> indices;
+    std::optional<Vector<const float>> value, row_shift, column_shift, row_scale, column_scale;
+    std::int64_t columns;
+    Operator view;
+
+    Product(Vector<const std::int64_t> indptr_, Vector<const std::int32_t> indices_, std::int64_t columns_,
+            std::optional<Vector<const float>> value_, std::optional<Vector<const float>> row_shift_,
+            std::optional<Vector<const float>> column_shift_, std::optional<Vector<const float>> row_scale_,
+            std::optional<Vector<const float>> column_scale_, float constant, float loop)
+        : indptr(indptr_), indices(indices_), value(value_), row_shift(row_shift_), column_shift(column_shift_),
+          row_scale(row_scale_), column_scale(column_scale_), columns(columns_) {
+        need(indptr.shape(0) >= 1, "`indptr` must have one entry more than there are rows");
+        view.rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+        view.indptr = indptr.data(), view.indices = indices.data();
+        const std::size_t entries = indices.shape(0), rows = indptr.shape(0) - 1;
+        need(view.indptr[0] == 0 && view.indptr[rows] == static_cast<std::int64_t>(entries),
+             "`indptr` must run from 0 to the number of entries");
+        for (std::size_t i = 0; i < rows; ++i) need(view.indptr[i] <= view.indptr[i + 1], "`indptr` must not decrease");
+        std::int32_t low = 0, high = -1;
+        for (std::size_t p = 0; p < entries; ++p) low = std::min(low, view.indices[p]), high = std::max(high, view.indices[p]);
+        need(low >= 0 && high < columns, "`indices` must lie between 0 and the number of columns");
+        auto take = [](const std::optional<Vector<const float>> &from, std::size_t length, const char *what) -> const float * {
+            if (!from) return nullptr;
+            need(from->shape(0) == length, what);
+            return from->data();
+        };
+        view.value = take(value, entries, "`value` must have one number for each entry");
+        view.row_shift = take(row_shift, rows, "`row_shift` must have one number for each row");
+        view.column_shift = take(column_shift, static_cast<std::size_t>(columns), "`column_shift` must have one number for each column");
+        view.row_scale = take(row_scale, rows, "`row_scale` must have one number for each row");
+        view.column_scale = take(column_scale, static_cast<std::size_t>(columns), "`column_scale` must have one number for each column");
+        need(loop == 0.f || columns == view.rows, "`loop` needs as many columns as rows");
+        view.constant = constant, view.loop = loop;
+    }
+};
+
+using OptionalMatrix = std::optional<Matrix>;
+using OptionalGram = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
+
+}  // namespace
 
 NB_MODULE(_native, module) {
     module.doc() = "Compiled kernels of graphrefine; call them through graphrefine.kernels.";
+    module.attr("simd") = std::string(arithmetic().name);
     bind_text(module);
     bind_edges(module);
+    bind_order(module);
+
+    nb::class_<Product>(module, "Product")
+        .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>, std::int64_t, std::optional<Vector<const float>>,
+                      std::optional<Vector<const float>>, std::optional<Vector<const float>>, std::optional<Vector<const float>>,
+                      std::optional<Vector<const float>>, float, float>(),
+             "indptr"_a, "indices"_a, nb::kw_only(), "columns"_a, "value"_a.none(), "row_shift"_a.none(),
+             "column_shift"_a.none(), "row_scale"_a.none(), "column_scale"_a.none(), "constant"_a, "loop"_a)
+        .def(
+            "apply",
+            [](const Product &self, const Matrix &x, const OptionalMatrix &out, float scale, const OptionalMatrix &plus,
+               float plus_scale, bool unit, const OptionalGram &gram, int threads) {
+                const Tall from = tall(x);
+                need(from.rows == self.columns, "`x` must have as many rows as the operator has columns");
+                const Finish finish = finishing(self.view.rows, from.columns, scale, plus, plus_scale, unit, gram, out);
+                nb::gil_scoped_release released;
+                arithmetic().apply(self.view, from, finish, threads);
+            },
+            "x"_a, nb::kw_only(), "out"_a.none(), "scale"_a, "plus"_a.none(), "plus_scale"_a, "unit"_a, "gram"_a.none(),
+            "threads"_a);
+
+    module.def(
+        "rotate",
+        [](const Matrix &x, const std::optional<nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>> &rotation,
+           bool triangular, const OptionalMatrix &out, const std::optional<Vector<const std::int32_t>> &places, bool unit,
+           const OptionalGram &gram, int threads) {
+            const Tall from = tall(x);
+            need(from.kind != Kind::signs, "a sketch of signs cannot be rotated");
+            if (rotation)
+                need(static_cast<std::int64_t>(rotation->shape(0)) == from.columns && rotation->shape(1) == rotation->shape(0),
+                     "`rotation` must be columns x columns");
+            Finish finish = finishing(from.rows, from.columns, 1, std::nullopt, 0, unit, gram, out);
+            if (places) {
+                need(static_cast<std::int64_t>(places->shape(0)) == from.rows, "`places` must have one number for each row");
+                for (std::int64_t i = 0; i < from.rows; ++i)
+                    need(places->data()[i] >= 0 && places->data()[i] < from.rows, "`places` must be rows");
+                finish.places = places->data();
+            }
+            nb::gil_scoped_release released;
+            arithmetic().rotate(from, rotation ? rotation->data() : nullptr, triangular, finish, threads);
+        },
+        "x"_a, "rotation"_a.none(), nb::kw_only(), "triangular"_a, "out"_a.none(), "places"_a.none(), "unit"_a, "gram"_a.none(), "threads"_a);
 }

@@ -1,0 +1,57 @@
+"""Tall matrices (n x k) and the few verbs on them.
+
+Algorithms (the range finder, the filters, every method) are written once, against these verbs. An engine decides where
+the rows live, in which order and precision, and who works on them: `graphrefine.engine.local.LocalEngine` keeps them in
+this process's memory.
+
+A tall matrix is opaque to its users: they hold it, hand it back to the engine that made it, and let go of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from graphrefine.operators import Operator
+
+T = TypeVar("T")
+
+
+class Engine(Protocol[T]):
+    """The verbs. ``T`` is the engine's kind of tall matrix."""
+
+    def random(self, columns: int, *, seed: int) -> T:
+        """A sketch of random signs; row i depends on the seed and on i alone."""
+
+    def apply(
+        self,
+        operator: Operator,
+        x: T,
+        *,
+        scale: float = 1.0,
+        plus: tuple[float, T] | None = None,
+        unit: bool = False,
+        gram: bool = False,
+        precise: bool = False,
+    ) -> T:
+        """``scale * operator @ x``, plus a multiple of another tall matrix, rows made unit if asked.
+
+        ``gram`` says that `gram` will be asked of the result; ``precise`` that it is not only to be gathered from, and
+        is worth float32.
+        """
+
+    def gram(self, x: T) -> NDArray[np.float64]:
+        """``x^T x`` (k, k), summed in float64."""
+
+    def rotate(
+        self, x: T, rotation: NDArray[Any], *, triangular: bool = False, unit: bool = False, precise: bool = False
+    ) -> T:
+        """``x @ rotation`` for a small square matrix, upper triangular if said; rows made unit if asked."""
+
+    def collect(
+        self, x: T, rotation: NDArray[Any] | None = None, *, unit: bool = False
+    ) -> NDArray[np.float32]:
+        """``x @ rotation`` as one array (n, k), rows in the graph's order, made unit if asked."""

@@ -1,0 +1,211 @@
+"""The engine in this process: rows in memory, kernels of `graphrefine.kernels`, as many threads as are given.
+
+What only it knows:
+
+* **Precision.** A product's result that will only be gathered from again is kept in bfloat16, half the bytes.
+* **Order.** Where a tall matrix outgrows the cache, rows are kept in breadth-first order, so that a node's neighbours
+  are near it; `LocalEngine.collect` puts them back.
+* **Memory.** Tall matrices live in slabs of n x k float32, each room for one float32 or two bfloat16 matrices, used
+  again as soon as their matrix is let go.
+
+The result depends on the graph and the settings, never on the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.kernels import PAD, Kernels, Product, kernels
+from graphrefine.operators import Operator
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+
+REORDER_BYTES = 1 << 24  # beyond this many bytes of bfloat16, a random gather misses the cache more often than not
+ALIGN = 64
+
+
+class Slab:
+    """Room for one float32 tall matrix, or for two in bfloat16."""
+
+    def __init__(self, size: int) -> None:
+        raw = np.empty(size + ALIGN, np.uint8)
+        start = -raw.ctypes.data % ALIGN
+        self.bytes = raw[start : start + size]
+        self.used = [False, False]
+
+
+class LocalTall:
+    """A tall matrix of a `LocalEngine`; its memory is used again once it is let go."""
+
+    def __init__(self, data: NDArray[Any], slab: Slab | None = None, halves: tuple[int, ...] = ()) -> None:
+        self.data = data  # (n, padded k), or (n, words) for signs
+        self.gram: NDArray[np.float64] | None = None
+        self.slab, self._halves = slab, halves
+
+    def __del__(self) -> None:
+        if self.slab is not None:
+            for half in self._halves:
+                self.slab.used[half] = False
+
+
+class LocalEngine:
+    """See `graphrefine.engine.Engine`."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        columns: int,
+        threads: int = 1,
+        bfloat16: bool = True,
+        using: Kernels | None = None,
+        reorder: bool | None = None,
+    ) -> None:
+        self.graph, self.columns, self.threads = graph, columns, threads
+        self.kernels = using or kernels()
+        self.padded = -(-columns // PAD) * PAD
+        # SciPy has no bfloat16 product: rounding would cost time and save nothing.
+        self.half = bfloat16 and self.kernels.name == "native"
+        self._slabs: list[Slab] = []
+        self._products: dict[Operator, Product] = {}
+        if reorder is None:
+            reorder = self.kernels.name == "native" and graph.nodes * self.padded * 2 > REORDER_BYTES
+        self.order = self.kernels.breadth_first(graph.indptr, graph.indices) if reorder else None
+        self._patterns: dict[bool, tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]] = {}
+
+    def random(self, columns: int, *, seed: int) -> LocalTall:
+        """See `graphrefine.engine.Engine.random`."""
+        signs = self.kernels.signs(seed, 0, rows=self.graph.nodes, words=self.padded // 32)
+        return LocalTall(signs if self.order is None else signs[self.order])
+
+    def apply(
+        self,
+        operator: Operator,
+        x: LocalTall,
+        *,
+        scale: float = 1.0,
+        plus: tuple[float, LocalTall] | None = None,
+        unit: bool = False,
+        gram: bool = False,
+        precise: bool = False,
+    ) -> LocalTall:
+        """See `graphrefine.engine.Engine.apply`."""
+        out = self._new(precise)
+        out.gram = np.zeros((self.padded, self.padded)) if gram else None
+        self._product(operator).apply(
+            x.data,
+            out=out.data,
+            scale=scale,
+            plus=plus[1].data if plus else None,
+            plus_scale=plus[0] if plus else 0.0,
+            unit=unit,
+            gram=out.gram,
+            threads=self.threads,
+        )
+        return out
+
+    def gram(self, x: LocalTall) -> NDArray[np.float64]:
+        """See `graphrefine.engine.Engine.gram`."""
+        if x.gram is None:
+            x.gram = np.zeros((self.padded, self.padded))
+            self.kernels.rotate(x.data, None, out=None, gram=x.gram, threads=self.threads)
+        return x.gram[: self.columns, : self.columns]
+
+    def rotate(
+        self,
+        x: LocalTall,
+        rotation: NDArray[Any],
+        *,
+        triangular: bool = False,
+        unit: bool = False,
+        precise: bool = False,
+    ) -> LocalTall:
+        """See `graphrefine.engine.Engine.rotate`."""
+        out = self._new(precise)
+        self.kernels.rotate(
+            x.data, self._small(rotation), triangular=triangular, out=out.data, unit=unit, threads=self.threads
+        )
+        return out
+
+    def collect(
+        self, x: LocalTall, rotation: NDArray[Any] | None = None, *, unit: bool = False
+    ) -> NDArray[np.float32]:
+        """See `graphrefine.engine.Engine.collect`."""
+        tall = self._new(precise=True)
+        out = self._room(tall, np.float32, self.columns)
+        self._slabs = [slab for slab in self._slabs if slab is not tall.slab]  # the caller's from now on
+        small = None if rotation is None else self._small(rotation)
+        self.kernels.rotate(x.data, small, out=out, places=self.order, unit=unit, threads=self.threads)
+        return out
+
+    def _small(self, rotation: NDArray[Any]) -> NDArray[np.float32]:
+        padded = np.zeros((self.padded, self.padded), np.float32)
+        padded[: self.columns, : self.columns] = rotation
+        return padded
+
+    def _new(self, precise: bool) -> LocalTall:
+        if self.half and not precise:
+            # A slab with one half in use first: whole slabs are left for float32.
+            slab = next((s for s in self._slabs if sum(s.used) == 1), None) or self._slab()
+            halves: tuple[int, ...] = (slab.used.index(False),)
+        else:
+            slab, halves = self._slab(), (0, 1)
+        for half in halves:
+            slab.used[half] = True
+        tall = LocalTall(slab.bytes, slab, halves)
+        tall.data = self._room(tall, np.uint16 if len(halves) == 1 else np.float32, self.padded)
+        return tall
+
+    def _room(self, tall: LocalTall, dtype: Any, columns: int) -> NDArray[Any]:
+        """The memory of a tall matrix as an array of this type and width."""
+        slab = tall.slab
+        assert slab is not None
+        start = tall._halves[0] * len(slab.bytes) // 2
+        size = self.graph.nodes * columns * np.dtype(dtype).itemsize
+        return slab.bytes[start : start + size].view(dtype).reshape(self.graph.nodes, columns)
+
+    def _slab(self) -> Slab:
+        slab = next((s for s in self._slabs if not any(s.used)), None)
+        if slab is None:
+            slab = Slab(self.graph.nodes * self.padded * 4)
+            self._slabs.append(slab)
+        return slab
+
+    def _product(self, operator: Operator) -> Product:
+        if operator not in self._products:
+            indptr, indices, weights = self._pattern(operator)
+            self._products[operator] = self.kernels.product(
+                indptr,
+                indices,
+                columns=self.graph.nodes,
+                value=operator.edge_values(weights),
+                row_shift=self._ordered(operator.row_shift),
+                column_shift=self._ordered(operator.column_shift),
+                row_scale=self._ordered(operator.row_scale),
+                column_scale=self._ordered(operator.column_scale),
+                constant=operator.base,
+                loop=operator.loop,
+            )
+        return self._products[operator]
+
+    def _ordered(self, x: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+        return x if x is None or self.order is None else x[self.order]
+
+    def _pattern(
+        self, operator: Operator
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
+        key = operator.transposed and self.graph.directed
+        if key not in self._patterns:
+            graph = operator.pattern
+            self._patterns[key] = (
+                (graph.indptr, graph.indices, graph.weights)
+                if self.order is None
+                else self.kernels.permute(
+                    graph.indptr, graph.indices, graph.weights, self.order, threads=self.threads
+                )
+            )
+        return self._patterns[key]

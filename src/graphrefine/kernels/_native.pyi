@@ -1,0 +1,66 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+simd: str
+
+class Product:
+    def __init__(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        *,
+        columns: int,
+        value: NDArray[np.float32] | None,
+        row_shift: NDArray[np.float32] | None,
+        column_shift: NDArray[np.float32] | None,
+        row_scale: NDArray[np.float32] | None,
+        column_scale: NDArray[np.float32] | None,
+        constant: float,
+        loop: float,
+    ) -> None: ...
+    def apply(
+        self,
+        x: NDArray[Any],
+        *,
+        out: NDArray[Any] | None,
+        scale: float,
+        plus: NDArray[Any] | None,
+        plus_scale: float,
+        unit: bool,
+        gram: NDArray[np.float64] | None,
+        threads: int,
+    ) -> None: ...
+
+def rotate(
+    x: NDArray[Any],
+    rotation: NDArray[np.float32] | None,
+    *,
+    triangular: bool,
+    out: NDArray[Any] | None,
+    places: NDArray[np.int32] | None,
+    unit: bool,
+    gram: NDArray[np.float64] | None,
+    threads: int,
+) -> None: ...
+def breadth_first(indptr: NDArray[np.int64], indices: NDArray[np.int32], order: NDArray[np.int32]) -> None: ...
+def permute(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float32] | None,
+    order: NDArray[np.int32],
+    new_indptr: NDArray[np.int64],
+    new_indices: NDArray[np.int32],
+    new_values: NDArray[np.float32] | None,
+    threads: int,
+) -> None: ...
+def signs(seed: int, start: int, out: NDArray[np.uint32]) -> None: ...
+def row_sums(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float32] | None,
+    scale: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    threads: int,
+) -> None: ...

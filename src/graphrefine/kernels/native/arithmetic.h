@@ -1,0 +1,60 @@
+// What the arithmetic works on: plain views of arrays that Python owns, and one table of functions for each
+// instruction set.
+#pragma once
+#include <cstdint>
+
+// How a tall matrix (n x k, row after row, columns padded to a multiple of 32) is stored.
+enum class Kind : std::uint8_t {
+    single,    // float32
+    half,      // bfloat16: what products gather
+    signs,     // one bit an entry, +1 or -1: the random sketch
+};
+
+struct Tall {
+    void *data = nullptr;
+    Kind kind = Kind::single;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;  // padded; the distance between rows is `stride` elements (words of 32 bits for signs)
+    std::int64_t stride = 0;
+};
+
+// A sparse operator whose entries are formed in a register:
+//   entry(i, j) = row_scale[i] * (value[p] + constant + row_shift[i] + column_shift[j]) * column_scale[j]
+// on the stored pattern, plus row_scale[i] * loop * column_scale[i] at (i, i).
+struct Operator {
+    std::int64_t rows = 0;
+    const std::int64_t *indptr = nullptr;
+    const std::int32_t *indices = nullptr;
+    const float *value = nullptr;         // one for each entry; null: zero
+    const float *row_shift = nullptr;     // null: zero
+    const float *column_shift = nullptr;  // null: zero
+    const float *row_scale = nullptr;     // null: one
+    const float *column_scale = nullptr;  // null: one
+    float constant = 0;
+    float loop = 0;
+};
+
+// What happens to a block of fresh rows, while it is in the cache.
+struct Finish {
+    float scale = 1;        // rows are multiplied by this,
+    Tall plus;              // then plus_scale * the same rows of `plus` is added (no data: nothing is),
+    float plus_scale = 0;
+    bool unit = false;      // then scaled to length 1 (a zero row stays zero),
+    double *gram = nullptr; // then their Gram matrix (columns x columns) is added here,
+    Tall out;               // and they are written here (no data: nowhere),
+    const std::int32_t *places = nullptr;  // row i in place places[i] (null: in its own).
+};
+
+struct Arithmetic {
+    const char *name;
+    // out <- finish(operator @ x)
+    void (*apply)(const Operator &, const Tall &x, const Finish &, int threads);
+    // out <- finish(x @ rotation); rotation is columns x columns float32, upper triangular if said; null: the identity
+    void (*rotate)(const Tall &x, const float *rotation, bool triangular, const Finish &, int threads);
+};
+
+const Arithmetic &arithmetic_baseline();
+#ifdef GRAPHREFINE_X86
+const Arithmetic &arithmetic_avx2();
+const Arithmetic &arithmetic_avx512();
+#endif

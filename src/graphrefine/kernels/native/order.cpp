@@ -1,0 +1,125 @@
+// What is prepared before the products: sums of rows, the order of rows in memory, the signs of the random sketch.
+//
+// On the order: a product gathers rows of a matrix larger than the cache. Numbering nodes breadth first puts neighbours near one
+// another; on a web graph of a million nodes that makes each product about three times as fast.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T> using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// order[0 ... n-1]: nodes as breadth-first search meets them, each search from the first node not yet met.
+void breadth_first(const std::int64_t *indptr, const std::int32_t *indices, std::int64_t n, std::int32_t *order) {
+    std::vector<bool> met(n);
+    std::int64_t tail = 0;
+    for (std::int64_t start = 0, head = 0; start < n; ++start) {
+        if (met[start]) continue;
+        met[start] = true, order[tail++] = static_cast<std::int32_t>(start);
+        for (; head < tail; ++head) {
+            if (head + 4 < tail) __builtin_prefetch(indices + indptr[order[head + 4]]);
+            for (std::int64_t p = indptr[order[head]]; p < indptr[order[head] + 1]; ++p)
+                if (!met[indices[p]]) met[indices[p]] = true, order[tail++] = indices[p];
+        }
+    }
+}
+
+template <class Work> void share(std::int64_t n, int threads, Work work) {
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads; ++t) others.emplace_back(work, n * t / threads, n * (t + 1) / threads);
+    work(0, n / threads);
+    for (auto &thread : others) thread.join();
+}
+
+// Row i of the result is row order[i], its columns renamed by `rank`, the inverse of `order`.
+void permute(const std::int64_t *indptr, const std::int32_t *indices, const float *values, const std::int32_t *order,
+             std::int64_t n, std::int64_t *new_indptr, std::int32_t *new_indices, float *new_values, int threads) {
+    std::vector<std::int32_t> rank(n);
+    new_indptr[0] = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        rank[order[i]] = static_cast<std::int32_t>(i);
+        new_indptr[i + 1] = new_indptr[i] + indptr[order[i] + 1] - indptr[order[i]];
+    }
+    share(n, threads, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            if (i + 8 < end) __builtin_prefetch(indices + indptr[order[i + 8]]);
+            const std::int64_t from = indptr[order[i]], count = new_indptr[i + 1] - new_indptr[i];
+            std::int32_t *to = new_indices + new_indptr[i];
+            for (std::int64_t p = 0; p < count; ++p) to[p] = rank[indices[from + p]];
+            if (values) std::copy_n(values + from, count, new_values + new_indptr[i]);
+        }
+    });
+}
+
+// sums[i] = sum over the entries (i, j) of value * scale[j]
+void row_sums(const std::int64_t *indptr, const std::int32_t *indices, const float *values, const double *scale, std::int64_t n,
+              double *sums, int threads) {
+    share(n, threads, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            double sum = 0;
+            for (std::int64_t p = indptr[i]; p < indptr[i + 1]; ++p) sum += (values ? values[p] : 1.) * scale[indices[p]];
+            sums[i] = sum;
+        }
+    });
+}
+
+std::uint64_t mixed(std::uint64_t x) {  // the finaliser of SplitMix64
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+}  // namespace
+
+void bind_order(nb::module_ &module) {
+    module.def(
+        "breadth_first",
+        [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, Vector<std::int32_t> order) {
+            nb::gil_scoped_release released;
+            breadth_first(indptr.data(), indices.data(), static_cast<std::int64_t>(order.shape(0)), order.data());
+        },
+        "indptr"_a, "indices"_a, "order"_a);
+    module.def(
+        "permute",
+        [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, std::optional<Vector<const float>> values,
+           Vector<const std::int32_t> order, Vector<std::int64_t> new_indptr, Vector<std::int32_t> new_indices,
+           std::optional<Vector<float>> new_values, int threads) {
+            nb::gil_scoped_release released;
+            permute(indptr.data(), indices.data(), values ? values->data() : nullptr, order.data(),
+                    static_cast<std::int64_t>(order.shape(0)), new_indptr.data(), new_indices.data(),
+                    new_values ? new_values->data() : nullptr, threads);
+        },
+        "indptr"_a, "indices"_a, "values"_a.none(), "order"_a, "new_indptr"_a, "new_indices"_a, "new_values"_a.none(),
+        "threads"_a);
+    module.def(
+        "row_sums",
+        [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, std::optional<Vector<const float>> values,
+           Vector<const double> scale, Vector<double> sums, int threads) {
+            nb::gil_scoped_release released;
+            row_sums(indptr.data(), indices.data(), values ? values->data() : nullptr, scale.data(),
+                     static_cast<std::int64_t>(sums.shape(0)), sums.data(), threads);
+        },
+        "indptr"_a, "indices"_a, "values"_a.none(), "scale"_a, "sums"_a, "threads"_a);
+    module.def(
+        "signs",
+        [](std::uint64_t seed, std::int64_t start, nb::ndarray<std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+            const std::int64_t rows = static_cast<std::int64_t>(out.shape(0)), words = static_cast<std::int64_t>(out.shape(1));
+            const std::uint64_t salt = mixed(seed + 0x9e3779b97f4a7c15u);
+            nb::gil_scoped_release released;
+            for (std::int64_t i = 0; i < rows; ++i)
+                for (std::int64_t w = 0; w < words; ++w)
+                    out.data()[i * words + w] = static_cast<std::uint32_t>(
+                        mixed(salt ^ mixed((static_cast<std::uint64_t>(start + i) << 16) + static_cast<std::uint64_t>(w) + 1)) >> 32);
+        },
+        "seed"_a, "start"_a, "out"_a);
+}

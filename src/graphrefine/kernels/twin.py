@@ -1,0 +1,201 @@
+"""The NumPy/SciPy twin of each compiled kernel: the same answers, with the same rounding of what is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+name = "scipy"
+simd = "none"
+Floats = NDArray[np.float32]
+ROWS = 65536  # rows worked at a time, so that no second tall matrix is made
+
+
+def to_float32(x: NDArray[Any]) -> Floats:
+    """A stored tall matrix as float32: bfloat16 widened, signs spelled out."""
+    if x.dtype == np.uint16:
+        return (x.astype(np.uint32) << 16).view(np.float32)
+    if x.dtype == np.uint32:
+        bits = (x[:, :, None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)
+        return (1 - 2 * bits.astype(np.float32)).reshape(len(x), -1)
+    return x
+
+
+def to_bfloat16(x: Floats) -> NDArray[np.uint16]:
+    """Rounded to the nearest bfloat16, ties to even.
+
+    Examples
+    --------
+    >>> to_float32(to_bfloat16(np.array([[1.0, 1.00390625, 3.14159]], np.float32))).tolist()
+    [[1.0, 1.0, 3.140625]]
+    """
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    return ((bits + np.uint32(0x7FFF) + ((bits >> 16) & np.uint32(1))) >> 16).astype(np.uint16)
+
+
+def _finish(
+    fresh: Floats,
+    rows: slice | NDArray[np.int32],
+    out: NDArray[Any] | None,
+    unit: bool,
+    gram: NDArray[np.float64] | None,
+) -> None:
+    if unit:
+        length = np.sqrt(np.einsum("ij,ij->i", fresh, fresh, dtype=np.float64))[:, None]
+        fresh = np.divide(fresh, length, out=np.zeros_like(fresh), where=length > 0, casting="same_kind")
+    if gram is not None:
+        wide = fresh.astype(np.float64)
+        gram += wide.T @ wide
+    if out is not None:
+        out[rows] = to_bfloat16(fresh) if out.dtype == np.uint16 else fresh[:, : out.shape[1]]
+
+
+class Product:
+    """A `graphrefine.kernels.Product` in SciPy: the entries are formed once and kept."""
+
+    def __init__(self, matrix: sp.csr_array) -> None:
+        self.matrix = matrix
+
+    def apply(
+        self,
+        x: NDArray[Any],
+        *,
+        out: NDArray[Any],
+        scale: float = 1.0,
+        plus: NDArray[Any] | None = None,
+        plus_scale: float = 0.0,
+        unit: bool = False,
+        gram: NDArray[np.float64] | None = None,
+        threads: int = 1,
+    ) -> None:
+        """See `graphrefine.kernels.Product.apply`; SciPy's product has one thread, whatever ``threads`` says."""
+        wide = to_float32(x)
+        for start in range(0, self.matrix.shape[0], ROWS):
+            rows = slice(start, start + ROWS)
+            fresh = self.matrix[rows] @ wide
+            if scale != 1.0:
+                fresh *= np.float32(scale)
+            if plus is not None:
+                fresh += np.float32(plus_scale) * to_float32(plus[rows])
+            _finish(fresh, rows, out, unit, gram)
+
+
+def product(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    *,
+    columns: int,
+    value: Floats | None = None,
+    row_shift: Floats | None = None,
+    column_shift: Floats | None = None,
+    row_scale: Floats | None = None,
+    column_scale: Floats | None = None,
+    constant: float = 0.0,
+    loop: float = 0.0,
+) -> Product:
+    """See `graphrefine.kernels.Kernels.product`."""
+    rows = len(indptr) - 1
+    row = np.repeat(np.arange(rows), np.diff(indptr))
+    entry = np.full(len(indices), constant, np.float32)
+    if value is not None:
+        entry += value
+    if row_shift is not None:
+        entry += row_shift[row]
+    if column_shift is not None:
+        entry += column_shift[indices]
+    matrix = sp.csr_array((entry, indices, indptr), shape=(rows, columns))
+    if loop:
+        matrix = sp.csr_array(matrix + sp.diags_array(np.full(rows, loop, np.float32)))
+    if row_scale is not None:
+        matrix = sp.csr_array(sp.diags_array(row_scale) @ matrix)
+    if column_scale is not None:
+        matrix = sp.csr_array(matrix @ sp.diags_array(column_scale))
+    return Product(matrix.astype(np.float32))
+
+
+def rotate(
+    x: NDArray[Any],
+    rotation: Floats | None,
+    *,
+    triangular: bool = False,
+    out: NDArray[Any] | None,
+    places: NDArray[np.int32] | None = None,
+    unit: bool = False,
+    gram: NDArray[np.float64] | None = None,
+    threads: int = 1,
+) -> None:
+    """See `graphrefine.kernels.Kernels.rotate`."""
+    if rotation is not None and triangular:
+        rotation = np.triu(rotation)
+    for start in range(0, len(x), ROWS):
+        rows = slice(start, start + ROWS)
+        block = to_float32(x[rows])
+        to = rows if places is None else places[rows]
+        _finish(block.copy() if rotation is None else block @ rotation, to, out, unit, gram)
+
+
+def breadth_first(indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> NDArray[np.int32]:
+    """See `graphrefine.kernels.Kernels.breadth_first`."""
+    nodes = len(indptr) - 1
+    met, order, head = np.zeros(nodes, bool), np.empty(nodes, np.int32), 0
+    tail = 0
+    for start in range(nodes):
+        if met[start]:
+            continue
+        met[start], order[tail] = True, start
+        tail += 1
+        while head < tail:
+            near = indices[indptr[order[head]] : indptr[order[head] + 1]]
+            fresh = near[~met[near]]
+            met[fresh] = True
+            order[tail : tail + len(fresh)] = fresh
+            tail += len(fresh)
+            head += 1
+    return order
+
+
+def permute(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: Floats | None,
+    order: NDArray[np.int32],
+    *,
+    threads: int = 1,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats | None]:
+    """See `graphrefine.kernels.Kernels.permute`."""
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    counts = np.diff(indptr)[order]
+    new_indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    entries = np.repeat(indptr[order] - new_indptr[:-1], counts) + np.arange(len(indices))
+    return new_indptr, rank[indices[entries]], None if values is None else values[entries]
+
+
+def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def signs(seed: int, start: int, *, rows: int, words: int) -> NDArray[np.uint32]:
+    """See `graphrefine.kernels.Kernels.signs`."""
+    salt = _mixed(np.array([(seed + 0x9E3779B97F4A7C15) % 2**64], np.uint64))
+    place = (np.arange(start, start + rows, dtype=np.uint64) << np.uint64(16))[:, None]
+    word = np.arange(1, words + 1, dtype=np.uint64)
+    return (_mixed(salt ^ _mixed(place + word)) >> np.uint64(32)).astype(np.uint32)
+
+
+def row_sums(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: Floats | None,
+    scale: NDArray[np.float64],
+    *,
+    threads: int = 1,
+) -> NDArray[np.float64]:
+    """See `graphrefine.kernels.Kernels.row_sums`."""
+    data = np.ones(len(indices)) if values is None else values.astype(np.float64)
+    return np.asarray(sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(scale))) @ scale)

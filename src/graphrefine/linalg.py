@@ -1,0 +1,87 @@
+"""Small dense algebra (k x k), the same to the last bit whatever the number of BLAS threads.
+
+OpenBLAS changes the last bits of a Cholesky factor with its number of threads, so all of it runs single-threaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Small = NDArray[np.float64]
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A stretch of code in which BLAS and LAPACK use one thread."""
+    np.linalg  # noqa: B018  loaded before the controller looks for BLAS libraries
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+def blocked_whitening(gram: Small, block: int) -> Small | None:
+    """The upper triangular W with ``W^T G W = I``, in column blocks; None where G is singular to working precision.
+
+    If G is the Gram matrix of Y, then ``Y W`` is what the blocked QR of Algorithm 1 makes of Y: block i is freed of its
+    projections on the blocks before it (line 4), then orthonormalised. All of it happens in k x k matrices.
+
+    Examples
+    --------
+    >>> G = np.array([[4.0, 2.0], [2.0, 5.0]])
+    >>> blocked_whitening(G, 1).tolist()
+    [[0.5, -0.25], [0.0, 0.5]]
+    """
+    k = len(gram)
+    scale = np.sqrt(np.diag(gram))
+    if not np.all(scale > 0):
+        return None
+    G = gram / np.outer(scale, scale)
+    W = np.zeros((k, k))
+    for start in range(0, k, block):
+        stop = min(start + block, k)
+        projections = W[:, :start].T @ G[:, start:stop]  # C_j^T Y_i for all j < i
+        rest = G[start:stop, start:stop] - projections.T @ projections
+        try:
+            lower = np.linalg.cholesky(rest)
+        except np.linalg.LinAlgError:
+            return None
+        if np.diag(lower).min() < 1e-5:  # a column that lies in the span of those before it
+            return None
+        free = -W[:, :start] @ projections
+        free[start:stop] += np.eye(stop - start)
+        W[:, start:stop] = np.linalg.solve(lower, free.T).T
+    return W / scale[:, None]
+
+
+def whitening(gram: Small) -> Small:
+    """A W with ``W^T G W = I`` on the range of G and zero columns beyond its rank."""
+    values, vectors = descending_eigh(gram)
+    kept = values > values[0] * 1e-10 if values[0] > 0 else np.zeros(len(values), bool)
+    return vectors * np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
+
+
+def descending_eigh(gram: Small) -> tuple[Small, Small]:
+    """Eigenvalues, largest first, and eigenvectors whose largest component is positive, so that signs are settled.
+
+    Examples
+    --------
+    >>> values, vectors = descending_eigh(np.diag([1.0, 4.0]))
+    >>> values.tolist(), vectors.tolist()
+    ([4.0, 1.0], [[0.0, 1.0], [1.0, 0.0]])
+    """
+    values, vectors = np.linalg.eigh(gram)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(len(gram))]
+    return values, vectors * np.where(largest < 0, -1.0, 1.0)

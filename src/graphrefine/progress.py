@@ -1,0 +1,51 @@
+"""Stages of a run: how long each took, and who is told about it while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Protocol
+
+
+class Watcher(Protocol):
+    """Somebody who wants to know how far a run is: a progress bar, a log, a test."""
+
+    def start(self, stage: str, steps: int) -> None:
+        """A stage of so many steps begins."""
+
+    def advance(self) -> None:
+        """A step of the stage is done."""
+
+
+class Stages:
+    """Times the stages of a run and tells a watcher.
+
+    Examples
+    --------
+    >>> stages = Stages()
+    >>> with stages.stage("range", steps=4):
+    ...     stages.advance()
+    >>> list(stages.seconds)
+    ['range']
+    """
+
+    def __init__(self, watcher: Watcher | None = None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._watcher = watcher
+
+    @contextmanager
+    def stage(self, name: str, *, steps: int = 1) -> Iterator[None]:
+        """A stretch of the run, of so many steps; stages of one name add up."""
+        if self._watcher is not None:
+            self._watcher.start(name, steps)
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+
+    def advance(self) -> None:
+        """A step of the running stage is done."""
+        if self._watcher is not None:
+            self._watcher.advance()

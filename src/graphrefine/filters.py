@@ -61,7 +61,7 @@ def coefficients(
         if not theta or not np.all(np.isfinite(theta)) or not any(theta):
             raise InputError(f"filter={name!r} must be finite coefficients, not all zero")
         _refuse(given, "coefficients are given")
-        return theta
+        return _trimmed(theta)
     if name == "none":
         _refuse(given, "filter='none'")
         return None
@@ -74,7 +74,12 @@ def coefficients(
         raise InputError(f"order={order} must lie between 1 and 100")
     if scale is not None and not (np.isfinite(scale) and 0 <= scale <= (1 if name != "heat" else 100)):
         raise InputError(f"scale={scale} must lie between 0 and {1 if name != 'heat' else 100} for filter={name!r}")
-    return FILTERS[name](**given)
+    return _trimmed(FILTERS[name](**given))
+
+
+def _trimmed(theta: Theta) -> Theta:
+    """Without trailing zeros: a power that is not wanted costs no product."""
+    return theta[: max(k for k, coefficient in enumerate(theta) if coefficient) + 1]
 
 
 def _refuse(given: dict[str, Any], reason: str) -> None:
@@ -90,16 +95,18 @@ def diffuse(
     *,
     advance: Callable[[], None] = lambda: None,
 ) -> T:
-    """Eq. 7 by Horner's rule, one product for each order; trailing zeros cost nothing."""
-    while theta[-1] == 0.0:
-        theta = theta[:-1]
-    if len(theta) == 1:
-        return R  # a multiple of R has the same principal axes and the same unit rows
+    """Eq. 7 by Horner's rule, one product for each order; R is not to be used again.
+
+    The highest coefficient must not be zero. With theta_0 alone R itself comes back: a multiple of it has the same unit
+    rows and principal axes.
+    """
+    last_use = next(k for k, coefficient in enumerate(theta) if coefficient)
     H, scale = R, theta[-1]
     for k in range(len(theta) - 2, -1, -1):
-        last = k == 0
         plus = (theta[k], R) if theta[k] else None
-        H = engine.apply(transition, H, scale=scale, plus=plus, gram=last, precise=last)
+        H = engine.apply(transition, H, scale=scale, plus=plus, gram=k == 0, precise=k == 0)
+        if k == min(last_use, len(theta) - 2):
+            engine.release(R)
         scale = 1.0
         advance()
     return H

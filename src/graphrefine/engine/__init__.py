@@ -4,7 +4,8 @@ Algorithms (the range finder, the filters, every method) are written once, again
 the rows live, in which order and precision, and who works on them: `graphrefine.engine.local.LocalEngine` keeps them in
 this process's memory.
 
-A tall matrix is opaque to its users: they hold it, hand it back to the engine that made it, and let go of it.
+A tall matrix is opaque to its users: they hold it and hand it back to the engine that made it. Its memory is used again
+once nobody holds it; `Engine.release` says so early, where a caller further up still does.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ class Engine(Protocol[T]):
         self, x: T, rotation: NDArray[Any], *, triangular: bool = False, unit: bool = False, precise: bool = False
     ) -> T:
         """``x @ rotation`` for a small square matrix, upper triangular if said; rows made unit if asked."""
+
+    def release(self, x: T) -> None:
+        """``x`` is not used again: its memory may be."""
 
     def collect(
         self, x: T, rotation: NDArray[Any] | None = None, *, unit: bool = False

@@ -46,10 +46,14 @@ class LocalTall:
         self.gram: NDArray[np.float64] | None = None
         self.slab, self._halves = slab, halves
 
-    def __del__(self) -> None:
+    def release(self) -> None:
+        """Give the memory back."""
         if self.slab is not None:
             for half in self._halves:
                 self.slab.used[half] = False
+            self.slab = None
+
+    __del__ = release
 
 
 class LocalEngine:
@@ -130,6 +134,10 @@ class LocalEngine:
             x.data, self._small(rotation), triangular=triangular, out=out.data, unit=unit, threads=self.threads
         )
         return out
+
+    def release(self, x: LocalTall) -> None:
+        """See `graphrefine.engine.Engine.release`."""
+        x.release()
 
     def collect(
         self, x: LocalTall, rotation: NDArray[Any] | None = None, *, unit: bool = False

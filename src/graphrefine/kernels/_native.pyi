@@ -3,6 +3,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_Parsed = tuple[int, int, NDArray[Any], NDArray[Any], NDArray[np.float32] | None, bytes, int]
+_Tally = tuple[int, int, int, int, int]
+
 simd: str
 
 class Product:
@@ -64,3 +67,35 @@ def row_sums(
     sums: NDArray[np.float64],
     threads: int,
 ) -> None: ...
+def parse_integers(
+    text: NDArray[np.uint8],
+    columns: tuple[int, int, int, int],
+    *,
+    delimiter: str,
+    comments: str,
+    wide: bool,
+    threads: int,
+) -> _Parsed: ...
+def parse_strings(
+    text: NDArray[np.uint8],
+    columns: tuple[int, int, int, int],
+    *,
+    delimiter: str,
+    comments: str,
+    threads: int,
+) -> _Parsed: ...
+def number_ids(
+    source: NDArray[Any], target: NDArray[Any], *, threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]: ...
+def build_rows(
+    nodes: int,
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    *,
+    weights: NDArray[np.float32] | None,
+    directed: bool,
+    threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, _Tally]: ...
+def inspect_rows(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None
+) -> int: ...

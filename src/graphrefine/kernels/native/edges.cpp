@@ -1,6 +1,346 @@
-// Edge arrays to CSR.
-#include <nanobind/nanobind.h>
+// Edge arrays to CSR: ids are numbered, edges are counted and dealt to their rows, rows are sorted and merged.
+// Every row ends up sorted by column, direction and weight, so nothing depends on the order of the lines or on
+// the number of threads, the sums of weights included.
+#include "arrays.h"
+#include "numbering.h"
+
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
 
 namespace nb = nanobind;
 
-void bind_edges(nb::module_ &) {}
+namespace {
+
+using Weights = std::optional<Input<float>>;
+
+// ---- ids to node numbers ----------------------------------------------------------------------------
+
+// The set of ids in a dense range: a bit each, and before each word the number of bits that came earlier.
+class BitRank {
+    std::vector<std::atomic<uint64_t>> bits_;
+    std::vector<int32_t> before_;
+
+public:
+    explicit BitRank(size_t range) : bits_(range / 64 + 1), before_(range / 64 + 2) {}
+
+    void add(uint64_t at) {
+        uint64_t bit = uint64_t(1) << (at & 63);
+        auto &word = bits_[at >> 6];
+        if (!(word.load(std::memory_order_relaxed) & bit)) word.fetch_or(bit, std::memory_order_relaxed);
+    }
+
+    int32_t close() {
+        for (size_t w = 0; w < bits_.size(); ++w) before_[w + 1] = before_[w] + __builtin_popcountll(bits_[w]);
+        return before_.back();
+    }
+
+    int32_t rank(uint64_t at) const {
+        uint64_t lower = (uint64_t(1) << (at & 63)) - 1;
+        return before_[at >> 6] + __builtin_popcountll(bits_[at >> 6].load(std::memory_order_relaxed) & lower);
+    }
+
+    void list(int64_t lowest, int64_t *names) const {
+        for (size_t w = 0; w < bits_.size(); ++w)
+            for (uint64_t left = bits_[w]; left; left &= left - 1)
+                *names++ = lowest + int64_t(w * 64) + __builtin_ctzll(left);
+    }
+};
+
+template <class T> struct Ids {
+    const T *source, *target;
+    size_t size;
+    T operator[](size_t i) const { return i < size ? source[i] : target[i - size]; }
+};
+
+template <class T> Buffer<int64_t> number_dense(Ids<T> ids, T lowest, uint64_t range, int32_t *out[2], int threads) {
+    BitRank seen(range);
+    auto each = [&](int t, auto visit) {
+        for (size_t i = ids.size * t / threads; i < ids.size * (t + 1) / threads; ++i) {
+            visit(i, 0, uint64_t(ids.source[i]) - uint64_t(lowest));
+            visit(i, 1, uint64_t(ids.target[i]) - uint64_t(lowest));
+        }
+    };
+    parallel(threads, [&](int t) { each(t, [&](size_t, int, uint64_t at) { seen.add(at); }); });
+    Buffer<int64_t> names(seen.close());
+    seen.list(lowest, names.begin());
+    parallel(threads, [&](int t) { each(t, [&](size_t i, int side, uint64_t at) { out[side][i] = seen.rank(at); }); });
+    return names;
+}
+
+template <class T> Buffer<int64_t> number_sparse(Ids<T> ids, int32_t *out[2]) {
+    Numbering numbering;
+    std::vector<T> values;
+    for (size_t i = 0; i < ids.size; ++i)
+        for (int side : {0, 1}) {
+            const char *bytes = reinterpret_cast<const char *>((side ? ids.target : ids.source) + i);
+            out[side][i] = numbering.number({bytes, sizeof(T), hash_bytes(bytes, sizeof(T))});
+        }
+    size_t n = numbering.names.size();
+    std::vector<std::pair<T, int32_t>> order(n);
+    for (size_t i = 0; i < n; ++i) {
+        std::memcpy(&order[i].first, numbering.names[i].begin, sizeof(T));
+        order[i].second = int32_t(i);
+    }
+    std::sort(order.begin(), order.end());
+    Buffer<int64_t> names(n);
+    std::vector<int32_t> rank(n);
+    for (size_t i = 0; i < n; ++i) {
+        names[i] = order[i].first;
+        rank[order[i].second] = int32_t(i);
+    }
+    for (int side : {0, 1})
+        for (size_t i = 0; i < ids.size; ++i) out[side][i] = rank[out[side][i]];
+    return names;
+}
+
+template <class T> nb::tuple number_ids(Input<T> source, Input<T> target, int threads) {
+    Ids<T> ids{source.data(), target.data(), source.size()};
+    Buffer<int32_t> first(ids.size), second(ids.size);
+    Buffer<int64_t> names;
+    {
+        nb::gil_scoped_release release;
+        int32_t *out[2] = {first.begin(), second.begin()};
+        T lowest = ids.size ? ids[0] : 0, highest = lowest;
+        for (size_t i = 0; i < 2 * ids.size; ++i) {
+            lowest = std::min(lowest, ids[i]);
+            highest = std::max(highest, ids[i]);
+        }
+        uint64_t range = uint64_t(highest) - uint64_t(lowest);
+        // A bit and a half for each possible id: up to here the table is smaller than the ids themselves.
+        names = range < 64 * ids.size + 1024 ? number_dense(ids, lowest, range, out, threads) : number_sparse(ids, out);
+    }
+    return nb::make_tuple(first.numpy(), second.numpy(), names.numpy());
+}
+
+// ---- edges to rows ----------------------------------------------------------------------------------
+
+struct Edges {
+    const int32_t *source, *target;
+    const float *weights;
+    size_t size;
+    bool directed;
+};
+
+struct Tally {
+    int64_t missing = 0, loops = 0, zeros = 0;   // edges that lead nowhere
+    int64_t arcs = 0, reciprocal = 0;            // distinct directed edges; pairs listed in both directions
+    void operator+=(const Tally &o) {
+        missing += o.missing, loops += o.loops, zeros += o.zeros, arcs += o.arcs, reciprocal += o.reciprocal;
+    }
+};
+
+// An entry of a row: the column, and below it one bit for the direction it was listed in (0: from this row).
+// Sorted, both directions of an edge are neighbours.
+using Key = uint32_t;
+
+// Visits both ends of the usable edges from `begin` to `end`; `ahead` hears of each row some edges before.
+template <class Ahead, class Visit> Tally visit(const Edges &edges, size_t begin, size_t end, Ahead ahead, Visit visit) {
+    constexpr size_t distance = 16;
+    Tally tally;
+    for (size_t i = begin; i < end; ++i) {
+        if (i + distance < end) {
+            ahead(std::max(edges.source[i + distance], 0));
+            ahead(std::max(edges.target[i + distance], 0));
+        }
+        int32_t u = edges.source[i], v = edges.target[i];
+        float weight = edges.weights ? edges.weights[i] : 1;
+        if (u < 0 || v < 0) { ++tally.missing; continue; }
+        if (weight == 0) { ++tally.zeros; continue; }
+        if (u == v) { ++tally.loops; continue; }
+        visit(u, Key(v) << 1, weight);
+        if (!edges.directed) visit(v, Key(u) << 1 | 1, weight);
+    }
+    return tally;
+}
+
+void sort_row(Key *keys, float *weights, size_t size, std::vector<std::pair<Key, float>> &scratch) {
+    if (!weights) {
+        if (!std::is_sorted(keys, keys + size)) std::sort(keys, keys + size);
+        return;
+    }
+    scratch.resize(size);
+    for (size_t i = 0; i < size; ++i) scratch[i] = {keys[i], weights[i]};
+    std::sort(scratch.begin(), scratch.end());   // by weight too: sums do not depend on the order of the lines
+    for (size_t i = 0; i < size; ++i) std::tie(keys[i], weights[i]) = scratch[i];
+}
+
+// Merges equal entries of a sorted row in place (same direction: added; both directions: the larger);
+// returns how many are left.
+size_t merge_row(Key *keys, float *weights, size_t size, Tally &tally) {
+    size_t kept = 0;
+    for (size_t i = 0; i < size; ) {
+        Key column = keys[i] >> 1;
+        double sums[2] = {0, 0};
+        bool listed[2] = {false, false};
+        for (; i < size && keys[i] >> 1 == column; ++i) {
+            sums[keys[i] & 1] += weights ? weights[i] : 1;
+            listed[keys[i] & 1] = true;
+        }
+        keys[kept] = column;
+        if (weights) weights[kept] = float(std::max(sums[0], sums[1]));
+        ++kept;
+        tally.arcs += listed[0];
+        tally.reciprocal += listed[0] && listed[1];
+    }
+    return kept;
+}
+
+// Row boundaries that give each thread about as many entries.
+std::vector<int64_t> balanced(const int64_t *offsets, int64_t rows, int threads) {
+    std::vector<int64_t> bounds(threads + 1, rows);
+    for (int t = 0; t < threads; ++t)
+        bounds[t] = std::lower_bound(offsets, offsets + rows, offsets[rows] * t / threads) - offsets;
+    return bounds;
+}
+
+struct Csr {
+    Buffer<int64_t> indptr;
+    Buffer<Key> indices;
+    Buffer<float> weights;
+    Tally tally;
+    float *weights_from(int64_t row) { return weights ? weights.begin() + indptr[row] : nullptr; }
+};
+
+// Deals the edges to their rows, in any order within a row.
+void scatter(const Edges &edges, Csr &csr, Buffer<int64_t> &fill, int threads) {
+    int64_t n = int64_t(fill.size()) - 1, total = 0;
+    // Threads take turns at a row in any order: sorting the rows afterwards takes that order away again.
+    auto next = [&](int32_t row) {
+        return threads == 1 ? fill[row]++ : __atomic_fetch_add(&fill[row], 1, __ATOMIC_RELAXED);
+    };
+    auto part = [&](int t) { return edges.size * t / threads; };
+    std::vector<Tally> tallies(threads);
+    std::fill(fill.begin(), fill.begin() + n + 1, 0);
+    parallel(threads, [&](int t) {
+        tallies[t] = visit(edges, part(t), part(t + 1), [&](int32_t row) { __builtin_prefetch(&fill[row], 1); },
+                           [&](int32_t row, Key, float) { next(row); });
+    });
+    for (const Tally &tally : tallies) csr.tally += tally;
+    for (int64_t row = 0; row <= n; ++row) {
+        csr.indptr[row] = total;
+        total += row < n ? fill[row] : 0;
+        fill[row] = csr.indptr[row];
+    }
+    csr.indices = Buffer<Key>(total);
+    if (edges.weights) csr.weights = Buffer<float>(total);
+    parallel(threads, [&](int t) {
+        visit(edges, part(t), part(t + 1), [&](int32_t row) { __builtin_prefetch(&csr.indices[__atomic_load_n(&fill[row], __ATOMIC_RELAXED)], 1); },
+              [&](int32_t row, Key key, float weight) {
+                  int64_t at = next(row);
+                  csr.indices[at] = key;
+                  if (csr.weights) csr.weights[at] = weight;
+              });
+    });
+}
+
+// Sorts every row; true if one lists the same edge in the same direction twice.
+bool sort_rows(Csr &csr, const std::vector<int64_t> &bounds) {
+    std::atomic<bool> repeated{false};
+    parallel(int(bounds.size()) - 1, [&](int t) {
+        std::vector<std::pair<Key, float>> scratch;
+        for (int64_t row = bounds[t]; row < bounds[t + 1]; ++row) {
+            Key *begin = csr.indices.begin() + csr.indptr[row], *end = csr.indices.begin() + csr.indptr[row + 1];
+            sort_row(begin, csr.weights_from(row), end - begin, scratch);
+            if (std::adjacent_find(begin, end) != end) repeated = true;
+        }
+    });
+    return repeated;
+}
+
+// Merges every row, then moves the rows left over what was merged away.
+void merge_rows(Csr &csr, Buffer<int64_t> &kept, const std::vector<int64_t> &bounds) {
+    int64_t n = int64_t(kept.size()) - 1, at = 0;
+    std::vector<Tally> tallies(bounds.size() - 1);
+    parallel(int(tallies.size()), [&](int t) {
+        for (int64_t row = bounds[t]; row < bounds[t + 1]; ++row)
+            kept[row] = merge_row(csr.indices.begin() + csr.indptr[row], csr.weights_from(row),
+                                  csr.indptr[row + 1] - csr.indptr[row], tallies[t]);
+    });
+    for (const Tally &tally : tallies) csr.tally += tally;
+    for (int64_t row = 0; row < n; ++row) {
+        int64_t begin = csr.indptr[row];
+        csr.indptr[row] = at;
+        if (at != begin) {
+            std::copy_n(csr.indices.begin() + begin, kept[row], csr.indices.begin() + at);
+            if (csr.weights) std::copy_n(csr.weights.begin() + begin, kept[row], csr.weights.begin() + at);
+        }
+        at += kept[row];
+    }
+    csr.indptr[n] = at;
+    if (size_t(at) == csr.indices.size()) return;
+    csr.indices.shrink(at);
+    if (csr.weights) csr.weights.shrink(at);
+}
+
+Csr build(int64_t n, const Edges &edges, int threads) {
+    Csr csr;
+    csr.indptr = Buffer<int64_t>(n + 1);
+    Buffer<int64_t> fill(n + 1);                        // where the next entry of each row goes, then its length
+    scatter(edges, csr, fill, threads);
+    std::vector<int64_t> bounds = balanced(csr.indptr.begin(), n, threads);
+    if (sort_rows(csr, bounds) && !csr.weights) {       // how often an edge was listed becomes its weight
+        csr.weights = Buffer<float>(csr.indices.size());
+        std::fill_n(csr.weights.begin(), csr.indices.size(), 1.f);
+    }
+    merge_rows(csr, fill, bounds);
+    return csr;
+}
+
+nb::tuple build_rows(int64_t n, Input<int32_t> source, Input<int32_t> target, Weights weights, bool directed, int threads) {
+    Edges edges{source.data(), target.data(), weights ? weights->data() : nullptr, source.size(), directed};
+    Csr csr;
+    {
+        nb::gil_scoped_release release;
+        csr = build(n, edges, edges.size < 100000 ? 1 : std::clamp(threads, 1, 16));
+    }
+    const Tally &t = csr.tally;
+    return nb::make_tuple(csr.indptr.numpy(), csr.indices.numpy<int32_t>(), csr.weights.numpy(),
+                          nb::make_tuple(t.missing, t.loops, t.zeros, t.arcs, t.reciprocal / 2));
+}
+
+// ---- a matrix that may already be a graph ------------------------------------------------------------
+
+// Looks a matrix over in one pass: -1 if an index is out of range, else a sum of 1: rows strictly ascending,
+// 2: no entry on the diagonal, 4: equal to its transpose. Row i is read in ascending order of i, so row j meets
+// its own entries in ascending order too, and a cursor for each row replaces the transpose.
+int inspect(const Input<int64_t> &indptr, const Input<int32_t> &indices, const Weights &weights) {
+    int64_t n = int64_t(indptr.size()) - 1;
+    const int64_t *ends = indptr.data();
+    const int32_t *columns = indices.data();
+    const float *values = weights ? weights->data() : nullptr;
+    if (ends[0] != 0 || ends[n] != int64_t(indices.size())) return -1;
+    std::vector<int64_t> cursor(ends, ends + n);
+    bool ascending = true, hollow = true, symmetric = true;
+    for (int64_t i = 0; i < n; ++i) {
+        if (ends[i] > ends[i + 1]) return -1;
+        for (int64_t at = ends[i]; at < ends[i + 1]; ++at) {
+            int32_t j = columns[at];
+            if (j < 0 || j >= n) return -1;
+            ascending &= at == ends[i] || columns[at - 1] < j;
+            hollow &= j != i;
+            if (j <= i || !symmetric) continue;
+            int64_t mirror = cursor[j]++;
+            symmetric = mirror < ends[j + 1] && columns[mirror] == i && (!values || values[mirror] == values[at]);
+        }
+        // What lies below the diagonal must have been met, all of it, by the rows above.
+        symmetric = symmetric && (cursor[i] == ends[i + 1] || columns[cursor[i]] >= i);
+    }
+    return ascending + 2 * hollow + 4 * (symmetric && ascending);
+}
+
+}  // namespace
+
+void bind_edges(nb::module_ &module) {
+    using namespace nb::literals;
+    module.def("number_ids", &number_ids<int32_t>, "source"_a, "target"_a, nb::kw_only(), "threads"_a);
+    module.def("number_ids", &number_ids<int64_t>, "source"_a, "target"_a, nb::kw_only(), "threads"_a);
+    module.def("build_rows", &build_rows, "nodes"_a, "source"_a, "target"_a, nb::kw_only(), "weights"_a.none(),
+               "directed"_a, "threads"_a);
+    module.def("inspect_rows", [](Input<int64_t> indptr, Input<int32_t> indices, Weights weights) {
+        nb::gil_scoped_release release;
+        return inspect(indptr, indices, weights);
+    }, "indptr"_a, "indices"_a, "weights"_a.none());
+}

@@ -1,0 +1,66 @@
+// Helpers shared by the readers: arrays handed to NumPy without a copy, and a loop over threads.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <new>
+#include <thread>
+#include <vector>
+
+template <class T> using Input = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+template <class T> using Output = nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>;
+
+// A malloc'd array: pages are touched first by the thread that fills them, and a tail can be given back.
+template <class T> class Buffer {
+    struct Free { void operator()(T *p) const { std::free(p); } };
+    std::unique_ptr<T, Free> data_;
+    size_t size_ = 0;
+
+public:
+    Buffer() = default;
+    explicit Buffer(size_t size) : size_(size) { data_.reset(checked(std::malloc(sizeof(T) * (size ? size : 1)))); }
+    T *begin() { return data_.get(); }
+    T &operator[](size_t i) { return data_.get()[i]; }
+    size_t size() const { return size_; }
+    explicit operator bool() const { return bool(data_); }
+
+    void shrink(size_t size) {
+        T *smaller = checked(std::realloc(data_.get(), sizeof(T) * (size ? size : 1)));
+        (void)data_.release();
+        data_.reset(smaller);
+        size_ = size;
+    }
+
+    // Needs the GIL, as it makes a Python object. `As` is T, or its signed twin.
+    template <class As = T> nanobind::object numpy() {
+        if (!data_) return nanobind::none();
+        T *raw = data_.release();
+        nanobind::capsule owner(raw, [](void *p) noexcept { std::free(p); });
+        return nanobind::cast(Output<As>(reinterpret_cast<As *>(raw), {size_}, owner));
+    }
+
+private:
+    static T *checked(void *p) {
+        if (!p) throw std::bad_alloc();
+        return static_cast<T *>(p);
+    }
+};
+
+// Calls work(t) for t in 0..threads-1, the first on this thread; an exception in any is thrown here.
+template <class Work> void parallel(int threads, Work work) {
+    std::vector<std::exception_ptr> failures(threads > 1 ? threads : 1);
+    auto guarded = [&](int t) {
+        try { work(t); } catch (...) { failures[t] = std::current_exception(); }
+    };
+    std::vector<std::thread> pool;
+    for (int t = 1; t < threads; ++t) pool.emplace_back(guarded, t);
+    guarded(0);
+    for (auto &thread : pool) thread.join();
+    for (auto &failure : failures)
+        if (failure) std::rethrow_exception(failure);
+}

@@ -1,0 +1,155 @@
+"""Ids to node numbers: names are sorted, integers by value and strings by their UTF-8 bytes.
+
+The number of a node, which is its row, therefore never depends on the order of the edges. Typed ids keep
+their type: only text is looked at to see whether it spells integers (`formats.text`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.kernels import ingest
+
+Numbered = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]
+"""Source and target as node numbers (-1: no node), and the names in order."""
+
+
+def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1) -> Numbered:
+    """Number the ids of two arrays of equal length.
+
+    Examples
+    --------
+    >>> source, target, names = number(np.array([30, 10]), np.array([20, 30]))
+    >>> source, target, names
+    (array([2, 0], dtype=int32), array([1, 2], dtype=int32), array([10, 20, 30]))
+    """
+    first, second = as_ids(source), as_ids(target)
+    if first.dtype == object or second.dtype == object:
+        return _number_strings(first.tolist(), second.tolist())
+    if first.dtype != second.dtype or isinstance(first, np.ma.MaskedArray):
+        return _number_masked(first.astype(np.int64), second.astype(np.int64))
+    return ingest.number_ids(np.ascontiguousarray(first), np.ascontiguousarray(second), threads=threads)
+
+
+def as_ids(values: NDArray[Any]) -> NDArray[Any]:
+    """Ids as int32, int64 (masked where missing) or as objects: strings, with None where missing."""
+    kind = values.dtype.kind
+    if kind in "iu":
+        if kind == "u" and values.size and values.max() > np.iinfo(np.int64).max:
+            raise InputError(f"the id {values.max()} does not fit 64-bit integers; give such ids as strings")
+        return values if values.dtype in (np.int32, np.int64) else values.astype(np.int64)
+    if kind == "f":
+        return _from_floats(values)
+    if kind in "US":
+        return np.char.decode(values, "utf-8").astype(object) if kind == "S" else values.astype(object)
+    if kind in "OT":
+        return _from_objects(values.tolist())
+    raise InputError(f"ids must be integers or strings, not {values.dtype}")
+
+
+def name_array(names: Iterable[Any]) -> NDArray[Any]:
+    """Names as `Graph` holds them: int64 if all are integers, else an object array of strings."""
+    listed = list(names)
+    ids = as_ids(np.array(listed, dtype=object)) if listed else np.zeros(0, dtype=np.int64)
+    if isinstance(ids, np.ma.MaskedArray) or (ids.dtype == object and None in ids.tolist()):
+        raise InputError("a node's name is missing (None or NaN); every node needs a name")
+    return ids
+
+
+def add_nodes(numbered: Numbered, extra: NDArray[Any]) -> Numbered:
+    """Number again with nodes that no edge mentions.
+
+    Examples
+    --------
+    >>> source, target, names = add_nodes(number(np.array([5]), np.array([7])), np.array([6, 7]))
+    >>> source.tolist(), target.tolist(), names.tolist()
+    ([0], [2], [5, 6, 7])
+    """
+    source, target, names = numbered
+    if names.dtype != object and extra.dtype != object:
+        united: NDArray[Any] = np.union1d(names, extra)
+        rank = np.searchsorted(united, names)
+    else:
+        texts = [str(name) for name in names.tolist()]
+        united = object_array(sorted({*texts, *(str(name) for name in extra.tolist())}))
+        place = {name: at for at, name in enumerate(united.tolist())}
+        rank = np.array([place[text] for text in texts], dtype=np.int64)
+    table = np.append(rank, -1).astype(np.int32)  # the last one stands for -1: no node
+    return table[source], table[target], united
+
+
+def object_array(values: Sequence[Any]) -> NDArray[Any]:
+    """A one-dimensional object array, whatever the values are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _from_floats(values: NDArray[Any]) -> NDArray[Any]:
+    """Floats are ids if they are whole; tables turn integers into floats where one is missing."""
+    missing = np.isnan(values)
+    present = values[~missing]
+    odd = present[(present != np.floor(present)) | (np.abs(present) > 2**53)]
+    if odd.size:
+        raise InputError(f"the id {odd[0]} is not a whole number; give ids as integers or strings")
+    ids = np.where(missing, 0, values).astype(np.int64)
+    return np.ma.masked_array(ids, mask=missing) if missing.any() else ids
+
+
+def _from_objects(values: list[Any]) -> NDArray[Any]:
+    present = [value for value in values if not _missing(value)]
+    if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in present):
+        numbers = [0 if _missing(value) else int(value) for value in values]
+        if all(-(2**63) <= value < 2**63 for value in numbers):
+            mask = [_missing(value) for value in values]
+            ids = np.array(numbers, dtype=np.int64)
+            return np.ma.masked_array(ids, mask=mask) if any(mask) else ids
+    texts = [None if _missing(value) else _text(value) for value in values]
+    if len({*texts} - {None}) < len({*present}):
+        clash = _clash(present)
+        raise InputError(f"the ids {clash[0]!r} and {clash[1]!r} are both written {str(clash[0])!r}; rename one")
+    return object_array(texts)
+
+
+def _text(value: Any) -> str:
+    text = str(value)
+    if "\n" in text:
+        raise InputError(f"the id {text!r} holds a line end; names must fit on one line")
+    return text
+
+
+def _clash(present: list[Any]) -> tuple[Any, Any]:
+    seen: dict[str, Any] = {}
+    for value in present:
+        if seen.setdefault(str(value), value) != value:
+            return seen[str(value)], value
+    raise AssertionError("no clash")
+
+
+def _missing(value: Any) -> bool:
+    # pandas.NA has no truth value and NaN differs from itself; neither needs pandas to be told apart.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (value != value) is True
+
+
+def _number_strings(source: list[Any], target: list[Any]) -> Numbered:
+    texts = [[None if value is None else str(value) for value in side] for side in (source, target)]
+    names = sorted({value for side in texts for value in side if value is not None})
+    place: dict[str | None, int] = {name: at for at, name in enumerate(names)}
+    place[None] = -1
+    first, second = (np.array([place[value] for value in side], dtype=np.int32) for side in texts)
+    return first, second, object_array(names)
+
+
+def _number_masked(source: NDArray[np.int64], target: NDArray[np.int64]) -> Numbered:
+    hidden = [np.ma.getmaskarray(side) for side in (source, target)]  # type: ignore[no-untyped-call]
+    values = [np.asarray(side) for side in (source, target)]
+    names = np.unique(np.concatenate([v[~m] for v, m in zip(values, hidden, strict=True)]))
+    first, second = (
+        np.where(m, -1, np.searchsorted(names, v)).astype(np.int32) for v, m in zip(values, hidden, strict=True)
+    )
+    return first, second, names

@@ -1,0 +1,227 @@
+"""Files and objects to `Graph`: the one way in.
+
+The format decides how the edges are found (`formats`); what they become is the same for all of them: names
+sorted, directions merged, duplicates added, self-loops dropped, everything counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.formats import BY_NAME, BY_SUFFIX, FORMATS, Format
+from graphrefine.formats.common import Column, EdgeTable, MatrixTable, Options
+from graphrefine.formats.objects import kind_of
+from graphrefine.formats.source import CODECS, Source
+from graphrefine.graph import Graph, build, usable_threads
+from graphrefine.matrix import graph_of_matrix, graph_of_rows, row_names
+from graphrefine.naming import Numbered, add_nodes, name_array, object_array
+
+_WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
+
+
+def read(
+    graph: Any,
+    *,
+    directed: bool = False,
+    weights: Any = None,
+    source: Column | None = None,
+    target: Column | None = None,
+    nodes: int | str | PathLike[str] | Iterable[Any] | None = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comments: str | None = None,
+    encoding: str | None = None,
+    variable: str | None = None,
+    threads: int | None = None,
+) -> Graph:
+    r"""Read a graph from a file, from standard input, or from an object in memory.
+
+    Files: text edge lists, csv and tsv, parquet, arrow (feather), .mat, .mtx, .npz, METIS and GraphML, each
+    also compressed (.gz, .zst, .bz2, .xz). Objects: SciPy sparse matrices, NumPy edge arrays and square
+    matrices, NetworkX, igraph, pandas, polars, Arrow, PyG, and iterables of (u, v) or (u, v, weight).
+
+    Nodes are sorted by name: integers if every id is one, else strings. A matrix keeps its rows, named 0..n-1,
+    and so does an edge_index of shape (2, m). An edge listed in both directions counts once and the larger
+    weight wins; duplicates in one direction add their weights, 1 each where there are none; self-loops and
+    edges of weight 0 drop, their nodes stay. All of it is counted in `Graph.report`.
+
+    Parameters
+    ----------
+    graph
+        A path, ``"-"`` for standard input, or an object. A `Graph` comes back as it is.
+    directed
+        Whether (u, v) leads from u to v only.
+    weights
+        The column (or attribute) of the weights, by name or position from 0; an array for edges in arrays;
+        False: no weights, even if there are some. By default a column called weight, or the third of three.
+    source, target
+        The columns of the ends, by name or position from 0.
+    nodes
+        Nodes that no edge may mention: how many there are (named 0..n-1), their names, or a file with a name
+        on each line. For a matrix: the names of its rows, in order.
+    format
+        The format, where the suffix does not say it: text, csv, tsv, parquet, arrow, mat, mtx, npz, metis or
+        graphml.
+    delimiter
+        Of text: ``"\t"``, ``","``, ``";"``, or ``" "`` for any run of blanks. By default looked for.
+    header
+        Whether the first line of text names the columns. By default looked for.
+    comments
+        Characters that begin a comment line in text, ``"#%"`` by default; ``""`` for none.
+    encoding
+        Of text. By default UTF-8, or Latin-1 if it is not UTF-8.
+    variable
+        The variable of a .mat file, ``"network"`` by default.
+    threads
+        At most so many; by default all cores. The graph is the same.
+
+    Examples
+    --------
+    >>> graph = read([("ann", "bob", 2.0), ("bob", "ann", 3.0), ("bob", "cy", 1.0)])
+    >>> graph.names.tolist(), graph.edges, graph.weights.tolist()
+    (['ann', 'bob', 'cy'], 2, [3.0, 3.0, 1.0, 1.0])
+    """
+    if isinstance(graph, Graph):
+        return graph
+    options = Options(
+        directed=directed,
+        weights=weights,
+        source=source,
+        target=target,
+        delimiter=delimiter,
+        header=header,
+        comments=comments,
+        encoding=encoding,
+        variable=variable,
+        threads=usable_threads(threads),
+    )
+    if weights is True:
+        raise InputError("weights=True says nothing; name the column of the weights, or leave it to be found")
+    if isinstance(graph, str | PathLike):
+        return _read_file(Source(graph), options, nodes, format)
+    if format is not None:
+        raise InputError(f"format={format!r} is for files, and this is an object of type {type(graph).__name__}")
+    kind = kind_of(graph)
+    _check_options(options, kind.options, kind.name)
+    return _finish(kind.load(graph, options), options, nodes, "memory")
+
+
+def _read_file(source: Source, options: Options, nodes: Any, name: str | None) -> Graph:
+    format = _format_of(source, name)
+    _check_options(options, format.options, f"a {format.name} file")
+    try:
+        table = format.load(source, options)
+        table.report["format"] = format.name
+        return _finish(table, options, nodes, source.name)
+    except FormatError:
+        raise
+    except InputError as error:
+        raise source.error(str(error)) from None
+
+
+def _format_of(source: Source, name: str | None) -> Format:
+    if name is not None:
+        if name not in BY_NAME:
+            raise InputError(f"format={name!r} is not known; the formats are {', '.join(BY_NAME)}")
+        return BY_NAME[name]
+    named = BY_SUFFIX.get(source.suffix)
+    if named is not None and named.name != "text":
+        return named
+    for format in FORMATS:  # no telling suffix: the first bytes may tell
+        if source.data.startswith(format.magic) and format.magic:
+            return format
+    if named is None and source.suffix:
+        known = " ".join(suffix for each in FORMATS for suffix in each.suffixes)
+        packed = " ".join(codec.suffix for codec in CODECS)
+        raise source.error(
+            f"the suffix {source.suffix!r} is not known; known are {known}, each also with {packed}; "
+            'format="text" reads it as an edge list'
+        )
+    return BY_NAME["text"]
+
+
+def _check_options(options: Options, allowed: frozenset[str], what: str) -> None:
+    plain = Options()
+    for name in ("weights", "source", "target", "delimiter", "header", "comments", "encoding", "variable"):
+        if name not in allowed and getattr(options, name) is not getattr(plain, name):
+            usable = f"it takes {', '.join(sorted(allowed))}"
+            raise InputError(f"{name}= does not apply to {what}; {usable}")
+
+
+def _finish(table: EdgeTable | MatrixTable, options: Options, nodes: Any, source: str) -> Graph:
+    """The graph of what a loader found."""
+    extra = _nodes(nodes)
+    if isinstance(table, MatrixTable):
+        graph = _of_matrix(table.matrix, options, extra, source)
+        graph = replace(graph, report={**graph.report, **table.report})
+    else:
+        numbered = table.numbered if extra is None else _with_nodes(table.numbered, extra)
+        settings: dict[str, Any] = {"directed": options.directed, "threads": options.threads}
+        graph = build(numbered, table.weights, report=table.report, source=source, **settings)
+    if graph.edges == 0:
+        loops = graph.report["self_loops"]
+        raise InputError(f"there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
+    return graph
+
+
+def _of_matrix(matrix: Any, options: Options, names: Any, source: str) -> Graph:
+    weighted = options.weights is not False
+    if isinstance(names, int):
+        names = range(names)
+    if not isinstance(matrix, tuple):
+        settings: dict[str, Any] = {"directed": options.directed, "threads": options.threads}
+        return graph_of_matrix(matrix, names=names, weighted=weighted, source=source, **settings)
+    indptr, indices, values = matrix
+    if options.directed or not weighted:
+        from scipy.sparse import csc_array
+
+        data = np.ones(len(indices), dtype=np.float32) if values is None else values
+        columns = csc_array((data, indices, indptr), shape=(len(indptr) - 1, len(indptr) - 1))
+        return _of_matrix(columns, options, names, source)
+    listed = row_names(len(indptr) - 1, names)
+    return graph_of_rows(
+        indptr, indices, values, directed=False, names=listed, threads=options.threads, source=source
+    )
+
+
+def _nodes(nodes: Any) -> int | NDArray[Any] | None:
+    """The argument `nodes`: a count, names, or None."""
+    if nodes is None:
+        return None
+    if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool):
+        if nodes < 1:
+            raise InputError(f"nodes={nodes}: the number of nodes must be positive")
+        return int(nodes)
+    if isinstance(nodes, str | PathLike):
+        source = Source(nodes)
+        try:
+            text = source.data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = source.data.decode("latin-1")
+        lines = [line.strip() for line in text.split("\n") if line.strip()]
+        return name_array(map(int, lines)) if all(map(_WHOLE.fullmatch, lines)) else object_array(lines)
+    if not isinstance(nodes, Iterable):
+        raise InputError(f"nodes={nodes!r}: give a count, names, or a file with a name on each line")
+    return name_array(nodes)
+
+
+def _with_nodes(numbered: Numbered, extra: int | NDArray[Any]) -> Numbered:
+    if not isinstance(extra, int):
+        return add_nodes(numbered, extra)
+    names = numbered[2]
+    if names.dtype == object or (len(names) and not (0 <= names[0] and names[-1] < extra)):
+        raise InputError(f"nodes={extra} means nodes 0 to {extra - 1}, and the edges mention {_outside(names, extra)!r}")
+    return add_nodes(numbered, np.arange(extra))
+
+
+def _outside(names: NDArray[Any], count: int) -> Any:
+    return next(name for name in names.tolist() if isinstance(name, str) or not 0 <= name < count)

@@ -1,0 +1,342 @@
+"""Outputs that are either the old one or the new one, never a part of one.
+
+Everything is written beside its target under a hidden name and takes the target's place in one step:
+``replacing`` for a file (one rename), ``replacing_folder`` for a folder (one exchange of two names). An
+error, Ctrl-C or ``SIGKILL`` at any moment leaves the old output whole. What a killed run leaves behind
+carries its process id in its name and is removed by the next save to the same target.
+
+Neither waits for the disk unless ``durable=True``: a killed *process* loses nothing, because the system
+already holds what was written; only a power cut within the next half minute or so can lose the new output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import re
+import secrets
+import shutil
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from graphrefine.errors import OutputError
+
+_active: set[Path] = set()  # what this very process is writing; the same process id may have died before
+_NAME_LIMIT = 160  # bytes of a target's name kept in the hidden name; file systems stop at 255
+
+
+def check_writable(
+    path: str | os.PathLike[str],
+    *,
+    folder: bool = False,
+    size: int = 0,
+    replaceable: Callable[[Path], None] | None = None,
+) -> Path:
+    """Refuse a place that cannot be written, before any work is done for it.
+
+    Parameters
+    ----------
+    path : path
+        The output to be.
+    folder : bool
+        Whether the output is a folder rather than a file.
+    size : int
+        Bytes that will be needed; refused if the file system has fewer left.
+    replaceable : callable, optional
+        Called with an existing folder; raises OutputError if that is not one to be replaced.
+
+    Returns
+    -------
+    Path
+        The real target, links followed, so that a link stays a link.
+
+    Examples
+    --------
+    >>> check_writable("no/such/place.npy")
+    Traceback (most recent call last):
+    graphrefine.errors.OutputError: no/such/place.npy: the folder no/such does not exist; create it first
+    """
+    shown, target = os.fspath(path), Path(os.path.realpath(path))
+    if not target.name:
+        raise OutputError(f"{shown or '(empty)'}: not the name of an output; give a name below a folder")
+    _check_parent(Path(path).parent, target.parent, shown)
+    if folder:
+        _check_existing_folder(target, shown, replaceable)
+    else:
+        _check_existing_file(target, shown)
+    _check_room(target.parent, size, shown)
+    return target
+
+
+def _check_parent(written: Path, parent: Path, shown: str) -> None:
+    if not os.path.lexists(parent):
+        raise OutputError(f"{shown}: the folder {written} does not exist; create it first")
+    if not parent.is_dir():
+        raise OutputError(f"{shown}: {written} is not a folder; choose another place")
+    probe = parent / f".graphrefine-{secrets.token_hex(8)}.probe"
+    try:  # trying is the only honest test: permission bits say nothing of read-only disks, quotas or root
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise OutputError(f"{shown}: cannot write in {written} ({error.strerror}); choose another") from error
+
+
+def _check_existing_file(target: Path, shown: str) -> None:
+    if target.is_dir():
+        raise OutputError(f"{shown}: is a folder, but the output is a file; choose another name")
+    if target.exists() and not target.is_file():
+        raise OutputError(f"{shown}: is not a regular file, and would be replaced; choose another name")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise OutputError(f"{shown}: is write-protected; make it writable or choose another name")
+
+
+def _check_existing_folder(target: Path, shown: str, replaceable: Callable[[Path], None] | None) -> None:
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"{shown}: is a file, but the output is a folder; choose another name")
+    if target.exists() and replaceable is not None:
+        replaceable(target)
+
+
+def _check_room(parent: Path, size: int, shown: str) -> None:
+    free = shutil.disk_usage(parent).free
+    if size > free:
+        raise OutputError(
+            f"{shown}: needs about {size / 1e6:,.0f} MB, but only {free / 1e6:,.0f} MB are free there; "
+            "free some or choose another place"
+        )
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterator[Path]:
+    """Write a file beside ``path``; it takes the place of ``path`` if the block ends well.
+
+    Parameters
+    ----------
+    path : path
+        The file to make or replace.
+    durable : bool
+        Wait until the disk has it, so that it also survives a power cut.
+
+    Yields
+    ------
+    Path
+        The hidden file to write. It does not exist yet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "answer.txt"
+    >>> with replacing(target) as hidden:
+    ...     _ = hidden.write_text("42")
+    ...     print(target.exists())
+    False
+    >>> target.read_text()
+    '42'
+    """
+    target = check_writable(path)
+    with _hidden_beside(target) as hidden:
+        yield hidden
+        if durable:
+            _flush(hidden)
+        hidden.replace(target)
+        if durable:
+            _flush(target.parent)
+
+
+@contextlib.contextmanager
+def replacing_folder(
+    path: str | os.PathLike[str], *, replaceable: Callable[[Path], None], durable: bool = False
+) -> Iterator[Path]:
+    """Fill a folder beside ``path``; it takes the place of ``path`` in one step if the block ends well.
+
+    Parameters
+    ----------
+    path : path
+        The folder to make or replace.
+    replaceable : callable
+        Called with an existing folder; raises OutputError if that is not one to be replaced. The replaced
+        folder is deleted, so this is what protects other people's data.
+    durable : bool
+        Wait until the disk has it, so that it also survives a power cut.
+
+    Yields
+    ------
+    Path
+        The hidden folder to fill.
+    """
+    recover(path)
+    target = check_writable(path, folder=True, replaceable=replaceable)
+    with _hidden_beside(target) as hidden:
+        hidden.mkdir()
+        yield hidden
+        if durable:
+            for part in (*hidden.iterdir(), hidden):
+                _flush(part)
+        if target.exists():
+            replaceable(target)  # once more: minutes may have passed
+        _put_in_place(hidden, target)
+        if durable:
+            _flush(target.parent)
+
+
+@contextlib.contextmanager
+def _hidden_beside(target: Path) -> Iterator[Path]:
+    """Give a hidden name beside ``target``, and leave nothing under it afterwards."""
+    _sweep(target)
+    hidden = _hidden_name(target, "new")
+    _active.add(hidden)
+    try:
+        yield hidden
+    finally:
+        _remove(hidden)
+        _active.discard(hidden)
+
+
+def _hidden_name(target: Path, kind: str) -> Path:
+    return target.with_name(f"{_prefix(target)}{_host()}-{os.getpid()}-{secrets.token_hex(4)}.{kind}")
+
+
+def _prefix(target: Path) -> str:
+    name = target.name
+    if len(os.fsencode(name)) > _NAME_LIMIT:
+        name = hashlib.blake2b(os.fsencode(name), digest_size=16).hexdigest()
+    return f".{name}.graphrefine-"
+
+
+def _host() -> str:
+    """Eight digits for this machine: on a shared disk, another's process ids mean nothing here."""
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _leftovers(target: Path, kind: str) -> list[Path]:
+    """Hidden siblings of ``target`` whose writer is no longer alive, oldest first."""
+    pattern = re.compile(re.escape(_prefix(target)) + rf"{_host()}-(\d+)-[0-9a-f]{{8}}\.{kind}")
+    found = []
+    with os.scandir(target.parent) as entries:
+        for entry in entries:
+            match = pattern.fullmatch(entry.name)
+            if match and Path(entry.path) not in _active and not _alive(int(match[1])):
+                found.append(Path(entry.path))
+    return sorted(found, key=lambda each: each.stat().st_mtime_ns)
+
+
+def _alive(pid: int) -> bool:
+    """Whether another process has this id. Where asking is not safe (Windows), assume that it does."""
+    if pid == os.getpid():
+        return False
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _sweep(target: Path) -> None:
+    """Remove what killed runs left beside ``target``; an ``old`` one only if there is a target again."""
+    with contextlib.suppress(OSError):
+        for leftover in _leftovers(target, "new"):
+            _remove(leftover)
+        if target.exists():
+            for leftover in _leftovers(target, "old"):
+                _remove(leftover)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _put_in_place(hidden: Path, target: Path) -> None:
+    """Give ``hidden`` the name ``target``; afterwards ``hidden`` names the old folder, if there was one."""
+    if not target.exists():
+        hidden.rename(target)
+    elif not _exchange(hidden, target):
+        _put_in_place_in_two_steps(hidden, target)
+
+
+def _put_in_place_in_two_steps(hidden: Path, target: Path) -> None:
+    """Do the same with two renames; ``recover`` knows what to do if the process dies between them."""
+    aside = _hidden_name(target, "old")
+    _active.add(aside)
+    try:
+        target.rename(aside)
+        try:
+            hidden.rename(target)
+        except BaseException:
+            aside.rename(target)
+            raise
+        _remove(aside)
+    finally:
+        _active.discard(aside)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step; False where the system or the file system cannot."""
+    import ctypes
+
+    here, flag = -100, 2  # AT_FDCWD, RENAME_EXCHANGE (Linux)
+    names = os.fsencode(one), os.fsencode(other)
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        if sys.platform == "darwin":
+            return bool(library.renamex_np(*names, flag) == 0)  # RENAME_SWAP is 2 as well
+        return bool(library.renameat2(here, names[0], here, names[1], flag) == 0)
+    except (AttributeError, OSError, TypeError):  # no such call here, or no C library by that name (Windows)
+        return False
+
+
+def recover(path: str | os.PathLike[str], *, patience: float = 1.0) -> bool:
+    """Bring back a folder whose replacement was killed halfway, where replacing takes two steps.
+
+    Only systems without an exchange of names need it: between the two steps there is no folder at all.
+
+    Parameters
+    ----------
+    path : path
+        The folder that should be there.
+    patience : float
+        Seconds to wait for a replacement that another process is making right now.
+
+    Returns
+    -------
+    bool
+        Whether the folder is there now.
+    """
+    target = Path(os.path.realpath(path))
+    until = time.monotonic() + patience
+    while not target.exists() and target.parent.is_dir():
+        dead = _leftovers(target, "old")
+        if dead:
+            dead[-1].rename(target)
+        elif not any(target.parent.glob(f"{_escaped(_prefix(target))}*.old")) or time.monotonic() > until:
+            break
+        else:
+            time.sleep(0.01)
+    return target.exists()
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", text)
+
+
+def _flush(path: Path) -> None:
+    """Wait until the disk has a file, or the names in a folder (which Windows cannot be asked for)."""
+    if path.is_dir() and os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

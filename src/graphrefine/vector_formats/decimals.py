@@ -1,0 +1,138 @@
+"""Rows of float32 as lines of decimals, and back, bit for bit.
+
+With pyarrow, each number is its shortest decimal that gives the same float32 again; without, nine digits,
+which always do.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Most readers parse a float64 and round that to float32. Of all float32 there is one (found by trying every
+# one) whose shortest decimal then gives its neighbour: it gets one digit more.
+_ROUNDS_TWICE = (b"7.038531e-26", b"7.0385313e-26")
+_VALUES_AT_ONCE = 1 << 19
+_BYTES_AT_ONCE = 1 << 23
+
+
+class RowError(ValueError):
+    """A row that is not what it should be; ``row`` counts from 0 within the rows given."""
+
+    def __init__(self, row: int, problem: str) -> None:
+        super().__init__(problem)
+        self.row, self.problem = row, problem
+
+
+def row_chunks(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Cut n rows of k into slices small enough to be formatted at once."""
+    rows, dim = shape
+    step = max(1, _VALUES_AT_ONCE // max(dim, 1))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
+
+
+def format_rows(vectors: NDArray[np.float32], separator: bytes) -> list[bytes]:
+    """Write each row as decimals with a separator between them.
+
+    Examples
+    --------
+    >>> format_rows(np.array([[0.1, -2.5], [3.0, 0.7]], dtype=np.float32), b" ")
+    [b'0.1 -2.5', b'3 0.7']
+    """
+    if vectors.size == 0:
+        return [b""] * len(vectors)
+    arrow = _arrow()
+    if arrow is None:
+        pattern = separator.decode().join(["%.9g"] * vectors.shape[1])
+        return [(pattern % tuple(row)).encode() for row in vectors.tolist()]
+    decimals = arrow.array(vectors.reshape(-1)).cast(arrow.string())
+    bounds = np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32)
+    joined = arrow.compute.binary_join(arrow.ListArray.from_arrays(bounds, decimals), separator.decode())
+    return [row.replace(*_ROUNDS_TWICE) for row in joined.cast(arrow.binary()).to_pylist()]
+
+
+def parse_rows(rows: list[bytes], dim: int, separator: bytes) -> NDArray[np.float32]:
+    """Undo ``format_rows``; RowError for a row that does not hold ``dim`` numbers.
+
+    Examples
+    --------
+    >>> parse_rows([b"0.1 -2.5", b"3 1e-09"], 2, b" ")
+    array([[ 1.0e-01, -2.5e+00],
+           [ 3.0e+00,  1.0e-09]], dtype=float32)
+    """
+    for index, row in enumerate(rows):
+        found = row.count(separator) + 1 if row else 0
+        if found != dim:
+            raise RowError(index, f"{found} numbers where {dim} are expected")
+    if dim == 0 or not rows:
+        return np.zeros((len(rows), dim), dtype=np.float32)
+    values = _parse_with_arrow(rows, separator)
+    if values is None or values.size != len(rows) * dim:
+        values = _parse_one_by_one(rows, separator)
+    return values.reshape(len(rows), dim)
+
+
+def _parse_with_arrow(rows: list[bytes], separator: bytes) -> NDArray[np.float32] | None:
+    """Parse all numbers as one column, which is twice as fast as a column each; None if that fails."""
+    arrow = _arrow()
+    if arrow is None:
+        return None
+    column = b"\n".join(rows).replace(separator, b"\n")
+    from pyarrow import csv
+
+    try:
+        table = csv.read_csv(
+            io.BytesIO(column),
+            read_options=csv.ReadOptions(column_names=["value"]),
+            parse_options=csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+            convert_options=csv.ConvertOptions(column_types={"value": arrow.float32()}, null_values=[]),
+        )
+    except arrow.ArrowInvalid:
+        return None
+    values: NDArray[np.float32] = table.column(0).to_numpy()
+    return values
+
+
+def _parse_one_by_one(rows: list[bytes], separator: bytes) -> NDArray[np.float32]:
+    """Parse more slowly, so that the number that is none can be named."""
+    values: list[float] = []
+    for index, row in enumerate(rows):
+        try:
+            values.extend(map(float, row.split(separator)))
+        except ValueError as error:
+            raise RowError(index, str(error)) from error
+    with np.errstate(over="ignore"):
+        return np.array(values, dtype=np.float32)
+
+
+def line_blocks(file: IO[bytes], *, quoted: bool = False) -> Iterator[bytes]:
+    """Read a file in blocks of whole lines, each block ending in a line end unless the file does not.
+
+    With ``quoted``, a line end between double quotes does not end a line.
+    """
+    rest = b""
+    while block := file.read(_BYTES_AT_ONCE):
+        block = rest + block
+        end = block.rfind(b"\n") + 1
+        while quoted and end and block.count(b'"', 0, end) % 2:
+            end = block.rfind(b"\n", 0, end - 1) + 1
+        rest = block[end:]
+        if end:
+            yield block[:end]
+    if rest:
+        yield rest
+
+
+def _arrow() -> Any:
+    """Give pyarrow, or None where it is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.compute
+    except ImportError:
+        return None
+    return pyarrow

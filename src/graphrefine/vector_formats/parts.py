@@ -1,0 +1,70 @@
+"""What every format stores: names, vectors and the recipe; and how an array is mapped from a file."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.vector_formats.names import Names
+
+FORMAT_VERSION = 1  # of the folder's layout and of every key that graphrefine adds to other formats
+
+
+class Parts(NamedTuple):
+    """An embedding, taken apart.
+
+    ``mapped`` says that the vectors stay on disk until they are touched, so that nothing may read
+    them all just to check them.
+    """
+
+    names: Names
+    vectors: NDArray[np.float32]  # (n, k)
+    recipe: dict[str, Any]
+    mapped: bool = False
+
+
+def map_array(file: IO[bytes], offset: int, *, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Map an array of an open file; ValueError if the file is too short.
+
+    The result is a plain read-only array. NumPy's own memmap remembers a file *name*, and joblib's workers
+    open that name again: after a replacement they would silently work on other vectors.
+    """
+    count = int(np.prod(shape, dtype=object))
+    size = os.fstat(file.fileno()).st_size
+    if offset + count * dtype.itemsize > size:
+        raise ValueError(f"cut short: {offset + count * dtype.itemsize:,} bytes expected, {size:,} found")
+    if count == 0:
+        return np.zeros(shape, dtype=dtype)
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return np.frombuffer(mapped, dtype=dtype, count=count, offset=offset).reshape(shape)
+
+
+def map_npy(file: IO[bytes]) -> NDArray[Any]:
+    """Map the array of an open ``.npy`` file; ValueError if it is damaged, cut short or holds objects."""
+    version = np.lib.format.read_magic(file)
+    headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in headers:
+        raise ValueError(f"version {version} of the npy format is not one that holds numbers only")
+    shape, fortran, dtype = headers[version](file)
+    if dtype.hasobject:
+        raise ValueError("holds Python objects, which are never loaded")
+    array = map_array(file, file.tell(), dtype=dtype, shape=shape[::-1] if fortran else shape)
+    return array.T if fortran else array
+
+
+def dump_recipe(recipe: dict[str, Any]) -> str:
+    """Write a recipe as one line of JSON."""
+    return json.dumps(recipe, allow_nan=False)
+
+
+def parse_recipe(text: str | bytes) -> dict[str, Any]:
+    """Undo ``dump_recipe``; ValueError if it is not a JSON object."""
+    recipe = json.loads(text)
+    if not isinstance(recipe, dict):
+        raise ValueError("the recipe is not a JSON object")
+    return recipe

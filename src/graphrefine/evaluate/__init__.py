@@ -1,0 +1,17 @@
+"""How good an embedding is, judged by what it is for."""
+
+from __future__ import annotations
+
+from graphrefine.evaluate.classification import evaluate_labels, random_control
+from graphrefine.evaluate.labels import Labels, as_labels, read_labels
+from graphrefine.evaluate.scores import LabelScores, RatioScores
+
+__all__ = [
+    "LabelScores",
+    "Labels",
+    "RatioScores",
+    "as_labels",
+    "evaluate_labels",
+    "random_control",
+    "read_labels",
+]

@@ -3,8 +3,8 @@
 Rows are scaled to length 1. A random part of the nodes trains one logistic regression a class; each other
 node, which has m labels, is given the m classes of highest score. Micro F1 counts hits and misses over all
 classes together; Macro F1 is the mean of the F1 of each class, 0 for a class that is never right. This is
-repeated over random splits, which depend on the seed, the ratio, the repeat and the names of the nodes, and on
-nothing else: two embeddings of one graph are judged on identical splits.
+repeated over random splits, which depend on the seed, the ratio, the repeat and the names of the nodes, and
+on nothing else: two embeddings of one graph are judged on identical splits.
 
 The paper samples from the labelled nodes; its authors' code splits all nodes, labelled or not. Here
 ``unlabelled="drop"`` is the former and ``"keep"`` the latter: kept nodes are negative examples of every class
@@ -50,7 +50,9 @@ class NamedVectors(Protocol):
         """The rows."""
 
 
-class _Split(NamedTuple):
+class Split(NamedTuple):
+    """Which rows train and which are tested."""
+
     ratio: float
     train: Indices
     test: Indices
@@ -125,8 +127,8 @@ def evaluate_labels(
     if broken.size:
         name = names.tolist()[order[broken[0]]]
         raise InputError(f"vectors: the row of node {name!r} has a NaN or an infinite value")
-    rows = _unit_rows(rows)
-    splits = list(_splits(len(rows), ratios=ratios, repeats=repeats, seed=seed))
+    rows = unit_rows(rows)
+    splits = list(make_splits(len(rows), ratios=ratios, repeats=repeats, seed=seed))
     job = partial(_score, rows, indicator, candidates=candidates)
     outcomes = list(_in_parallel(job, splits, threads=threads, progress=progress))
     return LabelScores(
@@ -153,7 +155,7 @@ def random_control(n: int, dim: int, seed: int = 0) -> NDArray[np.float32]:
     >>> control.shape, bool(abs(control.mean()) < 0.01)
     ((1000, 16), True)
     """
-    return _unit_rows(np.random.default_rng(seed).standard_normal((n, dim), dtype=np.float32))
+    return unit_rows(np.random.default_rng(seed).standard_normal((n, dim), dtype=np.float32))
 
 
 def _candidates(C: float | Sequence[float] | Literal["cv"]) -> tuple[float, ...]:
@@ -191,7 +193,7 @@ def _named(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArra
     return vectors, names
 
 
-def _unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
+def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
     """Rows of length 1 in float32; rows of zeros stay."""
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     inverse = 1 / np.where(length == 0, 1, length)
@@ -200,7 +202,15 @@ def _unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
     return unit
 
 
-def _splits(n: int, *, ratios: Sequence[float], repeats: int, seed: int) -> Iterator[_Split]:
+def make_splits(n: int, *, ratios: Sequence[float], repeats: int, seed: int) -> Iterator[Split]:
+    """Random splits of n rows, ratio by ratio.
+
+    Examples
+    --------
+    >>> first, second = make_splits(4, ratios=[0.25], repeats=2, seed=0)
+    >>> len(first.train), sorted([*first.train.tolist(), *first.test.tolist()])
+    (1, [0, 1, 2, 3])
+    """
     for ratio in ratios:
         size = round(ratio * n)
         if not 0 < size < n:
@@ -208,12 +218,12 @@ def _splits(n: int, *, ratios: Sequence[float], repeats: int, seed: int) -> Iter
         for repeat in range(repeats):
             key = (seed, round(ratio * 1e6), repeat)
             shuffled = np.random.default_rng(key).permutation(n)
-            yield _Split(ratio, shuffled[:size], shuffled[size:], key)
+            yield Split(ratio, shuffled[:size], shuffled[size:], key)
 
 
 def _in_parallel(
-    job: Callable[[_Split], _Outcome],
-    splits: Sequence[_Split],
+    job: Callable[[Split], _Outcome],
+    splits: Sequence[Split],
     *,
     threads: int | None,
     progress: Callable[[int, int], None] | None,
@@ -234,12 +244,12 @@ def _in_parallel(
 
 
 def _score(
-    rows: NDArray[np.float32], indicator: Indicator, split: _Split, *, candidates: tuple[float, ...]
+    rows: NDArray[np.float32], indicator: Indicator, split: Split, *, candidates: tuple[float, ...]
 ) -> _Outcome:
     known = rows[split.train], indicator[split.train].toarray()
     C = _choose(*known, candidates=candidates, seed=split.seed)
     classifiers = fit_logistic(*known, C=C)
-    return _Outcome(*_f1(classifiers, rows[split.test], indicator[split.test]), C)
+    return _Outcome(*f1_percent(classifiers, rows[split.test], indicator[split.test]), C)
 
 
 def _choose(
@@ -257,12 +267,22 @@ def _choose(
         classifiers: Classifiers | None = None
         for place, C in enumerate(candidates):
             classifiers = fit_logistic(rows[~test], targets[~test], C=C, start=classifiers)
-            quality[place] += sum(_f1(classifiers, rows[test], sp.csr_array(targets[test])))
+            quality[place] += sum(f1_percent(classifiers, rows[test], sp.csr_array(targets[test])))
     return candidates[int(np.argmax(quality))]
 
 
-def _f1(classifiers: Classifiers, rows: NDArray[np.float32], truth: Indicator) -> tuple[float, float]:
-    """Micro and Macro F1, in percent."""
+def f1_percent(classifiers: Classifiers, rows: NDArray[np.float32], truth: Indicator) -> tuple[float, float]:
+    """Micro and Macro F1, in percent, of as many predictions a row as it has true labels.
+
+    Examples
+    --------
+    The second row is taken for the first class: of two labels one is right, and F1 is 2/3 and 0 by class.
+
+    >>> same = Classifiers(np.eye(2), np.zeros(2))
+    >>> rows = np.array([[0.9, 0.1], [0.6, 0.4]], np.float32)
+    >>> [round(f1, 1) for f1 in f1_percent(same, rows, sp.csr_array(np.eye(2, dtype=bool)))]
+    [50.0, 33.3]
+    """
     hits, guesses, true = np.zeros((3, truth.shape[1]), np.int64)
     for lo in range(0, len(rows), BLOCK):
         actual = truth[lo : lo + BLOCK].toarray()
@@ -290,7 +310,7 @@ def top_classes(scores: NDArray[np.float64], counts: NDArray[Any]) -> Bool:
     return predicted
 
 
-def _gather(ratio: float, splits: Sequence[_Split], outcomes: Sequence[_Outcome]) -> RatioScores:
+def _gather(ratio: float, splits: Sequence[Split], outcomes: Sequence[_Outcome]) -> RatioScores:
     mine = [place for place, split in enumerate(splits) if split.ratio == ratio]
     return RatioScores(
         ratio=ratio,

@@ -95,7 +95,7 @@ def read_labels(path: FilePath, *, variable: str = "group", header: bool | None 
         The matrix in a ``.mat`` file.
     header : bool, optional
         Whether a table begins with the names of its columns. If not given: it does if one of them is called
-        label, class, group, category or target, or if every node but the first is an integer.
+        label, class, group, category or target, or if every node is an integer and the first has no digit.
     """
     if Path(path).suffix.lower() == ".mat":
         return _read_mat(path, variable)

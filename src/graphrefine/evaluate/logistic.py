@@ -14,7 +14,8 @@ is found by Newton steps, each solved by preconditioned conjugate gradients. Thr
 * Products with the Hessian are in float32, where an error only costs a step; loss and gradient in float64.
 
 Since the Hessian is at least the identity, :math:`|w - w^*| \le |\nabla f(w)|`: with a gradient shorter than
-`tol`, a decision value is within `tol` times the length of its row of the exact one.
+`tol`, a decision value is within `tol` times the length of its row of the exact one, but for the rounding of
+the rotated rows to float32.
 """
 
 from __future__ import annotations

@@ -109,6 +109,8 @@ def _has_header(records: list[_Record]) -> bool:
         return False
     if any(field.lower() in LABEL_WORDS for field in first[1:]):
         return True
+    if any(letter.isdigit() for letter in first[0]):  # more likely a node like 007 or x1 than a column's name
+        return False
     return len(records) > 1 and all(INTEGER.fullmatch(record.fields[0]) for record in records[1:])
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from graphrefine.evaluate import logistic
@@ -72,7 +73,7 @@ def test_one_more_exact_newton_step_would_change_no_decision(
     for column in range(3):
         weights = np.append(fit.weights[column], fit.intercepts[column])
         scores = design @ weights
-        probability = 1 / (1 + np.exp(-scores))
+        probability = expit(scores)
         gradient = weights + C * design.T @ (probability - targets[:, column])
         curvature = C * probability * (1 - probability)
         hessian = np.eye(features + 1) + design.T @ (curvature[:, None] * design)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from graphrefine.evaluate.classification import RATIOS, f1_percent, make_splits, unit_rows
+from graphrefine.evaluate.classification import RATIOS, f1_percent, make_split, unit_rows
 from graphrefine.evaluate.labels import read_labels
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
 
@@ -74,14 +74,15 @@ def compare(rows: NDArray[np.float32], path: Path, *, repeats: int, C: float) ->
     total = np.zeros(2)
     for ratio in RATIOS:
         f1, seconds, apart = np.zeros((2, repeats, 2)), np.zeros(2), 0.0
-        for split in make_splits(truth.shape[0], ratios=[ratio], repeats=repeats, seed=0):
+        for repeat in range(repeats):
+            split = make_split(truth.shape[0], ratio, repeat=repeat, seed=0)
             known = rows[split.train], truth[split.train].toarray()
             scores = []
             for which, fit in enumerate((liblinear, fit_logistic)):
                 start = time.perf_counter()
                 classifiers = fit(*known, C=C)
                 seconds[which] += time.perf_counter() - start
-                f1[which, split.seed[-1]] = f1_percent(classifiers, rows[split.test], truth[split.test])
+                f1[which, repeat] = f1_percent(classifiers, rows[split.test], truth[split.test])
                 scores.append(classifiers.decision(rows[split.test]))
             finite = np.isfinite(scores[0])
             apart = max(apart, float(np.abs(scores[0][finite] - scores[1][finite]).max()))

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
 from graphrefine.errors import InputError
-from graphrefine.evaluate import as_labels, classification, evaluate_labels, random_control
-from graphrefine.evaluate.classification import f1_percent, make_splits, top_classes, unit_rows
+from graphrefine.evaluate import as_labels, classification, evaluate_labels, logistic, random_control
+from graphrefine.evaluate.classification import f1_percent, make_split, top_classes, unit_rows
 from graphrefine.evaluate.logistic import Classifiers
 
 
@@ -84,19 +84,22 @@ def test_f1_adds_up_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_splits_depend_on_seed_ratio_and_repeat_alone() -> None:
-    def trains(**change: Any) -> list[list[int]]:
-        setting: dict[str, Any] = {"ratios": [0.1, 0.5], "repeats": 3, "seed": 0} | change
-        return [split.train.tolist() for split in make_splits(100, **setting)]
-
-    base = trains()
-    assert base == trains()
-    assert [len(train) for train in base] == [10, 10, 10, 50, 50, 50]
-    assert len({tuple(train[:10]) for train in base}) == 6
-    assert trains(ratios=[0.5]) == base[3:]  # other ratios and more repeats change nothing
-    assert trains(repeats=1) == [base[0], base[3]]
-    assert all(one != other for one, other in zip(base, trains(seed=1), strict=True))
-    for split in make_splits(100, ratios=[0.3], repeats=2, seed=5):
+    settings = [(ratio, repeat, seed) for ratio in (0.1, 0.5) for repeat in (0, 1) for seed in (0, 1)]
+    splits = [make_split(100, ratio, repeat=repeat, seed=seed) for ratio, repeat, seed in settings]
+    assert [len(split.train) for split in splits] == [10] * 4 + [50] * 4
+    assert len({tuple(split.train[:10].tolist()) for split in splits}) == len(splits)
+    for split, (ratio, repeat, seed) in zip(splits, settings, strict=True):
         assert sorted([*split.train, *split.test]) == list(range(100))
+        assert np.array_equal(split.train, make_split(100, ratio, repeat=repeat, seed=seed).train)
+
+
+def test_more_ratios_and_repeats_leave_the_others_as_they_were(planted: Any) -> None:
+    vectors, part = planted
+    many = evaluate_labels(vectors, part, ratios=[0.1, 0.3], repeats=3)
+    few = evaluate_labels(vectors, part, ratios=[0.3], repeats=2)
+    assert few.ratios[0].micro == many.ratios[1].micro[:2]
+    assert many.ratios[0].train_nodes == 48
+    assert many.ratios[1].train_nodes == 144
 
 
 def test_scores_are_the_same_for_any_threads_row_order_and_row_length(planted: Any) -> None:
@@ -179,7 +182,7 @@ def test_a_class_unseen_in_training_is_never_guessed_first() -> None:
     truth = np.zeros(40, int)
     truth[7] = 1
     scores = evaluate_labels(random_control(40, 4), truth, ratios=[0.5], repeats=8).ratios[0]
-    tested = [7 in split.test for split in make_splits(40, ratios=[0.5], repeats=8, seed=0)]
+    tested = [7 in make_split(40, 0.5, repeat=repeat, seed=0).test for repeat in range(8)]
     assert any(tested)
     for seen, micro in zip(tested, scores.micro, strict=True):
         assert not seen or micro == pytest.approx(95)
@@ -218,24 +221,42 @@ def test_result_as_json_and_as_a_table(planted: Any) -> None:
     assert replace(scores.ratios[0], micro=(1.0,)).micro_std == 0.0
 
 
+class Recorder:
+    """A watcher that writes down what it is told, and stops the run at a given step."""
+
+    def __init__(self, stop_at: int = -1) -> None:
+        self.stop_at = stop_at
+        self.stages: list[tuple[str, int]] = []
+        self.steps = 0
+
+    def start(self, stage: str, steps: int) -> None:
+        self.stages.append((stage, steps))
+
+    def advance(self) -> None:
+        self.steps += 1
+        if self.steps == self.stop_at:
+            raise KeyboardInterrupt
+
+
 def test_progress_counts_splits(planted: Any) -> None:
     vectors, part = planted
-    seen: list[tuple[int, int]] = []
-    evaluate_labels(vectors, part, ratios=[0.1, 0.5], repeats=2, progress=lambda *at: seen.append(at))
-    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    seen = Recorder()
+    evaluate_labels(vectors, part, ratios=[0.1, 0.5], repeats=2, progress=seen)
+    assert (seen.stages, seen.steps) == ([("classify", 4)], 4)
 
 
-def test_a_stop_from_progress_ends_the_work(planted: Any) -> None:
+def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, part = planted
-    seen: list[int] = []
+    fits: list[float] = []
 
-    def stop(done: int, total: int) -> None:
-        seen.append(done)
-        raise KeyboardInterrupt
+    def counted(*data: Any, C: float) -> Classifiers:
+        fits.append(C)
+        return logistic.fit_logistic(*data, C=C)
 
+    monkeypatch.setattr(classification, "fit_logistic", counted)
     with pytest.raises(KeyboardInterrupt):
-        evaluate_labels(vectors, part, repeats=20, progress=stop)
-    assert seen == [1]
+        evaluate_labels(vectors, part, repeats=40, threads=1, progress=Recorder(stop_at=2))
+    assert 2 <= len(fits) < 100  # of 200
 
 
 @pytest.mark.parametrize(
@@ -290,7 +311,7 @@ def test_blogcatalog_agrees_with_liblinear() -> None:
     for _ in range(4):
         sketch, _triangle = np.linalg.qr(network @ sketch)
     rows, truth = unit_rows(network @ sketch), as_labels(path).indicator
-    (split,) = make_splits(len(rows), ratios=[0.1], repeats=1, seed=0)
+    split = make_split(len(rows), 0.1, repeat=0, seed=0)
     known = rows[split.train], truth[split.train].toarray()
     ours = fit_logistic(*known)
     theirs = Classifiers(np.zeros_like(ours.weights), ours.intercepts.copy())

@@ -27,6 +27,8 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate.labels import align, as_labels
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
 from graphrefine.evaluate.scores import LabelScores, RatioScores
+from graphrefine.linalg import one_blas_thread
+from graphrefine.progress import Stages, Watcher
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 CANDIDATES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)  # of C, where cross-validation chooses
@@ -53,13 +55,14 @@ class NamedVectors(Protocol):
 class Split(NamedTuple):
     """Which rows train and which are tested."""
 
-    ratio: float
     train: Indices
     test: Indices
-    seed: tuple[int, ...]
+    key: tuple[int, ...]  # what it was drawn with
 
 
 class _Outcome(NamedTuple):
+    train_nodes: int
+    test_nodes: int
     micro: float
     macro: float
     C: float
@@ -75,7 +78,7 @@ def evaluate_labels(
     seed: int = 0,
     unlabelled: Literal["drop", "keep"] = "drop",
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Watcher | None = None,
 ) -> LabelScores:
     """Score an embedding by how well a linear classifier finds the labels of its nodes.
 
@@ -99,8 +102,8 @@ def evaluate_labels(
         Whether nodes without labels are left out before splitting.
     threads : int, optional
         Splits worked on at a time; as many as there are processors if not given. The scores are the same.
-    progress : callable, optional
-        Called with the splits done and all splits.
+    progress : Watcher, optional
+        Told of the stage "classify", with a step for each split.
 
     Notes
     -----
@@ -128,11 +131,13 @@ def evaluate_labels(
         name = names.tolist()[order[broken[0]]]
         raise InputError(f"vectors: the row of node {name!r} has a NaN or an infinite value")
     rows = unit_rows(rows)
-    splits = list(make_splits(len(rows), ratios=ratios, repeats=repeats, seed=seed))
-    job = partial(_score, rows, indicator, candidates=candidates)
+    splits = [(ratio, repeat) for ratio in ratios for repeat in range(repeats)]
+    job = partial(_score, rows, indicator, candidates=candidates, seed=seed)
     outcomes = list(_in_parallel(job, splits, threads=threads, progress=progress))
     return LabelScores(
-        ratios=tuple(_gather(ratio, splits, outcomes) for ratio in ratios),
+        ratios=tuple(
+            _gather(ratio, outcomes[place * repeats :][:repeats]) for place, ratio in enumerate(ratios)
+        ),
         nodes=len(rows),
         classes=len(occupied),
         unlabelled=unlabelled,
@@ -202,65 +207,83 @@ def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
     return unit
 
 
-def make_splits(n: int, *, ratios: Sequence[float], repeats: int, seed: int) -> Iterator[Split]:
-    """Random splits of n rows, ratio by ratio.
+def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:
+    """Divide n rows at random: which of them train, and which are tested.
 
     Examples
     --------
-    >>> first, second = make_splits(4, ratios=[0.25], repeats=2, seed=0)
-    >>> len(first.train), sorted([*first.train.tolist(), *first.test.tolist()])
+    >>> split = make_split(4, 0.25, repeat=0, seed=0)
+    >>> len(split.train), sorted([*split.train.tolist(), *split.test.tolist()])
     (1, [0, 1, 2, 3])
     """
-    for ratio in ratios:
-        size = round(ratio * n)
-        if not 0 < size < n:
-            raise InputError(f"ratios: {ratio:g} of {n} nodes leaves none to train or none to test with")
-        for repeat in range(repeats):
-            key = (seed, round(ratio * 1e6), repeat)
-            shuffled = np.random.default_rng(key).permutation(n)
-            yield Split(ratio, shuffled[:size], shuffled[size:], key)
+    size = round(ratio * n)
+    if not 0 < size < n:
+        raise InputError(f"ratios: {ratio:g} of {n} nodes leaves none to train or none to test with")
+    key = (seed, round(ratio * 1e6), repeat)
+    shuffled = np.random.default_rng(key).permutation(n)
+    return Split(shuffled[:size], shuffled[size:], key)
 
 
 def _in_parallel(
-    job: Callable[[Split], _Outcome],
-    splits: Sequence[Split],
+    job: Callable[[tuple[float, int]], _Outcome],
+    splits: Sequence[tuple[float, int]],
     *,
     threads: int | None,
-    progress: Callable[[int, int], None] | None,
+    progress: Watcher | None,
 ) -> Iterator[_Outcome]:
     """Outcomes in the order of `splits`. Each has one BLAS thread, so that their number changes no bit."""
-    from threadpoolctl import threadpool_limits
-
+    stages = Stages(progress)
     workers = min(threads or os.cpu_count() or 1, len(splits))
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+    with (
+        stages.stage("classify", steps=len(splits)),
+        one_blas_thread(),
+        ThreadPoolExecutor(workers) as pool,
+    ):
         try:
-            for done, outcome in enumerate(pool.map(job, splits), start=1):
-                if progress is not None:
-                    progress(done, len(splits))
+            for outcome in pool.map(job, splits):
                 yield outcome
+                stages.advance()
         except BaseException:  # Ctrl-C too: do not work through the queue before saying so
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
 def _score(
-    rows: NDArray[np.float32], indicator: Indicator, split: Split, *, candidates: tuple[float, ...]
+    rows: NDArray[np.float32],
+    indicator: Indicator,
+    which: tuple[float, int],
+    *,
+    candidates: tuple[float, ...],
+    seed: int,
 ) -> _Outcome:
-    known = rows[split.train], indicator[split.train].toarray()
-    C = _choose(*known, candidates=candidates, seed=split.seed)
-    classifiers = fit_logistic(*known, C=C)
-    return _Outcome(*f1_percent(classifiers, rows[split.test], indicator[split.test]), C)
+    ratio, repeat = which
+    train, test, key = make_split(len(rows), ratio, repeat=repeat, seed=seed)
+    known = rows[train], indicator[train].toarray()
+    C = _choose(*known, candidates=candidates, key=key)
+    micro, macro = f1_percent(fit_logistic(*known, C=C), rows[test], indicator[test])
+    return _Outcome(len(train), len(test), micro, macro, C)
+
+
+def _gather(ratio: float, outcomes: Sequence[_Outcome]) -> RatioScores:
+    return RatioScores(
+        ratio=ratio,
+        train_nodes=outcomes[0].train_nodes,
+        test_nodes=outcomes[0].test_nodes,
+        micro=tuple(outcome.micro for outcome in outcomes),
+        macro=tuple(outcome.macro for outcome in outcomes),
+        C=tuple(outcome.C for outcome in outcomes),
+    )
 
 
 def _choose(
-    rows: NDArray[np.float32], targets: Bool, *, candidates: tuple[float, ...], seed: tuple[int, ...]
+    rows: NDArray[np.float32], targets: Bool, *, candidates: tuple[float, ...], key: tuple[int, ...]
 ) -> float:
     """The C of the best mean F1 on held-out parts of the training nodes; the smallest of equals."""
     if len(candidates) == 1:
         return candidates[0]
     if len(rows) < FOLDS:
         raise InputError(f"C: {len(rows)} training nodes are too few to choose C with; give one number")
-    fold = np.random.default_rng((*seed, FOLDS)).permutation(len(rows)) % FOLDS
+    fold = np.random.default_rng((*key, FOLDS)).permutation(len(rows)) % FOLDS
     quality = np.zeros(len(candidates))
     for held_out in range(FOLDS):
         test = fold == held_out
@@ -308,15 +331,3 @@ def top_classes(scores: NDArray[np.float64], counts: NDArray[Any]) -> Bool:
     predicted = np.zeros(scores.shape, np.bool_)
     np.put_along_axis(predicted, ranking, marked, axis=1)
     return predicted
-
-
-def _gather(ratio: float, splits: Sequence[Split], outcomes: Sequence[_Outcome]) -> RatioScores:
-    mine = [place for place, split in enumerate(splits) if split.ratio == ratio]
-    return RatioScores(
-        ratio=ratio,
-        train_nodes=len(splits[mine[0]].train),
-        test_nodes=len(splits[mine[0]].test),
-        micro=tuple(outcomes[place].micro for place in mine),
-        macro=tuple(outcomes[place].macro for place in mine),
-        C=tuple(outcomes[place].C for place in mine),
-    )

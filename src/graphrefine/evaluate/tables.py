@@ -15,7 +15,7 @@ from graphrefine.errors import FormatError
 
 FilePath = str | PathLike[str]
 
-INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 007 and -0 are names, not numbers; 18 digits fit int64
+INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 007 and -0 are names; 18 digits fit int64
 LABEL_WORDS = frozenset({"label", "labels", "class", "classes", "group", "groups", "category", "target"})
 NODE_WORDS = frozenset({"node", "nodes", "node_id", "nodeid", "id", "name", "vertex"})
 DELIMITERS = {".csv": ",;\t", ".tsv": "\t"}  # by suffix, the first that occurs
@@ -80,7 +80,15 @@ def _lines(path: FilePath) -> list[str]:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from None
     if b"\0" in content[:4096]:
         raise FormatError(path, "not a text file; labels come as .mat or as a table (node, label) in text")
-    return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
+    return _decode(content.removeprefix(b"\xef\xbb\xbf")).split("\n")
+
+
+def _decode(content: bytes) -> str:
+    """UTF-8, or else Latin-1, as graph files are read: the names must meet."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def _delimiter(path: FilePath, text: str) -> str:

@@ -20,7 +20,7 @@ _HOME = {  # public name -> its module, loaded on first use
     "REFINE": "estimator",
     "embed": "refine",
     "load": "embedding",
-    "read": "read",
+    "read": "reader",
 }
 __all__ = ["REFINE", "Embedding", "Graph", "GraphRefineError", "__version__", "embed", "load", "read"]
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from graphrefine.errors import GraphRefineError
     from graphrefine.estimator import REFINE
     from graphrefine.graph import Graph
-    from graphrefine.read import read
+    from graphrefine.reader import read
     from graphrefine.refine import embed
 
 

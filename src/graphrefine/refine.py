@@ -203,7 +203,7 @@ def embed(
     >>> embedding.vectors.shape, embedding.names.tolist()
     ((6, 2), [0, 1, 2, 3, 4, 5])
     """
-    from graphrefine.read import read
+    from graphrefine.reader import read
 
     chosen = settings(
         preset,

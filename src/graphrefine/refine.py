@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -143,9 +142,10 @@ def embed_graph(
 ) -> tuple[Embedding, Stages]:
     """An `Embedding` of a graph, and how long its stages took."""
     from graphrefine.embedding import Embedding
+    from graphrefine.graph import usable_threads
 
     check_size(graph, chosen)
-    threads = resolve_threads(threads)
+    threads = usable_threads(threads)
     stages = Stages(watcher)
     with stages.stage("proximity"):
         engine = LocalEngine(graph, columns=chosen.dim, threads=threads, bfloat16=chosen.bfloat16)
@@ -230,15 +230,6 @@ def check_size(graph: Graph, chosen: Settings) -> None:
             f"dim={chosen.dim} is larger than the graph ({graph.source}: {graph.nodes} nodes); "
             f"choose dim={graph.nodes} or less"
         )
-
-
-def resolve_threads(threads: int | None) -> int:
-    """The number of threads asked for, or all that this process may run on."""
-    if threads is None:
-        available = getattr(os, "sched_getaffinity", None)
-        return len(available(0)) if available else os.cpu_count() or 1
-    _check_integer("threads", threads, least=1, most=1024)
-    return int(threads)
 
 
 def _check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> None:

@@ -13,6 +13,7 @@ The result depends on the graph and the settings, never on the number of threads
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,16 @@ class LocalTall:
     __del__ = release
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """What a `LocalEngine` needs beside the graph."""
+
+    slab_bytes: int
+    slabs: int  # held at the height of a run with a filter
+    slabs_unfiltered: int
+    other_bytes: int  # the reordered graph, the sketch, a vector or two for each node
+
+
 class LocalEngine:
     """See `graphrefine.engine.Engine`."""
 
@@ -77,9 +88,29 @@ class LocalEngine:
         self._slabs: list[Slab] = []
         self._products: dict[Operator, Product] = {}
         if reorder is None:
-            reorder = self.kernels.name == "native" and graph.nodes * self.padded * 2 > REORDER_BYTES
+            reorder = self._worth_reordering(graph, self.padded, self.kernels)
         self.order = self.kernels.breadth_first(graph.indptr, graph.indices) if reorder else None
         self._patterns: dict[bool, tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]] = {}
+
+    @staticmethod
+    def _worth_reordering(graph: Graph, padded: int, using: Kernels) -> bool:
+        return using.name == "native" and graph.nodes * padded * 2 > REORDER_BYTES
+
+    @classmethod
+    def sizes(cls, graph: Graph, *, columns: int, bfloat16: bool = True) -> Sizes:
+        """What an engine for this graph will need."""
+        padded, using = -(-columns // PAD) * PAD, kernels()
+        half = bfloat16 and using.name == "native"
+        entries, patterns = len(graph.indices), 2 if graph.directed else 1
+        stored = graph.nodes * 8 + entries * (4 if graph.weights is None else 8)
+        other = graph.nodes * (padded // 8 + 4 * 8)
+        if cls._worth_reordering(graph, padded, using):
+            other += patterns * stored + graph.nodes * (padded // 8 + 4)
+        if using.name == "scipy":  # the twin forms the entries of M, M^T and T
+            other += 3 * entries * 16
+        if graph.directed:
+            other += stored
+        return Sizes(graph.nodes * padded * 4, 2 if half else 3, 2, other)
 
     def random(self, columns: int, *, seed: int) -> LocalTall:
         """See `graphrefine.engine.Engine.random`."""

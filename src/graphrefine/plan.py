@@ -1,0 +1,170 @@
+"""What an embedding will cost before it is made: one cost model for `info`, refusals and estimates.
+
+Memory is counted: the graph, the engine's slabs, its reordered copy of the graph, and what the interpreter needs.
+Time is measured: everything that happens once (ordering, proximity) is done, the products and the dense algebra are
+timed on a sample of the rows, with the kernels, threads and order of the real run, and multiplied out.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.filters import coefficients
+from graphrefine.operators import Operator, proximity, transition
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+    from graphrefine.refine import Settings
+
+SAMPLE_ENTRIES = 1_000_000  # entries of the graph that a probe goes through, at most
+SAMPLE_ROWS = 32_768
+CHUNKS = 16  # places that a sample of rows is taken from
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What an embedding is expected to take, reading and writing aside."""
+
+    seconds: float
+    peak_bytes: int
+
+
+def estimate(graph: Graph, chosen: Settings, *, threads: int) -> Estimate:
+    """The cost of embedding a graph with these settings on this machine."""
+    return Estimate(_seconds(graph, chosen, threads), _bytes(graph, chosen))
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _bytes(graph: Graph, chosen: Settings) -> int:
+    """What the process holds at the height of the run: what it holds now, and what the engine adds."""
+    engine = LocalEngine.sizes(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
+    filtered = coefficients(chosen.filter, order=chosen.order, scale=chosen.scale) is not None
+    slabs = engine.slabs if filtered else engine.slabs_unfiltered
+    return max(peak_bytes(), _held_bytes() + slabs * engine.slab_bytes + engine.other_bytes)
+
+
+def _held_bytes() -> int:
+    """What this process holds now."""
+    try:
+        with open("/proc/self/statm") as statm:  # noqa: PTH123  a pseudo-file
+            return int(statm.read().split()[1]) * resource.getpagesize()
+    except OSError:
+        return peak_bytes()
+
+
+def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:
+    theta = coefficients(chosen.filter, order=chosen.order, scale=chosen.scale)
+    start = perf_counter()
+    engine = LocalEngine(graph, columns=chosen.dim, threads=threads, bfloat16=chosen.bfloat16)
+    M = proximity(graph, negative=chosen.negative, exponent=chosen.exponent, log_weights=chosen.log_weights)
+    sketch = engine.random(chosen.dim, seed=chosen.seed)
+    engine._product(M)
+    once = perf_counter() - start
+
+    probe = _Probe(engine, threads)
+    signs = probe.product(M, sketch)
+    x = probe.fresh_half()
+    product = probe.product(M, x)
+    total = once + probe.touching(2) + signs + (chosen.power - 1) * product + product
+    total += probe.gram() + probe.rotation(triangular=True)
+    if theta is not None:
+        total += (len(theta) - 1) * probe.product(transition(graph), x) + probe.gram() + probe.rotation(triangular=False)
+    return total
+
+
+class _Probe:
+    """Times the verbs of an engine on a part of the rows."""
+
+    def __init__(self, engine: LocalEngine, threads: int) -> None:
+        self.engine, self.threads = engine, threads
+        self.nodes = engine.graph.nodes
+        self._touch = 0.0
+
+    def fresh_half(self) -> LocalTall:
+        """A tall matrix as a product gathers from, in memory touched for the first time."""
+        tall = self.engine._new(precise=False)
+        start = perf_counter()
+        tall.data.reshape(-1).view(np.uint8)[::4096] = 1
+        self._touch = (perf_counter() - start) / tall.data.nbytes
+        return tall
+
+    def touching(self, slabs: float) -> float:
+        """First use of so many slabs."""
+        return self._touch * slabs * self.nodes * self.engine.padded * 4 / self.threads
+
+    def product(self, operator: Operator, x: LocalTall) -> float:
+        """One product, from a sample of its rows."""
+        indptr, indices, weights = self.engine._pattern(operator)
+        rows = self._rows(indptr)
+        parts = [slice(indptr[r.start], indptr[r.stop]) for r in rows]
+        counts = np.concatenate([np.diff(indptr[r.start : r.stop + 1]) for r in rows])
+        sampled = self.engine.kernels.product(
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            np.concatenate([indices[p] for p in parts]),
+            columns=self.nodes,
+            value=operator.edge_values(None if weights is None else np.concatenate([weights[p] for p in parts])),
+            row_shift=_pick(operator.row_shift, rows),
+            column_shift=operator.column_shift,
+            row_scale=_pick(operator.row_scale, rows),
+            column_scale=operator.column_scale,
+            constant=operator.base,
+        )
+        out = np.empty((len(counts), self.engine.padded), np.uint16 if self.engine.half else np.float32)
+        share = counts.sum() / max(len(indices), 1)
+        share = (share + len(counts) / self.nodes) / 2
+        return _timed(lambda: sampled.apply(x.data, out=out, threads=self.threads)) / max(share, 1e-12)
+
+    def _rows(self, indptr: NDArray[np.int64]) -> list[slice]:
+        """Chunks of consecutive rows, spread over the graph, with about the wanted number of entries."""
+        share = min(1.0, SAMPLE_ENTRIES / max(int(indptr[-1]), 1))
+        edges = np.linspace(0, self.nodes, CHUNKS + 1).astype(int)
+        return [
+            slice(a, a + max(1, round((b - a) * share)))
+            for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+            if b > a
+        ]
+
+    def gram(self) -> float:
+        """The Gram matrix of a tall matrix that is in the cache."""
+        block, share = self._block()
+        gram = np.zeros((self.engine.padded, self.engine.padded))
+        run = lambda: self.engine.kernels.rotate(block, None, out=None, gram=gram, threads=self.threads)
+        return _timed(run) / share
+
+    def rotation(self, *, triangular: bool) -> float:
+        """A rotation of a tall matrix."""
+        block, share = self._block()
+        small = np.eye(self.engine.padded, dtype=np.float32)
+        out = np.empty_like(block)
+        run = lambda: self.engine.kernels.rotate(block, small, triangular=triangular, out=out, threads=self.threads)
+        return _timed(run) / share
+
+    def _block(self) -> tuple[NDArray[np.float32], float]:
+        rows = min(self.nodes, SAMPLE_ROWS)
+        return np.ones((rows, self.engine.padded), np.float32), rows / self.nodes
+
+
+def _pick(x: NDArray[np.float32] | None, rows: list[slice]) -> NDArray[np.float32] | None:
+    return None if x is None else np.concatenate([x[r] for r in rows])
+
+
+def _timed(run: Callable[[], None]) -> float:
+    """Seconds of a second run: the first one fills the caches and touches the memory."""
+    run()
+    start = perf_counter()
+    run()
+    return perf_counter() - start

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from graphrefine.evaluate.classification import RATIOS, f1_percent, make_split, unit_rows
@@ -28,8 +29,6 @@ from graphrefine.evaluate.logistic import Classifiers, fit_logistic
 
 def liblinear(rows: NDArray[Any], targets: NDArray[np.bool_], *, C: float) -> Classifiers:
     """One-vs-rest as scikit-learn does it; classes without positives or negatives come last or first."""
-    from sklearn.linear_model import LogisticRegression
-
     positives = targets.sum(axis=0)
     weights = np.zeros((targets.shape[1], rows.shape[1]))
     intercepts = np.where(positives == 0, -np.inf, np.inf)

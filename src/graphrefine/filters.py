@@ -116,5 +116,5 @@ def principal_rotation(gram: NDArray[np.float64]) -> NDArray[np.float64]:
     """The V S^-1/2 that takes F = U S V^T to U S^1/2, from F's Gram matrix; columns beyond its rank are zero."""
     with one_blas_thread():
         values, vectors = descending_eigh(gram)  # values are S^2
-    kept = values > values[0] * 1e-12 if values[0] > 0 else np.zeros(len(values), bool)
+    kept = (values > values[0] * 1e-12) & (values > 0)
     return vectors * np.where(kept, np.where(kept, values, 1.0) ** -0.25, 0.0)

@@ -40,7 +40,7 @@ def blocked_whitening(gram: Small, block: int) -> Small | None:
     Examples
     --------
     >>> G = np.array([[4.0, 2.0], [2.0, 5.0]])
-    >>> blocked_whitening(G, 1).tolist()
+    >>> blocked_whitening(G, 1).round(12).tolist()
     [[0.5, -0.25], [0.0, 0.5]]
     """
     k = len(gram)
@@ -65,10 +65,10 @@ def blocked_whitening(gram: Small, block: int) -> Small | None:
     return W / scale[:, None]
 
 
-def whitening(gram: Small) -> Small:
-    """A W with ``W^T G W = I`` on the range of G and zero columns beyond its rank."""
+def whitening(gram: Small, *, least: float) -> Small:
+    """A W with ``W^T G W = I`` on the range of G: eigenvalues below ``least`` of the largest count as none."""
     values, vectors = descending_eigh(gram)
-    kept = values > values[0] * 1e-10 if values[0] > 0 else np.zeros(len(values), bool)
+    kept = (values > values[0] * least) & (values > 0)
     return vectors * np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
 
 

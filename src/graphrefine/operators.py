@@ -99,7 +99,7 @@ def proximity(graph: Graph, *, negative: float = 1.0, exponent: float = 0.75, lo
     --------
     >>> from graphrefine.graph import Graph
     >>> star = Graph.from_edges([0, 0], [1, 2])
-    >>> proximity(star, exponent=1.0).to_scipy().toarray().round(3).tolist()
+    >>> proximity(star, exponent=1.0).to_scipy().toarray().astype(float).round(3).tolist()
     [[0.0, 1.099, 1.099], [0.405, 0.0, 0.0], [0.405, 0.0, 0.0]]
     """
     out_degree = graph.degrees()  # (n,) float64
@@ -123,7 +123,7 @@ def transition(graph: Graph) -> Operator:
     Examples
     --------
     >>> from graphrefine.graph import Graph
-    >>> transition(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().round(3).tolist()
+    >>> transition(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().astype(float).round(3).tolist()
     [[0.333, 0.333, 0.333], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]
     """
     return Operator(graph, edge="weight", loop=1.0, row_scale=(1.0 / (graph.degrees() + 1.0)).astype(np.float32))

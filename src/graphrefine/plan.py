@@ -124,8 +124,7 @@ class _Probe:
             constant=operator.base,
         )
         out = np.empty((len(counts), self.engine.padded), np.uint16 if self.engine.half else np.float32)
-        share = counts.sum() / max(len(indices), 1)
-        share = (share + len(counts) / self.nodes) / 2
+        share = (int(counts.sum()) / max(len(indices), 1) + len(counts) / self.nodes) / 2
         return _timed(lambda: sampled.apply(x.data, out=out, threads=self.threads)) / max(share, 1e-12)
 
     def _rows(self, indptr: NDArray[np.int64]) -> list[slice]:

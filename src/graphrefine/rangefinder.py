@@ -19,8 +19,7 @@ from graphrefine.engine import Engine, T
 from graphrefine.linalg import blocked_whitening, one_blas_thread, whitening
 from graphrefine.operators import Operator
 
-# One pass of Cholesky-QR leaves an error of about 1e-8 |W|^2, W for columns of length 1: beyond this, a second follows.
-WELL_CONDITIONED = 100.0
+TOLERANCE = 5e-5  # of the orthonormality of the basis: bfloat16 rounds what is gathered from it by 4e-3
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,10 @@ def range_finder(
 ) -> Factors[T]:
     """Algorithm 1: ``C = QR(M^q Omega)`` and ``R = M^T C``.
 
-    ``block`` (b) is the width at which columns are orthonormalised. It groups the arithmetic and cannot change the span,
-    so the paper's condition ``q b >= k`` guards nothing, and its own defaults (q = 3, b = 16, k = 128) violate it: it is
-    not enforced. ``two_sided`` takes M and M^T in turn (``... M M^T M Omega``, q factors in all, ending with M), which
-    finds the singular subspace that Theorem 1 is about and does not vanish where M is nilpotent, as on a DAG.
+    ``block`` (b) is the width at which columns are orthonormalised. It groups the arithmetic and cannot change the
+    span, so the paper's condition ``q b >= k`` guards nothing, and its own defaults (q = 3, b = 16, k = 128) violate
+    it: it is not enforced. ``two_sided`` takes M and M^T in turn (``... M M^T M Omega``, q factors in all, ending with
+    M), which finds the singular subspace that Theorem 1 is about and does not vanish where M is nilpotent, as on a DAG.
     """
     Y = sketch
     for step in range(power):
@@ -56,29 +55,32 @@ def range_finder(
         last = remaining == 0
         Y = engine.apply(M.T if two_sided and remaining % 2 else M, Y, gram=last, precise=last)
         advance()
-    C = orthonormal(engine, Y, block=block)
+    C = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
     del Y
     R = engine.apply(M.T, C, unit=unit, precise=precise)
     advance()
     return Factors(C, R)
 
 
-def orthonormal(engine: Engine[T], Y: T, *, block: int) -> T:
+def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int) -> T:
     """The blocked QR of Algorithm 1, as Cholesky-QR: the Gram matrix of Y is factored, and Y rotated.
 
-    A second pass follows where the first one's condition number calls for it. Columns beyond the rank of Y come out
-    as zero.
+    One pass leaves the error of the Gram matrix times |W|^2, for columns of length 1; where that is too much, a second
+    pass follows. What the first pass makes of a direction smaller
+    than the noise is noise, which the second one sees: its length is not 1 but next to nothing, and it comes out as
+    zero, like every column beyond the rank of Y.
     """
     gram = engine.gram(Y)
     with one_blas_thread():
         W = blocked_whitening(gram, block)
-    if W is not None and np.linalg.norm(W * np.sqrt(np.diag(gram))[:, None]) <= WELL_CONDITIONED:
+    noise = 1e-5 / rows + 1e-9  # of the Gram matrix, as measured from 40 to a million rows
+    if W is not None and noise * np.linalg.norm(W * np.sqrt(np.diag(gram))[:, None]) ** 2 <= TOLERANCE:
         return engine.rotate(Y, W, triangular=True)
     with one_blas_thread():
-        first = whitening(gram) if W is None else W
+        first = whitening(gram, least=1e-9) if W is None else W
     Q = engine.rotate(Y, first, precise=True)
     with one_blas_thread():
-        second = whitening(engine.gram(Q))
+        second = whitening(engine.gram(Q), least=1e-2)
     return engine.rotate(Q, second)
 
 

@@ -42,8 +42,8 @@ def blocked_qr(Y: Array, block: int) -> Array:
 
 def unit_rows(X: Array) -> Array:
     """Rows scaled to length 1; a zero row stays zero."""
-    length = np.linalg.norm(X, axis=1, keepdims=True)
-    return np.divide(X, length, out=np.zeros_like(X), where=length > 0)
+    length: Array = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(length > 0, length, 1)
 
 
 def refine(

@@ -129,7 +129,7 @@ def refine(engine: Engine[T], graph: Graph, chosen: Settings, stages: Stages) ->
             precise=theta is None,
             advance=stages.advance,
         ).target
-    with stages.stage("filter", steps=len(theta or ())):
+    with stages.stage("filter", steps=len(theta or ()) or 1):
         if theta is None:
             return engine.collect(R)
         F = diffuse(engine, transition(graph), R, theta, advance=stages.advance)

@@ -205,7 +205,8 @@ class LocalEngine:
         assert slab is not None
         start = tall._halves[0] * len(slab.bytes) // 2
         size = self.graph.nodes * columns * np.dtype(dtype).itemsize
-        return slab.bytes[start : start + size].view(dtype).reshape(self.graph.nodes, columns)
+        room: NDArray[Any] = slab.bytes[start : start + size].view(dtype)
+        return room.reshape(self.graph.nodes, columns)
 
     def _slab(self) -> Slab:
         slab = next((s for s in self._slabs if not any(s.used)), None)

@@ -1,0 +1,65 @@
+"""Graphs that the tests of the algorithms share: random ones of every kind, and the real ones if they are there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from graphrefine.graph import Graph
+
+
+def random_graph(
+    nodes: int, *, degree: float = 6.0, directed: bool = False, weighted: bool = False, isolated: int = 0, seed: int = 0
+) -> Graph:
+    """A graph with a few hubs, some communities' worth of structure and, if asked, isolated nodes at the end."""
+    rng = np.random.default_rng(seed)
+    linked = nodes - isolated
+    count = int(linked * degree / 2)
+    hub = (linked * rng.random(count) ** 2).astype(int)  # low numbers are drawn more often
+    near = (hub + rng.integers(1, max(2, linked // 2), count)) % linked
+    ring = np.arange(linked)
+    source, target = np.concatenate([ring, hub]), np.concatenate([(ring + 1) % linked, near])
+    weights = rng.uniform(0.2, 5.0, len(source)) if weighted else None
+    return Graph.from_edges(source, target, weights, names=np.arange(nodes), directed=directed)
+
+
+@st.composite
+def graphs(draw: Any, *, directed: bool | None = None, least: int = 4, most: int = 300) -> Graph:
+    nodes = draw(st.integers(least, most))
+    return random_graph(
+        nodes,
+        degree=draw(st.floats(1, 20)),
+        directed=draw(st.booleans()) if directed is None else directed,
+        weighted=draw(st.booleans()),
+        isolated=draw(st.integers(0, max(0, nodes - 4) // 4)),
+        seed=draw(st.integers(0, 2**32 - 1)),
+    )
+
+
+def permuted(graph: Graph, order: NDArray[Any]) -> Graph:
+    """The same graph with node order[i] in row i."""
+    rank = np.argsort(order)
+    row = np.repeat(np.arange(graph.nodes), np.diff(graph.indptr))
+    return Graph.from_edges(
+        rank[row], rank[graph.indices], graph.weights, names=np.arange(graph.nodes), directed=graph.directed
+    )
+
+
+def misalignment(ours: NDArray[Any], theirs: NDArray[Any]) -> float:
+    """The largest difference of two embeddings after the best rotation of one onto the other."""
+    U, _, V = np.linalg.svd(ours.T.astype(np.float64) @ theirs)
+    return float(np.abs(ours @ (U @ V) - theirs).max())
+
+
+def data_folder() -> Path:
+    """Where the real graphs are; the test is skipped where they are not."""
+    folder = os.environ.get("GRAPHREFINE_DATA")
+    if not folder:
+        pytest.skip("GRAPHREFINE_DATA is not set: the real graphs are not here")
+    return Path(folder)

@@ -74,7 +74,7 @@ def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int) -> T:
     with one_blas_thread():
         W = blocked_whitening(gram, block)
     noise = 1e-5 / rows + 1e-9  # of the Gram matrix, as measured from 40 to a million rows
-    if W is not None and noise * np.linalg.norm(W * np.sqrt(np.diag(gram))[:, None]) ** 2 <= TOLERANCE:
+    if W is not None and noise * np.square(W * np.sqrt(np.diag(gram))[:, None]).sum() <= TOLERANCE:
         return engine.rotate(Y, W, triangular=True)
     with one_blas_thread():
         first = whitening(gram, least=1e-9) if W is None else W

@@ -36,6 +36,7 @@ constexpr std::int64_t BLOCK = 128;    // rows in the cache at a time
 constexpr std::int64_t UNIT = 512;     // rows that a thread takes at a time
 constexpr std::int64_t CHUNK = 512;    // entries of a row whose coefficients are formed at a time
 constexpr std::int64_t AHEAD = 16;     // entries between a prefetch and its use
+constexpr std::int64_t NEAR = 1 << 22; // bytes of a matrix that the cache holds, so that nothing need be prefetched
 constexpr int TILE = 4;                // rows of a register tile; it is two vectors wide
 
 template <class V> inline V load(const void *from) {
@@ -46,13 +47,17 @@ template <class V> inline V load(const void *from) {
 template <class V> inline void store(void *to, V v) { std::memcpy(to, &v, sizeof v); }
 inline Floats broadcast(float x) { return x - Floats{}; }  // x - 0 is x for every x, so nothing is computed
 
-// A vector of 2W bfloat16 holds pairs: the even column in the low half of each word, the odd one in the high half.
+// A vector of 2W bfloat16 holds pairs: the even column in the low half of each word, the odd one in the high half. Rows
+// in the cache are kept "split" the same way: of each 2W columns first the even ones, then the odd ones. Sums, lengths,
+// Gram matrices and rotations do not mind, and bfloat16 is read and written without a shuffle.
 inline Floats even(Words w) { return (Floats)(w << 16); }
 inline Floats odd(Words w) { return (Floats)(w & 0xffff0000u); }
 inline Words rounded(Floats x) {  // to the nearest bfloat16, ties to even, in the high half
     Words w = (Words)x;
     return w + 0x7fffu + ((w >> 16) & 1u);
 }
+// Which column stands in place c of a split row.
+inline std::int64_t column_at(std::int64_t c) { return c / (2 * W) * (2 * W) + c % W * 2 + c / W % 2; }
 
 #if defined(__AVX512F__)
 #define INTERLEAVE_LOW(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
@@ -74,12 +79,16 @@ constexpr Words LANE = {0, 1, 2, 3, 4, 5, 6, 7};
 constexpr Words LANE = {0, 1, 2, 3};
 #endif
 
-// ---- gathering: out[c : c + 2 W P] += sum_p coefficient[p] * from[p][c : c + 2 W P] ------------------------------------
+// ---- gathering: out[c : c + 2 W P] = (out or 0) + sum_p coefficient[p] * from[p][c : c + 2 W P], split ----------------
+
+template <int P> inline void put(const Floats *sum, float *out, bool add) {
+    for (int q = 0; q < 2 * P; ++q) store(out + W * q, add ? load<Floats>(out + W * q) + sum[q] : sum[q]);
+}
 
 struct Half {
     static constexpr std::int64_t bytes(std::int64_t columns) { return columns * 2; }
     template <int P>
-    static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out) {
+    static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out, bool add) {
         Floats sum[2 * P] = {};
         for (std::int64_t p = 0; p < count; ++p) {
             const char *row = from[p] + 2 * c;
@@ -90,32 +99,32 @@ struct Half {
                 sum[2 * q + 1] += f * odd(w);
             }
         }
-        for (int q = 0; q < P; ++q) {
-            float *to = out + c + 2 * W * q;
-            store(to, load<Floats>(to) + INTERLEAVE_LOW(sum[2 * q], sum[2 * q + 1]));
-            store(to + W, load<Floats>(to + W) + INTERLEAVE_HIGH(sum[2 * q], sum[2 * q + 1]));
-        }
+        put<P>(sum, out + c, add);
     }
 };
 
 struct Single {
     static constexpr std::int64_t bytes(std::int64_t columns) { return columns * 4; }
     template <int P>
-    static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out) {
-        Floats sum[2 * P] = {};
+    static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out, bool add) {
+        Floats sum[2 * P] = {}, split[2 * P];
         for (std::int64_t p = 0; p < count; ++p) {
             const char *row = from[p] + 4 * c;
             const Floats f = broadcast(coefficient[p]);
             for (int q = 0; q < 2 * P; ++q) sum[q] += f * load<Floats>(row + 4 * W * q);
         }
-        for (int q = 0; q < 2 * P; ++q) store(out + c + W * q, load<Floats>(out + c + W * q) + sum[q]);
+        for (int q = 0; q < P; ++q) {
+            split[2 * q] = EVENS(sum[2 * q], sum[2 * q + 1]);
+            split[2 * q + 1] = ODDS(sum[2 * q], sum[2 * q + 1]);
+        }
+        put<P>(split, out + c, add);
     }
 };
 
 struct Signs {
     static constexpr std::int64_t bytes(std::int64_t columns) { return columns / 8; }
     template <int P>
-    static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out) {
+    static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out, bool add) {
         typedef std::int32_t Integers __attribute__((vector_size(W * 4)));
         Floats sum[2 * P] = {};
         for (std::int64_t p = 0; p < count; ++p) {
@@ -123,55 +132,65 @@ struct Signs {
             const Floats plus = broadcast(coefficient[p]), minus = -plus;
             for (int q = 0; q < 2 * P; ++q) {  // bit b of a word is the sign of its column b: set means -1
                 const Words word = Words{} + load<std::uint32_t>(row + W * q / 32 * 4);
-                sum[q] += (Integers)(word << (31u - W * q % 32 - LANE)) < 0 ? minus : plus;
+                const std::uint32_t first = q / 2 * 2 * W % 32 + q % 2;
+                sum[q] += (Integers)(word << (31u - first - 2 * LANE)) < 0 ? minus : plus;
             }
         }
-        for (int q = 0; q < 2 * P; ++q) store(out + c + W * q, load<Floats>(out + c + W * q) + sum[q]);
+        put<P>(sum, out + c, add);
     }
 };
 
 template <class X>
-void gather_row(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t columns, float *out) {
+void gather_row(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t columns, float *out, bool add) {
     std::int64_t c = 0;
-    for (; c + 8 * W <= columns; c += 8 * W) X::template gather<4>(from, coefficient, count, c, out);
+    for (; c + 8 * W <= columns; c += 8 * W) X::template gather<4>(from, coefficient, count, c, out, add);
     if constexpr (W >= 8)
-        if (c + 4 * W <= columns) X::template gather<2>(from, coefficient, count, c, out), c += 4 * W;
+        if (c + 4 * W <= columns) X::template gather<2>(from, coefficient, count, c, out, add), c += 4 * W;
     if constexpr (W >= 16)
-        if (c + 2 * W <= columns) X::template gather<1>(from, coefficient, count, c, out);
+        if (c + 2 * W <= columns) X::template gather<1>(from, coefficient, count, c, out, add);
 }
 
-template <class X> void product_rows(const Operator &m, const Tall &x, std::int64_t begin, std::int64_t end, float *out) {
-    float coefficient[CHUNK];
-    const char *from[CHUNK];
-    const char *first = static_cast<const char *>(x.data);
-    const std::int64_t columns = x.columns, bytes = X::bytes(columns), last = m.indptr[m.rows] - 1;
+template <class X>
+void product_rows(const Operator &m, const Tall &x, float scale, std::int64_t begin, std::int64_t end, float *out) {
+    float coefficient[CHUNK + 1];
+    const char *from[CHUNK + 1];
+    // Copies of the operator's fields, which the compiler can then keep in registers.
+    const std::int64_t *const indptr = m.indptr;
+    const std::int32_t *const indices = m.indices;
+    const float *const value = m.value, *const column_shift = m.column_shift, *const column_scale = m.column_scale;
+    const char *const first = static_cast<const char *>(x.data);
+    const std::int64_t columns = x.columns, bytes = X::bytes(columns), last = indptr[m.rows] - 1;
+    const bool far = x.rows * bytes > NEAR;
     for (std::int64_t i = begin; i < end; ++i, out += columns) {
-        std::memset(out, 0, columns * sizeof(float));
         const float shift = (m.row_shift ? m.row_shift[i] : 0.f) + m.constant;
-        for (std::int64_t p = m.indptr[i]; p < m.indptr[i + 1]; p += CHUNK) {
-            const std::int64_t count = std::min(CHUNK, m.indptr[i + 1] - p);
-            const std::int32_t *index = m.indices + p;
-            for (std::int64_t q = 0; q < count; ++q) {
-                from[q] = first + index[q] * bytes;
-                const char *next = first + m.indices[std::min(p + q + AHEAD, last)] * bytes;
+        const float factor = scale * (m.row_scale ? m.row_scale[i] : 1.f);
+        std::int64_t p = indptr[i];
+        for (bool add = false;; add = true) {
+            const std::int64_t count = std::min(CHUNK, indptr[i + 1] - p);
+            for (std::int64_t q = 0; q < count; ++q) from[q] = first + indices[p + q] * bytes;
+            for (std::int64_t q = 0; far && q < count; ++q) {
+                const char *next = first + indices[std::min(p + q + AHEAD, last)] * bytes;
                 for (std::int64_t b = 0; b < bytes; b += 128) __builtin_prefetch(next + b), __builtin_prefetch(next + b + 64);
             }
-            for (std::int64_t q = 0; q < count; ++q) coefficient[q] = shift;
-            if (m.value)
-                for (std::int64_t q = 0; q < count; ++q) coefficient[q] += m.value[p + q];
-            if (m.column_shift)
-                for (std::int64_t q = 0; q < count; ++q) coefficient[q] += m.column_shift[index[q]];
-            if (m.column_scale)
-                for (std::int64_t q = 0; q < count; ++q) coefficient[q] *= m.column_scale[index[q]];
-            gather_row<X>(from, coefficient, count, columns, out);
+            if (column_shift)
+                for (std::int64_t q = 0; q < count; ++q) coefficient[q] = shift + column_shift[indices[p + q]];
+            else
+                std::fill_n(coefficient, count, shift);
+            if (value)
+                for (std::int64_t q = 0; q < count; ++q) coefficient[q] += value[p + q];
+            if (column_scale)
+                for (std::int64_t q = 0; q < count; ++q) coefficient[q] *= column_scale[indices[p + q]];
+            if (factor != 1.f)
+                for (std::int64_t q = 0; q < count; ++q) coefficient[q] *= factor;
+            p += count;
+            const bool done = p == indptr[i + 1], loop = done && m.loop != 0.f;
+            if (loop) {
+                coefficient[count] = m.loop * factor * (column_scale ? column_scale[i] : 1.f);
+                from[count] = first + i * bytes;
+            }
+            gather_row<X>(from, coefficient, count + loop, columns, out, add);
+            if (done) break;
         }
-        if (m.loop != 0.f) {
-            const char *self = first + i * bytes;
-            const float loop = m.loop * (m.column_scale ? m.column_scale[i] : 1.f);
-            gather_row<X>(&self, &loop, 1, columns, out);
-        }
-        if (m.row_scale)
-            for (std::int64_t c = 0; c < columns; c += W) store(out + c, load<Floats>(out + c) * broadcast(m.row_scale[i]));
     }
 }
 
@@ -235,13 +254,16 @@ void rotate_rows(const float *x, std::int64_t rows, std::int64_t columns, const 
 void read_rows(const Tall &x, std::int64_t begin, std::int64_t end, float *out) {
     for (std::int64_t i = begin; i < end; ++i, out += x.columns) {
         if (x.kind == Kind::single) {
-            std::memcpy(out, static_cast<const float *>(x.data) + i * x.stride, x.columns * sizeof(float));
+            const float *from = static_cast<const float *>(x.data) + i * x.stride;
+            for (std::int64_t c = 0; c < x.columns; c += 2 * W) {
+                const Floats a = load<Floats>(from + c), b = load<Floats>(from + c + W);
+                store(out + c, EVENS(a, b)), store(out + c + W, ODDS(a, b));
+            }
         } else {
             const std::uint16_t *from = static_cast<const std::uint16_t *>(x.data) + i * x.stride;
             for (std::int64_t c = 0; c < x.columns; c += 2 * W) {
                 const Words w = load<Words>(from + c);
-                store(out + c, INTERLEAVE_LOW(even(w), odd(w)));
-                store(out + c + W, INTERLEAVE_HIGH(even(w), odd(w)));
+                store(out + c, even(w)), store(out + c + W, odd(w));
             }
         }
     }
@@ -249,15 +271,21 @@ void read_rows(const Tall &x, std::int64_t begin, std::int64_t end, float *out) 
 
 void write_rows(const float *x, std::int64_t columns, std::int64_t begin, std::int64_t end, const Finish &finish) {
     const Tall &out = finish.out;
+    float tail[2 * W];
     for (std::int64_t row = begin; row < end; ++row, x += columns) {
         const std::int64_t i = finish.places ? finish.places[row] : row;
         if (out.kind == Kind::single) {
-            std::memcpy(static_cast<float *>(out.data) + i * out.stride, x, out.columns * sizeof(float));
+            float *to = static_cast<float *>(out.data) + i * out.stride;
+            for (std::int64_t c = 0; c < out.columns; c += 2 * W) {
+                const Floats a = load<Floats>(x + c), b = load<Floats>(x + c + W);
+                float *place = c + 2 * W <= out.columns ? to + c : tail;  // `out` may have fewer columns
+                store(place, INTERLEAVE_LOW(a, b)), store(place + W, INTERLEAVE_HIGH(a, b));
+                if (place == tail) std::memcpy(to + c, tail, (out.columns - c) * sizeof(float));
+            }
         } else {
             std::uint16_t *to = static_cast<std::uint16_t *>(out.data) + i * out.stride;
             for (std::int64_t c = 0; c < columns; c += 2 * W) {
-                const Floats a = load<Floats>(x + c), b = load<Floats>(x + c + W);
-                const Words low = rounded(EVENS(a, b)), high = rounded(ODDS(a, b));
+                const Words low = rounded(load<Floats>(x + c)), high = rounded(load<Floats>(x + c + W));
                 store(to + c, (low >> 16) | (high & 0xffff0000u));
             }
         }
@@ -269,12 +297,9 @@ void finish_rows(float *rows, std::int64_t columns, std::int64_t begin, std::int
     const std::int64_t count = end - begin;
     if (finish.plus.data) {
         read_rows(finish.plus, begin, end, spare);
-        const Floats s = broadcast(finish.scale), t = broadcast(finish.plus_scale);
+        const Floats t = broadcast(finish.plus_scale);
         for (std::int64_t c = 0; c < count * columns; c += W)
-            store(rows + c, s * load<Floats>(rows + c) + t * load<Floats>(spare + c));
-    } else if (finish.scale != 1.f) {
-        for (std::int64_t c = 0; c < count * columns; c += W)
-            store(rows + c, broadcast(finish.scale) * load<Floats>(rows + c));
+            store(rows + c, load<Floats>(rows + c) + t * load<Floats>(spare + c));
     }
     if (finish.unit) {
         for (std::int64_t i = 0; i < count; ++i) {
@@ -307,6 +332,7 @@ template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, 
     std::int64_t turn = 0;
     std::mutex mutex;
     std::condition_variable turned;
+    std::vector<double> sums(finish.gram ? square : 0);  // in split order, on and above the diagonal
     auto work = [&] {
         auto fresh = aligned_floats(BLOCK * columns), spare = aligned_floats(BLOCK * columns);
         std::vector<double> gram(finish.gram ? square : 0);
@@ -320,7 +346,7 @@ template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, 
             if (finish.gram) {
                 std::unique_lock<std::mutex> lock(mutex);
                 turned.wait(lock, [&] { return turn == unit; });
-                for (std::int64_t c = 0; c < square; ++c) finish.gram[c] += gram[c];
+                for (std::int64_t c = 0; c < square; ++c) sums[c] += gram[c];
                 ++turn;
                 turned.notify_all();
             }
@@ -330,15 +356,17 @@ template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, 
     for (std::int64_t t = 1; t < std::min<std::int64_t>(threads, units); ++t) others.emplace_back(work);
     work();
     for (auto &thread : others) thread.join();
-    if (finish.gram)  // below the diagonal: the mirror image
-        for (std::int64_t a = 0; a < columns; ++a)
-            for (std::int64_t b = 0; b < a; ++b) finish.gram[a * columns + b] = finish.gram[b * columns + a];
+    for (std::int64_t a = 0; finish.gram && a < columns; ++a)  // the columns in their order, and the mirror image
+        for (std::int64_t b = a; b < columns; ++b) {
+            const std::int64_t i = column_at(a), j = column_at(b);
+            finish.gram[i * columns + j] = finish.gram[j * columns + i] = sums[a * columns + b] + finish.gram[i * columns + j];
+        }
 }
 
 void apply(const Operator &m, const Tall &x, const Finish &finish, int threads) {
     const auto product = x.kind == Kind::half ? product_rows<Half> : x.kind == Kind::single ? product_rows<Single> : product_rows<Signs>;
     over_blocks(m.rows, x.columns, finish, threads, [&](std::int64_t begin, std::int64_t end, float *fresh, float *) {
-        product(m, x, begin, end, fresh);
+        product(m, x, finish.scale, begin, end, fresh);
     });
 }
 
@@ -347,7 +375,8 @@ void rotate(const Tall &x, const float *rotation, bool triangular, const Finish 
     auto panels = aligned_floats(rotation ? k * k : 1);
     for (std::int64_t b = 0; rotation && b < k; b += 2 * W)
         for (std::int64_t a = 0; a < k; ++a)
-            std::memcpy(panels.get() + b * k + a * 2 * W, rotation + a * k + b, 2 * W * sizeof(float));
+            for (std::int64_t c = 0; c < 2 * W; ++c)
+                panels.get()[b * k + a * 2 * W + c] = rotation[column_at(a) * k + column_at(b + c)];
     over_blocks(x.rows, k, finish, threads, [&](std::int64_t begin, std::int64_t end, float *fresh, float *spare) {
         read_rows(x, begin, end, rotation ? spare : fresh);
         if (rotation) rotate_rows(spare, end - begin, k, panels.get(), triangular, fresh);

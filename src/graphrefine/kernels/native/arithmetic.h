@@ -36,7 +36,7 @@ struct Operator {
 
 // What happens to a block of fresh rows, while it is in the cache.
 struct Finish {
-    float scale = 1;        // rows are multiplied by this,
+    float scale = 1;        // a product's rows are multiplied by this,
     Tall plus;              // then plus_scale * the same rows of `plus` is added (no data: nothing is),
     float plus_scale = 0;
     bool unit = false;      // then scaled to length 1 (a zero row stays zero),

@@ -22,6 +22,8 @@ from graphrefine.vector_formats.folder import check_replaceable
 from graphrefine.vector_formats.names import Names, as_names
 from graphrefine.vector_formats.parts import Parts
 
+Name = int | str | np.integer[Any]
+
 _MANY = 100_000  # names beyond which looking for near matches would take too long
 
 
@@ -78,14 +80,17 @@ class Embedding:
             if not np.isfinite(vector).all():
                 bad = vector[~np.isfinite(vector)][0]
                 raise InputError(
-                    f"the vector of node {self.names[row]!r} (row {row}) holds {bad}, not a number"
+                    f"the vector of node {self._shown(row)} (row {row}) holds {bad}, not a number"
                 )
 
     def __len__(self) -> int:
         return len(self.vectors)
 
+    def _shown(self, row: int) -> str:
+        return repr(self.names.item(row))  # 7, not np.int64(7)
+
     def __repr__(self) -> str:
-        ends = f", names {self.names[0]!r} ... {self.names[-1]!r}" if len(self) else ""
+        ends = f", names {self._shown(0)} ... {self._shown(-1)}" if len(self) else ""
         return f"Embedding({len(self)} nodes x {self.dim}{ends})"
 
     @property
@@ -93,7 +98,7 @@ class Embedding:
         """Numbers in a vector."""
         return int(self.vectors.shape[1])
 
-    def index(self, name: int | str) -> int:
+    def index(self, name: Name) -> int:
         """Give the row of a node.
 
         Examples
@@ -121,11 +126,11 @@ class Embedding:
             return "; the embedding is empty"
         wanted = str if self.names.dtype == object else int
         if not isinstance(name, wanted | np.generic):
-            return f"; the names are {'strings' if wanted is str else 'integers'}, such as {self.names[0]!r}"
+            return f"; the names are {'strings' if wanted is str else 'integers'}, such as {self._shown(0)}"
         near = difflib.get_close_matches(str(name), map(str, self.names)) if len(self) <= _MANY else []
-        return f"; near it: {', '.join(near)}" if near else f"; the first is {self.names[0]!r}"
+        return f"; near it: {', '.join(near)}" if near else f"; the first is {self._shown(0)}"
 
-    def __getitem__(self, name: int | str) -> NDArray[np.float32]:
+    def __getitem__(self, name: Name) -> NDArray[np.float32]:
         """Give the vector of a node, by its name (not its row)."""
         vector: NDArray[np.float32] = self.vectors[self.index(name)]
         return vector
@@ -188,8 +193,8 @@ class Embedding:
         Embedding
         """
         place, chosen = Path(path), _format_of(path, format)
-        if place.exists() and place.is_dir() != chosen.folder:
-            kind = "folder" if place.is_dir() else "file"
+        if place.is_file() if chosen.folder else place.is_dir():
+            kind = "file" if chosen.folder else "folder"
             raise FormatError(place, f"is a {kind}, so it cannot be read as {chosen.name}")
         try:
             embedding = cls.__new__(cls)

@@ -221,8 +221,9 @@ def _leftovers(target: Path, kind: str) -> list[Path]:
         for entry in entries:
             match = pattern.fullmatch(entry.name)
             if match and Path(entry.path) not in _active and not _alive(int(match[1])):
-                found.append(Path(entry.path))
-    return sorted(found, key=lambda each: each.stat().st_mtime_ns)
+                with contextlib.suppress(FileNotFoundError):  # another run may be cleaning up as well
+                    found.append((entry.stat().st_mtime_ns, Path(entry.path)))
+    return [path for _, path in sorted(found)]
 
 
 def _alive(pid: int) -> bool:
@@ -319,7 +320,8 @@ def recover(path: str | os.PathLike[str], *, patience: float = 1.0) -> bool:
     while not target.exists() and target.parent.is_dir():
         dead = _leftovers(target, "old")
         if dead:
-            dead[-1].rename(target)
+            with contextlib.suppress(OSError):  # another run may be faster
+                dead[-1].rename(target)
         elif not any(target.parent.glob(f"{_escaped(_prefix(target))}*.old")) or time.monotonic() > until:
             break
         else:

@@ -19,8 +19,7 @@ from graphrefine.vector_formats.decimals import RowError, format_rows, line_bloc
 from graphrefine.vector_formats.names import Names, encode_all, from_text
 from graphrefine.vector_formats.parts import Parts
 
-# One line: a name, quoted or not, and the rest.
-_RECORD = re.compile(rb'(?:"((?:[^"]|"")*)"|([^",\r\n]*))(?:,([^\r\n]*))?\r?\n')
+_NAME = re.compile(rb'"([^"]*(?:""[^"]*)*)"|([^",\r\n]*)')  # quoted, or not
 _GZIP = b"\x1f\x8b"
 
 
@@ -93,18 +92,16 @@ def _split(path: Path, block: bytes, line: int) -> tuple[list[bytes], list[bytes
     """Split a block into names, the rest of each line, and line numbers; and say if any name is quoted."""
     names, rows, lines, at, quoted = [], [], [], 0, False
     while at < len(block):
-        match = _RECORD.match(block, at)
-        if match is None:
+        match = _NAME.match(block, at)
+        end = block.find(b"\n", match.end()) if match else -1
+        if match is None or end < 0 or block[match.end()] not in b",\r\n":
             raise FormatError(path, "is not a whole line 'name,number,...': cut short or damaged", line=line)
+        quoted = quoted or match[1] is not None
+        names.append(match[2] if match[1] is None else match[1].replace(b'""', b'"'))
+        rows.append(block[match.end() + 1 : end].rstrip(b"\r"))
         lines.append(line)
-        if match[1] is not None:
-            quoted = True
-            names.append(match[1].replace(b'""', b'"'))
-        else:
-            names.append(match[2])
-        rows.append(match[3] or b"")
-        line += match[0].count(b"\n")
-        at = match.end()
+        line += names[-1].count(b"\n") + 1
+        at = end + 1
     return names, rows, lines, quoted
 
 

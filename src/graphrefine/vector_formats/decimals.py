@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 # Most readers parse a float64 and round that to float32. Of all float32 there is one (found by trying every
 # one) whose shortest decimal then gives its neighbour: it gets one digit more.
-_ROUNDS_TWICE = (b"7.038531e-26", b"7.0385313e-26")
+_ROUNDS_TWICE = (b"7.038531e-26", b"7.0385307e-26")
 _VALUES_AT_ONCE = 1 << 19
 _BYTES_AT_ONCE = 1 << 23
 

@@ -104,10 +104,12 @@ class _Folder:
         self._handle: int | None = None
 
     def __enter__(self) -> _Folder:
-        if not self.path.exists() and not recover(self.path):
-            raise FormatError(self.path, "no such file or folder")
-        if os.open in os.supports_dir_fd:  # elsewhere (Windows) go by the name
-            self._handle = os.open(self.path, os.O_RDONLY)
+        while os.open in os.supports_dir_fd and self._handle is None:  # elsewhere (Windows) go by the name
+            try:
+                self._handle = os.open(self.path, os.O_RDONLY)
+            except FileNotFoundError as error:
+                if not recover(self.path):
+                    raise FormatError(self.path, "no such file or folder") from error
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -170,10 +170,13 @@ def pack(names: Names) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     >>> bytes(text), offsets
     (b'adabob', array([0, 3, 6]))
     """
-    encoded = encode_all(names)
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
+    joined = "".join(names)
+    ascii_only = joined.isascii()  # then a character is a byte, and the lengths are those of the strings
+    encoded = None if ascii_only else encode_all(names)
+    offsets = np.zeros(len(names) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded or names), dtype=np.int64, count=len(names)), out=offsets[1:])
+    text = joined.encode() if encoded is None else b"".join(encoded)
+    return np.frombuffer(text, dtype=np.uint8), offsets
 
 
 def unpack(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Names:

@@ -59,6 +59,15 @@ def _name_arrays(names: Names) -> dict[str, Any]:
 
 def read_npz(path: Path) -> Parts:
     """Read vectors, names (if any; else 0, 1, ..., n - 1) and recipe (if any)."""
+    try:
+        return _read_npz(path)
+    except (FormatError, OSError):
+        raise
+    except Exception as error:  # headers are parsed as Python: there is no end to what damage can raise
+        raise FormatError(path, f"is not an npz archive of numbers, or damaged ({error})") from error
+
+
+def _read_npz(path: Path) -> Parts:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         if "vectors" not in archive:
             found = ", ".join(archive.files) or "nothing"

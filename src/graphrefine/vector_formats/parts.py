@@ -46,11 +46,12 @@ def map_array(file: IO[bytes], offset: int, *, dtype: np.dtype[Any], shape: tupl
 
 def map_npy(file: IO[bytes]) -> NDArray[Any]:
     """Map the array of an open ``.npy`` file; ValueError if it is damaged, cut short or holds objects."""
-    version = np.lib.format.read_magic(file)
-    headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    if version not in headers:
-        raise ValueError(f"version {version} of the npy format is not one that holds numbers only")
-    shape, fortran, dtype = headers[version](file)
+    try:
+        version = np.lib.format.read_magic(file)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, fortran, dtype = readers[version](file)
+    except Exception as error:  # the header is parsed as Python: there is no end to what damage can raise
+        raise ValueError(f"not an npy file of numbers, or damaged ({error})") from error
     if dtype.hasobject:
         raise ValueError("holds Python objects, which are never loaded")
     array = map_array(file, file.tell(), dtype=dtype, shape=shape[::-1] if fortran else shape)

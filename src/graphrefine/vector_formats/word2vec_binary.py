@@ -59,7 +59,7 @@ def _read(path: Path, content: mmap.mmap, at: int, vectors: np.ndarray[tuple[int
             texts.append(content[at:space].lstrip(b"\n"))
             numbers.append(content[space + 1 : end])
             at = end
-        vectors[rows] = np.frombuffer(b"".join(numbers), dtype="<f4").reshape(-1, dim)
+        vectors[rows] = np.frombuffer(b"".join(numbers), dtype="<f4").reshape(len(numbers), dim)
     if content[at:].strip(b"\r\n"):
         raise FormatError(path, f"has {len(content) - at} bytes too many after its {nodes} nodes: damaged")
     return Parts(from_text(texts), vectors, {})

@@ -344,6 +344,12 @@ def test_a_folder_with_a_part_cut_or_missing_is_refused(tmp_path: Path) -> None:
             part.write_bytes(whole[:cut])
             with pytest.raises(FormatError, match=part.name):
                 load(tmp_path / "emb")
+        if part.suffix == ".npy":
+            part.write_bytes(whole + b"x")
+            with pytest.raises(
+                FormatError, match=rf"{part.name} has {len(whole) + 1} bytes, not {len(whole)}"
+            ):
+                load(tmp_path / "emb")
         part.unlink()
         with pytest.raises(FormatError, match=f"{part.name} is missing"):
             load(tmp_path / "emb")

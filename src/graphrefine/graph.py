@@ -38,8 +38,8 @@ class Graph:
     Attributes
     ----------
     indptr, indices, weights
-        CSR rows: int64 (n + 1,), int32 (nnz,) ascending within a row, and float32 (nnz,) or None for all ones.
-        They may be read-only.
+        CSR rows: int64 (n + 1,), int32 (nnz,) ascending within a row, float32 (nnz,) or None for all
+        ones. They may be read-only.
     names
         The node of each row: int64 if every id is an integer, else an object array of strings.
     directed
@@ -95,7 +95,8 @@ class Graph:
         ends = [np.asarray(side) for side in (source, target)]
         if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
             raise InputError(
-                f"source and target must be one-dimensional and equally long, not {ends[0].shape} and {ends[1].shape}"
+                "source and target must be one-dimensional and equally long, "
+                f"not {ends[0].shape} and {ends[1].shape}"
             )
         count = usable_threads(threads)
         if names is None:
@@ -107,7 +108,12 @@ class Graph:
 
     @classmethod
     def from_matrix(
-        cls, matrix: Any, *, directed: bool = False, names: Sequence[Any] | None = None, threads: int | None = None
+        cls,
+        matrix: Any,
+        *,
+        directed: bool = False,
+        names: Sequence[Any] | None = None,
+        threads: int | None = None,
     ) -> Graph:
         """Build a graph from a square SciPy sparse or dense adjacency matrix; see `graphrefine.matrix`.
 
@@ -212,8 +218,9 @@ class Graph:
         """What the graph is and what reading it counted, ready for JSON.
 
         ``records``: edges as listed (entries, for a matrix); of these ``self_loops``, ``zero_weights`` and
-        ``missing`` (one end empty) were left out, their nodes kept; ``duplicates`` were added to an edge listed
-        before in the same direction; ``reciprocal`` pairs were listed in both directions and count once.
+        ``missing`` (one end empty) were left out, their nodes kept; ``duplicates`` were added to an edge
+        listed before in the same direction; ``reciprocal`` pairs were listed in both directions and count
+        once.
         """
         return {
             "source": self.source,
@@ -275,7 +282,8 @@ def check_weights(weights: NDArray[Any], count: int) -> NDArray[np.float32]:
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if bad.size:
         raise InputError(
-            f"record {bad[0] + 1}: weight {weights[bad[0]]} is not allowed; weights must be finite in float32 and not negative"
+            f"record {bad[0] + 1}: weight {weights[bad[0]]} is not allowed; "
+            "weights must be finite float32 numbers and not negative"
         )
     return values
 
@@ -296,9 +304,10 @@ def check(graph: Graph) -> None:
     --------
     >>> check(Graph.from_edges([1, 2], [2, 3]))
     """
-    dtypes = (graph.indptr.dtype, graph.indices.dtype, None if graph.weights is None else graph.weights.dtype)
-    if dtypes not in ((np.int64, np.int32, None), (np.int64, np.int32, np.float32)):
-        raise InputError(f"arrays must be int64, int32 and float32, not {dtypes}")
+    arrays = (graph.indptr, graph.indices, graph.weights)
+    dtypes = [str(array.dtype) for array in arrays if array is not None]
+    if dtypes != ["int64", "int32", "float32"][: len(dtypes)]:
+        raise InputError(f"arrays must be int64, int32 and float32, not {', '.join(dtypes)}")
     if graph.weights is not None:
         if graph.weights.shape != graph.indices.shape:
             raise InputError(f"{len(graph.weights)} weights for {len(graph.indices)} entries")
@@ -318,9 +327,10 @@ def _row_numbers(source: NDArray[Any], target: NDArray[Any], names: NDArray[Any]
     for side in (source, target):
         if side.dtype.kind not in "iu" and side.size:
             raise InputError(f"with names, source and target must be row numbers, not {side.dtype}")
-        if side.size and not (0 <= side.min() and side.max() < len(names)):
+        if side.size and not (side.min() >= 0 and side.max() < len(names)):
             raise InputError(
-                f"row numbers must lie from 0 to {len(names) - 1} (there are {len(names)} names), not {side.min()} to {side.max()}"
+                f"row numbers must lie from 0 to {len(names) - 1}, as there are {len(names)} names, "
+                f"not from {side.min()} to {side.max()}"
             )
     if len(set(names.tolist())) != len(names):
         raise InputError("names must be distinct; the same name stands there twice")

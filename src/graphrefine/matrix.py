@@ -33,12 +33,17 @@ def graph_of_matrix(
     indptr, indices, values = _compressed(matrix, directed)
     nodes = len(indptr) - 1
     weights = check_weights(values, len(indices))
-    if not (weighted or (weights == 0).any()) or bool((weights == 1).all()):
-        weights = None
-    elif not weighted:
-        weights = (weights != 0).astype(np.float32)
+    if not weighted:
+        weights = np.minimum(np.ceil(weights), 1)
+    unweighted = bool((weights == 1).all())
     return graph_of_rows(
-        indptr, indices, weights, directed=directed, names=row_names(nodes, names), threads=threads, source=source
+        indptr,
+        indices,
+        None if unweighted else weights,
+        directed=directed,
+        names=row_names(nodes, names),
+        threads=threads,
+        source=source,
     )
 
 
@@ -75,9 +80,7 @@ def row_names(nodes: int, names: Sequence[Any] | NDArray[Any] | None) -> NDArray
     return listed
 
 
-def _compressed(
-    matrix: Any, directed: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+def _compressed(matrix: Any, directed: bool) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
     """CSR arrays of the matrix; of its transpose where that is at hand and direction does not matter."""
     if not hasattr(matrix, "tocsr"):
         from scipy.sparse import csr_array

@@ -25,8 +25,8 @@ def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1) -> N
     Examples
     --------
     >>> source, target, names = number(np.array([30, 10]), np.array([20, 30]))
-    >>> source, target, names
-    (array([2, 0], dtype=int32), array([1, 2], dtype=int32), array([10, 20, 30]))
+    >>> source.tolist(), target.tolist(), names.tolist()
+    ([2, 0], [1, 2], [10, 20, 30])
     """
     first, second = as_ids(source), as_ids(target)
     if first.dtype == object or second.dtype == object:
@@ -112,7 +112,9 @@ def _from_objects(values: list[Any]) -> NDArray[Any]:
     texts = [None if _missing(value) else _text(value) for value in values]
     if len({*texts} - {None}) < len({*present}):
         clash = _clash(present)
-        raise InputError(f"the ids {clash[0]!r} and {clash[1]!r} are both written {str(clash[0])!r}; rename one")
+        raise InputError(
+            f"the ids {clash[0]!r} and {clash[1]!r} are both written {str(clash[0])!r}; rename one"
+        )
     return object_array(texts)
 
 
@@ -146,10 +148,11 @@ def _number_strings(source: list[Any], target: list[Any]) -> Numbered:
 
 
 def _number_masked(source: NDArray[np.int64], target: NDArray[np.int64]) -> Numbered:
-    hidden = [np.ma.getmaskarray(side) for side in (source, target)]  # type: ignore[no-untyped-call]
+    hidden = [np.ma.getmaskarray(side) for side in (source, target)]
     values = [np.asarray(side) for side in (source, target)]
     names = np.unique(np.concatenate([v[~m] for v, m in zip(values, hidden, strict=True)]))
     first, second = (
-        np.where(m, -1, np.searchsorted(names, v)).astype(np.int32) for v, m in zip(values, hidden, strict=True)
+        np.where(m, -1, np.searchsorted(names, v)).astype(np.int32)
+        for v, m in zip(values, hidden, strict=True)
     )
     return first, second, names

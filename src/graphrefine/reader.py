@@ -49,10 +49,10 @@ def read(
     also compressed (.gz, .zst, .bz2, .xz). Objects: SciPy sparse matrices, NumPy edge arrays and square
     matrices, NetworkX, igraph, pandas, polars, Arrow, PyG, and iterables of (u, v) or (u, v, weight).
 
-    Nodes are sorted by name: integers if every id is one, else strings. A matrix keeps its rows, named 0..n-1,
-    and so does an edge_index of shape (2, m). An edge listed in both directions counts once and the larger
-    weight wins; duplicates in one direction add their weights, 1 each where there are none; self-loops and
-    edges of weight 0 drop, their nodes stay. All of it is counted in `Graph.report`.
+    Nodes are sorted by name: integers if every id is one, else strings. A matrix keeps its rows, named
+    0..n-1, and so does an edge_index of shape (2, m). An edge listed in both directions counts once and the
+    larger weight wins; duplicates in one direction add their weights, 1 each where there are none; self-loops
+    and edges of weight 0 drop, their nodes stay. All of it is counted in `Graph.report`.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def read(
     if isinstance(graph, str | PathLike):
         return _read_file(Source(graph), options, nodes, format)
     if format is not None:
-        raise InputError(f"format={format!r} is for files, and this is an object of type {type(graph).__name__}")
+        raise InputError(f"format={format!r} is for files, and this is a {type(graph).__name__}")
     kind = kind_of(graph)
     _check_options(options, kind.options, kind.name)
     return _finish(kind.load(graph, options), options, nodes, "memory")
@@ -218,8 +218,10 @@ def _with_nodes(numbered: Numbered, extra: int | NDArray[Any]) -> Numbered:
     if not isinstance(extra, int):
         return add_nodes(numbered, extra)
     names = numbered[2]
-    if names.dtype == object or (len(names) and not (0 <= names[0] and names[-1] < extra)):
-        raise InputError(f"nodes={extra} means nodes 0 to {extra - 1}, and the edges mention {_outside(names, extra)!r}")
+    if names.dtype == object or (len(names) and not (names[0] >= 0 and names[-1] < extra)):
+        raise InputError(
+            f"nodes={extra} means nodes 0 to {extra - 1}, and the edges mention {_outside(names, extra)!r}"
+        )
     return add_nodes(numbered, np.arange(extra))
 
 

@@ -64,13 +64,13 @@ PAIRS = (
     ("caller", "callee"),
     ("dependent", "dependency"),
 )
-"""Usual names of the two columns of an edge list, compared in lower case without "_", "-", " " and a last "id"."""
+"""Usual names of the two columns of an edge list, as `plain` spells them."""
 
 WEIGHT_NAMES = ("weight", "weights", "w")
 
 
 def plain(name: str) -> str:
-    """A column name as `PAIRS` compares it."""
+    """A column name in lower case, without "_", "-", blanks and a last "id"."""
     letters = name.strip().lower().replace("_", "").replace("-", "").replace(" ", "")
     return letters.removesuffix("id") if letters.endswith("id") and len(letters) > 2 else letters
 
@@ -139,20 +139,26 @@ def find_column(column: Column, names: list[str] | None, count: int) -> int:
             return names.index(column)
         if not column.isdecimal():
             known = f"the columns are {', '.join(map(repr, names))}" if names else "the columns have no names"
-            raise InputError(f"there is no column {column!r}; {known}; a position from 0 to {count - 1} works too")
+            raise InputError(
+                f"there is no column {column!r}; {known}; a position from 0 to {count - 1} works too"
+            )
     position = int(column)
     if isinstance(column, bool) or not 0 <= position < count:
         raise InputError(f"there is no column {column!r}; positions go from 0 to {count - 1}")
     return position
 
 
-def _weight_column(names: list[str] | None, numeric: list[bool], taken: set[int], options: Options) -> int | None:
+def _weight_column(
+    names: list[str] | None, numeric: list[bool], taken: set[int], options: Options
+) -> int | None:
     if options.weights is False:
         return None
     if options.weights is not None:
         found = find_column(options.weights, names, len(numeric))
         if found in taken:
-            raise InputError(f"the weights cannot be column {_label(found, names)}: that is an end of the edges")
+            raise InputError(
+                f"the weights cannot be column {_label(found, names)}: that is an end of the edges"
+            )
         return found
     others = [at for at in range(len(numeric)) if at not in taken]
     if names is not None:

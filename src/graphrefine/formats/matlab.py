@@ -13,7 +13,7 @@ from __future__ import annotations
 import struct
 import zlib
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ def load(source: Source, options: Options) -> MatrixTable:
     variable = options.variable or "network"
     data = source.data
     if data[:10] == b"MATLAB 7.3" or data[:8] == b"\x89HDF\r\n\x1a\n":
-        raise source.error("version 7.3 files are HDF5, which is not read; save it in MATLAB with save(..., '-v7')")
+        raise source.error("this is a version 7.3 file, which is not read; save it in MATLAB with '-v7'")
     try:
         rows = _read_sparse(data, variable)
     except (_OtherLayoutError, struct.error, zlib.error):
@@ -48,7 +48,7 @@ def _load_with_scipy(source: Source, variable: str) -> MatrixTable:
     from scipy.io.matlab import MatReadError
 
     try:
-        contents = loadmat(BytesIO(source.data), spmatrix=True)
+        contents = loadmat(cast("Any", BytesIO(source.data)), spmatrix=True)
     except (MatReadError, ValueError, TypeError, OSError, NotImplementedError, zlib.error, KeyError) as error:
         raise source.error(f"this is not a readable MATLAB file: {error}") from None
     matrix: Any = contents.get(variable)
@@ -115,7 +115,7 @@ class _Inflater:
 def _read_sparse(
     data: bytes, variable: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None] | None:
-    """Column starts, row numbers and weights (None: all ones) of a sparse variable; None if it is not there."""
+    """Column starts, row numbers and weights (None: all ones) of a sparse variable, if it is there."""
     if data[126:128] != b"IM":  # big-endian, or version 4
         raise _OtherLayoutError
     at, view = 128, memoryview(data)
@@ -135,7 +135,12 @@ def _read_sparse(
 def _sparse(
     inflater: _Inflater, flags: int, dimensions: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
-    if flags & 0xFF != _SPARSE_CLASS or flags & _COMPLEX or len(dimensions) != 2 or dimensions[0] != dimensions[1]:
+    if (
+        flags & 0xFF != _SPARSE_CLASS
+        or flags & _COMPLEX
+        or len(dimensions) != 2
+        or dimensions[0] != dimensions[1]
+    ):
         raise _OtherLayoutError  # the general way has the words for what is wrong
     rows, starts = inflater.element(), inflater.element()
     if len(starts) != dimensions[1] + 1 or starts[-1] > len(rows):
@@ -165,9 +170,7 @@ def _values(inflater: _Inflater, entries: int) -> NDArray[np.float32] | None:
     return None
 
 
-def _weights(
-    ones: bytes, seen: int, rest: bytes, dtype: np.dtype[Any], entries: int
-) -> NDArray[np.float32]:
+def _weights(ones: bytes, seen: int, rest: bytes, dtype: np.dtype[Any], entries: int) -> NDArray[np.float32]:
     """The weights from where they stopped being all ones; `seen` bytes before were ones."""
     offset = seen % dtype.itemsize
     values = np.frombuffer(ones[:offset] + rest, dtype=dtype)

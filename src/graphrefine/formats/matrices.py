@@ -28,7 +28,15 @@ def load_npz(source: Source, options: Options) -> MatrixTable:
 
     try:
         matrix: Any = load_sparse(BytesIO(source.data))
-    except (ValueError, KeyError, OSError, EOFError, AttributeError, NotImplementedError, zipfile.BadZipFile) as error:
+    except (
+        ValueError,
+        KeyError,
+        OSError,
+        EOFError,
+        AttributeError,
+        NotImplementedError,
+        zipfile.BadZipFile,
+    ) as error:
         raise source.error(f"this is not a sparse matrix saved by scipy.sparse.save_npz: {error}") from None
     source.release()
     return MatrixTable(matrix)

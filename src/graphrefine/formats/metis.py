@@ -30,7 +30,7 @@ def load(source: Source, options: Options) -> EdgeTable:
     while len(body) > nodes and not body[-1][1].strip():
         body.pop()
     if len(body) != nodes:
-        raise source.error(f"the first line promises {nodes} nodes, and {len(body)} lines follow; one for each is needed")
+        raise source.error(f"the first line promises {nodes} nodes, and {len(body)} lines follow")
     step = 2 if weighted else 1
     fields = [line.split()[skip:] for _, line in body]
     for (number, _), row in zip(body, fields, strict=True):
@@ -38,7 +38,9 @@ def load(source: Source, options: Options) -> EdgeTable:
             raise source.error("a neighbour stands without its weight", line=number)
     counts = np.array([len(row) // step for row in fields])
     if counts.sum() != 2 * edges:
-        raise source.error(f"the first line promises {edges} edges, and {counts.sum()} ends of edges are listed, not {2 * edges}")
+        raise source.error(
+            f"the first line promises {edges} edges, so {2 * edges} neighbours, not {counts.sum()}"
+        )
     tokens = [token for row in fields for token in row]
     target = _neighbours(source, body, fields, (nodes, step))
     values = None
@@ -54,7 +56,7 @@ def _header(source: Source, first: tuple[int, bytes]) -> tuple[int, int, int, bo
     number, line = first
     fields = line.split()
     if not 2 <= len(fields) <= 4 or not all(re.fullmatch(rb"[0-9]+", field) for field in fields):
-        raise source.error("a METIS graph begins with the numbers of nodes and edges, and perhaps a format", line=number)
+        raise source.error("a METIS graph begins with its numbers of nodes and edges", line=number)
     form = fields[2].decode().zfill(3) if len(fields) > 2 else "000"
     if not re.fullmatch("[01]{3}", form):
         raise source.error(f"the format {form!r} is not three digits of 0 and 1", line=number)

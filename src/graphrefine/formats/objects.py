@@ -34,7 +34,7 @@ def kind_of(graph: Any) -> Kind:
         if kind.matches(graph):
             return kind
     known = ", ".join(kind.name for kind in KINDS)
-    raise InputError(f"a graph cannot be read from {type(graph).__name__}; give a file's path, or one of: {known}")
+    raise InputError(f"a graph cannot be read from {type(graph).__name__}; give a path, or {known}")
 
 
 def _has(*attributes: str) -> Callable[[Any], bool]:
@@ -118,7 +118,7 @@ def _load_tensor(tensor: Any, options: Options) -> EdgeTable:
 def _edge_index(index: NDArray[Any], weights: Any, nodes: int | None) -> EdgeTable:
     """PyG's form: two rows of node numbers, so that row i of the result is node i."""
     if index.ndim != 2 or index.shape[0] != 2 or (index.dtype.kind not in "iu" and index.size):
-        raise InputError(f"an edge_index holds integers of shape (2, m), not {index.dtype} of shape {index.shape}")
+        raise InputError(f"an edge_index holds integers of shape (2, m), not {index.dtype} {index.shape}")
     lowest, highest = (int(index.min()), int(index.max())) if index.size else (0, -1)
     count = highest + 1 if nodes is None else nodes
     if lowest < 0 or highest >= count:
@@ -133,10 +133,12 @@ def _load_table(table: Any, options: Options) -> EdgeTable:
 
         return edges_of_arrow(table, options)
     names = [str(name) for name in table.columns]
-    column = (lambda at: table.iloc[:, at]) if hasattr(table, "iloc") else (lambda at: table[names[at]])
-    columns = [np.asarray(column(at).to_numpy()) for at in range(len(names))]
+    frames = (table.iloc[:, at] if hasattr(table, "iloc") else table[names[at]] for at in range(len(names)))
+    columns = [np.asarray(frame.to_numpy()) for frame in frames]
     chosen = choose_columns(names, [each.dtype.kind in "iuf" for each in columns], options)
-    weights = None if chosen.weight is None else check_weights(columns[chosen.weight], len(columns[chosen.weight]))
+    weights = (
+        None if chosen.weight is None else check_weights(columns[chosen.weight], len(columns[chosen.weight]))
+    )
     ends = number(columns[chosen.source], columns[chosen.target], threads=options.threads)
     return EdgeTable(ends, weights, chosen.report)
 
@@ -145,18 +147,22 @@ def _load_array(array: Any, options: Options) -> EdgeTable | MatrixTable:
     values = np.asarray(array)
     shape = values.shape
     if values.ndim != 2 or 0 in shape:
-        raise InputError(f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}")
+        raise InputError(
+            f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}"
+        )
     if shape in ((2, 2), (3, 3), (2, 3)):
         raise InputError(
-            f"an array of shape {shape} can be read in more than one way: use Graph.from_edges(source, target) "
-            "for edges, or Graph.from_matrix for an adjacency matrix"
+            f"an array of shape {shape} can be read in more than one way: use "
+            "Graph.from_edges(source, target) for edges, or Graph.from_matrix for an adjacency matrix"
         )
     if shape[0] == shape[1]:
         return _load_matrix(values, options)
     if shape[0] == 2:
         return _edge_index(values, options.weights, None)
     if shape[1] not in (2, 3):
-        raise InputError(f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}")
+        raise InputError(
+            f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}"
+        )
     weights = options.weights
     if shape[1] == 3 and weights is None:
         weights = values[:, 2]
@@ -176,7 +182,9 @@ def _load_records(records: Iterable[Any], options: Options) -> EdgeTable:
     weights = options.weights
     if width == 3 and weights is None:
         weights = np.array([record[2] for record in listed])
-    return EdgeTable(number(ids[:, 0], ids[:, 1], threads=options.threads), _edge_weights(weights, len(listed)))
+    return EdgeTable(
+        number(ids[:, 0], ids[:, 1], threads=options.threads), _edge_weights(weights, len(listed))
+    )
 
 
 def _edge_weights(weights: Any, count: int) -> NDArray[np.float32] | None:

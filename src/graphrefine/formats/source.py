@@ -1,4 +1,4 @@
-"""Opening a file: the bytes of a path or of standard input, decompressed by what they are, not by their name."""
+"""Opening a file: its bytes, or those of standard input, decompressed by what they are, not by the name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any
 
 from graphrefine.errors import FormatError, MissingExtraError
 
@@ -85,7 +84,7 @@ class Source:
         codec = next((each for each in CODECS if _has_magic(raw, each)), None)
         for each in CODECS:
             if named == each.suffix and codec is not each:
-                raise self.error(f"the name says {each.suffix}, but the content is not {each.suffix[1:]} data")
+                raise self.error(f"the name says {each.suffix}, but the content is something else")
         return raw if codec is None else self._decompress(raw, codec)
 
     def release(self) -> None:
@@ -94,8 +93,7 @@ class Source:
 
     def _raw(self) -> bytes:
         if self.path == "-":
-            stream: IO[Any] = sys.stdin
-            return bytes(stream.buffer.read())
+            return sys.stdin.buffer.read()
         try:
             return Path(self.path).read_bytes()
         except FileNotFoundError:

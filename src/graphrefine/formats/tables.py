@@ -78,7 +78,8 @@ def _names_used(schema: Any, options: Options) -> list[str]:
         chosen = choose_columns(list(schema.names), _numeric(schema), options)
     except InputError:
         return list(schema.names)  # the same error comes again, with the file's name
-    return [schema.names[at] for at in sorted({chosen.source, chosen.target, chosen.weight} - {None})]
+    used = (chosen.source, chosen.target, chosen.weight)
+    return [name for at, name in enumerate(schema.names) if at in used]
 
 
 def _numeric(schema: Any) -> list[bool]:
@@ -91,13 +92,21 @@ def _number(columns: list[Any], threads: int) -> Numbered:
     import pyarrow as pa
     import pyarrow.types as types
 
-    plain = [column.cast(column.type.value_type) if types.is_dictionary(column.type) else column for column in columns]
+    plain = [
+        column.cast(column.type.value_type) if types.is_dictionary(column.type) else column
+        for column in columns
+    ]
     kinds = [column.type for column in plain]
     if all(types.is_integer(kind) or types.is_floating(kind) for kind in kinds):
         ends = [column.to_numpy() for column in plain]
         return number(ends[0], ends[1], threads=threads)
     for kind in kinds:
-        if not (types.is_string(kind) or types.is_large_string(kind) or kind == pa.string_view() or types.is_integer(kind)):
+        if not (
+            types.is_string(kind)
+            or types.is_large_string(kind)
+            or kind == pa.string_view()
+            or types.is_integer(kind)
+        ):
             raise InputError(f"ids must be integers or strings, not {kind}")
     united = pa.chunked_array(
         [chunk for column in plain for chunk in column.cast(pa.large_string()).chunks], type=pa.large_string()

@@ -42,10 +42,12 @@ def load(source: Source, options: Options) -> EdgeTable:
     """Load a text edge list, comma- or tab-separated file."""
     data, encoding = _utf8(source, options.encoding)
     comments = COMMENTS if options.comments is None else options.comments
-    delimiter = _delimiter(source, data, options, comments)
-    sample = _sample(data, delimiter, comments)
-    if not sample.records:
+    lines = _lines(data, comments)
+    if not lines:
         raise source.error("there is no edge in the file, only blank lines or comments")
+    delimiter = _delimiter(source, [bare for _, _, bare in lines], options)
+    records = [list(split_fields(bare, delimiter.encode())) for _, _, bare in lines]
+    sample = _Sample(records, *lines[0][:2])
     header = _has_header(sample.records, options) if options.header is None else options.header
     names = [_decode(name, encoding).strip() for name in sample.records[0]] if header else None
     columns, report = _columns(source, sample, names, options)
@@ -61,7 +63,12 @@ def load(source: Source, options: Options) -> EdgeTable:
         raise source.error("there is no edge in the file, only a header")
     weights, comment_lines = parsed.weights, parsed.comments
     numbered, used = _number(source, parsed, encoding, options)
-    report |= {"delimiter": DELIMITERS[delimiter], "header": header, "comments": comment_lines, "encoding": used}
+    report |= {
+        "delimiter": DELIMITERS[delimiter],
+        "header": header,
+        "comments": comment_lines,
+        "encoding": used,
+    }
     return EdgeTable(numbered, weights, report)
 
 
@@ -75,7 +82,7 @@ def _utf8(source: Source, encoding: str | None) -> tuple[bytes, str | None]:
             name = codecs.lookup(encoding).name
             text = data.decode(name)
         except LookupError:
-            raise InputError(f"there is no encoding called {encoding!r}; try utf-8, latin-1 or cp1252") from None
+            raise InputError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252") from None
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
             raise source.error(f"the text is not {encoding}: {error.reason}", line=line) from None
@@ -111,30 +118,25 @@ def _lines(data: bytes, comments: str) -> list[tuple[int, int, bytes]]:
 
 def _lines_after_preamble(data: bytes, comments: str) -> list[tuple[int, int, bytes]]:
     marks = re.escape(comments.encode())
-    skipped = re.match(rb"(?:[ \t]*(?:[" + marks + rb"][^\n]*)?\r?\n)*" if marks else rb"(?:[ \t]*\r?\n)*", data)
+    skipped = re.match(
+        rb"(?:[ \t]*(?:[" + marks + rb"][^\n]*)?\r?\n)*" if marks else rb"(?:[ \t]*\r?\n)*", data
+    )
     start = skipped.end() if skipped else 0
     line = data.count(b"\n", 0, start)
     rest = data[start : start + _SAMPLE]
     return [(number + line, at + start, bare) for number, at, bare in _lines(rest, comments)]
 
 
-def _sample(data: bytes, delimiter: str, comments: str) -> _Sample:
-    lines = _lines(data, comments)
-    records = [list(split_fields(bare, delimiter.encode())) for _, _, bare in lines]
-    return _Sample(records, *(lines[0][:2] if lines else (0, 0)))
-
-
-def _delimiter(source: Source, data: bytes, options: Options, comments: str) -> str:
+def _delimiter(source: Source, lines: list[bytes], options: Options) -> str:
     """The delimiter asked for, or the first that is in every record looked at and leaves few fields empty."""
     if options.delimiter is not None:
         if options.delimiter not in DELIMITERS:
             allowed = ", ".join(f"{key!r} ({name})" for key, name in DELIMITERS.items())
             raise InputError(f"delimiter={options.delimiter!r} is not one of {allowed}")
         return options.delimiter
-    lines = [bare for _, _, bare in _lines(data, comments)]
     preferred = [","] if source.suffix == ".csv" else []
     for candidate in [*preferred, "\t", ";", ","]:
-        if not lines or not all(candidate.encode() in line for line in lines):
+        if not all(candidate.encode() in line for line in lines):
             continue
         rows = [list(split_fields(line, candidate.encode())) for line in lines]
         if sum(all(field.strip() for field in row[:2]) for row in rows) * 2 > len(rows):
@@ -172,7 +174,9 @@ def _columns(
 ) -> tuple[Columns, dict[str, Any]]:
     body = sample.records[1:] if names else sample.records
     count = len(sample.records[0])
-    while names is None and count > 2 and not any(len(row) >= count and row[count - 1].strip() for row in body):
+    while (
+        names is None and count > 2 and not any(len(row) >= count and row[count - 1].strip() for row in body)
+    ):
         count -= 1  # a delimiter at the end of every line makes no column
     numeric = [all(_is_number(row[at]) for row in body if at < len(row)) for at in range(count)]
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from enum import IntEnum
 from types import ModuleType
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ class Rows(NamedTuple):
     indptr: NDArray[np.int64]  # (n + 1,)
     indices: NDArray[np.int32]  # (nnz,)
     weights: NDArray[np.float32] | None  # (nnz,)
-    tally: tuple[int, int, int, int, int]  # missing, self-loops, zero weights, distinct arcs, reciprocal pairs
+    tally: tuple[int, int, int, int, int]  # missing, self-loops, zeros, distinct arcs, reciprocal pairs
 
 
 def kernel() -> Literal["native", "scipy"]:
@@ -77,8 +77,8 @@ def number_ids(
     source: NDArray[Any], target: NDArray[Any], *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Number int32 or int64 ids from 0 in ascending order; also returns the ids, ascending."""
-    numbered = _function("number_ids", twin_edges)(source, target, threads=threads)
-    return cast("tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]", numbered)
+    first, second, names = _function("number_ids", twin_edges)(source, target, threads=threads)
+    return first, second, names.view(np.int64)
 
 
 def build_rows(
@@ -92,7 +92,8 @@ def build_rows(
 ) -> Rows:
     """Build CSR rows from edges between nodes 0..n-1; see `graphrefine.read` for what is merged and how."""
     build = _function("build_rows", twin_edges)
-    return Rows(*build(nodes, source, target, weights=weights, directed=directed, threads=threads))
+    rows = Rows(*build(nodes, source, target, weights=weights, directed=directed, threads=threads))
+    return rows._replace(indptr=rows.indptr.view(np.int64))  # the compiled one says "long long"
 
 
 def inspect_rows(

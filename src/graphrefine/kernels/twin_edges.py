@@ -28,9 +28,7 @@ def build_rows(
     weights: NDArray[np.float32] | None,
     directed: bool,
     threads: int,
-) -> tuple[
-    NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, tuple[int, int, int, int, int]
-]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, tuple[int, int, int, int, int]]:
     """See `graphrefine.kernels.ingest.build_rows`; `threads` is for the compiled twin."""
     missing = (source < 0) | (target < 0)
     zero = ~missing & (weights == 0) if weights is not None else np.zeros_like(missing)
@@ -62,7 +60,7 @@ def inspect_rows(
     counts = np.diff(indptr)
     if indptr[0] != 0 or indptr[-1] != entries or (counts < 0).any():
         return -1
-    if entries and not (0 <= indices.min() and indices.max() < nodes):
+    if entries and not (indices.min() >= 0 and indices.max() < nodes):
         return -1
     rows = np.repeat(np.arange(nodes), counts)
     keys = rows * nodes + indices

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -204,34 +205,37 @@ struct Csr {
     float *weights_from(int64_t row) { return weights ? weights.begin() + indptr[row] : nullptr; }
 };
 
-// Deals the edges to their rows, in any order within a row.
-void scatter(const Edges &edges, Csr &csr, Buffer<int64_t> &fill, int threads) {
-    int64_t n = int64_t(fill.size()) - 1, total = 0;
-    // Threads take turns at a row in any order: sorting the rows afterwards takes that order away again.
-    auto next = [&](int32_t row) {
-        return threads == 1 ? fill[row]++ : __atomic_fetch_add(&fill[row], 1, __ATOMIC_RELAXED);
-    };
+// Deals the edges to their rows, in the order of the list. Each thread has a part of the list and its own place
+// in every row, behind the entries of the parts before.
+void scatter(int64_t n, const Edges &edges, Csr &csr, int threads) {
     auto part = [&](int t) { return edges.size * t / threads; };
+    std::vector<Buffer<int64_t>> places(threads);
     std::vector<Tally> tallies(threads);
-    std::fill(fill.begin(), fill.begin() + n + 1, 0);
     parallel(threads, [&](int t) {
-        tallies[t] = visit(edges, part(t), part(t + 1), [&](int32_t row) { __builtin_prefetch(&fill[row], 1); },
-                           [&](int32_t row, Key, float) { next(row); });
+        places[t] = Buffer<int64_t>(n + 1);
+        int64_t *count = places[t].begin();
+        std::fill_n(count, n + 1, 0);
+        tallies[t] = visit(edges, part(t), part(t + 1), [=](int32_t row) { __builtin_prefetch(&count[row], 1); },
+                           [=](int32_t row, Key, float) { ++count[row]; });
     });
     for (const Tally &tally : tallies) csr.tally += tally;
-    for (int64_t row = 0; row <= n; ++row) {
+    int64_t total = 0;
+    for (int64_t row = 0; row < n; ++row) {
         csr.indptr[row] = total;
-        total += row < n ? fill[row] : 0;
-        fill[row] = csr.indptr[row];
+        for (auto &place : places) total += std::exchange(place[row], total);
     }
+    csr.indptr[n] = total;
     csr.indices = Buffer<Key>(total);
     if (edges.weights) csr.weights = Buffer<float>(total);
     parallel(threads, [&](int t) {
-        visit(edges, part(t), part(t + 1), [&](int32_t row) { __builtin_prefetch(&csr.indices[__atomic_load_n(&fill[row], __ATOMIC_RELAXED)], 1); },
-              [&](int32_t row, Key key, float weight) {
-                  int64_t at = next(row);
-                  csr.indices[at] = key;
-                  if (csr.weights) csr.weights[at] = weight;
+        int64_t *place = places[t].begin();
+        Key *keys = csr.indices.begin();
+        float *weights = csr.weights.begin();
+        visit(edges, part(t), part(t + 1), [=](int32_t row) { __builtin_prefetch(&keys[place[row]], 1); },
+              [=](int32_t row, Key key, float weight) {
+                  int64_t at = place[row]++;
+                  keys[at] = key;
+                  if (weights) weights[at] = weight;
               });
     });
 }
@@ -251,8 +255,9 @@ bool sort_rows(Csr &csr, const std::vector<int64_t> &bounds) {
 }
 
 // Merges every row, then moves the rows left over what was merged away.
-void merge_rows(Csr &csr, Buffer<int64_t> &kept, const std::vector<int64_t> &bounds) {
-    int64_t n = int64_t(kept.size()) - 1, at = 0;
+void merge_rows(int64_t n, Csr &csr, const std::vector<int64_t> &bounds) {
+    Buffer<int64_t> kept(n);
+    int64_t at = 0;
     std::vector<Tally> tallies(bounds.size() - 1);
     parallel(int(tallies.size()), [&](int t) {
         for (int64_t row = bounds[t]; row < bounds[t + 1]; ++row)
@@ -278,14 +283,13 @@ void merge_rows(Csr &csr, Buffer<int64_t> &kept, const std::vector<int64_t> &bou
 Csr build(int64_t n, const Edges &edges, int threads) {
     Csr csr;
     csr.indptr = Buffer<int64_t>(n + 1);
-    Buffer<int64_t> fill(n + 1);                        // where the next entry of each row goes, then its length
-    scatter(edges, csr, fill, threads);
+    scatter(n, edges, csr, threads);
     std::vector<int64_t> bounds = balanced(csr.indptr.begin(), n, threads);
     if (sort_rows(csr, bounds) && !csr.weights) {       // how often an edge was listed becomes its weight
         csr.weights = Buffer<float>(csr.indices.size());
         std::fill_n(csr.weights.begin(), csr.indices.size(), 1.f);
     }
-    merge_rows(csr, fill, bounds);
+    merge_rows(n, csr, bounds);
     return csr;
 }
 

@@ -1,0 +1,160 @@
+"""The compiled kernels and their twins give the same arrays, bit for bit, for any number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphrefine.kernels import ingest, twin_edges, twin_text
+
+native: Any = pytest.importorskip("graphrefine.kernels._native", reason="the compiled kernels are not built")
+
+FIELDS = st.sampled_from(
+    ["0", "7", "-3", "-0", "007", "+7", "1.0", "2147483647", "2147483648", "-2147483648", "-2147483649"]
+    + ["9223372036854775807", "9223372036854775808", "-9223372036854775808", "a", "é", " a b ", '"q"', '"a""b"']
+    + ['"open', 'mid"dle', "", " ", "#x", "0.5", "1e-3", ".5", "5.", "1e400", "1e-400", "-1", "nan", "inf", "0x1"]
+    + ["-inf", "+2.5", "1e", "--1", "1_0", "3.4e38", "3.5e38", "1e-46", "0.1234567890123456789", "e5", "."]
+)
+LINE_ENDS = st.sampled_from(["\n", "\n", "\r\n", "\n\n", "\n# note\n", "\n  % note\n"])
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> tuple[bytes, str]:
+    delimiter = draw(st.sampled_from(["\t", ",", ";", " "]))
+    simple = draw(st.booleans())
+    field = st.integers(-5, 40).map(str) if simple else FIELDS
+    glue = st.sampled_from([" ", "  ", "\t", " \t "]) if delimiter == " " else st.just(delimiter)
+    out = ""
+    for _ in range(draw(st.integers(0, 12))):
+        fields = draw(st.lists(field, min_size=2 if simple else 1, max_size=3 if simple else 4))
+        out += draw(glue).join(fields) + draw(LINE_ENDS)
+    return out.removesuffix("\n" * draw(st.integers(0, 1))).encode(), delimiter
+
+
+def assert_same(first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
+    for one, other in zip(first, second, strict=True):
+        if isinstance(other, np.ndarray):
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one, other)
+        else:
+            assert one == other
+
+
+@given(texts(), st.booleans(), st.sampled_from([-1, 2]), st.integers(1, 3), st.sampled_from(["#%", ""]))
+def test_integer_parsers_agree(
+    text: tuple[bytes, str], wide: bool, weight: int, most: int, comments: str
+) -> None:
+    data = np.frombuffer(text[0], dtype=np.uint8)
+    settings: dict[str, Any] = {"delimiter": text[1], "comments": comments, "wide": wide, "threads": 1}
+    columns = (0, 1, weight, max(most, 3 if weight == 2 else 2))
+    expected = twin_text.parse_integers(data, columns, **settings)
+    found = native.parse_integers(data, columns, **settings)
+    if expected[0]:  # what was parsed before an error is of no use, and the twin does not keep it
+        assert found[:2] == expected[:2]
+    else:
+        assert_same(found, expected)
+
+
+@given(texts(), st.sampled_from([(0, 1, -1, 4), (1, 0, 2, 4), (2, 0, 1, 3)]))
+def test_string_parsers_agree(text: tuple[bytes, str], columns: tuple[int, int, int, int]) -> None:
+    data = np.frombuffer(text[0], dtype=np.uint8)
+    settings: dict[str, Any] = {"delimiter": text[1], "comments": "#%", "threads": 1}
+    expected = twin_text.parse_strings(data, columns, **settings)
+    found = native.parse_strings(data, columns, **settings)
+    if expected[0]:
+        assert found[:2] == expected[:2]
+    else:
+        assert_same(found, expected)
+
+
+def test_threads_cut_the_text_without_a_trace() -> None:
+    rng = np.random.default_rng(5)
+    pairs = rng.integers(0, 3000, (60_000, 2))
+    lines = [f"{u} {v}" if i % 97 else f"# {i}\n\n{u}\t{v}\r" for i, (u, v) in enumerate(pairs.tolist())]
+    data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
+    settings: dict[str, Any] = {"delimiter": " ", "comments": "#"}
+    for threads in (1, 2, 3, 5):
+        parsed = ingest.Parsed(*native.parse_integers(data, (0, 1, -1, 2), wide=False, threads=threads, **settings))
+        np.testing.assert_array_equal(np.stack([parsed.source, parsed.target], axis=1), pairs)
+        assert parsed.comments == -(-len(pairs) // 97)
+        named = ingest.Parsed(*native.parse_strings(data, (0, 1, -1, 2), threads=threads, **settings))
+        names = np.array([int(name) for name in named.names.split(b"\n")])
+        np.testing.assert_array_equal(names[named.source], pairs[:, 0])
+        assert named.names.split(b"\n") == sorted(named.names.split(b"\n"))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_the_line_of_an_error_is_the_first_for_any_number_of_threads(threads: int) -> None:
+    lines = [f"{i} {i + 1} 1" for i in range(40_000)]
+    for bad in (3, 21_000, 39_999):
+        lines[bad] = f"{bad} {bad} -1"
+    data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
+    settings: dict[str, Any] = {"delimiter": " ", "comments": "#", "threads": threads}
+    assert native.parse_integers(data, (0, 1, 2, 3), wide=False, **settings)[:2] == (ingest.Status.BAD_WEIGHT, 4)
+    assert native.parse_strings(data, (0, 1, 2, 3), **settings)[:2] == (ingest.Status.BAD_WEIGHT, 4)
+
+
+IDS = st.integers(0, 20) | st.integers(-(2**63), 2**63 - 1)
+
+
+@given(st.lists(st.tuples(IDS, IDS), min_size=1, max_size=40), st.integers(1, 3))
+def test_numberings_agree(pairs: list[tuple[int, int]], threads: int) -> None:
+    source, target = np.array(pairs, dtype=np.int64).T.copy()
+    expected = twin_edges.number_ids(source, target, threads=1)
+    assert_same(native.number_ids(source, target, threads=threads), expected)
+    np.testing.assert_array_equal(expected[2][expected[0]], source)
+
+
+@st.composite
+def numbered_edges(draw: st.DrawFn) -> tuple[int, Any, Any, Any]:
+    nodes = draw(st.integers(1, 8))
+    node = st.integers(-1, nodes - 1)
+    pairs = draw(st.lists(st.tuples(node, node), max_size=60))
+    source, target = np.array(pairs, dtype=np.int32).reshape(-1, 2).T.copy()
+    values = st.floats(0, 100, width=32) | st.just(1.0)
+    weights = draw(st.none() | st.lists(values, min_size=len(pairs), max_size=len(pairs)))
+    return nodes, source, target, None if weights is None else np.array(weights, dtype=np.float32)
+
+
+@given(numbered_edges(), st.booleans())
+def test_rows_agree(edges: tuple[int, Any, Any, Any], directed: bool) -> None:
+    nodes, source, target, weights = edges
+    settings: dict[str, Any] = {"weights": weights, "directed": directed, "threads": 1}
+    expected = twin_edges.build_rows(nodes, source, target, **settings)
+    found = native.build_rows(nodes, source, target, **settings)
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_rows_do_not_depend_on_threads_or_on_the_order_of_the_edges(weighted: bool, directed: bool) -> None:
+    rng = np.random.default_rng(2)
+    source, target = (rng.integers(0, 500, 150_000, dtype=np.int32) for _ in range(2))
+    weights = rng.random(150_000, dtype=np.float32) if weighted else None
+    expected = twin_edges.build_rows(500, source, target, weights=weights, directed=directed, threads=1)
+    for threads in (1, 2, 3, 8):
+        order = rng.permutation(len(source))
+        shuffled = None if weights is None else weights[order]
+        found = native.build_rows(
+            500, source[order], target[order], weights=shuffled, directed=directed, threads=threads
+        )
+        assert_same(found, expected)
+
+
+@given(numbered_edges(), st.booleans(), st.integers(0, 3))
+def test_inspections_agree(edges: tuple[int, Any, Any, Any], directed: bool, damage: int) -> None:
+    nodes, source, target, weights = edges
+    rows = twin_edges.build_rows(nodes, source, target, weights=weights, directed=directed, threads=1)
+    indptr, indices, values, _ = rows
+    if damage and len(indices):
+        indices = indices.copy()
+        indices[damage % len(indices)] = (indices[damage % len(indices)] + damage - 1) % (nodes + 1)
+    found = native.inspect_rows(indptr, indices, values)
+    assert found == twin_edges.inspect_rows(indptr, indices, values)
+    if not damage:
+        assert found & 3 == 3
+        assert directed or found == 7

@@ -12,7 +12,9 @@ WORDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_si
 
 
 @st.composite
-def edge_lists(draw: st.DrawFn, *, ids: st.SearchStrategy[str] | None = None, weighted: bool = True) -> list[Edge]:
+def edge_lists(
+    draw: st.DrawFn, *, ids: st.SearchStrategy[str] | None = None, weighted: bool = True
+) -> list[Edge]:
     """Edges between a few nodes, so that duplicates, both directions and self-loops are frequent.
 
     There is always one edge that is no self-loop. Ids are written as text; weights are floats, or all 1.
@@ -27,4 +29,4 @@ def edge_lists(draw: st.DrawFn, *, ids: st.SearchStrategy[str] | None = None, we
 
 def _plain(word: str) -> bool:
     """Whether a name survives every text format as it is: no comment, no quote, no delimiter, no header."""
-    return word[0] not in "#%\"" and not set(word) & set(",;\"") and word.lower() not in ("u", "v")
+    return word[0] not in '#%"' and not set(word) & set(',;"') and word.lower() not in ("u", "v")

@@ -13,12 +13,40 @@ from graphrefine.kernels import ingest, twin_edges, twin_text
 
 native: Any = pytest.importorskip("graphrefine.kernels._native", reason="the compiled kernels are not built")
 
-FIELDS = st.sampled_from(
-    ["0", "7", "-3", "-0", "007", "+7", "1.0", "2147483647", "2147483648", "-2147483648", "-2147483649"]
-    + ["9223372036854775807", "9223372036854775808", "-9223372036854775808", "a", "é", " a b ", '"q"', '"a""b"']
-    + ['"open', 'mid"dle', "", " ", "#x", "0.5", "1e-3", ".5", "5.", "1e400", "1e-400", "-1", "nan", "inf", "0x1"]
-    + ["-inf", "+2.5", "1e", "--1", "1_0", "3.4e38", "3.5e38", "1e-46", "0.1234567890123456789", "e5", "."]
-)
+INTEGER_LIKE = [
+    "0",
+    "7",
+    "-3",
+    "-0",
+    "007",
+    "+7",
+    "1.0",
+    "2147483647",
+    "2147483648",
+    "-2147483648",
+    "--1",
+    "1_0",
+]
+LARGE = ["-2147483649", "9223372036854775807", "9223372036854775808", "-9223372036854775808"]
+WORDS = ["a", "é", " a b ", '"q"', '"a""b"', '"open', 'mid"dle', "", " ", "#x", "e5", "."]
+WEIGHTS = [
+    "0.5",
+    "1e-3",
+    ".5",
+    "5.",
+    "1e400",
+    "1e-400",
+    "-1",
+    "nan",
+    "inf",
+    "-inf",
+    "0x1",
+    "+2.5",
+    "1e",
+    "3.4e38",
+]
+FINE = ["3.5e38", "1e-46", "0.1234567890123456789"]
+FIELDS = st.sampled_from([*INTEGER_LIKE, *LARGE, *WORDS, *WEIGHTS, *FINE])
 LINE_ENDS = st.sampled_from(["\n", "\n", "\r\n", "\n\n", "\n# note\n", "\n  % note\n"])
 
 
@@ -78,7 +106,9 @@ def test_threads_cut_the_text_without_a_trace() -> None:
     data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     settings: dict[str, Any] = {"delimiter": " ", "comments": "#"}
     for threads in (1, 2, 3, 5):
-        parsed = ingest.Parsed(*native.parse_integers(data, (0, 1, -1, 2), wide=False, threads=threads, **settings))
+        parsed = ingest.Parsed(
+            *native.parse_integers(data, (0, 1, -1, 2), wide=False, threads=threads, **settings)
+        )
         np.testing.assert_array_equal(np.stack([parsed.source, parsed.target], axis=1), pairs)
         assert parsed.comments == -(-len(pairs) // 97)
         named = ingest.Parsed(*native.parse_strings(data, (0, 1, -1, 2), threads=threads, **settings))
@@ -94,7 +124,10 @@ def test_the_line_of_an_error_is_the_first_for_any_number_of_threads(threads: in
         lines[bad] = f"{bad} {bad} -1"
     data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     settings: dict[str, Any] = {"delimiter": " ", "comments": "#", "threads": threads}
-    assert native.parse_integers(data, (0, 1, 2, 3), wide=False, **settings)[:2] == (ingest.Status.BAD_WEIGHT, 4)
+    assert native.parse_integers(data, (0, 1, 2, 3), wide=False, **settings)[:2] == (
+        ingest.Status.BAD_WEIGHT,
+        4,
+    )
     assert native.parse_strings(data, (0, 1, 2, 3), **settings)[:2] == (ingest.Status.BAD_WEIGHT, 4)
 
 

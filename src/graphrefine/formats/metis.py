@@ -21,7 +21,7 @@ def load(source: Source, options: Options) -> EdgeTable:
     """Load a METIS graph."""
     lines = [
         (number, line)
-        for number, line in enumerate(source.data.split(b"\n"), start=1)
+        for number, line in enumerate(source.data.removesuffix(b"\n").split(b"\n"), start=1)
         if not line.lstrip().startswith(b"%")
     ]
     source.release()

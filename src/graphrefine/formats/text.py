@@ -46,7 +46,7 @@ def load(source: Source, options: Options) -> EdgeTable:
     if not lines:
         raise source.error("there is no edge in the file, only blank lines or comments")
     delimiter = _delimiter(source, [bare for _, _, bare in lines], options)
-    records = [list(split_fields(bare, delimiter.encode())) for _, _, bare in lines]
+    records = [split_fields(bare, delimiter.encode()) for _, _, bare in lines]
     sample = _Sample(records, *lines[0][:2])
     header = _has_header(sample.records, options) if options.header is None else options.header
     names = [_decode(name, encoding).strip() for name in sample.records[0]] if header else None
@@ -128,7 +128,7 @@ def _lines_after_preamble(data: bytes, comments: str) -> list[tuple[int, int, by
 
 
 def _delimiter(source: Source, lines: list[bytes], options: Options) -> str:
-    """The delimiter asked for, or the first that is in every record looked at and leaves few fields empty."""
+    """The delimiter asked for, or the first that is in every record looked at, and not in runs."""
     if options.delimiter is not None:
         if options.delimiter not in DELIMITERS:
             allowed = ", ".join(f"{key!r} ({name})" for key, name in DELIMITERS.items())
@@ -138,8 +138,9 @@ def _delimiter(source: Source, lines: list[bytes], options: Options) -> str:
     for candidate in [*preferred, "\t", ";", ","]:
         if not all(candidate.encode() in line for line in lines):
             continue
-        rows = [list(split_fields(line, candidate.encode())) for line in lines]
-        if sum(all(field.strip() for field in row[:2]) for row in rows) * 2 > len(rows):
+        rows = [split_fields(line, candidate.encode()) for line in lines]
+        runs = sum(len(row) > 2 and not row[1].strip() and bool(row[2].strip()) for row in rows)
+        if runs * 2 <= len(rows):
             return candidate
     return " "
 
@@ -158,8 +159,6 @@ def _has_header(records: list[list[bytes]], options: Options) -> bool:
     if any(isinstance(column, str) and not column.isdecimal() for column in asked):
         return True
     first, rest = records[0], records[1:]
-    if not rest:
-        return False
     for at, field in enumerate(first):
         below = [row[at] for row in rest if at < len(row) and row[at].strip()]
         if below and field.strip() and not _is_number(field) and all(_is_number(value) for value in below):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ def parse_strings(
     return status, line, rank[source], rank[target], weights, b"\n".join(names), skipped
 
 
-def split_fields(line: bytes, delimiter: bytes) -> Iterator[bytes]:
+def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
     """The fields of one line; a single space stands for any run of blanks.
 
     A field is quoted if it begins with a quote that is closed right before a delimiter or the line end; any
@@ -91,32 +91,33 @@ def split_fields(line: bytes, delimiter: bytes) -> Iterator[bytes]:
 
     Examples
     --------
-    >>> list(split_fields(b'"a, b",c d,"e', b","))
+    >>> split_fields(b'"a, b",c d,"e', b",")
     [b'a, b', b'c d', b'"e']
     """
     if delimiter == b" ":
-        yield from (word for word in re.split(rb"[ \t]+", line) if word)
-        return
+        return [word for word in re.split(rb"[ \t]+", line) if word]
+    if b'"' not in line:
+        return line.split(delimiter)
     quoted = re.compile(rb' *"((?:[^"]|"")*)" *(?=' + re.escape(delimiter) + rb"|\Z)")
-    at = 0
-    while True:
+    fields, at = [], 0
+    while at <= len(line):
         match = quoted.match(line, at)
         if match:
-            yield match[1].replace(b'""', b'"')
-            stop = match.end()
+            fields.append(match[1].replace(b'""', b'"'))
+            at = match.end() + 1
         else:
             found = line.find(delimiter, at)
             stop = len(line) if found < 0 else found
-            yield line[at:stop]
-        if stop == len(line):
-            return
-        at = stop + 1
+            fields.append(line[at:stop])
+            at = stop + 1
+    return fields
 
 
 def _parse(
     data: bytes, columns: tuple[int, int, int, int], marks: tuple[str, str], read: Callable[[bytes], int]
 ) -> tuple[int, int, list[int], list[float], int]:
     delimiter, comments = marks[0].encode(), marks[1].encode()
+    order = sorted(at for at in columns[:3] if at >= 0)  # in file order: the first error is the first
     edges: list[int] = []
     values: list[float] = []
     skipped = 0
@@ -129,7 +130,7 @@ def _parse(
             skipped += 1
             continue
         try:
-            source, target, weight = _record(list(split_fields(bare, delimiter)), columns, read)
+            source, target, weight = _record(split_fields(bare, delimiter), columns, order, read)
         except _Stop as stop:
             return stop.status, number, [], [], skipped
         edges += (source, target)
@@ -138,17 +139,20 @@ def _parse(
 
 
 def _record(
-    fields: list[bytes], columns: tuple[int, int, int, int], read: Callable[[bytes], int]
+    fields: list[bytes], columns: tuple[int, int, int, int], order: list[int], read: Callable[[bytes], int]
 ) -> tuple[int, int, float]:
-    source, target, weight, most = columns
-    found = {}
-    for at in sorted({source, target, weight} - {-1}):  # in file order, so that the first error is the first
+    _, target, weight, most = columns
+    ends, value = [0, 0], 1.0
+    for at in order:
         if at >= len(fields):
             raise _Stop(_FEW_COLUMNS)
-        found[at] = _weight(fields[at]) if at == weight else read(fields[at])
+        if at == weight:
+            value = _weight(fields[at])
+        else:
+            ends[at == target] = read(fields[at])
     if len(fields) > most:
         raise _Stop(_MANY_COLUMNS)
-    return int(found[source]), int(found[target]), float(found[weight]) if weight >= 0 else 1.0
+    return ends[0], ends[1], value
 
 
 def _weight(field: bytes) -> float:

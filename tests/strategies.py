@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+"""For every property test: a busy machine is no failure, and one tmp_path may serve all examples."""
 
 Edge = tuple[str, str, float]
 

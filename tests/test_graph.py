@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from graphrefine.errors import InputError
 from graphrefine.graph import Graph, check
+from strategies import PATIENT
 
 
 @pytest.fixture(params=["native", "scipy"], autouse=True)
@@ -153,6 +154,7 @@ def test_a_matrix_that_points_outside_itself_is_refused() -> None:
         Graph.from_matrix(matrix)
 
 
+@PATIENT
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.5, 1, 2])), min_size=1),
     st.booleans(),

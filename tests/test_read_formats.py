@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.graph import Graph, check
 from graphrefine.read import read
-from strategies import WORDS, Edge, edge_lists
-
-TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+from strategies import PATIENT, WORDS, Edge, edge_lists
 
 
 def dense(graph: Graph) -> Any:
@@ -44,7 +42,7 @@ def wanted(matrix: Any, directed: bool) -> Any:
     return (hollow if directed else np.maximum(hollow, hollow.T)).tolist()
 
 
-@TMP
+@PATIENT
 @given(matrix=matrices(), directed=st.booleans(), layout=st.sampled_from(["csr", "csc", "coo"]))
 def test_matrix_files_come_back(tmp_path: Path, matrix: Any, directed: bool, layout: str) -> None:
     sparse: Any = {"csr": sp.csr_array, "csc": sp.csc_array, "coo": sp.coo_array}[layout](matrix)
@@ -102,7 +100,7 @@ def same(one: Graph, other: Graph) -> None:
     assert dense(one) == dense(other)
 
 
-@TMP
+@PATIENT
 @given(edges=edge_lists(ids=WORDS), directed=st.booleans())
 def test_tables_come_back(tmp_path: Path, edges: list[Edge], directed: bool) -> None:
     pa = pytest.importorskip("pyarrow")
@@ -147,7 +145,7 @@ def test_metis(tmp_path: Path) -> None:
     assert dense(read(path)) == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
-@TMP
+@PATIENT
 @given(matrix=matrices())
 def test_metis_comes_back(tmp_path: Path, matrix: Any) -> None:
     hollow = np.array(wanted(matrix, directed=False)).astype(int) + 0
@@ -163,6 +161,7 @@ GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
   <key id="k0" for="node" attr.name="weight" attr.type="double"/>
   <key id="k1" for="edge" attr.name="weight" attr.type="double"><default>2</default></key>
+  <key id="k3" for="node" attr.name="age" attr.type="int"><default>33</default></key>
   <key id="k2" for="edge" attr.name="cost" attr.type="double"/>
   <graph id="G" edgedefault="{default}">
     <node id="b"><data key="k0">77</data></node><node id="a"/><node id="é &amp; c"/><node id="lonely"/>
@@ -186,7 +185,7 @@ def test_graphml(tmp_path: Path) -> None:
     assert dense(read(path, directed=True)) == [[0, 5, 0, 0], [0, 0, 0, 2], [0, 0, 0, 0], [0, 2, 0, 0]]
 
 
-@TMP
+@PATIENT
 @given(edges=edge_lists(), directed=st.booleans())
 def test_graphml_comes_back_from_networkx(tmp_path: Path, edges: list[Edge], directed: bool) -> None:
     nx: Any = pytest.importorskip("networkx")

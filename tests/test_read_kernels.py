@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.kernels import ingest, twin_edges, twin_text
+from strategies import PATIENT
 
 native: Any = pytest.importorskip("graphrefine.kernels._native", reason="the compiled kernels are not built")
 
@@ -72,6 +73,7 @@ def assert_same(first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
             assert one == other
 
 
+@PATIENT
 @given(texts(), st.booleans(), st.sampled_from([-1, 2]), st.integers(1, 3), st.sampled_from(["#%", ""]))
 def test_integer_parsers_agree(
     text: tuple[bytes, str], wide: bool, weight: int, most: int, comments: str
@@ -87,6 +89,7 @@ def test_integer_parsers_agree(
         assert_same(found, expected)
 
 
+@PATIENT
 @given(texts(), st.sampled_from([(0, 1, -1, 4), (1, 0, 2, 4), (2, 0, 1, 3)]))
 def test_string_parsers_agree(text: tuple[bytes, str], columns: tuple[int, int, int, int]) -> None:
     data = np.frombuffer(text[0], dtype=np.uint8)
@@ -134,6 +137,7 @@ def test_the_line_of_an_error_is_the_first_for_any_number_of_threads(threads: in
 IDS = st.integers(0, 20) | st.integers(-(2**63), 2**63 - 1)
 
 
+@PATIENT
 @given(st.lists(st.tuples(IDS, IDS), min_size=1, max_size=40), st.integers(1, 3))
 def test_numberings_agree(pairs: list[tuple[int, int]], threads: int) -> None:
     source, target = np.array(pairs, dtype=np.int64).T.copy()
@@ -153,6 +157,7 @@ def numbered_edges(draw: st.DrawFn) -> tuple[int, Any, Any, Any]:
     return nodes, source, target, None if weights is None else np.array(weights, dtype=np.float32)
 
 
+@PATIENT
 @given(numbered_edges(), st.booleans())
 def test_rows_agree(edges: tuple[int, Any, Any, Any], directed: bool) -> None:
     nodes, source, target, weights = edges
@@ -178,6 +183,7 @@ def test_rows_do_not_depend_on_threads_or_on_the_order_of_the_edges(weighted: bo
         assert_same(found, expected)
 
 
+@PATIENT
 @given(numbered_edges(), st.booleans(), st.integers(0, 3))
 def test_inspections_agree(edges: tuple[int, Any, Any, Any], directed: bool, damage: int) -> None:
     nodes, source, target, weights = edges

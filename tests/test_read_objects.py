@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphrefine.errors import InputError
 from graphrefine.graph import Graph, check
 from graphrefine.read import read
-from strategies import Edge, edge_lists
+from strategies import PATIENT, Edge, edge_lists
 
 WEIGHTED = [("a", "b", 2.0), ("b", "c", 3.0), ("c", "b", 1.0)]
 EXPECTED = [[0, 2, 0], [2, 0, 3], [0, 3, 0]]
@@ -53,6 +53,7 @@ def test_tuples() -> None:
     assert read(edge[:2] for edge in WEIGHTED).weights is None
     assert read([(1, 2), (2, 10)]).names.tolist() == [1, 2, 10]
     assert read([("1", "2")]).names.tolist() == ["1", "2"]  # typed ids keep their type
+    assert read([(np.nan, 1), (np.float32("nan"), 2), (1, 2)]).report["missing"] == 2
     assert read([(1, "x")]).names.tolist() == ["1", "x"]
 
 
@@ -67,6 +68,7 @@ def test_tuples() -> None:
         ([(1, 2, -1.0)], "record 1: weight -1"),
         ([(1, "1")], "are both written"),
         ([("a\nb", "c")], "line end"),
+        ([(["a"], "c")], "neither an integer nor a string"),
         ({1: [2]}, "cannot be read from dict"),
         (7, "cannot be read from int"),
     ],
@@ -141,6 +143,7 @@ def test_square_arrays_are_matrices() -> None:
     assert dense(read(matrix)) == (matrix + matrix.T).tolist()
 
 
+@PATIENT
 @given(edge_lists(), st.booleans())
 def test_networkx(edges: list[Edge], directed: bool) -> None:
     nx: Any = pytest.importorskip("networkx")
@@ -187,6 +190,7 @@ def test_data_frames(package: str) -> None:
     holes = make({"u": [1, 2, None], "v": [2, 30, 4]})
     assert read(holes).names.tolist() == [1, 2, 4, 30]
     assert read(holes).report["missing"] == 1
+    assert read(holes, source="v", target="u", directed=True).names.tolist() == [1, 2, 4, 30]
     words = make({"u": ["x", None], "v": ["y", "z"]})
     assert read(words).names.tolist() == ["x", "y", "z"]
     bad = make({"u": [1, 2], "v": [2, 3], "weight": [1.0, None]})

@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.graph import Graph, check
 from graphrefine.read import read
-from strategies import INTEGERS, Edge, edge_lists
-
-TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+from strategies import INTEGERS, PATIENT, Edge, edge_lists
 
 
 @pytest.fixture(params=["native", "scipy"], autouse=True)
@@ -194,6 +192,7 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     graph = read(latin)
     assert graph.names.tolist() == ["Köln", "Zürich", "Å"]
     assert graph.report["encoding"] == "latin-1"
+    assert read(written(tmp_path, b"\x80 a\n")).names.tolist() == ["a", "\x80"]
     assert read(written(tmp_path, "Zürich Köln")).report["encoding"] == "utf-8"
     for encoding in ("utf-16", "cp1252"):
         path = written(tmp_path, "Zürich Köln\nÅ Köln\n".encode(encoding))
@@ -258,7 +257,7 @@ def expected(edges: list[Edge], directed: bool) -> dict[tuple[str, str], float]:
     return {ends: float(np.float32(weight)) for ends, weight in single.items()}
 
 
-@TMP
+@PATIENT
 @given(edges=edge_lists(), directed=st.booleans(), delimiter=st.sampled_from(["\t", ",", ";", " "]))
 def test_written_edges_come_back(tmp_path: Path, edges: list[Edge], directed: bool, delimiter: str) -> None:
     text = "\n".join(delimiter.join([u, v, repr(w)]) for u, v, w in edges)
@@ -276,7 +275,7 @@ def test_written_edges_come_back(tmp_path: Path, edges: list[Edge], directed: bo
     assert [shuffled.report[name] for name in kept] == [graph.report[name] for name in kept]
 
 
-@TMP
+@PATIENT
 @given(edges=edge_lists(ids=INTEGERS.map(str), weighted=False))
 def test_written_integers_come_back_as_integers(tmp_path: Path, edges: list[Edge]) -> None:
     graph = read(written(tmp_path, "\n".join(f"{u} {v}" for u, v, _ in edges)))

@@ -6,7 +6,7 @@ their type: only text is looked at to see whether it spells integers (`formats.t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1) -> N
     first, second = as_ids(source), as_ids(target)
     if first.dtype == object or second.dtype == object:
         return _number_strings(first.tolist(), second.tolist())
-    if first.dtype != second.dtype or isinstance(first, np.ma.MaskedArray):
+    if first.dtype != second.dtype or any(isinstance(side, np.ma.MaskedArray) for side in (first, second)):
         return _number_masked(first.astype(np.int64), second.astype(np.int64))
     return ingest.number_ids(np.ascontiguousarray(first), np.ascontiguousarray(second), threads=threads)
 
@@ -109,6 +109,9 @@ def _from_objects(values: list[Any]) -> NDArray[Any]:
             mask = [_missing(value) for value in values]
             ids = np.array(numbers, dtype=np.int64)
             return np.ma.masked_array(ids, mask=mask) if any(mask) else ids
+    odd = next((value for value in present if not isinstance(value, Hashable)), None)
+    if odd is not None:
+        raise InputError(f"the id {odd!r} is neither an integer nor a string")
     texts = [None if _missing(value) else _text(value) for value in values]
     if len({*texts} - {None}) < len({*present}):
         clash = _clash(present)
@@ -134,8 +137,12 @@ def _clash(present: list[Any]) -> tuple[Any, Any]:
 
 
 def _missing(value: Any) -> bool:
-    # pandas.NA has no truth value and NaN differs from itself; neither needs pandas to be told apart.
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or (value != value) is True
+    # By the names of their types, as pandas is not imported and its NA has no truth value.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or _is_nan(value)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float | np.floating) and bool(value != value)
 
 
 def _number_strings(source: list[Any], target: list[Any]) -> Numbered:

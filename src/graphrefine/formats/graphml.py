@@ -51,6 +51,7 @@ class _Reader:
         self.ends: list[tuple[str, str]] = []
         self.values: list[float] = []
         self.keys: dict[str, str] = {}  # id and name of each key for edges
+        self.open_key = ""
         self.key, self.default = "", 1.0  # id of the key of the weights, and the weight of an edge without
         self.directed, self.weighted, self.in_edge = False, False, False
         self.copies = 1  # how often the edge at hand was listed: 2 if it counts in both directions
@@ -82,7 +83,7 @@ class _Reader:
         match tag.rpartition(":")[2]:
             case "graph":
                 self.directed = attributes.get("edgedefault") == "directed"
-            case "key" if attributes.get("for", "all") in ("edge", "all"):
+            case "key":
                 self._add_key(attributes)
             case "node":
                 self.nodes.append(self._attribute(attributes, "node", "id"))
@@ -98,7 +99,7 @@ class _Reader:
         if not self.key:
             return False
         if tag.endswith("default"):
-            return not self.ends and next(reversed(self.keys)) == self.key
+            return self.open_key == self.key
         return self.in_edge and attributes.get("key") == self.key
 
     def _end(self, tag: str) -> None:
@@ -124,10 +125,12 @@ class _Reader:
         return value
 
     def _add_key(self, attributes: dict[str, str]) -> None:
-        name = attributes.get("attr.name", attributes.get("id", ""))
-        self.keys[attributes.get("id", "")] = name
+        self.open_key = attributes.get("id", "")
+        if attributes.get("for", "all") not in ("edge", "all"):
+            return
+        name = self.keys[self.open_key] = attributes.get("attr.name", self.open_key)
         if self.options.weights is not False and name == self._wanted():
-            self.key = attributes.get("id", "")
+            self.key = self.open_key
 
     def _add_edge(self, attributes: dict[str, str]) -> None:
         ends = (self._attribute(attributes, "edge", "source"), self._attribute(attributes, "edge", "target"))

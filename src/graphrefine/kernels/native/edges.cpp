@@ -72,19 +72,18 @@ template <class T> Buffer<int64_t> number_dense(Ids<T> ids, T lowest, uint64_t r
 }
 
 template <class T> Buffer<int64_t> number_sparse(Ids<T> ids, int32_t *out[2]) {
+    constexpr size_t distance = 16;
     Numbering numbering;
-    std::vector<T> values;
-    for (size_t i = 0; i < ids.size; ++i)
-        for (int side : {0, 1}) {
-            const char *bytes = reinterpret_cast<const char *>((side ? ids.target : ids.source) + i);
-            out[side][i] = numbering.number({bytes, sizeof(T), hash_bytes(bytes, sizeof(T))});
+    std::vector<std::pair<T, int32_t>> order;           // each id with the number it got when it first appeared
+    for (int side : {0, 1}) {
+        const T *each = side ? ids.target : ids.source;
+        for (size_t i = 0; i < ids.size; ++i) {
+            if (i + distance < ids.size) numbering.prefetch(hash_integer(each[i + distance]));
+            out[side][i] = numbering.number(hash_integer(each[i]), [](int32_t) { return true; });
+            if (size_t(out[side][i]) == order.size()) order.emplace_back(each[i], out[side][i]);
         }
-    size_t n = numbering.names.size();
-    std::vector<std::pair<T, int32_t>> order(n);
-    for (size_t i = 0; i < n; ++i) {
-        std::memcpy(&order[i].first, numbering.names[i].begin, sizeof(T));
-        order[i].second = int32_t(i);
     }
+    size_t n = order.size();
     std::sort(order.begin(), order.end());
     Buffer<int64_t> names(n);
     std::vector<int32_t> rank(n);

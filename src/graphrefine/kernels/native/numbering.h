@@ -1,59 +1,64 @@
-// Numbers for distinct byte strings, by an open-addressing hash table.
+// Numbers for distinct keys, in the order they first appear: an open-addressing table of hashes.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-struct Name {
-    const char *begin;
-    uint32_t size;
-    uint64_t hash;
-    bool operator==(const Name &o) const {
-        return hash == o.hash && size == o.size && std::memcmp(begin, o.begin, size) == 0;
-    }
-};
+// One-to-one, so that two integers are equal if their hashes are.
+inline uint64_t hash_integer(uint64_t x) {
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ull;
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ull;
+    return x ^ (x >> 32);
+}
 
 inline uint64_t hash_bytes(const char *p, size_t size) {
-    uint64_t hash = size * 0x9e3779b97f4a7c15ull;
-    for (; size; ) {
+    uint64_t hash = size;
+    while (size) {
         uint64_t word = 0;
-        size_t step = std::min<size_t>(size, 8);
+        size_t step = size < 8 ? size : 8;
         std::memcpy(&word, p, step);
-        hash = (hash ^ word) * 0xd6e8feb86659fd93ull;
-        hash ^= hash >> 32;
+        hash = hash_integer(hash ^ word);
         p += step;
         size -= step;
     }
     return hash;
 }
 
-// Gives each distinct name the next number.
 class Numbering {
-    std::vector<int32_t> slots_ = std::vector<int32_t>(1024, -1);
+    struct Slot {
+        uint64_t hash;
+        int32_t number = -1;
+    };
+    std::vector<Slot> slots_ = std::vector<Slot>(1024);
+    int32_t size_ = 0;
 
 public:
-    std::vector<Name> names;
+    int32_t size() const { return size_; }
+    void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
 
-    int32_t number(const Name &name) {
-        size_t mask = slots_.size() - 1, slot = name.hash & mask;
-        for (; slots_[slot] >= 0; slot = (slot + 1) & mask)
-            if (names[slots_[slot]] == name) return slots_[slot];
-        slots_[slot] = int32_t(names.size());
-        names.push_back(name);
-        if (names.size() * 2 > slots_.size()) grow();
-        return int32_t(names.size()) - 1;
+    // The number of a key; `same(number)` tells whether an earlier key with the same hash is this one. A new key
+    // gets the number that size() was before.
+    template <class Same> int32_t number(uint64_t hash, Same same) {
+        if (size_t(size_) * 2 >= slots_.size()) grow();
+        Slot *slot = &find(hash);
+        while (slot->number >= 0 && !(slot->hash == hash && same(slot->number))) slot = &after(slot);
+        if (slot->number < 0) *slot = {hash, size_++};
+        return slot->number;
     }
 
 private:
+    Slot &find(uint64_t hash) { return slots_[hash & (slots_.size() - 1)]; }
+    Slot &after(Slot *slot) { return slot == &slots_.back() ? slots_.front() : slot[1]; }
+
     void grow() {
-        slots_.assign(slots_.size() * 4, -1);
-        size_t mask = slots_.size() - 1;
-        for (size_t i = 0; i < names.size(); ++i) {
-            size_t slot = names[i].hash & mask;
-            while (slots_[slot] >= 0) slot = (slot + 1) & mask;
-            slots_[slot] = int32_t(i);
+        std::vector<Slot> old(slots_.size() * 2);
+        old.swap(slots_);
+        for (const Slot &each : old) {
+            if (each.number < 0) continue;
+            Slot *slot = &find(each.hash);
+            while (slot->number >= 0) slot = &after(slot);
+            *slot = each;
         }
     }
 };

@@ -145,6 +145,22 @@ Status parse_weight(Field f, float &value) {
     return valid && value >= 0 && std::isfinite(value) ? OK : BAD_WEIGHT;
 }
 
+struct Name {
+    const char *begin;
+    uint32_t size;
+    uint64_t hash;
+};
+
+// The number of a name, which joins the names if it is new.
+int32_t number(Numbering &numbering, std::vector<Name> &names, const Name &name) {
+    int32_t found = numbering.number(name.hash, [&](int32_t earlier) {
+        const Name &other = names[earlier];
+        return other.size == name.size && std::memcmp(other.begin, name.begin, name.size) == 0;
+    });
+    if (size_t(found) == names.size()) names.push_back(name);
+    return found;
+}
+
 template <class T> struct IntegerIds {
     using Value = T;
     static constexpr bool integers = true;
@@ -156,6 +172,7 @@ struct StringIds {
     static constexpr bool integers = false;
     bool verbatim;                   // between tabs, blanks belong to the name
     Numbering numbering;
+    std::vector<Name> names;
     std::deque<std::string> unescaped;   // a deque: names point into it, so its strings must not move
 
     Status read(Field f, int32_t &value) {
@@ -172,7 +189,7 @@ struct StringIds {
             f = {text.data(), text.data() + text.size()};
         }
         size_t size = f.end - f.begin;
-        value = numbering.number({f.begin, uint32_t(size), hash_bytes(f.begin, size)});
+        value = number(numbering, names, {f.begin, uint32_t(size), hash_bytes(f.begin, size)});
         return OK;
     }
 };
@@ -327,12 +344,14 @@ std::string sort_names(const std::vector<Name> &names, std::vector<int32_t> &ran
 
 // One numbering for all chunks, in the order of the names' bytes; returns the names, a line each.
 std::string unite(std::vector<StringIds> &ids, const std::vector<Chunk> &chunks, Arrays<int32_t> &out) {
-    Numbering all;
+    for (StringIds &each : ids) each.numbering = Numbering();   // its table is as large as the names
+    Numbering numbering;
+    std::vector<Name> names;
     std::vector<std::vector<int32_t>> global(ids.size());
     for (size_t t = 0; t < ids.size(); ++t)
-        for (const Name &name : ids[t].numbering.names) global[t].push_back(all.number(name));
+        for (const Name &name : ids[t].names) global[t].push_back(number(numbering, names, name));
     std::vector<int32_t> rank;
-    std::string joined = sort_names(all.names, rank);
+    std::string joined = sort_names(names, rank);
     parallel(int(ids.size()), [&](int t) {
         for (int64_t i = chunks[t].base; i < chunks[t].base + chunks[t].records; ++i)
             for (int32_t *value : {&out.source[i], &out.target[i]})

@@ -15,6 +15,10 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
+
+import scipy.sparse as sp
 
 from common import graph, machine, show
 
@@ -38,23 +42,20 @@ def run(contender: str) -> float:
 
 def contend(contender: str) -> None:
     read = graph("web-google")
-    adjacency = read.to_scipy().astype("float64")
+    adjacency = sp.csr_matrix(read.to_scipy(), dtype="float64")
     if contender == "graphrefine":
         from graphrefine.refine import embed_graph, settings
 
-        work = lambda: embed_graph(read, settings("paper"), threads=1)
+        work: Callable[[], object] = partial(embed_graph, read, settings("paper"), threads=1)
     elif contender == "fastrp":
         import fastrp
 
-        work = lambda: fastrp.fit_csr(
-            adjacency.indptr, adjacency.indices, adjacency.data, read.nodes, 128, seed=0, undirected=False
-        )
+        parts = (adjacency.indptr, adjacency.indices, adjacency.data, read.nodes, 128)
+        work = partial(fastrp.fit_csr, *parts, seed=0, undirected=False)
     else:
-        import scipy.sparse as sp
         from nodevectors import ProNE
 
-        matrix = sp.csr_matrix(adjacency)
-        work = lambda: ProNE(n_components=128, verbose=False).fit_transform(matrix)
+        work = partial(ProNE(n_components=128, verbose=False).fit_transform, adjacency)
     start = time.perf_counter()
     work()
     print(json.dumps({"seconds": time.perf_counter() - start}))

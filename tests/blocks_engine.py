@@ -73,5 +73,5 @@ class BlocksEngine:
 
 
 def _unit(x: NDArray[np.float32]) -> NDArray[np.float32]:
-    length: NDArray[np.float32] = np.linalg.norm(x, axis=1, keepdims=True)
-    return x / np.where(length > 0, length, np.float32(1))
+    length = np.linalg.norm(x, axis=1, keepdims=True)
+    return np.asarray(x / np.where(length > 0, length, 1), np.float32)

@@ -51,10 +51,16 @@ def permuted(graph: Graph, order: NDArray[Any]) -> Graph:
     )
 
 
-def misalignment(ours: NDArray[Any], theirs: NDArray[Any]) -> float:
-    """The largest difference of two embeddings after the best rotation of one onto the other."""
+def deviations(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[np.float64]:
+    """The largest difference in each row of two embeddings, after the best rotation of one onto the other."""
     U, _, V = np.linalg.svd(ours.T.astype(np.float64) @ theirs)
-    return float(np.abs(ours @ (U @ V) - theirs).max())
+    rows: NDArray[np.float64] = np.abs(ours @ (U @ V) - theirs).max(axis=1)
+    return rows
+
+
+def misalignment(ours: NDArray[Any], theirs: NDArray[Any]) -> float:
+    """The largest of the `deviations`."""
+    return float(deviations(ours, theirs).max())
 
 
 def data_folder() -> Path:

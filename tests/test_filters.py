@@ -12,7 +12,7 @@ from graphrefine.errors import InputError
 from graphrefine.filters import FILTERS, coefficients, diffuse, principal_rotation
 from graphrefine.graph import Graph
 from graphrefine.operators import transition
-from tests.graphs import graphs
+from graphs import graphs
 
 
 @pytest.mark.parametrize(

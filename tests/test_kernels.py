@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph import Graph
 from graphrefine.kernels import kernels, twin
-from tests.graphs import graphs, random_graph
+from graphs import graphs, random_graph
 
 native = kernels("native")
 

@@ -12,7 +12,7 @@ from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.graph import Graph
 from graphrefine.kernels import twin
 from graphrefine.operators import Operator, proximity, transition
-from tests.graphs import graphs, random_graph
+from graphs import graphs, random_graph
 
 
 @given(graphs(most=60), st.floats(0.1, 20), st.floats(0, 1), st.booleans())

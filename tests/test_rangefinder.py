@@ -15,7 +15,7 @@ from graphrefine.linalg import blocked_whitening, descending_eigh, one_blas_thre
 from graphrefine.operators import proximity
 from graphrefine.rangefinder import basis_error, orthonormal, range_finder, theorem_bound
 from graphrefine.reference import blocked_qr
-from tests.graphs import graphs, random_graph
+from graphs import graphs, random_graph
 
 
 def engine_for(graph: Graph, columns: int) -> LocalEngine:

@@ -17,7 +17,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.read import read
+from graphrefine.reader import read
 
 
 @pytest.fixture(params=["native", "scipy"], autouse=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphrefine.errors import InputError
 from graphrefine.graph import Graph, check
-from graphrefine.read import read
+from graphrefine.reader import read
 from strategies import PATIENT, Edge, edge_lists
 
 WEIGHTED = [("a", "b", 2.0), ("b", "c", 3.0), ("c", "b", 1.0)]
@@ -228,7 +228,7 @@ def test_reading_imports_none_of_the_packages_it_recognises() -> None:
     import subprocess
 
     code = (
-        "import sys, numpy as np; from graphrefine.read import read;"
+        "import sys, numpy as np; from graphrefine.reader import read;"
         "read(np.array([[1, 2], [2, 3], [3, 4]]));"
         "others = {'networkx', 'igraph', 'pandas', 'polars', 'torch', 'pyarrow'};"
         "print(others & {*sys.modules})"

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.graph import Graph, check
-from graphrefine.read import read
+from graphrefine.reader import read
 from strategies import INTEGERS, PATIENT, Edge, edge_lists
 
 

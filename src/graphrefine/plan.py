@@ -82,7 +82,8 @@ def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:
     total = once + probe.touching(2) + signs + (chosen.power - 1) * product + product
     total += probe.gram() + probe.rotation(triangular=True)
     if theta is not None:
-        total += (len(theta) - 1) * probe.product(transition(graph), x) + probe.gram() + probe.rotation(triangular=False)
+        total += (len(theta) - 1) * probe.product(transition(graph), x)
+        total += probe.gram() + probe.rotation(triangular=False)
     return total
 
 

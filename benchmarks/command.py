@@ -76,7 +76,8 @@ def main() -> None:
                 print(
                     f"  wall {wall:.2f} s ({parts}) = {wall / spent['compute']:.2f}x compute; peak {peak:,.0f} MB; "
                     f"forecast {forecast['compute_seconds']:.2f} s "
-                    f"({forecast['compute_seconds'] / spent['compute']:.2f}x), {forecast['peak_mb']:,.0f} MB ({forecast['peak_mb'] / peak:.2f}x)"
+                    f"({forecast['compute_seconds'] / spent['compute']:.2f}x), "
+                    f"{forecast['peak_mb']:,.0f} MB ({forecast['peak_mb'] / peak:.2f}x)"
                 )
             best = min(wall / figures["seconds"]["compute"] for figures, wall, _ in runs)
             most = max(peak for _, _, peak in runs)

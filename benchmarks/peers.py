@@ -42,7 +42,7 @@ def run(contender: str) -> float:
 
 def contend(contender: str) -> None:
     read = graph("web-google")
-    adjacency = sp.csr_matrix(read.to_scipy(), dtype="float64")
+    adjacency = sp.csr_matrix(read.to_scipy().astype(np.float64))
     if contender == "graphrefine":
         from graphrefine.refine import embed_graph, settings
 

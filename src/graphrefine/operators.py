@@ -1,7 +1,8 @@
 """A graph as a linear operator: which entries it has, and how each is formed from its row, its column and its edge.
 
-``entry(i, j) = row_scale[i] * (edge(i, j) + constant + row_shift[i] + column_shift[j]) * column_scale[j]`` on the
-edges, plus ``row_scale[i] * loop * column_scale[i]`` at (i, i). Entries are never stored: a product forms them as it goes.
+``entry(i, j) = row_scale[i] * (edge(i, j) + constant + row_shift[i] + column_shift[j]) * column_scale[j]``
+
+on the edges, plus ``row_scale[i] * loop * column_scale[i]`` at (i, i). Entries are never stored: a product forms them as it goes.
 
 * `proximity`: the log-proximity matrix M of Eqs. 2-4.
 * `transition`: the transition matrix T of Eq. 7.

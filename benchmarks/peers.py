@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import scipy.sparse as sp
 
 from common import graph, machine, show

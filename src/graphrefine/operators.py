@@ -2,7 +2,8 @@
 
 ``entry(i, j) = row_scale[i] * (edge(i, j) + constant + row_shift[i] + column_shift[j]) * column_scale[j]``
 
-on the edges, plus ``row_scale[i] * loop * column_scale[i]`` at (i, i). Entries are never stored: a product forms them as it goes.
+on the edges, plus ``row_scale[i] * loop * column_scale[i]`` at (i, i).
+Entries are never stored: a product forms them as it goes.
 
 * `proximity`: the log-proximity matrix M of Eqs. 2-4.
 * `transition`: the transition matrix T of Eq. 7.

@@ -75,7 +75,7 @@ def test_weights_kept_in_m_help_on_wikipedia() -> None:
     graph, labels = load("wikipedia-pos")
     kept = scores(labels, embed_graph(graph, settings(filter="none"))[0].vectors)
     cancelled = scores(labels, embed_graph(graph, settings("paper", filter="none"))[0].vectors)
-    assert np.all(kept > cancelled + [3.0, 1.0])
+    assert np.all(kept > cancelled + np.array([3.0, 1.0]))
 
 
 def test_bfloat16_is_harmless() -> None:

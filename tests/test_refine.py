@@ -22,8 +22,8 @@ from graphrefine.errors import InputError
 from graphrefine.graph import Graph
 from graphrefine.kernels import kernels, twin
 from graphrefine.progress import Stages
-from graphrefine.refine import PRESETS, Settings, refine, settings
-from graphs import deviations, graphs, misalignment, permuted, random_graph
+from graphrefine.refine import PRESETS, Settings, embed_graph, refine, settings
+from graphs import data_folder, deviations, graphs, misalignment, permuted, random_graph
 
 
 def run(graph: Graph, chosen: Settings, **engine: Any) -> NDArray[np.float32]:
@@ -250,3 +250,11 @@ def test_stages_are_timed_and_told() -> None:
     refine(LocalEngine(graph, columns=8), graph, settings(dim=8), stages)
     assert told == ["proximity 1", "range 4", ".", ".", ".", ".", "filter 4", ".", ".", "."]
     assert set(stages.seconds) == {"proximity", "range", "filter"}
+
+
+def test_same_bits_on_a_real_graph_that_is_reordered() -> None:
+    graph = graphrefine.read(data_folder() / "youtube-77k-groups.mat")
+    chosen = settings("paper")
+    first = embed_graph(graph, chosen, threads=1)[0].vectors
+    for threads in (2, 4):
+        assert np.array_equal(embed_graph(graph, chosen, threads=threads)[0].vectors, first)

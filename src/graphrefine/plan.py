@@ -1,8 +1,9 @@
 """What an embedding will cost before it is made: one cost model for `info`, refusals and estimates.
 
-Memory is counted: the graph, the engine's slabs, its reordered copy of the graph, and what the interpreter needs.
-Time is measured: everything that happens once (ordering, proximity) is done, the products and the dense algebra are
-timed on a sample of the rows, with the kernels, threads and order of the real run, and multiplied out.
+A small graph is simply embedded: that takes a fraction of a second and is the best forecast there is. For a larger one,
+memory is counted (what the process holds, the engine's slabs, its reordered copy of the graph) and time is measured in
+part: everything that happens once (ordering, proximity) is done, the products and the dense algebra are timed on a
+sample of the rows, with the kernels, threads and order of the real run, and multiplied out.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.filters import coefficients
 from graphrefine.operators import Operator, proximity, transition
+from graphrefine.refine import Settings, embed_graph
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
-    from graphrefine.refine import Settings
 
+SMALL = 1 << 28  # entries times columns: below this, a trial is the whole run
 SAMPLE_ENTRIES = 1_000_000  # entries of the graph that a probe goes through, at most
 SAMPLE_ROWS = 32_768
 CHUNKS = 16  # places that a sample of rows is taken from
@@ -40,6 +42,10 @@ class Estimate:
 
 def estimate(graph: Graph, chosen: Settings, *, threads: int) -> Estimate:
     """The cost of embedding a graph with these settings on this machine."""
+    if len(graph.indices) * chosen.dim <= SMALL:
+        start = perf_counter()
+        embed_graph(graph, chosen, threads=threads)
+        return Estimate(perf_counter() - start, peak_bytes())
     return Estimate(_seconds(graph, chosen, threads), _bytes(graph, chosen))
 
 

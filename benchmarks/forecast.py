@@ -1,0 +1,56 @@
+"""How far `graphrefine info` is off: predicted compute time and peak memory against what `embed` then measures.
+
+    python benchmarks/forecast.py [--rounds 3] [--threads 1,2]
+
+Each forecast and the run it foretells are processes of their own, one after the other. The bar is 25% for the median of
+the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from command import run
+from common import data, machine
+
+GRAPHS = ("ppi", "wikipedia-pos", "blogcatalog", "flickr-8k-subset", "youtube-77k-groups", "web-google")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--graphs", default=",".join(GRAPHS))
+    given = parser.parse_args()
+    print(machine())
+    print(f"{'graph':22} threads   predicted / measured seconds (ratio)   predicted / measured MB (ratio)")
+    within = True
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.graphs.split(","):
+            for threads in given.threads.split(","):
+                seconds, memory, shown = [], [], []
+                for _ in range(given.rounds):
+                    source = data(f"{name}.mat")
+                    forecast = run("info", source, "--threads", threads)[0]["predicted"]
+                    figures, _, peak = run("embed", source, "-o", Path(folder) / "out", "--threads", threads)
+                    compute = figures["seconds"]["compute"]
+                    seconds.append(forecast["compute_seconds"] / compute)
+                    memory.append(forecast["peak_mb"] / peak)
+                    shown.append((forecast["compute_seconds"], compute, forecast["peak_mb"], peak))
+                middle = shown[seconds.index(sorted(seconds)[len(seconds) // 2])]
+                ok = abs(median(seconds) - 1) <= 0.25 and abs(median(memory) - 1) <= 0.25
+                within &= ok
+                print(
+                    f"{name:22} {threads:>7}   {middle[0]:9.3f} / {middle[1]:8.3f} ({median(seconds):.2f})"
+                    f"   {middle[2]:14,.0f} / {middle[3]:6,.0f} ({median(memory):.2f})   {'' if ok else 'MISSED'}",
+                    flush=True,
+                )
+    sys.exit(0 if within else 1)
+
+
+if __name__ == "__main__":
+    main()

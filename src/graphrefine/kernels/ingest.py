@@ -1,20 +1,18 @@
-"""The door to the kernels that read graphs: compiled where they can be, their Python twins elsewhere.
+"""The kernels that read graphs, compiled or their Python twins, as `graphrefine.kernels.kernels` chooses.
 
-``GRAPHREFINE_KERNEL=scipy`` chooses the twins even where the compiled kernels are installed. Both give the
-same arrays, bit for bit, for any number of threads.
+Both give the same arrays, bit for bit, for any number of threads.
 """
 
 from __future__ import annotations
 
-import os
 from enum import IntEnum
 from types import ModuleType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import twin_edges, twin_text
+from graphrefine.kernels import kernels, twin_edges, twin_text
 
 Columns = tuple[int, int, int, int]
 """Positions of source, target and weight (-1: none), and the most columns that a line may have."""
@@ -50,11 +48,6 @@ class Rows(NamedTuple):
     indices: NDArray[np.int32]  # (nnz,)
     weights: NDArray[np.float32] | None  # (nnz,)
     tally: tuple[int, int, int, int, int]  # missing, self-loops, zeros, distinct arcs, reciprocal pairs
-
-
-def kernel() -> Literal["native", "scipy"]:
-    """Which kernels read graphs now."""
-    return "scipy" if _native() is None else "native"
 
 
 def parse_integers(
@@ -107,15 +100,9 @@ def inspect_rows(
     return int(_function("inspect_rows", twin_edges)(indptr, indices, weights))
 
 
-def _native() -> ModuleType | None:
-    if os.environ.get("GRAPHREFINE_KERNEL") == "scipy":
-        return None
-    try:
-        from graphrefine.kernels import _native as compiled
-    except ImportError:
-        return None
-    return compiled
-
-
 def _function(name: str, twin: ModuleType) -> Any:
-    return getattr(_native() or twin, name)
+    if kernels().name == "scipy":
+        return getattr(twin, name)
+    from graphrefine.kernels import _native
+
+    return getattr(_native, name)

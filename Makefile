@@ -1,0 +1,59 @@
+# Every target sets up what it needs: a clone, Python 3.11 or newer with pip, and make are enough. A C++ compiler
+# (GCC or Clang) makes it fast; without one the same commands work more slowly.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+NATIVE := $(wildcard src/graphrefine/kernels/native/*)
+
+# The first Python that is new enough; `make PYTHON=... test` chooses another.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$python; break; fi; done)
+
+.PHONY: help demo test lint check-slow bench docs wheel clean
+
+help:
+	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
+	@echo "make test        lint, types, tests, doctests and the examples of the documentation"
+	@echo "make check-slow  the tests that take minutes; those on real graphs need GRAPHREFINE_DATA"
+	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
+	@echo "make bench       what can be measured, and the quick part of it"
+	@echo "make docs        the documentation as web pages, into docs/_build/"
+	@echo "make clean       remove everything that these commands made"
+
+# An editable install, so Python edits need none of this. Any change of how it is built or of the C++ does.
+$(STAMP): pyproject.toml CMakeLists.txt $(NATIVE)
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; say which with: make PYTHON=/path/to/python"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --group test
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/graphrefine demo
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/mypy src tests benchmarks scripts
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow"
+
+check-slow: $(STAMP)
+	$(BIN)/python -m pytest -m slow
+
+bench: $(STAMP)
+	@$(BIN)/python scripts/bench.py
+
+wheel:
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; say which with: make PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) scripts/check_wheels.py
+
+docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
+	@echo "docs/_build/index.html"
+
+clean:
+	rm -rf $(VENV) build dist wheelhouse demo-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} +

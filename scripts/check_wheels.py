@@ -1,0 +1,205 @@
+"""Build the source distribution and a wheel for every Python found, and try each in a clean environment.
+
+For each interpreter (``python3.11`` and newer on PATH, and pyenv's): the wheel is built from the source
+distribution, installed with its core dependencies into a new environment, and `smoke.py` is run there, away
+from the source tree. Then the same with the pure wheel, which is what an install becomes where no compiler
+works: a compiler that fails builds it. Both kinds must give the same vectors. What passed is left in
+``dist/``.
+
+Needs nothing but Python 3.11 and pip.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OLDEST = (3, 11)
+COMPARE = """
+import sys, numpy as np
+a, b = (np.load(path)["vectors"].astype(float) for path in sys.argv[1:])
+gap = abs(a @ a.T - b @ b.T).max()  # the same but for a rotation
+print(f"compiled and pure vectors differ by {gap:.1e}")
+sys.exit(not gap < 1e-4)
+"""
+
+
+def main() -> None:
+    """Check every interpreter; exit with 1 if anything fails."""
+    start = time.perf_counter()
+    found = interpreters()
+    if not found:
+        sys.exit("no Python 3.11 or newer was found")
+    say(f"interpreters: {', '.join(f'{version} ({path})' for version, path in found.items())}")
+    native = compiler_works()
+    if not native:
+        say("no C++ compiler works here: only the pure wheel is checked")
+    with tempfile.TemporaryDirectory(prefix="graphrefine-wheels-") as name:
+        scratch = Path(name)
+        (scratch / "smoke.py").write_bytes((ROOT / "scripts" / "smoke.py").read_bytes())
+        builder = new_environment(next(iter(found.values())), scratch / "builder")
+        sdist = build_sdist(builder, scratch / "sdist")
+        pure = build_wheel(builder, sdist, scratch / "pure", compiler=False)
+        wheels = [check(version, path, sdist, pure, scratch, native) for version, path in found.items()]
+        keep([sdist, pure, *filter(None, wheels)])
+    say(f"all passed in {time.perf_counter() - start:.0f} s: {', '.join(found)}")
+
+
+def say(text: str) -> None:
+    """A line that comes before what the commands print."""
+    print(f"== {text}", flush=True)
+
+
+def interpreters() -> dict[str, str]:
+    """Those that run and are new enough, one a version: {"3.12": "/usr/bin/python3.12"}."""
+    found: dict[str, str] = {}
+    for candidate in candidates():
+        ask = "import sys; print(*sys.version_info[:2], sys.implementation.name, sys.executable, sep='\\n')"
+        try:
+            answer = subprocess.run(
+                [candidate, "-c", ask], capture_output=True, text=True, check=True, timeout=60
+            )
+        except (OSError, subprocess.SubprocessError):
+            continue  # a pyenv shim for a version that is not active, or a broken installation
+        major, minor, kind, path = answer.stdout.splitlines()
+        if (int(major), int(minor)) >= OLDEST and kind == "cpython":
+            found.setdefault(f"{major}.{minor}", path)
+    return dict(sorted(found.items(), key=lambda item: int(item[0].split(".")[1])))
+
+
+def candidates() -> Iterator[str]:
+    """Where an interpreter may be: on PATH, then with pyenv."""
+    yield sys.executable
+    yield from ("python3", *(f"python3.{minor}" for minor in range(OLDEST[1], 20)))
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    for path in sorted(root.glob("versions/3.*/bin/python3"), reverse=True):
+        yield str(path)
+
+
+def compiler_works() -> bool:
+    """Whether a C++17 program can be compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "try.cpp"
+        source.write_text("#include <optional>\nint main() { return std::optional<int>(0).value(); }\n")
+        for compiler in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
+            if shutil.which(compiler) is None:
+                continue
+            build = [compiler, "-std=c++17", str(source), "-o", str(source.with_suffix(""))]
+            if subprocess.run(build, capture_output=True).returncode == 0:
+                return True
+    return False
+
+
+def build_sdist(python: Path, folder: Path) -> Path:
+    """The source distribution, from which all wheels are built: what it lacks, everybody lacks."""
+    say("source distribution")
+    run(python, "-m", "pip", "install", "--quiet", "build")
+    run(python, "-m", "build", "--sdist", "--outdir", str(folder), str(ROOT), quiet=True)
+    return only(folder, "*.tar.gz")
+
+
+def build_wheel(python: Path, sdist: Path, folder: Path, *, compiler: bool = True) -> Path:
+    """A wheel for an interpreter; without a compiler, the pure one."""
+    say(f"wheel{'' if compiler else ' without a compiler'}")
+    broken = {} if compiler else {"CXX": shutil.which("false") or "false"}
+    run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(sdist), also=broken)
+    wheel = only(folder, "*.whl")
+    print(f"   {wheel.name}, {wheel.stat().st_size / 1e3:.0f} kB")
+    if not compiler and not wheel.name.endswith("-py3-none-any.whl"):
+        sys.exit(f"{wheel.name} was built without a compiler, and its name says otherwise")
+    return wheel
+
+
+def check(version: str, path: str, sdist: Path, pure: Path, scratch: Path, native: bool) -> Path | None:
+    """Build and try both kinds of wheel with one interpreter; the compiled wheel comes back."""
+    say(f"Python {version}")
+    here = scratch / version
+    python, wheel = new_environment(path, here / "venv"), None
+    if native:
+        wheel = build_wheel(python, sdist, here / "wheel")
+        if wheel.name.endswith("none-any.whl"):
+            sys.exit(f"a compiler works here, and yet {wheel.name} was built without it")
+        smoke(python, wheel, "native", here)
+    smoke(python, pure, "scipy", here)
+    if native:
+        run(python, "-I", "-c", COMPARE, str(here / "native.npz"), str(here / "scipy.npz"))
+    shutil.rmtree(here / "venv")
+    return wheel
+
+
+def smoke(python: Path, wheel: Path, kernel: str, here: Path) -> None:
+    """Install a wheel and try it, in a folder far from the sources."""
+    install = ("-m", "pip", "install", "--quiet", "--force-reinstall")
+    if kernel == "native" or not (here / "native.npz").exists():
+        run(python, *install, "--only-binary=:all:", str(wheel))
+    else:
+        run(python, *install, "--no-deps", str(wheel))  # its dependencies are there from the wheel before
+    run(python, "-I", str(here.parent / "smoke.py"), kernel, str(here), cwd=here)
+
+
+def new_environment(python: str, folder: Path) -> Path:
+    """A virtual environment with a current pip; the path of its Python."""
+    subprocess.run([python, "-m", "venv", str(folder)], check=True, env=clean())
+    inside = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    run(inside, "-m", "pip", "install", "--quiet", "--upgrade", "pip")
+    return inside
+
+
+def run(
+    python: Path,
+    *arguments: str,
+    cwd: Path | None = None,
+    quiet: bool = False,
+    also: dict[str, str] | None = None,
+) -> None:
+    """Run an environment's Python, with `also` set beside the variables it has; stop if it fails."""
+    command = [str(python), *arguments]
+    done = subprocess.run(
+        command, cwd=cwd or python.parent, env=clean() | (also or {}), capture_output=quiet, text=True
+    )
+    if done.returncode:
+        shown = f"\n{done.stdout}\n{done.stderr}" if quiet else ""
+        sys.exit(f"failed with {done.returncode}: {' '.join(command)}{shown}")
+
+
+def clean() -> dict[str, str]:
+    """The environment less what could lead to the source tree or to other kernels."""
+    away = (
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "VIRTUAL_ENV",
+        "GRAPHREFINE_KERNEL",
+        "MAKEFLAGS",
+        "MAKELEVEL",
+        "MFLAGS",
+    )
+    return {name: value for name, value in os.environ.items() if name not in away}
+
+
+def only(folder: Path, pattern: str) -> Path:
+    """The one file that matches."""
+    found = list(folder.glob(pattern))
+    if len(found) != 1:
+        sys.exit(f"{folder} should hold one {pattern}, and holds {len(found)}")
+    return found[0]
+
+
+def keep(files: list[Path]) -> None:
+    """Copy what passed into dist/."""
+    dist = ROOT / "dist"
+    shutil.rmtree(dist, ignore_errors=True)
+    dist.mkdir()
+    for file in files:
+        shutil.copy(file, dist)
+        print(f"   dist/{file.name}")
+
+
+if __name__ == "__main__":
+    main()

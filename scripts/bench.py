@@ -27,7 +27,10 @@ def main() -> None:
     """List the benchmarks, then run the quick one."""
     folder = Path(__file__).resolve().parent.parent / "benchmarks"
     for path in sorted(folder.glob("*.py")):
-        about = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        text = path.read_text(encoding="utf-8")
+        if "__main__" not in text:
+            continue  # shared by the others
+        about = ast.get_docstring(ast.parse(text)) or ""
         print(f"benchmarks/{path.name:24} {about.partition(chr(10))[0]}")
     print("Each says in its docstring how it is run; those on real graphs need GRAPHREFINE_DATA.\n")
     quick()

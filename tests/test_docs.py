@@ -1,0 +1,184 @@
+"""Every example in the README and the documentation runs, and what it shows is what comes out.
+
+A fenced block whose first line names a file (```` ```csv friends.csv ````) is that file. ``python`` blocks
+run in order, in one namespace a page, as doctests where they have prompts. In ``console`` blocks, lines that
+begin with ``$ graphrefine`` run through the command line, and the lines below are their output, durations and
+memory aside, with ``...`` for anything. In ``sh`` blocks, lines that begin with ``graphrefine`` run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import pytest
+
+from graphrefine import cli, filters, formats, vector_formats
+from graphrefine.formats.source import CODECS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+WITHOUT_EXAMPLES = ("CONTRIBUTING.md", "architecture.md", "index.md")
+FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|<img[^>]* src=\"([^\"]+)\"")
+MEASURED = re.compile(r"(\d+ min )?[\d,.]+ (ms|s|MB)\b")
+LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, the file it stands for, its text and its line."""
+
+    language: str
+    file: str
+    text: str
+    line: int
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    for match in FENCE.finditer(text):
+        yield Block(match[1], match[2] or "", match[3], text.count("\n", 0, match.start()) + 2)
+
+
+def run_page(text: str, name: str) -> int:
+    """Run the examples of a page in the current folder; how many there were."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    done = 0
+    for block in blocks_of(text):
+        if block.file:
+            Path(block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
+            run_python(block, name, namespace)
+            done += 1
+        elif block.language in ("console", "sh"):
+            done += run_commands(block, name)
+    return done
+
+
+def run_python(block: Block, name: str, namespace: dict[str, Any]) -> None:
+    if ">>>" not in block.text:
+        code = "\n" * (block.line - 1) + block.text  # so that a traceback names the line of the page
+        exec(compile(code, name, "exec"), namespace)
+        return
+    example = doctest.DocTestParser().get_doctest(block.text, namespace, name, name, block.line - 1)
+    output = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=LOOSE)
+    runner.run(example, out=output.write, clear_globs=False)
+    namespace.update(example.globs)
+    assert not runner.failures, output.getvalue()
+
+
+def run_commands(block: Block, name: str) -> int:
+    done = 0
+    for command, expected in commands_of(block):
+        words = shlex.split(command, comments=True)
+        if words[0] != "graphrefine":
+            continue
+        code, shown = run_command(words)
+        where = f"{name}, line {block.line}: {command}"
+        assert (code != 0) == expected.startswith("error:"), f"{where} ended with {code}:\n{shown}"
+        if expected:
+            wanted, got = (MEASURED.sub(r"# \2", text.strip()) for text in (expected, shown))
+            agree = doctest.OutputChecker().check_output(wanted + "\n", got + "\n", LOOSE)
+            assert agree, f"{where}\nshows:\n{expected}\nand gives:\n{shown}"
+        done += 1
+    return done
+
+
+def commands_of(block: Block) -> Iterator[tuple[str, str]]:
+    """Commands with the output that is shown below them."""
+    text = block.text.replace("\\\n", " ")
+    if block.language == "sh":
+        yield from ((line, "") for line in text.splitlines() if line.strip())
+        return
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output.strip("\n")
+
+
+def run_command(words: list[str]) -> tuple[int, str]:
+    """The exit code of a command, and all that it printed."""
+    printed, code = io.StringIO(), 0
+    with (
+        patch("sys.argv", words),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
+        try:
+            cli.main()
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else 1
+    return code, printed.getvalue()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_run_and_show_what_comes_out(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "110")
+    done = run_page(page.read_text(encoding="utf-8"), page.name)
+    assert done or page.name in WITHOUT_EXAMPLES, "no example ran"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "```python\nassert 1 + 1 == 3\n```\n",
+        "```python\n>>> 1 + 1\n3\n```\n",
+        "```console\n$ graphrefine --version\ngraphrefine, version 0.0.0\n```\n",
+        "```console\n$ graphrefine embed missing.csv -o out\n```\n",
+        "```sh\ngraphrefine embed missing.csv -o out\n```\n",
+    ],
+)
+def test_a_wrong_example_is_noticed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AssertionError):
+        run_page(page, "wrong.md")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_files_lead_somewhere(page: Path) -> None:
+    links = [first or second for first, second in LINK.findall(page.read_text(encoding="utf-8"))]
+    lost = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert not lost
+
+
+def test_formats_page_names_every_format_and_suffix() -> None:
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    reading, writing = page.split("## Embeddings")
+    known = [suffix for each in formats.FORMATS for suffix in (each.name, *each.suffixes)]
+    known += [codec.suffix for codec in CODECS]
+    assert [suffix for suffix in known if f"`{suffix}`" not in reading] == []
+    known = [suffix for each in vector_formats.FORMATS for suffix in (each.name, *each.suffixes)]
+    assert [suffix for suffix in known if f"`{suffix}`" not in writing] == []
+
+
+def test_method_page_names_every_filter() -> None:
+    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    assert [name for name in (*filters.FILTERS, "none") if f'`"{name}"`' not in page] == []
+
+
+def test_architecture_page_names_every_module_and_no_other() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "graphrefine"
+    real = {
+        str(path.relative_to(source)) for path in source.rglob("*") if path.suffix in (".py", ".cpp", ".h")
+    }
+    house = page.split("```text\n")[1].split("```")[0]
+    named, folder = set(), ""
+    for line in house.splitlines():
+        entry = re.match(r"( *)(\S+)", line)
+        if entry and entry[2].endswith("/"):
+            folder = entry[2]
+        elif entry and entry[2].endswith((".py", ".cpp", ".h")):
+            named.add(entry[2] if not entry[1] else folder + entry[2])
+    packages = {path for path in real if path.endswith("/__init__.py")}
+    assert real - packages - named == set()
+    assert named - real == set()

@@ -46,6 +46,16 @@ def test_the_basis_is_orthonormal_up_to_its_rank(
     assert np.abs(R - M.to_scipy().T @ C).max() < 1e-3 * (1 + np.abs(R).max())
 
 
+@pytest.mark.parametrize("decades", [0, 1, 1.5, 2, 3])
+def test_a_long_basis_is_orthonormal_whether_one_pass_is_enough_or_not(decades: float) -> None:
+    graph = random_graph(5000)
+    engine = engine_for(graph, 24)
+    mix = np.linalg.qr(np.random.default_rng(1).standard_normal((24, 24)))[0]
+    Y = np.random.default_rng(0).standard_normal((5000, 24)) * np.logspace(0, -decades, 24) @ mix
+    C = orthonormal(engine, tall_of(engine, Y), rows=5000, block=16)
+    assert np.abs(engine.gram(C) - np.eye(24)).max() < 1e-4
+
+
 @given(st.integers(1, 40), st.integers(1, 50), st.floats(0, 3))
 @settings(deadline=None, max_examples=40)
 def test_blocks_span_what_full_qr_spans(k: int, block: int, decades: float) -> None:

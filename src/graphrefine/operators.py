@@ -90,7 +90,9 @@ class Operator:
         return product.matrix
 
 
-def proximity(graph: Graph, *, negative: float = 1.0, exponent: float = 0.75, log_weights: bool = True) -> Operator:
+def proximity(
+    graph: Graph, *, negative: float = 1.0, exponent: float = 0.75, log_weights: bool = True, threads: int = 1
+) -> Operator:
     """Eqs. 2-4: ``M_ij = ln p_ij - ln(negative * phi_j)`` on the edges, with ``p_ij = A_ij / d_i``.
 
     ``phi_j``, the context distribution of Eq. 2, is the column sum of the p_ij, raised to ``exponent`` (1 in the paper,
@@ -107,7 +109,7 @@ def proximity(graph: Graph, *, negative: float = 1.0, exponent: float = 0.75, lo
     out_degree = graph.degrees()  # (n,) float64
     inverse = np.divide(1.0, out_degree, out=np.zeros_like(out_degree), where=out_degree > 0)
     arrivals = graph.transposed()
-    sums = kernels().row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse)
+    sums = kernels().row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
     context = np.where(sums > 0, sums**exponent, 0.0)
     return Operator(
         graph,

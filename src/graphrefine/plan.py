@@ -76,7 +76,7 @@ def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:
     theta = coefficients(chosen.filter, order=chosen.order, scale=chosen.scale)
     start = perf_counter()
     engine = LocalEngine(graph, columns=chosen.dim, threads=threads, bfloat16=chosen.bfloat16)
-    M = proximity(graph, negative=chosen.negative, exponent=chosen.exponent, log_weights=chosen.log_weights)
+    M = proximity(graph, threads=threads)
     sketch = engine.random(chosen.dim, seed=chosen.seed)
     engine._product(M)
     once = perf_counter() - start

@@ -19,7 +19,8 @@ from graphrefine.engine import Engine, T
 from graphrefine.linalg import blocked_whitening, one_blas_thread, whitening
 from graphrefine.operators import Operator
 
-TOLERANCE = 5e-5  # of the orthonormality of the basis: bfloat16 rounds what is gathered from it by 4e-3
+SHORT = 2048  # rows, up to which a second pass costs next to nothing and the noise is least predictable
+TOLERANCE = 6e-5  # of the orthonormality of the basis: bfloat16 rounds what is gathered from it by 4e-3
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,8 @@ def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int) -> T:
     gram = engine.gram(Y)
     with one_blas_thread():
         W = blocked_whitening(gram, block)
-    noise = 1e-5 / rows + 1e-9  # of the Gram matrix, as measured from 40 to a million rows
-    if W is not None and noise * np.square(W * np.sqrt(np.diag(gram))[:, None]).sum() <= TOLERANCE:
+    noise = 2e-5 / rows + 5e-10  # of the Gram matrix, as measured
+    if W is not None and rows > SHORT and noise * np.square(W * np.sqrt(np.diag(gram))[:, None]).sum() <= TOLERANCE:
         return engine.rotate(Y, W, triangular=True)
     with one_blas_thread():
         first = whitening(gram, least=1e-9) if W is None else W

@@ -108,13 +108,19 @@ def settings(preset: str | None = None, **options: Any) -> Settings:
     return Settings(**{**chosen, **given})
 
 
-def refine(engine: Engine[T], graph: Graph, chosen: Settings, stages: Stages) -> NDArray[np.float32]:
+def refine(
+    engine: Engine[T], graph: Graph, chosen: Settings, stages: Stages, *, threads: int = 1
+) -> NDArray[np.float32]:
     """The vectors (n, k) of a checked graph by checked settings: the paper, stage by stage."""
     theta = coefficients(chosen.filter, order=chosen.order, scale=chosen.scale)
     two_sided = graph.directed if chosen.two_sided is None else chosen.two_sided
     with stages.stage("proximity"):
         M = proximity(
-            graph, negative=chosen.negative, exponent=chosen.exponent, log_weights=chosen.log_weights
+            graph,
+            negative=chosen.negative,
+            exponent=chosen.exponent,
+            log_weights=chosen.log_weights,
+            threads=threads,
         )
         sketch = engine.random(chosen.dim, seed=chosen.seed)
     with stages.stage("range", steps=chosen.power + 1):
@@ -149,7 +155,7 @@ def embed_graph(
     stages = Stages(watcher)
     with stages.stage("proximity"):
         engine = LocalEngine(graph, columns=chosen.dim, threads=threads, bfloat16=chosen.bfloat16)
-    vectors = refine(engine, graph, chosen, stages)
+    vectors = refine(engine, graph, chosen, stages, threads=threads)
     recipe = {"method": "refine", **asdict(chosen), "directed": graph.directed, "version": __version__}
     return Embedding(graph.names, vectors, recipe), stages
 

@@ -105,7 +105,7 @@ class LocalEngine:
         stored = graph.nodes * 8 + entries * (4 if graph.weights is None else 8)
         other = graph.nodes * (padded // 8 + 4 * 8)
         if cls._worth_reordering(graph, padded, using):
-            other += patterns * stored + graph.nodes * (padded // 8 + 4)
+            other += patterns * stored + graph.nodes * 4
         if using.name == "scipy":  # the twin forms the entries of M, M^T and T
             other += 3 * entries * 16
         if graph.directed:
@@ -114,8 +114,8 @@ class LocalEngine:
 
     def random(self, columns: int, *, seed: int) -> LocalTall:
         """See `graphrefine.engine.Engine.random`."""
-        signs = self.kernels.signs(seed, 0, rows=self.graph.nodes, words=self.padded // 32)
-        return LocalTall(signs if self.order is None else signs[self.order])
+        words = self.padded // 32
+        return LocalTall(self.kernels.signs(seed, 0, rows=self.graph.nodes, words=words, order=self.order))
 
     def apply(
         self,

@@ -104,8 +104,10 @@ class Kernels(Protocol):
     ) -> NDArray[np.float64]:
         """The matrix with these entries (ones where None) times the vector ``scale``."""
 
-    def signs(self, seed: int, start: int, *, rows: int, words: int) -> NDArray[np.uint32]:
-        """Rows ``start`` and following of the sketch that belongs to a seed, one bit an entry."""
+    def signs(
+        self, seed: int, start: int, *, rows: int, words: int, order: NDArray[np.int32] | None = None
+    ) -> NDArray[np.uint32]:
+        """Rows ``start + order[i]`` (``start + i``) of the sketch that belongs to a seed, one bit an entry."""
 
 
 @cache

@@ -109,10 +109,12 @@ def permute(
     return new_indptr, new_indices, new_values
 
 
-def signs(seed: int, start: int, *, rows: int, words: int) -> NDArray[np.uint32]:
+def signs(
+    seed: int, start: int, *, rows: int, words: int, order: NDArray[np.int32] | None = None
+) -> NDArray[np.uint32]:
     """See `graphrefine.kernels.Kernels.signs`."""
     out = np.empty((rows, words), np.uint32)
-    _native.signs(seed, start, out)
+    _native.signs(seed, start, order, out)
     return out
 
 

@@ -180,12 +180,16 @@ def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-def signs(seed: int, start: int, *, rows: int, words: int) -> NDArray[np.uint32]:
+def signs(
+    seed: int, start: int, *, rows: int, words: int, order: NDArray[np.int32] | None = None
+) -> NDArray[np.uint32]:
     """See `graphrefine.kernels.Kernels.signs`."""
-    salt = _mixed(np.array([(seed + 0x9E3779B97F4A7C15) % 2**64], np.uint64))
-    place = (np.arange(start, start + rows, dtype=np.uint64) << np.uint64(16))[:, None]
-    word = np.arange(1, words + 1, dtype=np.uint64)
-    return (_mixed(salt ^ _mixed(place + word)) >> np.uint64(32)).astype(np.uint32)
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    salt = _mixed(np.array([seed], np.uint64) + golden)
+    places = np.arange(rows) if order is None else order
+    row = _mixed(salt ^ (np.uint64(start) + places.astype(np.uint64)))
+    pairs = _mixed(row[:, None] + np.arange(1, words // 2 + 2, dtype=np.uint64) * golden)
+    return np.ascontiguousarray(pairs.astype("<u8").view("<u4")[:, :words])
 
 
 def row_sums(

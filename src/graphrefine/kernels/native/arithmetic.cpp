@@ -15,6 +15,10 @@
 #include <thread>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
 #define TEXT2(a) #a
@@ -36,7 +40,7 @@ constexpr std::int64_t BLOCK = 128;    // rows in the cache at a time
 constexpr std::int64_t UNIT = 512;     // rows that a thread takes at a time
 constexpr std::int64_t CHUNK = 512;    // entries of a row whose coefficients are formed at a time
 constexpr std::int64_t AHEAD = 16;     // entries between a prefetch and its use
-constexpr std::int64_t NEAR = 1 << 22; // bytes of a matrix that the cache holds, so that nothing need be prefetched
+constexpr std::int64_t NEAR = 1 << 22; // bytes of a matrix that the cache holds: no prefetch, no way past the cache
 constexpr int TILE = 4;                // rows of a register tile; it is two vectors wide
 
 template <class V> inline V load(const void *from) {
@@ -45,6 +49,24 @@ template <class V> inline V load(const void *from) {
     return v;
 }
 template <class V> inline void store(void *to, V v) { std::memcpy(to, &v, sizeof v); }
+// To memory past the cache, which a large matrix would only push other things out of; `to` is aligned to a vector.
+inline void stream(void *to, Floats v) {
+#if defined(__AVX512F__)
+    _mm512_stream_ps(static_cast<float *>(to), (__m512)v);
+#elif defined(__AVX2__)
+    _mm256_stream_ps(static_cast<float *>(to), (__m256)v);
+#elif defined(__x86_64__)
+    _mm_stream_ps(static_cast<float *>(to), (__m128)v);
+#else
+    store(to, v);
+#endif
+}
+inline void streamed() {  // what was streamed is there for other threads
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
+inline void put(void *to, Floats v, bool past_cache) { past_cache ? stream(to, v) : store(to, v); }
 inline Floats broadcast(float x) { return x - Floats{}; }  // x - 0 is x for every x, so nothing is computed
 
 // A vector of 2W bfloat16 holds pairs: the even column in the low half of each word, the odd one in the high half. Rows
@@ -81,7 +103,7 @@ constexpr Words LANE = {0, 1, 2, 3};
 
 // ---- gathering: out[c : c + 2 W P] = (out or 0) + sum_p coefficient[p] * from[p][c : c + 2 W P], split ----------------
 
-template <int P> inline void put(const Floats *sum, float *out, bool add) {
+template <int P> inline void keep(const Floats *sum, float *out, bool add) {
     for (int q = 0; q < 2 * P; ++q) store(out + W * q, add ? load<Floats>(out + W * q) + sum[q] : sum[q]);
 }
 
@@ -99,7 +121,7 @@ struct Half {
                 sum[2 * q + 1] += f * odd(w);
             }
         }
-        put<P>(sum, out + c, add);
+        keep<P>(sum, out + c, add);
     }
 };
 
@@ -117,7 +139,7 @@ struct Single {
             split[2 * q] = EVENS(sum[2 * q], sum[2 * q + 1]);
             split[2 * q + 1] = ODDS(sum[2 * q], sum[2 * q + 1]);
         }
-        put<P>(split, out + c, add);
+        keep<P>(split, out + c, add);
     }
 };
 
@@ -136,7 +158,7 @@ struct Signs {
                 sum[q] += (Integers)(word << (31u - first - 2 * LANE)) < 0 ? minus : plus;
             }
         }
-        put<P>(sum, out + c, add);
+        keep<P>(sum, out + c, add);
     }
 };
 
@@ -271,22 +293,29 @@ void read_rows(const Tall &x, std::int64_t begin, std::int64_t end, float *out) 
 
 void write_rows(const float *x, std::int64_t columns, std::int64_t begin, std::int64_t end, const Finish &finish) {
     const Tall &out = finish.out;
+    const std::int64_t width = out.stride * (out.kind == Kind::single ? 4 : 2);  // bytes
+    const bool past_cache = out.rows * width > NEAR && width % sizeof(Floats) == 0 &&
+                            reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Floats) == 0;
     float tail[2 * W];
     for (std::int64_t row = begin; row < end; ++row, x += columns) {
         const std::int64_t i = finish.places ? finish.places[row] : row;
         if (out.kind == Kind::single) {
             float *to = static_cast<float *>(out.data) + i * out.stride;
-            for (std::int64_t c = 0; c < out.columns; c += 2 * W) {
+            std::int64_t c = 0;
+            for (; c + 2 * W <= out.columns; c += 2 * W) {
                 const Floats a = load<Floats>(x + c), b = load<Floats>(x + c + W);
-                float *place = c + 2 * W <= out.columns ? to + c : tail;  // `out` may have fewer columns
-                store(place, INTERLEAVE_LOW(a, b)), store(place + W, INTERLEAVE_HIGH(a, b));
-                if (place == tail) std::memcpy(to + c, tail, (out.columns - c) * sizeof(float));
+                put(to + c, INTERLEAVE_LOW(a, b), past_cache), put(to + c + W, INTERLEAVE_HIGH(a, b), past_cache);
+            }
+            if (c < out.columns) {  // `out` may have fewer columns, and then any number
+                const Floats a = load<Floats>(x + c), b = load<Floats>(x + c + W);
+                store(tail, INTERLEAVE_LOW(a, b)), store(tail + W, INTERLEAVE_HIGH(a, b));
+                std::memcpy(to + c, tail, (out.columns - c) * sizeof(float));
             }
         } else {
             std::uint16_t *to = static_cast<std::uint16_t *>(out.data) + i * out.stride;
             for (std::int64_t c = 0; c < columns; c += 2 * W) {
                 const Words low = rounded(load<Floats>(x + c)), high = rounded(load<Floats>(x + c + W));
-                store(to + c, (low >> 16) | (high & 0xffff0000u));
+                put(to + c, (Floats)((low >> 16) | (high & 0xffff0000u)), past_cache);
             }
         }
     }
@@ -351,6 +380,7 @@ template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, 
                 turned.notify_all();
             }
         }
+        streamed();
     };
     std::vector<std::thread> others;
     for (std::int64_t t = 1; t < std::min<std::int64_t>(threads, units); ++t) others.emplace_back(work);

@@ -73,6 +73,8 @@ void row_sums(const std::int64_t *indptr, const std::int32_t *indices, const flo
     });
 }
 
+constexpr std::uint64_t GOLDEN = 0x9e3779b97f4a7c15u;
+
 std::uint64_t mixed(std::uint64_t x) {  // the finaliser of SplitMix64
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -112,14 +114,18 @@ void bind_order(nb::module_ &module) {
         "indptr"_a, "indices"_a, "values"_a.none(), "scale"_a, "sums"_a, "threads"_a);
     module.def(
         "signs",
-        [](std::uint64_t seed, std::int64_t start, nb::ndarray<std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
-            const std::int64_t rows = static_cast<std::int64_t>(out.shape(0)), words = static_cast<std::int64_t>(out.shape(1));
-            const std::uint64_t salt = mixed(seed + 0x9e3779b97f4a7c15u);
+        [](std::uint64_t seed, std::int64_t start, std::optional<Vector<const std::int32_t>> rows,
+           nb::ndarray<std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+            const std::int64_t count = static_cast<std::int64_t>(out.shape(0)), words = static_cast<std::int64_t>(out.shape(1));
+            const std::uint64_t salt = mixed(seed + GOLDEN);
             nb::gil_scoped_release released;
-            for (std::int64_t i = 0; i < rows; ++i)
-                for (std::int64_t w = 0; w < words; ++w)
-                    out.data()[i * words + w] = static_cast<std::uint32_t>(
-                        mixed(salt ^ mixed((static_cast<std::uint64_t>(start + i) << 16) + static_cast<std::uint64_t>(w) + 1)) >> 32);
+            for (std::int64_t i = 0; i < count; ++i) {
+                const std::uint64_t row = mixed(salt ^ static_cast<std::uint64_t>(start + (rows ? rows->data()[i] : i)));
+                for (std::int64_t w = 0; w < words; ++w) {  // two words from each number
+                    const std::uint64_t pair = mixed(row + static_cast<std::uint64_t>(w / 2 + 1) * GOLDEN);
+                    out.data()[i * words + w] = static_cast<std::uint32_t>(w % 2 ? pair >> 32 : pair);
+                }
+            }
         },
-        "seed"_a, "start"_a, "out"_a);
+        "seed"_a, "start"_a, "rows"_a.none(), "out"_a);
 }

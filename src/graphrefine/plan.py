@@ -8,7 +8,7 @@ sample of the rows, with the kernels, threads and order of the real run, and mul
 
 from __future__ import annotations
 
-import resource
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,11 @@ def estimate(graph: Graph, chosen: Settings, *, threads: int) -> Estimate:
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has held so far."""
+    """The most memory that this process has held so far; 0 where the system does not tell (Windows)."""
+    try:
+        import resource
+    except ImportError:
+        return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
@@ -67,7 +71,7 @@ def _held_bytes() -> int:
     """What this process holds now."""
     try:
         with open("/proc/self/statm") as statm:  # noqa: PTH123  a pseudo-file
-            return int(statm.read().split()[1]) * resource.getpagesize()
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
     except OSError:
         return peak_bytes()
 

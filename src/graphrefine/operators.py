@@ -106,16 +106,18 @@ def proximity(
     >>> proximity(star, exponent=1.0).to_scipy().toarray().astype(float).round(3).tolist()
     [[0.0, 1.099, 1.099], [0.405, 0.0, 0.0], [0.405, 0.0, 0.0]]
     """
-    out_degree = graph.degrees()  # (n,) float64
-    inverse = np.divide(1.0, out_degree, out=np.zeros_like(out_degree), where=out_degree > 0)
+    degree = graph.degrees()  # (n,), out of each node
+    inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
     arrivals = graph.transposed()
     sums = kernels().row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
-    context = np.where(sums > 0, sums**exponent, 0.0)
+    reached = sums > 0
+    log_phi = np.float32(exponent) * _log(sums)
+    log_total = np.log(np.exp(log_phi[reached]).sum(dtype=np.float64))
     return Operator(
         graph,
         edge="log" if log_weights else "none",
-        row_shift=_log(inverse).astype(np.float32),
-        column_shift=-(_log(context) - np.log(context.sum()) + np.log(negative)).astype(np.float32),
+        row_shift=-_log(degree),
+        column_shift=np.where(reached, np.float32(log_total - np.log(negative)) - log_phi, np.float32(0)),
     )
 
 
@@ -133,6 +135,7 @@ def transition(graph: Graph) -> Operator:
     return Operator(graph, edge="weight", loop=1.0, row_scale=(1.0 / (graph.degrees() + 1.0)).astype(np.float32))
 
 
-def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log(x: NDArray[np.float64]) -> Floats:
     """The logarithm where there is one; zero for rows and columns that hold no entry."""
-    return np.log(x, out=np.zeros_like(x), where=x > 0)
+    narrow = x.astype(np.float32)
+    return np.log(narrow, out=np.zeros_like(narrow), where=narrow > 0)

@@ -6,46 +6,60 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphrefine.progress import Watcher
 
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
 
 class Bar:
-    """A `graphrefine.progress.Watcher` that draws one line for each stage."""
+    """A `graphrefine.progress.Watcher` that draws one line for each stage.
 
-    def __init__(self, progress: Any) -> None:
-        self._progress, self._task = progress, None
+    A stage of one step has no measure of how far it is: its bar moves to and fro until the stage is over.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task: TaskID | None = None
+        self._stage, self._steps = "", 0
 
     def start(self, stage: str, steps: int) -> None:
         """See `graphrefine.progress.Watcher.start`."""
-        self._finish()
-        self._task = self._progress.add_task(stage, total=max(steps, 1))
+        if stage == self._stage and steps == self._steps:  # the same one, taken up again
+            return
+        self.finish()
+        self._stage, self._steps = stage, steps
+        self._task = self._progress.add_task(stage, total=steps if steps > 1 else None)
 
     def advance(self) -> None:
         """See `graphrefine.progress.Watcher.advance`."""
-        self._progress.advance(self._task)
-
-    def _finish(self) -> None:
         if self._task is not None:
-            total = next(task.total for task in self._progress.tasks if task.id == self._task)
-            self._progress.update(self._task, completed=total)
+            self._progress.advance(self._task)
+
+    def finish(self) -> None:
+        """The last stage is over."""
+        if self._task is not None:
+            steps = max(self._steps, 1)
+            self._progress.update(self._task, total=steps, completed=steps)
 
 
 @contextmanager
 def progress_bar() -> Iterator[Watcher | None]:
     """A bar on stderr if that is a terminal; otherwise nothing."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:>10}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    # stdout is for figures alone: rich would otherwise print through the bar what goes there.
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
         bar = Bar(progress)
         yield bar
-        bar._finish()
+        bar.finish()
 
 
 def note(text: str) -> None:
@@ -59,20 +73,16 @@ def show_json(figures: dict[str, Any]) -> None:
 
 
 def _plain(value: Any) -> Any:
+    """A NumPy number as Python's."""
     return value.item() if hasattr(value, "item") else str(value)
 
 
-def show_table(rows: Sequence[Sequence[str]], *, title: str | None = None) -> None:
-    """Rows of text, the first one being the names of the columns."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for index, name in enumerate(rows[0]):
-        table.add_column(name, justify="left" if index == 0 else "right")
-    for row in rows[1:]:
-        table.add_row(*row)
-    Console().print(table)
+def show_table(rows: Sequence[Sequence[str]]) -> None:
+    """Rows of text, the first one being the names of the columns: the first column to the left, the others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        print("  ".join([first.ljust(widths[0]), *cells]).rstrip())
 
 
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
@@ -92,4 +102,5 @@ def seconds(value: float) -> str:
     """
     if value < 1:
         return f"{value * 1000:.0f} ms"
-    return f"{value:.1f} s" if value < 100 else f"{value // 60:.0f} min {value % 60:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{value:.1f} s" if value < 100 else f"{minutes} min {rest} s"

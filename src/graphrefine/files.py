@@ -197,6 +197,14 @@ def _hidden_beside(target: Path) -> Iterator[Path]:
         _active.discard(hidden)
 
 
+def remove_unfinished() -> None:
+    """Remove what this process was writing, where an interruption also cut the removal itself short."""
+    for hidden in tuple(_active):
+        if hidden.suffix == ".new":  # an "old" one may be all that is left of the target: see `recover`
+            _remove(hidden)
+            _active.discard(hidden)
+
+
 def _hidden_name(target: Path, kind: str) -> Path:
     return target.with_name(f"{_prefix(target)}{_host()}-{os.getpid()}-{secrets.token_hex(4)}.{kind}")
 

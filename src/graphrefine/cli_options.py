@@ -1,0 +1,169 @@
+"""The options that commands share, how their values are read, and how ``--help`` arranges them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import click
+
+DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
+
+
+class Option(click.Option):
+    """An option that ``--help`` lists under a heading."""
+
+    heading = "Options"
+
+
+class Command(click.Command):
+    """A command whose help lists its options under their headings, in the order in which they were given."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options into the help text."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                groups.setdefault(getattr(parameter, "heading", Option.heading), []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+class Group(click.Group):
+    """Commands in the order of their use, not of the alphabet."""
+
+    command_class = Command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names."""
+        return list(self.commands)
+
+
+Group.group_class = Group
+
+
+def _parse_weights(_: Any, __: Any, value: str | None) -> str | bool | None:
+    return False if value == "none" else value
+
+
+def _parse_delimiter(_: Any, __: Any, value: str | None) -> str | None:
+    return value if value is None else DELIMITERS.get(value, value)
+
+
+def _parse_nodes(_: Any, __: Any, value: str | None) -> str | int | None:
+    return int(value) if value is not None and value.isdecimal() else value
+
+
+def _parse_filter(_: Any, __: Any, value: str | None) -> str | tuple[float, ...] | None:
+    return value if value is None or "," not in value else parse_numbers(None, None, value)
+
+
+def parse_numbers(_: Any, __: Any, value: str) -> tuple[float, ...]:
+    """Numbers with commas between."""
+    try:
+        return tuple(float(number) for number in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not numbers with commas between, as in 0.1,0.5") from None
+
+
+def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...]:
+    """A number, several, or ``cv``."""
+    if value == "cv":
+        return value
+    numbers = parse_numbers(None, None, value)
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def under(heading: str, *options: Option) -> tuple[Option, ...]:
+    """The options, with their heading."""
+    for option in options:
+        option.heading = heading
+    return options
+
+
+READING = under(
+    "Reading the graph",
+    Option(["--directed"], is_flag=True, help="Edges have a direction."),
+    Option(["--weights"], metavar="COLUMN", callback=_parse_weights,
+           help="Column of the weights, by name or position from 0, or 'none'.  [default: one called weight, or "
+                "the third of three]"),
+    Option(["--source"], metavar="COLUMN", help="Column of one end of an edge, by name or position."),
+    Option(["--target"], metavar="COLUMN", help="Column of the other end."),
+    Option(["--nodes"], metavar="FILE", callback=_parse_nodes,
+           help="All nodes, those without edges too: a file with a name on each line, or how many there are "
+                "(named 0 to N-1)."),
+    Option(["--format"], metavar="NAME",
+           help="Format of GRAPH where its suffix does not say: text, csv, tsv, parquet, arrow, mat, mtx, npz, "
+                "metis, graphml."),
+    Option(["--delimiter"], metavar="CHAR", callback=_parse_delimiter,
+           help="Between the columns of text: comma, semicolon, tab or space.  [default: found]"),
+    Option(["--header/--no-header"], default=None,
+           help="Whether the first line of text names the columns.  [default: found]"),
+    Option(["--comments"], metavar="CHARS",
+           help="Characters that begin a comment line of text; '' for none.  [default: #%]"),
+    Option(["--encoding"], metavar="NAME", help="Of text.  [default: UTF-8, or Latin-1 if it is not that]"),
+    Option(["--variable"], metavar="NAME", help="Of a .mat file.  [default: network]"),
+)  # fmt: skip
+
+REFINING = under(
+    "The method (REFINE)",
+    Option(["--dim"], type=int, metavar="K",
+           help="Length of the vectors.  [default: 128, or the number of nodes if that is less]"),
+    Option(["--preset"], metavar="NAME",
+           help="'paper' computes what the paper's authors' code does; options beside it override it."),
+    Option(["--block"], type=int, metavar="B",
+           help="Columns orthonormalised at a time: for memory and speed, not quality.  [default: 16]"),
+    Option(["--power"], type=int, metavar="Q", help="Products with the proximity matrix.  [default: 3]"),
+    Option(["--negative"], type=float, metavar="LAMBDA", help="Weight of negative samples.  [default: 1]"),
+    Option(["--exponent"], type=float, metavar="A", help="Of the context distribution.  [default: 0.75]"),
+    Option(["--filter"], metavar="NAME", callback=_parse_filter,
+           help="Smoothing over the graph: taylor (the authors'), heat, markov, pagerank, none, or its "
+                "coefficients, as in 0,-1,-2,1.  [default: taylor]"),
+    Option(["--order"], type=int, metavar="K", help="Order of the filter.  [default: the filter's own]"),
+    Option(["--scale"], type=float, metavar="X",
+           help="Of the filter: heat's time, pagerank's restart, markov's share of the node itself."),
+    Option(["--log-weights/--no-log-weights"], default=None,
+           help="Whether ln(weight) is part of the proximity.  [default: yes]"),
+    Option(["--two-sided/--one-sided"], default=None,
+           help="Whether products alternate with the transpose.  [default: if directed]"),
+    Option(["--bfloat16/--no-bfloat16"], default=None,
+           help="Whether products gather in bfloat16.  [default: yes]"),
+    Option(["--seed"], type=int, metavar="N", help="Of the random sketch.  [default: 0]"),
+)  # fmt: skip
+
+THREADS = Option(["--threads"], type=int, metavar="N",
+                 help="At most so many; the result is the same.  [default: all cores]")  # fmt: skip
+JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
+
+
+def reading_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options for `graphrefine.read` out of a command's."""
+    return {str(option.name): options.pop(str(option.name)) for option in READING}
+
+
+_ARGUMENTS = "|".join(
+    [*(str(option.name) for option in (*READING, *REFINING, THREADS)), "ratios", "repeats", "C"]
+)
+
+
+def in_options(message: str) -> str:
+    """A message of the library in the words of the command line; what the user typed stays as it is.
+
+    Examples
+    --------
+    >>> in_options("dim=9 is larger than the graph; say source=, or weights=False")
+    '--dim 9 is larger than the graph; say --source, or --weights none'
+    """
+    typed = "|".join(re.escape(word) for word in sys.argv[1:] if "=" in word) or "(?!)"
+    argument = rf"(?<![\w./'\"-])(?P<name>{_ARGUMENTS})=(?P<false>False)?(?P<value>(?=[^\s,;.)]))?"
+
+    def option(found: re.Match[str]) -> str:
+        if found["typed"]:
+            return found["typed"]
+        value = " none" if found["false"] else " " if found["value"] is not None else ""
+        return f"--{found['name'].replace('_', '-')}{value}"
+
+    return re.sub(f"(?P<typed>{typed})|{argument}", option, message)

@@ -89,9 +89,14 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         options = {k: v for k, v in self.get_params().items() if k not in ("preset", "directed", "threads")}
         chosen = settings(self.preset, **options)
         X = validate_data(
-            self, X, accept_sparse=("csr", "csc", "coo"), dtype=(np.float64, np.float32), ensure_min_samples=2
+            self,
+            X,
+            accept_sparse=("csr", "csc", "coo"),
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2,
+            ensure_non_negative=True,
         )
-        graph = Graph.from_matrix(X, directed=self.directed)
+        graph = Graph.from_matrix(X, directed=self.directed, threads=self.threads)
         embedding, _ = embed_graph(graph, chosen, threads=self.threads)
         self.embedding_ = embedding.vectors
         self._n_features_out = chosen.dim

@@ -26,6 +26,7 @@ from graphrefine.naming import Numbered, object_array
 COMMENTS = "#%"
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", " ": "blanks"}
 _SAMPLE = 1 << 15  # bytes looked at to find delimiter, header and columns
+_NO_NUMBER = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _ALL_INTEGERS = re.compile(rb"(?:0|-?[1-9][0-9]{0,18})(?:\n(?:0|-?[1-9][0-9]{0,18}))*")
 
 
@@ -142,11 +143,16 @@ def _delimiter(source: Source, lines: list[bytes], options: Options) -> str:
         runs = sum(len(row) > 2 and not row[1].strip() and bool(row[2].strip()) for row in rows)
         if runs * 2 <= len(rows):
             return candidate
-    return " "
+    first = lines[0] if lines else b""
+    if len(first.split()) > 1:
+        return " "
+    # The first record shows what is meant; a later one without it is then refused by its own line.
+    return next((mark for mark in [*preferred, "\t", ";", ","] if mark.encode() in first), " ")
 
 
 def _is_number(field: bytes) -> bool:
-    return NUMBER.fullmatch(field.strip()) is not None
+    """Whether a field is meant as a number; NaN and infinity are, and are refused later, by their line."""
+    return (NUMBER.fullmatch(field.strip()) or _NO_NUMBER.fullmatch(field.strip())) is not None
 
 
 def _has_header(records: list[list[bytes]], options: Options) -> bool:
@@ -159,6 +165,8 @@ def _has_header(records: list[list[bytes]], options: Options) -> bool:
     if any(isinstance(column, str) and not column.isdecimal() for column in asked):
         return True
     first, rest = records[0], records[1:]
+    if any(_is_number(field) for field in first):  # columns are not called 7 or 0.5
+        return False
     for at, field in enumerate(first):
         below = [row[at] for row in rest if at < len(row) and row[at].strip()]
         if below and field.strip() and not _is_number(field) and all(_is_number(value) for value in below):
@@ -177,7 +185,8 @@ def _columns(
         names is None and count > 2 and not any(len(row) >= count and row[count - 1].strip() for row in body)
     ):
         count -= 1  # a delimiter at the end of every line makes no column
-    numeric = [all(_is_number(row[at]) for row in body if at < len(row)) for at in range(count)]
+    # One number makes a column of numbers: whatever else stands there is refused by its own line.
+    numeric = [any(_is_number(row[at]) for row in body if at < len(row)) for at in range(count)]
     try:
         chosen = choose_columns(names, numeric, options)
     except InputError as error:

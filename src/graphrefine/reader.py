@@ -118,6 +118,8 @@ def read(
 def _read_file(source: Source, options: Options, nodes: Any, name: str | None) -> Graph:
     format = _format_of(source, name)
     _check_options(options, format.options, f"a {format.name} file")
+    if format.name in ("mat", "mtx", "npz", "metis") and options.weights not in (None, False):
+        raise source.error("a matrix holds its own weights, not in columns; weights=False leaves them out")
     try:
         table = format.load(source, options)
         table.report["format"] = format.name

@@ -163,7 +163,7 @@ class Embedding:
         Embedding(2 nodes x 2, names 'ada' ... 'bob')
         """
         chosen = choose(path, format)
-        chosen.check_names(self.names)
+        _check_names(path, chosen, self.names)
         try:
             with (
                 replacing_folder(path, replaceable=check_replaceable, durable=durable)
@@ -272,9 +272,16 @@ def check_output(
     chosen = choose(path, format)
     chosen.check_package()
     if names is not None:
-        chosen.check_names(names)
+        _check_names(path, chosen, names)
     size = values * chosen.bytes_per_value
     check_writable(path, folder=chosen.folder, size=size, replaceable=check_replaceable)
+
+
+def _check_names(path: str | os.PathLike[str], chosen: Format, names: Names) -> None:
+    try:
+        chosen.check_names(names)
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)}: {error}") from None
 
 
 def _as_vectors(vectors: ArrayLike) -> NDArray[np.float32]:

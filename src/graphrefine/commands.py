@@ -64,7 +64,7 @@ def embed(
     compressed (gz, zst, bz2, xz); or '-', standard input.
     """
     from graphrefine.console import note, progress_bar, seconds, show_json
-    from graphrefine.describe import remarks
+    from graphrefine.describe import remarks, zero_rows
     from graphrefine.embedding import check_output
     from graphrefine.graph import usable_threads
     from graphrefine.kernels import kernels
@@ -92,8 +92,8 @@ def embed(
             embedding.save(output, format=output_format)
     spent = {**outer.seconds, **stages.seconds, "total": perf_counter() - start}
     spent["compute"] = spent["total"] - spent["read"] - spent["write"]
-    peak_mb = peak_bytes() / 1e6
-    for line in remarks(found):
+    peak_mb, zero_vectors = peak_bytes() / 1e6, zero_rows(embedding.vectors)
+    for line in remarks(found, zero_vectors=zero_vectors):
         note(line)
     if kernel == "scipy":
         note("note: no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower")
@@ -104,6 +104,7 @@ def embed(
                 "nodes": len(embedding),
                 "edges": found.edges,
                 "isolated": found.isolated,
+                "zero_vectors": zero_vectors,
                 "dim": embedding.dim,
                 "seconds": {name: spent[name] for name in STAGES},
                 "peak_mb": peak_mb,

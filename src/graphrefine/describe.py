@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphrefine.console import seconds
 
@@ -20,16 +21,31 @@ REMARKS = {
     "zero_weights": "edges of weight 0 left out",
     "missing": "records with an empty end left out",
     "isolated": "nodes without edges, their vectors zero",
+    "zero_vectors": "nodes whose edges tell nothing (to this method), their vectors zero",
 }
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+BLOCK = 8192  # rows looked at together
 
 
-def remarks(graph: Graph) -> list[str]:
-    """What reading did that a person may not expect."""
-    counts = {**graph.report, "isolated": graph.isolated}
+def remarks(graph: Graph, *, zero_vectors: int = 0) -> list[str]:
+    """What reading did that a person may not expect; and how many nodes got a zero vector, if they have one now."""
+    counts = {**graph.report, "isolated": graph.isolated, "zero_vectors": max(zero_vectors - graph.isolated, 0)}
     if counts.get("reciprocal") == graph.edges:  # a symmetric matrix, or a list meant so
         del counts["reciprocal"]
     return [f"note: {text}: {counts[name]:,}" for name, text in REMARKS.items() if counts.get(name)]
+
+
+def zero_rows(vectors: NDArray[np.float32]) -> int:
+    """How many rows are zero, found without a look at every number.
+
+    Examples
+    --------
+    >>> zero_rows(np.array([[0, 1], [0, 0], [1, 0]], np.float32))
+    1
+    """
+    candidates = np.flatnonzero(vectors[:, 0] == 0)
+    blocks = (vectors[candidates[at : at + BLOCK]] for at in range(0, len(candidates), BLOCK))
+    return sum(int((~block.any(axis=1)).sum()) for block in blocks)
 
 
 def figures(graph: Graph) -> dict[str, Any]:

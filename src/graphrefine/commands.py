@@ -83,10 +83,11 @@ def embed(
         outer = Stages(bar)
         with outer.stage("read"):
             found = read(graph, threads=threads, **reading)
-        if given_dim is None and chosen.dim > found.nodes:
-            note(f"warning: {found.source} has {found.nodes} nodes: --dim is lowered from {chosen.dim} to that")
-            chosen = replace(chosen, dim=found.nodes)
+        lowered = given_dim is None and chosen.dim > found.nodes
+        wanted, chosen = chosen.dim, replace(chosen, dim=found.nodes) if lowered else chosen
         check_output(output, format=output_format, names=found.names, values=found.nodes * chosen.dim)
+        if lowered:
+            note(f"warning: {found.source} has {found.nodes} nodes: --dim is lowered from {wanted} to that")
         embedding, stages = embed_graph(found, chosen, threads=threads, watcher=bar)
         with outer.stage("write"):
             embedding.save(output, format=output_format)

@@ -21,7 +21,7 @@ REMARKS = {
     "zero_weights": "edges of weight 0 left out",
     "missing": "records with an empty end left out",
     "isolated": "nodes without edges, their vectors zero",
-    "zero_vectors": "nodes whose edges tell nothing (to this method), their vectors zero",
+    "zero_vectors": "nodes with edges whose vectors came out zero all the same",
 }
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 BLOCK = 8192  # rows looked at together

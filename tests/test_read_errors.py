@@ -50,7 +50,7 @@ def refused(path: Path, problem: str, **options: Any) -> None:
         ("lonely\n", "^, line 1: an edge needs two columns, and there is 1"),
         ("1 2\n\n# x\n3\n", "^, line 4: there is 1 column"),
         ("1 2\nNew York Boston\n", "^, line 2: there are 3 columns .*where the first record has 2"),
-        ("1 2 0.5\n2 3 x\n", "^, line 1: there are 3 columns without names"),
+        ("1 2 0.5\n2 3 x\n", "^, line 2: weight 'x' is not a number"),
         ("1 2 3 4\n1 2 3 4\n", "^, line 1: there are 4 columns without names"),
         ("a b {}\nb c {}\n", "say .*source=, target= and weights="),
     ],

@@ -248,6 +248,7 @@ def test_the_original_programs_line_ends_are_read(tmp_path: Path) -> None:
 
 
 def test_safetensors_reads_and_writes_the_same(sample: Embedding, tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
     from safetensors import safe_open
     from safetensors.numpy import load_file, save_file
 

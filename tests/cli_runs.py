@@ -42,7 +42,8 @@ class Outcome:
 
 def run(*arguments: str | Path, stdin: bytes = b"") -> Outcome:
     """Run a command in this process, through the program's own front door."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    written = io.BytesIO(), io.BytesIO()
+    out, err = (io.TextIOWrapper(stream, "utf-8", write_through=True) for stream in written)
     typed = ["graphrefine", *map(str, arguments)]
     given = io.TextIOWrapper(io.BytesIO(stdin))
     code: Any = 0
@@ -52,8 +53,7 @@ def run(*arguments: str | Path, stdin: bytes = b"") -> Outcome:
             main()
         except SystemExit as stop:
             code = stop.code
-    texts = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
-    return Outcome(code, *texts)
+    return Outcome(code, *(stream.getvalue().decode() for stream in written))
 
 
 def spawn(*arguments: str | Path, env: Mapping[str, str] | None = None, **options: Any) -> Outcome:

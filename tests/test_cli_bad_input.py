@@ -11,7 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from tests.cli_runs import check_refused, contents, refuses, ring_of_cliques, run, spawn, write_csv
+from cli_runs import check_refused, contents, refuses, ring_of_cliques, run, spawn, write_csv
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_mat_without_network_lists_its_variables(tmp_path: Path) -> None:
     ],
 )
 def test_bad_matrices(tmp_path: Path, suffix: str, problem: str, expected: tuple[str, ...]) -> None:
-    matrix = sp.coo_matrix(([1.0, 1.0], ([0, 1], [1, 2])), shape=(3, 4 if problem == "shape" else 3)).tocsr()
+    matrix = sp.csr_matrix(np.eye(3, 4 if problem == "shape" else 3, k=1))
     if problem in ("negative", "nan"):
         matrix.data[1] = {"negative": -1.0, "nan": np.nan}[problem]
     if problem == "empty":

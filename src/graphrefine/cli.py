@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
@@ -60,7 +61,9 @@ def _obey(arguments: list[str]) -> int:
     if "_GRAPHREFINE_COMPLETE" in os.environ:  # a shell asks what could come next
         cli.main(arguments, prog_name="graphrefine")
     try:
-        with cli.make_context("graphrefine", arguments) as context:
+        with warnings.catch_warnings(), cli.make_context("graphrefine", arguments) as context:
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _show_warning
             cli.invoke(context)
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
@@ -77,6 +80,13 @@ def _obey(arguments: list[str]) -> int:
 def _failed(message: str) -> int:
     print(f"error: {message}", file=sys.stderr)
     return 2
+
+
+def _show_warning(message: Any, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
+    """What is meant for the user as one line; what is meant for us with its place in the code."""
+    meant = issubclass(category, UserWarning)
+    text = f"warning: {message}\n" if meant else warnings.formatwarning(message, category, filename, lineno)
+    print(text, end="", file=sys.stderr)
 
 
 class Stopped(KeyboardInterrupt):

@@ -1,0 +1,206 @@
+"""`REFINE`: a scikit-learn estimator in good standing, which gives what `graphrefine.embed` gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted
+
+from graphrefine import REFINE, embed
+from graphrefine.errors import InputError
+from graphs import random_graph
+
+
+@pytest.fixture(scope="module")
+def matrix() -> sp.csr_array:
+    return sp.csr_array(random_graph(60, weighted=True, seed=1).to_scipy().astype(np.float64))
+
+
+@pytest.mark.parametrize("options", [{}, {"directed": True}, {"preset": "paper"}, {"filter": "none", "power": 1}])
+def test_scikit_learns_own_checks(options: dict[str, Any]) -> None:
+    results = check_estimator(REFINE(dim=2, **options), on_skip=None)
+    assert len(results) > 30
+    assert {check["status"] for check in results} <= {"passed", "skipped"}
+    assert {check["check_name"] for check in results if check["status"] == "skipped"} <= {"check_array_api_input"}
+
+
+def test_the_tags_are_honest(matrix: sp.csr_array) -> None:
+    tags = REFINE().__sklearn_tags__()
+    assert tags.input_tags.sparse and tags.input_tags.pairwise and tags.input_tags.positive_only
+    assert not tags.input_tags.allow_nan and not tags.non_deterministic and not tags.target_tags.required
+    assert not hasattr(REFINE(), "transform"), "a node that was not in the matrix has no vector"
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("form", ["csr_array", "csr_matrix", "csc_array", "coo_array", "dense", "list", "float32"])
+def test_every_form_of_the_matrix_gives_the_same_vectors(matrix: sp.csr_array, form: str, directed: bool) -> None:
+    arcs = sp.csr_array(sp.triu(matrix)) if directed else matrix
+    forms: dict[str, Any] = {
+        "csr_array": arcs,
+        "csr_matrix": sp.csr_matrix(arcs),
+        "csc_array": arcs.tocsc(),
+        "coo_array": arcs.tocoo(),
+        "dense": arcs.toarray(),
+        "list": arcs.toarray().tolist(),
+        "float32": arcs.astype(np.float32),
+    }
+    found = REFINE(dim=8, directed=directed).fit_transform(forms[form])
+    np.testing.assert_array_equal(found, embed(arcs, dim=8, directed=directed).vectors)
+    assert found.dtype == np.float32 and found.flags.c_contiguous
+
+
+def test_integers_and_booleans_are_weights(matrix: sp.csr_array) -> None:
+    ones = (matrix > 0).astype(np.float64)
+    expected = REFINE(dim=4).fit_transform(ones)
+    np.testing.assert_array_equal(REFINE(dim=4).fit_transform(ones.toarray().astype(np.int64)), expected)
+    np.testing.assert_array_equal(REFINE(dim=4).fit_transform(ones.toarray().astype(bool)), expected)
+    assert not np.allclose(REFINE(dim=4).fit_transform(matrix), expected, atol=1e-3), "weights count"
+
+
+def test_fit_keeps_what_fit_transform_returns(matrix: sp.csr_array) -> None:
+    estimator = REFINE(dim=5, seed=3)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(estimator)
+    assert estimator.fit(matrix) is estimator
+    check_is_fitted(estimator)
+    np.testing.assert_array_equal(estimator.embedding_, REFINE(dim=5, seed=3).fit_transform(matrix))
+    assert estimator.n_features_in_ == 60
+    assert not np.allclose(estimator.embedding_, REFINE(dim=5, seed=4).fit_transform(matrix), atol=1e-3)
+
+
+def test_the_input_is_left_as_it_was(matrix: sp.csr_array) -> None:
+    given = matrix.copy()
+    REFINE(dim=4).fit(given)
+    np.testing.assert_array_equal(given.toarray(), matrix.toarray())
+
+
+def test_names_of_the_features(matrix: sp.csr_array) -> None:
+    estimator = REFINE(dim=3).fit(matrix)
+    assert estimator.get_feature_names_out().tolist() == ["refine0", "refine1", "refine2"]
+    with pytest.raises(NotFittedError):
+        REFINE(dim=3).get_feature_names_out()
+
+
+def test_clone_and_set_params(matrix: sp.csr_array) -> None:
+    estimator = REFINE(dim=4, preset="paper", filter=(0, 0.5, 0.5), power=2, directed=True, seed=9, threads=1)
+    copy = clone(estimator)
+    assert copy is not estimator and copy.get_params() == estimator.get_params()
+    np.testing.assert_array_equal(copy.fit_transform(matrix), estimator.fit_transform(matrix))
+    assert estimator.set_params(dim=6, filter="none") is estimator
+    assert estimator.fit(matrix).embedding_.shape == (60, 6)
+    assert not hasattr(clone(estimator), "embedding_")
+    with pytest.raises(ValueError, match="Invalid parameter 'colour'"):
+        estimator.set_params(colour="red")
+
+
+def test_the_constructor_only_stores(matrix: sp.csr_array) -> None:
+    estimator = REFINE(dim=-1, filter="no such filter")  # complaints come from fit
+    with pytest.raises(InputError, match="dim=-1 must be at least 1"):
+        estimator.fit(matrix)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"power": 2},
+        {"negative": 5.0},
+        {"exponent": 0.5},
+        {"log_weights": True},
+        {"two_sided": True},
+        {"filter": "heat"},
+        {"filter": "heat", "order": 3, "scale": 1.0},
+        {"bfloat16": False},
+        {"seed": 2},
+    ],
+)
+def test_options_override_the_preset(matrix: sp.csr_array, options: dict[str, Any]) -> None:
+    found = REFINE(dim=6, preset="paper", **options).fit_transform(matrix)
+    np.testing.assert_array_equal(found, embed(matrix, dim=6, preset="paper", **options).vectors)
+    assert not np.array_equal(found, REFINE(dim=6, preset="paper").fit_transform(matrix))
+
+
+def test_presets_differ_and_block_changes_nothing(matrix: sp.csr_array) -> None:
+    paper, default = (REFINE(dim=6, preset=preset).fit_transform(matrix) for preset in ("paper", None))
+    assert not np.allclose(paper, default, atol=1e-3)
+    blocked = REFINE(dim=6, preset="paper", block=2).fit_transform(matrix)
+    np.testing.assert_allclose(blocked, paper, atol=1e-4)
+
+
+def test_threads_change_nothing(matrix: sp.csr_array) -> None:
+    one, four = (REFINE(dim=6, threads=threads).fit_transform(matrix) for threads in (1, 4))
+    np.testing.assert_array_equal(one, four)
+
+
+def test_isolated_nodes_are_zero(matrix: sp.csr_array) -> None:
+    padded = sp.block_diag([matrix, np.zeros((3, 3))], format="csr")
+    found = REFINE(dim=4).fit_transform(padded)
+    assert (found[60:] == 0).all() and np.isfinite(found).all()
+    np.testing.assert_allclose(np.linalg.norm(found[:60], axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.ones((4, 3)), "must be square, not 4 x 3"),
+        (sp.csr_array(np.ones((2, 5))), "must be square, not 2 x 5"),
+        (np.array([[0, -1.0], [-1.0, 0]]), "Negative values in data passed to .*REFINE"),
+        (sp.csr_array([[0, -1.0], [-1.0, 0]]), "Negative values in data passed to .*REFINE"),
+        (np.array([[0, np.nan], [1, 0]]), "contains NaN"),
+        (np.array([[0, np.inf], [1, 0]]), "contains infinity"),
+        (np.ones(4), "Expected 2D array"),
+        (np.array([[0, 1j], [1j, 0]]), "Complex data not supported"),
+        (np.ones((2, 2)), "dim=3 is larger than the graph"),
+        (np.ones((1, 1)), "minimum of 2 is required"),
+    ],
+)
+def test_bad_input(given: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        REFINE(dim=3).fit(given)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"preset": "mine"}, "preset='mine' is not known; the presets are 'default', 'paper'"),
+        ({"filter": "wavelet"}, "filter='wavelet' is not known; the filters are 'taylor'"),
+        ({"power": 0}, "power=0 must be at least 1"),
+        ({"dim": 2.5}, "dim=2.5 must be a whole number"),
+        ({"seed": -1}, "seed=-1 must be at least 0"),
+        ({"threads": 0}, "threads must be at least 1"),
+    ],
+)
+def test_bad_options(matrix: sp.csr_array, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        REFINE(**{"dim": 3, **options}).fit(matrix)
+
+
+def test_at_the_end_of_a_pipeline() -> None:
+    points = np.random.default_rng(0).standard_normal((80, 4))
+    pipeline = make_pipeline(KNeighborsTransformer(n_neighbors=5, mode="connectivity"), REFINE(dim=4))
+    expected = REFINE(dim=4).fit_transform(_neighbours(points))
+    np.testing.assert_array_equal(pipeline.fit_transform(points), expected)
+
+
+def test_after_a_function_in_a_pipeline(matrix: sp.csr_array) -> None:
+    def damped(X: Any) -> Any:
+        return X.log1p()
+
+    pipeline = make_pipeline(FunctionTransformer(damped, accept_sparse=True), REFINE(dim=4))
+    pipeline.set_params(refine__dim=6)
+    np.testing.assert_array_equal(pipeline.fit_transform(matrix), REFINE(dim=6).fit_transform(matrix.log1p()))
+    assert isinstance(pipeline[-1], BaseEstimator) and pipeline[-1].embedding_.shape == (60, 6)
+
+
+def _neighbours(points: NDArray[np.float64]) -> Any:
+    """What KNeighborsTransformer makes: five neighbours, and each point itself."""
+    return kneighbors_graph(points, 5, mode="connectivity", include_self=True)

@@ -1,0 +1,125 @@
+"""What users build on: the public names, what importing costs in modules, and the commands."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import graphrefine
+from cli_runs import PROGRAM
+from graphrefine.commands import cli
+
+HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "pandas", "graphrefine.kernels"}
+ROOT = Path(__file__).parents[1]
+
+
+def modules_after(code: str) -> set[str]:
+    """Which modules a fresh interpreter holds after running some code."""
+    script = f"import sys\n{code}\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True, timeout=60)
+    return set(done.stderr.split())
+
+
+def test_the_public_names() -> None:
+    assert graphrefine.__all__ == [
+        "REFINE",
+        "Embedding",
+        "Graph",
+        "GraphRefineError",
+        "__version__",
+        "embed",
+        "load",
+        "read",
+    ]
+    for name in graphrefine.__all__:
+        assert getattr(graphrefine, name) is not None
+        assert name in dir(graphrefine)
+
+
+@pytest.mark.parametrize(
+    ("name", "home"),
+    [
+        ("REFINE", "graphrefine.estimator"),
+        ("Embedding", "graphrefine.embedding"),
+        ("Graph", "graphrefine.graph"),
+        ("GraphRefineError", "graphrefine.errors"),
+        ("embed", "graphrefine.refine"),
+        ("load", "graphrefine.embedding"),
+        ("read", "graphrefine.reader"),
+    ],
+)
+def test_public_names_are_documented_and_stay_what_they_are(name: str, home: str) -> None:
+    public = getattr(graphrefine, name)
+    assert public.__module__ == home
+    assert public.__doc__
+    __import__(home)
+    assert getattr(graphrefine, name) is public, "importing the module must not put it in the name's place"
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(AttributeError, match="module 'graphrefine' has no attribute 'embedd'"):
+        graphrefine.embedd  # noqa: B018
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    assert not HEAVY & modules_after("import graphrefine")
+    assert not HEAVY & modules_after("import graphrefine; graphrefine.__version__, dir(graphrefine)")
+
+
+def test_names_load_on_first_use_and_scikit_learn_only_for_the_estimator() -> None:
+    light = "from graphrefine import embed, read, load, Graph, Embedding, GraphRefineError"
+    assert "sklearn" not in modules_after(light)
+    assert {"numpy", "sklearn"} <= modules_after("from graphrefine import REFINE")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["embed", "--help"], ["evaluate", "labels", "-h"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = f"sys.argv = ['graphrefine', *{arguments}]\nfrom graphrefine.cli import main\n"
+    loaded = modules_after(code + "try: main()\nexcept SystemExit as stop: assert stop.code == 0")
+    assert "click" in loaded and not HEAVY & loaded
+
+
+def test_embedding_a_file_does_not_load_scikit_learn(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text("1 2\n2 3\n")
+    paths = f"{str(tmp_path / 'g.txt')!r}, '-o', {str(tmp_path / 'out')!r}"
+    code = f"sys.argv = ['graphrefine', 'embed', {paths}, '--json']\n"
+    code += "from graphrefine.cli import main\ntry: main()\nexcept SystemExit as stop: assert stop.code == 0"
+    assert not {"sklearn", "pyarrow", "matplotlib", "rich"} & modules_after(code)
+
+
+def test_the_commands() -> None:
+    assert set(cli.commands) == {"embed", "info", "convert", "evaluate", "demo"}
+    assert set(cli.commands["evaluate"].commands) == {"labels"}  # type: ignore[attr-defined]
+
+
+def test_the_program_is_installed_under_its_name() -> None:
+    from importlib.metadata import entry_points, version
+
+    (script,) = entry_points(group="console_scripts", name="graphrefine")
+    assert script.value == "graphrefine.cli:main"
+    assert version("graphrefine") == graphrefine.__version__
+    program = Path(sys.executable).with_name("graphrefine")
+    for command in ([str(program)] if program.exists() else PROGRAM, PROGRAM):
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stdout) == (0, f"graphrefine, version {graphrefine.__version__}\n")
+
+
+@pytest.mark.skipif(not (ROOT / "src").is_dir(), reason="the source is not here")
+def test_the_source_knows_no_machine() -> None:
+    machine = re.compile(r"/(?:work|root|home|Users)/\w")
+    for folder in ("src", "benchmarks", "docs", "scripts"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in {".py", ".cpp", ".h", ".md", ".toml", ".txt", ".json", ".cmake"}:
+                found = machine.search(path.read_text(encoding="utf-8"))
+                assert found is None, f"{path}: {found}"
+
+
+@pytest.mark.skipif(not (ROOT / "src").is_dir(), reason="the source is not here")
+def test_nothing_is_ever_unpickled() -> None:
+    for path in (ROOT / "src").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(?:import|from) (?:pickle|joblib)|allow_pickle=True", text, re.MULTILINE), path

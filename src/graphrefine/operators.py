@@ -110,14 +110,12 @@ def proximity(
     inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
     arrivals = graph.transposed()
     sums = kernels().row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
-    reached = sums > 0
-    log_phi = np.float32(exponent) * _log(sums)
-    log_total = np.log(np.exp(log_phi[reached]).sum(dtype=np.float64))
+    context = np.where(sums > 0, sums**exponent, 0.0)
     return Operator(
         graph,
         edge="log" if log_weights else "none",
-        row_shift=-_log(degree),
-        column_shift=np.where(reached, np.float32(log_total - np.log(negative)) - log_phi, np.float32(0)),
+        row_shift=-_log(degree).astype(np.float32),
+        column_shift=-(_log(context / context.sum()) + np.log(negative)).astype(np.float32),
     )
 
 
@@ -135,7 +133,6 @@ def transition(graph: Graph) -> Operator:
     return Operator(graph, edge="weight", loop=1.0, row_scale=(1.0 / (graph.degrees() + 1.0)).astype(np.float32))
 
 
-def _log(x: NDArray[np.float64]) -> Floats:
+def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """The logarithm where there is one; zero for rows and columns that hold no entry."""
-    narrow = x.astype(np.float32)
-    return np.log(narrow, out=np.zeros_like(narrow), where=narrow > 0)
+    return np.log(x, out=np.zeros_like(x), where=x > 0)

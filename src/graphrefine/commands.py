@@ -28,7 +28,6 @@ from graphrefine.cli_options import (
 from graphrefine.errors import OutputError
 
 GRAPH = click.Argument(["graph"], metavar="GRAPH")
-STAGES = ("read", "proximity", "range", "filter", "write", "total", "compute")
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -63,8 +62,8 @@ def embed(
     GRAPH is a file: an edge list (txt, csv, tsv ...), parquet, arrow, mat, mtx, npz, METIS or GraphML, also
     compressed (gz, zst, bz2, xz); or '-', standard input.
     """
-    from graphrefine.console import note, progress_bar, seconds, show_json
-    from graphrefine.describe import remarks, zero_rows
+    from graphrefine.console import note, progress_bar, show_json
+    from graphrefine.describe import durations, remarks, summed_up, zero_rows
     from graphrefine.embedding import check_output
     from graphrefine.graph import usable_threads
     from graphrefine.kernels import kernels
@@ -91,36 +90,30 @@ def embed(
         embedding, stages = embed_graph(found, chosen, threads=threads, watcher=bar)
         with outer.stage("write"):
             embedding.save(output, format=output_format)
-    spent = {**outer.seconds, **stages.seconds, "total": perf_counter() - start}
-    spent["compute"] = spent["total"] - spent["read"] - spent["write"]
-    peak_mb, zero_vectors = peak_bytes() / 1e6, zero_rows(embedding.vectors)
+    spent = durations({**outer.seconds, **stages.seconds}, total=perf_counter() - start)
+    zero_vectors = zero_rows(embedding.vectors)
+    figures = {
+        "output": output,
+        "nodes": len(embedding),
+        "edges": found.edges,
+        "isolated": found.isolated,
+        "zero_vectors": zero_vectors,
+        "dim": embedding.dim,
+        "seconds": spent,
+        "peak_mb": peak_bytes() / 1e6,
+        "threads": threads,
+        "kernel": kernel,
+        "seed": chosen.seed,
+        "graph": found.summary(),
+        "recipe": embedding.recipe,
+    }
     for line in remarks(found, zero_vectors=zero_vectors):
         note(line)
     if kernel == "scipy":
         note("note: no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower")
     if as_json:
-        return show_json(
-            {
-                "output": output,
-                "nodes": len(embedding),
-                "edges": found.edges,
-                "isolated": found.isolated,
-                "zero_vectors": zero_vectors,
-                "dim": embedding.dim,
-                "seconds": {name: spent[name] for name in STAGES},
-                "peak_mb": peak_mb,
-                "threads": threads,
-                "kernel": kernel,
-                "seed": chosen.seed,
-                "graph": found.summary(),
-                "recipe": embedding.recipe,
-            }
-        )
-    parts = ", ".join(f"{name} {seconds(spent[name])}" for name in ("read", "compute", "write"))
-    print(
-        f"{output}: {len(embedding):,} nodes x {embedding.dim} from {found.edges:,} edges "
-        f"in {seconds(spent['total'])} ({parts}; {peak_mb:,.0f} MB)"
-    )
+        return show_json(figures)
+    print(summed_up(figures))
     return None
 
 

@@ -1,4 +1,4 @@
-"""What there is to say about a graph: counted figures, the same in words, and what reading it did."""
+"""What there is to say about a graph and its embedding: figures, the same in words, and what reading did."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ REMARKS = {
     "zero_vectors": "nodes with edges whose vectors came out zero all the same",
 }
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+STAGES = ("read", "proximity", "range", "filter", "write", "total", "compute")
 BLOCK = 8192  # rows looked at together
 
 
@@ -46,6 +47,27 @@ def zero_rows(vectors: NDArray[np.float32]) -> int:
     candidates = np.flatnonzero(vectors[:, 0] == 0)
     blocks = (vectors[candidates[at : at + BLOCK]] for at in range(0, len(candidates), BLOCK))
     return sum(int((~block.any(axis=1)).sum()) for block in blocks)
+
+
+def durations(spent: dict[str, float], *, total: float) -> dict[str, float]:
+    """Seconds of each stage of an embedding, in order; ``compute`` is all but reading and writing.
+
+    Examples
+    --------
+    >>> stages = {"read": 2.0, "proximity": 0.5, "range": 1.0, "filter": 1.0, "write": 0.5}
+    >>> durations(stages, total=5.5)["compute"]
+    3.0
+    """
+    whole = {**spent, "total": total, "compute": total - spent["read"] - spent["write"]}
+    return {stage: whole[stage] for stage in STAGES}
+
+
+def summed_up(figures: dict[str, Any]) -> str:
+    """One line about an embedding that was made."""
+    spent = {stage: seconds(value) for stage, value in figures["seconds"].items()}
+    parts = ", ".join(f"{stage} {spent[stage]}" for stage in ("read", "compute", "write"))
+    made = f"{figures['nodes']:,} nodes x {figures['dim']} from {figures['edges']:,} edges"
+    return f"{figures['output']}: {made} in {spent['total']} ({parts}; {figures['peak_mb']:,.0f} MB)"
 
 
 def figures(graph: Graph) -> dict[str, Any]:

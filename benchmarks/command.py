@@ -23,6 +23,8 @@ import numpy as np
 from common import data, graph, machine
 from graphrefine.graph import Graph
 
+REST = 5.0  # seconds before each command, so that all find memory as a first command would: not just left by another
+
 
 def write_edge_list(read: Graph, path: Path) -> None:
     row = np.repeat(np.arange(read.nodes, dtype=np.int32), np.diff(read.indptr))
@@ -34,6 +36,7 @@ def run(*arguments: object) -> tuple[dict[str, Any], float, float]:
     """The JSON of a command, its wall time and its peak memory in MB, both seen from outside."""
     program = [sys.executable, "-m", "graphrefine.cli", *map(str, arguments), "--json"]
     wrapped = [sys.executable, __file__, "--measure", *program]
+    time.sleep(REST)
     done = subprocess.run(wrapped, capture_output=True, text=True, check=True)
     figures, outside = done.stdout.rsplit("\n@", 1)
     seconds, peak = map(float, outside.split())

@@ -2,8 +2,9 @@
 
     python benchmarks/forecast.py [--rounds 3] [--threads 1,2]
 
-Each forecast and the run it foretells are processes of their own, one after the other. The bar is 25% for the median of
-the rounds.
+Each forecast and the run it foretells are processes of their own, one after the other, each after a rest: on a virtual
+machine, memory that another process has just left is many times faster to take than memory that the host must find.
+The bar is 25% for the median of the rounds.
 """
 
 from __future__ import annotations

@@ -43,6 +43,8 @@ class Estimate:
 def estimate(graph: Graph, chosen: Settings, *, threads: int) -> Estimate:
     """The cost of embedding a graph with these settings on this machine."""
     if len(graph.indices) * chosen.dim <= SMALL:
+        import graphrefine.embedding  # noqa: F401  loading it is not the embedding's time
+
         start = perf_counter()
         embed_graph(graph, chosen, threads=threads)
         return Estimate(perf_counter() - start, peak_bytes())

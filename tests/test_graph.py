@@ -12,13 +12,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph import Graph, check
 from strategies import PATIENT
 
-
-@pytest.fixture(params=["native", "scipy"], autouse=True)
-def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "scipy":
-        monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
-    else:
-        pytest.importorskip("graphrefine.kernels._native")
+pytestmark = pytest.mark.usefixtures("each_kernel")
 
 
 def dense(graph: Graph) -> list[list[float]]:

@@ -19,13 +19,7 @@ import scipy.sparse as sp
 from graphrefine.errors import FormatError, InputError
 from graphrefine.reader import read
 
-
-@pytest.fixture(params=["native", "scipy"], autouse=True)
-def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "scipy":
-        monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
-    else:
-        pytest.importorskip("graphrefine.kernels._native")
+pytestmark = pytest.mark.usefixtures("each_kernel")
 
 
 def refused(path: Path, problem: str, **options: Any) -> None:

@@ -18,13 +18,7 @@ from graphrefine.graph import Graph, check
 from graphrefine.reader import read
 from strategies import INTEGERS, PATIENT, Edge, edge_lists
 
-
-@pytest.fixture(params=["native", "scipy"], autouse=True)
-def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "scipy":
-        monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
-    else:
-        pytest.importorskip("graphrefine.kernels._native")
+pytestmark = pytest.mark.usefixtures("each_kernel")
 
 
 def edges_of(graph: Graph) -> dict[tuple[Any, Any], float]:

@@ -2,89 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels import _native
-from graphrefine.kernels._native import simd
+from graphrefine.kernels._native import rotate, simd
 
-__all__ = ["Product", "breadth_first", "name", "permute", "product", "rotate", "row_sums", "signs", "simd"]
+__all__ = ["breadth_first", "name", "permute", "product", "rotate", "row_sums", "signs", "simd"]
 
 name = "native"
+product = _native.Product  # a class, called like the twin's function
 Floats = NDArray[np.float32]
-
-
-class Product:
-    """A `graphrefine.kernels.Product` in C++."""
-
-    def __init__(self, product: _native.Product) -> None:
-        self._product = product
-
-    def apply(
-        self,
-        x: NDArray[Any],
-        *,
-        out: NDArray[Any],
-        scale: float = 1.0,
-        plus: NDArray[Any] | None = None,
-        plus_scale: float = 0.0,
-        unit: bool = False,
-        gram: NDArray[np.float64] | None = None,
-        threads: int = 1,
-    ) -> None:
-        """See `graphrefine.kernels.Product.apply`."""
-        self._product.apply(
-            x, out=out, scale=scale, plus=plus, plus_scale=plus_scale, unit=unit, gram=gram, threads=threads
-        )
-
-
-def product(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    *,
-    columns: int,
-    value: Floats | None = None,
-    row_shift: Floats | None = None,
-    column_shift: Floats | None = None,
-    row_scale: Floats | None = None,
-    column_scale: Floats | None = None,
-    constant: float = 0.0,
-    loop: float = 0.0,
-) -> Product:
-    """See `graphrefine.kernels.Kernels.product`."""
-    return Product(
-        _native.Product(
-            indptr,
-            indices,
-            columns=columns,
-            value=value,
-            row_shift=row_shift,
-            column_shift=column_shift,
-            row_scale=row_scale,
-            column_scale=column_scale,
-            constant=constant,
-            loop=loop,
-        )
-    )
-
-
-def rotate(
-    x: NDArray[Any],
-    rotation: Floats | None,
-    *,
-    triangular: bool = False,
-    out: NDArray[Any] | None,
-    places: NDArray[np.int32] | None = None,
-    unit: bool = False,
-    gram: NDArray[np.float64] | None = None,
-    threads: int = 1,
-) -> None:
-    """See `graphrefine.kernels.Kernels.rotate`."""
-    _native.rotate(
-        x, rotation, triangular=triangular, out=out, places=places, unit=unit, gram=gram, threads=threads
-    )
 
 
 def breadth_first(indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -142,8 +142,9 @@ NB_MODULE(_native, module) {
         .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>, std::int64_t, std::optional<Vector<const float>>,
                       std::optional<Vector<const float>>, std::optional<Vector<const float>>, std::optional<Vector<const float>>,
                       std::optional<Vector<const float>>, float, float>(),
-             "indptr"_a, "indices"_a, nb::kw_only(), "columns"_a, "value"_a.none(), "row_shift"_a.none(),
-             "column_shift"_a.none(), "row_scale"_a.none(), "column_scale"_a.none(), "constant"_a, "loop"_a)
+             "indptr"_a, "indices"_a, nb::kw_only(), "columns"_a, "value"_a = nb::none(), "row_shift"_a = nb::none(),
+             "column_shift"_a = nb::none(), "row_scale"_a = nb::none(), "column_scale"_a = nb::none(), "constant"_a = 0.f,
+             "loop"_a = 0.f)
         .def(
             "apply",
             [](const Product &self, const Matrix &x, const OptionalMatrix &out, float scale, const OptionalMatrix &plus,
@@ -154,8 +155,8 @@ NB_MODULE(_native, module) {
                 nb::gil_scoped_release released;
                 arithmetic().apply(self.view, from, finish, threads);
             },
-            "x"_a, nb::kw_only(), "out"_a.none(), "scale"_a, "plus"_a.none(), "plus_scale"_a, "unit"_a, "gram"_a.none(),
-            "threads"_a);
+            "x"_a, nb::kw_only(), "out"_a.none(), "scale"_a = 1.f, "plus"_a = nb::none(), "plus_scale"_a = 0.f, "unit"_a = false,
+            "gram"_a = nb::none(), "threads"_a = 1);
 
     module.def(
         "rotate",
@@ -177,5 +178,6 @@ NB_MODULE(_native, module) {
             nb::gil_scoped_release released;
             arithmetic().rotate(from, rotation ? rotation->data() : nullptr, triangular, finish, threads);
         },
-        "x"_a, "rotation"_a.none(), nb::kw_only(), "triangular"_a, "out"_a.none(), "places"_a.none(), "unit"_a, "gram"_a.none(), "threads"_a);
+        "x"_a, "rotation"_a.none(), nb::kw_only(), "triangular"_a = false, "out"_a.none(), "places"_a = nb::none(),
+        "unit"_a = false, "gram"_a = nb::none(), "threads"_a = 1);
 }

@@ -26,10 +26,10 @@ class BlocksEngine:
     def _slices(self) -> list[slice]:
         return [slice(a, b) for a, b in zip(self.bounds[:-1], self.bounds[1:], strict=True)]
 
-    def random(self, columns: int, *, seed: int) -> Blocks:
-        words = -(-columns // 32)
+    def random(self, *, seed: int) -> Blocks:
+        words = -(-self.columns // 32)
         return [
-            twin.to_float32(twin.signs(seed, s.start, rows=s.stop - s.start, words=words))[:, :columns]
+            twin.to_float32(twin.signs(seed, s.start, rows=s.stop - s.start, words=words))[:, : self.columns]
             for s in self._slices()
         ]
 

@@ -69,8 +69,8 @@ def test_horner_equals_the_plain_sum(graph: Graph, theta: list[float]) -> None:
     assert trimmed is not None
     engine = LocalEngine(graph, columns=8, bfloat16=False)
     T = transition(graph)
-    R = engine.collect(engine.apply(T, engine.random(8, seed=0), precise=True))  # T @ signs, row by row
-    tall = engine.apply(T, engine.random(8, seed=0), precise=True)
+    R = engine.collect(engine.apply(T, engine.random(seed=0), precise=True))  # T @ signs, row by row
+    tall = engine.apply(T, engine.random(seed=0), precise=True)
     F = engine.collect(diffuse(engine, T, tall, trimmed))
     dense = T.to_scipy().toarray().astype(np.float64)
     plain = np.sum([c * np.linalg.matrix_power(dense, k) @ R for k, c in enumerate(trimmed)], axis=0)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from graphrefine.graph import Graph, check
 from graphrefine.reader import read
+from graphs import data_folder
 from strategies import PATIENT, WORDS, Edge, edge_lists
 
 
@@ -224,12 +224,9 @@ REAL = {  # nodes, edges, isolated: the table in the data's INDEX.md
 
 @pytest.mark.parametrize("name", sorted(REAL))
 def test_real_matrices(name: str) -> None:
-    folder = os.environ.get("GRAPHREFINE_DATA")
-    if not folder:
-        pytest.skip("GRAPHREFINE_DATA is not set: the real graphs are not here")
-    graph = read(Path(folder) / name)
+    graph = read(data_folder() / name)
     check(graph)
     assert (graph.nodes, graph.edges, graph.isolated) == REAL[name]
-    scipys: Any = scipy.io.loadmat(Path(folder) / name)["network"]
+    scipys: Any = scipy.io.loadmat(data_folder() / name)["network"]
     hollow = sp.csr_array(scipys - sp.diags_array(scipys.diagonal()))
     assert abs(graph.to_scipy() - hollow.maximum(hollow.T)).max() < 1e-3

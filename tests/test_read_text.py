@@ -4,7 +4,6 @@ import bz2
 import gzip
 import io
 import lzma
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 
 from graphrefine.graph import Graph, check
 from graphrefine.reader import read
+from graphs import data_folder
 from strategies import INTEGERS, PATIENT, Edge, edge_lists
 
 pytestmark = pytest.mark.usefixtures("each_kernel")
@@ -277,15 +277,8 @@ def test_written_integers_come_back_as_integers(tmp_path: Path, edges: list[Edge
     assert graph.names.tolist() == sorted({int(end) for edge in edges for end in edge[:2]})
 
 
-def data_file(name: str) -> Path:
-    folder = os.environ.get("GRAPHREFINE_DATA")
-    if not folder:
-        pytest.skip("GRAPHREFINE_DATA is not set: the real graphs are not here")
-    return Path(folder) / name
-
-
 def test_a_real_table_of_dependencies() -> None:
-    graph = read(data_file("npm-dependencies.tsv.gz"), directed=True)
+    graph = read(data_folder() / "npm-dependencies.tsv.gz", directed=True)
     check(graph)
     assert graph.report["columns"] == ["dependent", "dependency"]
     assert (graph.report["records"], graph.report["self_loops"], graph.report["missing"]) == (926_384, 97, 1)

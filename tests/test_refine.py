@@ -94,8 +94,8 @@ class _PermutedSketch(LocalEngine):
 
     rows: NDArray[Any]
 
-    def random(self, columns: int, *, seed: int) -> LocalTall:
-        return LocalTall(np.ascontiguousarray(super().random(columns, seed=seed).data[self.rows]))
+    def random(self, *, seed: int) -> LocalTall:
+        return LocalTall(np.ascontiguousarray(super().random(seed=seed).data[self.rows]))
 
 
 @given(graphs(least=80), st.integers(0, 10**6))

@@ -89,7 +89,7 @@ def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:
     start = perf_counter()
     engine = LocalEngine(graph, columns=chosen.dim, threads=threads, bfloat16=chosen.bfloat16)
     M = proximity(graph, threads=threads)
-    sketch = engine.random(chosen.dim, seed=chosen.seed)
+    sketch = engine.random(seed=chosen.seed)
     engine._product(M)
     once = perf_counter() - start
 
@@ -98,10 +98,11 @@ def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:
     x = probe.fresh_half()
     product = probe.product(M, x)
     total = once + probe.touching(2) + signs + (chosen.power - 1) * product + product
-    total += probe.gram() + probe.rotation(triangular=True)
+    gram = probe.gram()
+    total += gram + probe.rotation(triangular=True)
     if theta is not None:
         total += (len(theta) - 1) * probe.product(transition(graph), x)
-        total += probe.gram() + probe.rotation(triangular=False)
+        total += gram + probe.rotation(triangular=False)
     return total
 
 

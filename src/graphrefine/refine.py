@@ -122,7 +122,7 @@ def refine(
             log_weights=chosen.log_weights,
             threads=threads,
         )
-        sketch = engine.random(chosen.dim, seed=chosen.seed)
+        sketch = engine.random(seed=chosen.seed)
     with stages.stage("range", steps=chosen.power + 1):
         R = range_finder(
             engine,

@@ -24,8 +24,8 @@ T = TypeVar("T")
 class Engine(Protocol[T]):
     """The verbs. ``T`` is the engine's kind of tall matrix."""
 
-    def random(self, columns: int, *, seed: int) -> T:
-        """A sketch of random signs; row i depends on the seed and on i alone."""
+    def random(self, *, seed: int) -> T:
+        """A sketch of random signs, as wide as the engine's matrices; row i depends on the seed and on i alone."""
 
     def apply(
         self,

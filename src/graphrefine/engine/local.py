@@ -112,7 +112,7 @@ class LocalEngine:
             other += stored
         return Sizes(graph.nodes * padded * 4, 2 if half else 3, 2, other)
 
-    def random(self, columns: int, *, seed: int) -> LocalTall:
+    def random(self, *, seed: int) -> LocalTall:
         """See `graphrefine.engine.Engine.random`."""
         words = self.padded // 32
         return LocalTall(self.kernels.signs(seed, 0, rows=self.graph.nodes, words=words, order=self.order))

@@ -13,7 +13,6 @@ where they train, and are given no label where they are tested.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -27,6 +26,7 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate.labels import align, as_labels
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
 from graphrefine.evaluate.scores import LabelScores, RatioScores
+from graphrefine.graph import usable_threads
 from graphrefine.linalg import one_blas_thread
 from graphrefine.progress import Stages, Watcher
 
@@ -233,7 +233,7 @@ def _in_parallel(
 ) -> Iterator[_Outcome]:
     """Outcomes in the order of `splits`. Each has one BLAS thread, so that their number changes no bit."""
     stages = Stages(progress)
-    workers = min(threads or os.cpu_count() or 1, len(splits))
+    workers = min(usable_threads(threads), len(splits))
     with (
         stages.stage("classify", steps=len(splits)),
         one_blas_thread(),

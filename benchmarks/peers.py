@@ -45,7 +45,8 @@ def contend(contender: str) -> None:
     read = graph("web-google")
     adjacency = sp.csr_matrix(read.to_scipy().astype(np.float64))
     if contender == "graphrefine":
-        from graphrefine.refine import embed_graph, settings
+        from graphrefine.methods import embed_graph
+        from graphrefine.refine import settings
 
         work: Callable[[], object] = partial(embed_graph, read, settings("paper"), threads=1)
     elif contender == "fastrp":

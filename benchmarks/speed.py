@@ -18,7 +18,8 @@ import numpy as np
 from common import graph, interleaved, machine, show
 from graphrefine import reference
 from graphrefine.linalg import one_blas_thread
-from graphrefine.refine import embed_graph, settings
+from graphrefine.methods import embed_graph
+from graphrefine.refine import settings
 
 BARS = {
     "web-google": {"graphrefine, 1 thread": 15.0, "graphrefine, 2 threads": 25.0},

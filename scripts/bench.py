@@ -18,7 +18,8 @@ from threadpoolctl import threadpool_limits
 from graphrefine import reference
 from graphrefine.graph import Graph
 from graphrefine.kernels import kernels
-from graphrefine.refine import embed_graph, settings
+from graphrefine.methods import embed_graph
+from graphrefine.refine import settings
 
 NODES, GROUPS, EDGES, REPEATS = 20_000, 200, 200_000, 3
 

@@ -313,8 +313,8 @@ def test_help_names_every_filter_and_format() -> None:
 def test_usage() -> None:
     assert works("--version").out == f"graphrefine, version {__version__}\n"
     assert works().out == works("--help").out, "no command: the help"
-    listed = works().out.split("Commands:")[1].split("\n")[1:6]
-    assert [line.split()[0] for line in listed] == ["embed", "info", "evaluate", "convert", "demo"]
+    listed = works().out.split("Commands:")[1].strip().split("\n")
+    assert [line.split()[0] for line in listed] == ["embed", "info", "evaluate", "convert", "methods", "demo"]
     check_refused(run("emebd"), "No such command 'emebd'", "graphrefine --help")
     check_refused(run("embed"), "Missing argument 'GRAPH'", "graphrefine embed --help")
     check_refused(run("embed", "g.csv"), "Missing option '-o'", "graphrefine embed --help")
@@ -341,6 +341,6 @@ def test_a_bug_shows_its_traceback(tmp_path: Path, edges: Path, monkeypatch: pyt
     def broken(*_: Any, **__: Any) -> NDArray[Any]:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("graphrefine.refine.embed_graph", broken)
+    monkeypatch.setattr("graphrefine.methods.embed_graph", broken)
     with pytest.raises(ZeroDivisionError):
         run("embed", edges, "-o", tmp_path / "out")

@@ -47,7 +47,7 @@ def test_the_public_names() -> None:
         ("Embedding", "graphrefine.embedding"),
         ("Graph", "graphrefine.graph"),
         ("GraphRefineError", "graphrefine.errors"),
-        ("embed", "graphrefine.refine"),
+        ("embed", "graphrefine.methods"),
         ("load", "graphrefine.embedding"),
         ("read", "graphrefine.reader"),
     ],
@@ -92,7 +92,7 @@ def test_embedding_a_file_does_not_load_scikit_learn(tmp_path: Path) -> None:
 
 
 def test_the_commands() -> None:
-    assert set(cli.commands) == {"embed", "info", "convert", "evaluate", "demo"}
+    assert set(cli.commands) == {"embed", "info", "convert", "evaluate", "demo", "methods"}
     assert set(cli.commands["evaluate"].commands) == {"labels"}  # type: ignore[attr-defined]
 
 

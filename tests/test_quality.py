@@ -13,7 +13,8 @@ from graphrefine import reference
 from graphrefine.evaluate import Labels, evaluate_labels, random_control, read_labels
 from graphrefine.graph import Graph
 from graphrefine.kernels import kernels, twin
-from graphrefine.refine import embed_graph, settings
+from graphrefine.methods import embed_graph
+from graphrefine.refine import settings
 from graphs import data_folder, permuted
 
 # Tables 1 and 2 of the paper at 50 %: Micro and Macro F1 of RBQR and REFINE.

@@ -21,8 +21,9 @@ from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.errors import InputError
 from graphrefine.graph import Graph
 from graphrefine.kernels import kernels, twin
+from graphrefine.methods import embed_graph
 from graphrefine.progress import Stages
-from graphrefine.refine import PRESETS, Settings, embed_graph, refine, settings
+from graphrefine.refine import PRESETS, Settings, refine, settings
 from graphs import data_folder, deviations, graphs, misalignment, permuted, random_graph
 
 
@@ -215,7 +216,7 @@ def test_explicit_options_override_the_preset() -> None:
         ({"negative": float("nan")}, "negative=nan must be a finite number"),
         ({"exponent": float("inf")}, "exponent=inf"),
         ({"filter": "fourier"}, "filter='fourier' is not known"),
-        ({"preset": "papers"}, "preset='papers' is not known; the presets are 'default', 'paper'"),
+        ({"preset": "papers"}, "preset='papers' is not known; the presets of method 'refine' are 'default', 'paper'"),
         ({"threads": 0}, "threads"),
         ({"seed": -1}, "seed=-1"),
     ],

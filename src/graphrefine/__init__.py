@@ -18,7 +18,7 @@ _HOME = {  # public name -> its module, loaded on first use
     "Graph": "graph",
     "GraphRefineError": "errors",
     "REFINE": "estimator",
-    "embed": "refine",
+    "embed": "methods",
     "load": "embedding",
     "read": "reader",
 }
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from graphrefine.errors import GraphRefineError
     from graphrefine.estimator import REFINE
     from graphrefine.graph import Graph
+    from graphrefine.methods import embed
     from graphrefine.reader import read
-    from graphrefine.refine import embed
 
 
 def __getattr__(name: str) -> Any:

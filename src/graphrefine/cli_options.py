@@ -109,7 +109,7 @@ READING = under(
 )  # fmt: skip
 
 REFINING = under(
-    "The method (REFINE)",
+    "The method's settings (all methods: dim and seed; the others are REFINE's)",
     Option(["--dim"], type=int, metavar="K",
            help="Length of the vectors.  [default: 128, or the number of nodes if that is less]"),
     Option(["--preset"], metavar="NAME",
@@ -134,8 +134,13 @@ REFINING = under(
     Option(["--seed"], type=int, metavar="N", help="Of the random sketch.  [default: 0]"),
 )  # fmt: skip
 
+GRAPH = click.Argument(["graph"], metavar="GRAPH")
+METHOD = Option(["--method"], default="refine", show_default=True, metavar="NAME",
+                help="Which one; graphrefine methods lists them.")  # fmt: skip
+SET = Option(["--set", "assigned"], multiple=True, metavar="SETTING=VALUE",
+             help="A setting of the method, as graphrefine methods NAME lists them; can be given again.")  # fmt: skip
 THREADS = Option(["--threads"], type=int, metavar="N",
-                 help="At most so many; the result is the same.  [default: all cores]")  # fmt: skip
+                 help="At most so many.  [default: all cores]")  # fmt: skip
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
 
@@ -144,8 +149,25 @@ def reading_options(options: dict[str, Any]) -> dict[str, Any]:
     return {str(option.name): options.pop(str(option.name)) for option in READING}
 
 
+def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:
+    """Take the method, its preset and its settings out of a command's options."""
+    from graphrefine.methods import find
+    from graphrefine.settings import parse
+
+    method, preset = options.pop("method"), options.pop("preset", None)
+    kind = find(method).settings
+    for assignment in options.pop("assigned"):
+        name, equals, text = assignment.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{assignment!r} is not SETTING=VALUE, as in window=5", param_hint="--set")
+        if options.get(name) is not None:
+            raise click.BadParameter(f"{name!r} is given twice", param_hint="--set")
+        options[name] = parse(kind, name, text, of=f"method {method!r}")
+    return method, preset, options
+
+
 _ARGUMENTS = "|".join(
-    [*(str(option.name) for option in (*READING, *REFINING, THREADS)), "ratios", "repeats", "C"]
+    [*(str(option.name) for option in (*READING, *REFINING, METHOD, THREADS)), "ratios", "repeats", "C"]
 )
 
 

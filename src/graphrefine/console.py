@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -77,12 +77,13 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else str(value)
 
 
-def show_table(rows: Sequence[Sequence[str]]) -> None:
-    """Rows of text, the first one being the names of the columns: the first column to the left, the others right."""
+def show_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> None:
+    """Rows of text, the first one being the names of the columns; these columns to the left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for first, *others in rows:
-        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        print("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        aligned = (cell.ljust(w) if place in left else cell.rjust(w) for place, (cell, w) in enumerate(cells))
+        print("  ".join(aligned).rstrip())
 
 
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:

@@ -14,8 +14,9 @@ from graphrefine.errors import OutputError
 from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.files import check_writable, replacing
 from graphrefine.graph import Graph, usable_threads
+from graphrefine.methods import embed_graph
 from graphrefine.progress import Stages, Watcher
-from graphrefine.refine import embed_graph, settings
+from graphrefine.refine import settings
 
 DIM = 64
 NEIGHBOURS = 10

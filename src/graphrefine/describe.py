@@ -24,7 +24,6 @@ REMARKS = {
     "zero_vectors": "nodes with edges whose vectors came out zero all the same",
 }
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
-STAGES = ("read", "proximity", "range", "filter", "write", "total", "compute")
 BLOCK = 8192  # rows looked at together
 
 
@@ -58,8 +57,9 @@ def durations(spent: dict[str, float], *, total: float) -> dict[str, float]:
     >>> durations(stages, total=5.5)["compute"]
     3.0
     """
-    whole = {**spent, "total": total, "compute": total - spent["read"] - spent["write"]}
-    return {stage: whole[stage] for stage in STAGES}
+    method = {stage: value for stage, value in spent.items() if stage not in ("read", "write")}
+    rest = {"total": total, "compute": total - spent["read"] - spent["write"]}
+    return {"read": spent["read"], **method, "write": spent["write"], **rest}
 
 
 def summed_up(figures: dict[str, Any]) -> str:

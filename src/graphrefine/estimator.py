@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import validate_data
 
 from graphrefine.graph import Graph
-from graphrefine.refine import embed_graph, settings
+from graphrefine.methods import embed_graph
+from graphrefine.refine import settings
 
 
 class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

@@ -8,8 +8,6 @@ sample of the rows, with the kernels, threads and order of the real run, and mul
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
@@ -20,8 +18,10 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.filters import coefficients
+from graphrefine.memory import held_bytes, peak_bytes
+from graphrefine.methods import embed_graph
 from graphrefine.operators import Operator, proximity, transition
-from graphrefine.refine import Settings, embed_graph
+from graphrefine.refine import Settings
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
@@ -51,37 +51,12 @@ def estimate(graph: Graph, chosen: Settings, *, threads: int) -> Estimate:
     return Estimate(_seconds(graph, chosen, threads), _bytes(graph, chosen))
 
 
-def peak_bytes() -> int:
-    """The most memory that this process has held so far; 0 where the system does not tell (Windows)."""
-    try:
-        # getrusage counts what the process that started this one held at that moment; this counts from there on.
-        with open("/proc/self/status", "rb") as status:  # noqa: PTH123  a pseudo-file
-            return next(int(line.split()[1]) * 1024 for line in status if line.startswith(b"VmHWM:"))
-    except (OSError, StopIteration):
-        pass
-    try:
-        import resource
-    except ImportError:
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
 def _bytes(graph: Graph, chosen: Settings) -> int:
     """What the process holds at the height of the run: what it holds now, and what the engine adds."""
     engine = LocalEngine.sizes(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
     filtered = coefficients(chosen.filter, order=chosen.order, scale=chosen.scale) is not None
     slabs = engine.slabs if filtered else engine.slabs_unfiltered
-    return max(peak_bytes(), _held_bytes() + slabs * engine.slab_bytes + engine.other_bytes)
-
-
-def _held_bytes() -> int:
-    """What this process holds now."""
-    try:
-        with open("/proc/self/statm") as statm:  # noqa: PTH123  a pseudo-file
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
-    except OSError:
-        return peak_bytes()
+    return max(peak_bytes(), held_bytes() + slabs * engine.slab_bytes + engine.other_bytes)
 
 
 def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:

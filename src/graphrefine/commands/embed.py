@@ -1,0 +1,109 @@
+"""``graphrefine embed``: vectors for every node of a graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import click
+
+from graphrefine.cli_options import (
+    GRAPH,
+    JSON,
+    METHOD,
+    READING,
+    REFINING,
+    SET,
+    THREADS,
+    Command,
+    Option,
+    method_options,
+    reading_options,
+)
+from graphrefine.errors import OutputError
+
+
+@click.command(
+    cls=Command,
+    params=[
+        GRAPH,
+        Option(["-o", "--output"], required=True, metavar="OUT",
+               help="Where the vectors go. The suffix says how: none (a folder), .npy .npz .parquet .arrow "
+                    ".safetensors .txt .vec (word2vec) .bin (the same, binary) .csv .csv.gz"),
+        Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not say."),
+        METHOD, THREADS, JSON, SET, *REFINING, *READING,
+    ],
+    short_help="Vectors for every node of a graph.",
+)  # fmt: skip
+def embed(
+    graph: str, output: str, output_format: str | None, threads: int | None, as_json: bool, **options: Any
+) -> None:
+    """Vectors for every node of GRAPH, with the node names kept.
+
+    GRAPH is a file: an edge list (txt, csv, tsv ...), parquet, arrow, mat, mtx, npz, METIS or GraphML, also
+    compressed (gz, zst, bz2, xz); or '-', standard input.
+    """
+    from graphrefine.console import note, progress_bar, show_json
+    from graphrefine.describe import durations, remarks, summed_up, zero_rows
+    from graphrefine.embedding import check_output
+    from graphrefine.graph import usable_threads
+    from graphrefine.kernels import kernels
+    from graphrefine.memory import peak_bytes
+    from graphrefine.methods import embed_graph, settings
+    from graphrefine.progress import Stages
+    from graphrefine.reader import read
+
+    start = perf_counter()
+    reading = reading_options(options)
+    method, preset, given = method_options(options)
+    chosen, given_dim = settings(method, preset, **given), given["dim"]
+    threads, kernel = usable_threads(threads), kernels().name
+    _check_not_input(output, graph, reading["nodes"])
+    check_output(output, format=output_format)
+    with progress_bar() as bar:
+        outer = Stages(bar)
+        with outer.stage("read"):
+            found = read(graph, threads=threads, **reading)
+        lowered = given_dim is None and chosen.dim > found.nodes
+        wanted, chosen = chosen.dim, replace(chosen, dim=found.nodes) if lowered else chosen
+        check_output(output, format=output_format, names=found.names, values=found.nodes * chosen.dim)
+        if lowered:
+            note(f"warning: {found.source} has {found.nodes} nodes: --dim is lowered from {wanted} to that")
+        embedding, stages = embed_graph(found, chosen, method=method, threads=threads, watcher=bar)
+        with outer.stage("write"):
+            embedding.save(output, format=output_format)
+    spent = durations({**outer.seconds, **stages.seconds}, total=perf_counter() - start)
+    zero_vectors = zero_rows(embedding.vectors)
+    figures = {
+        "output": output,
+        "nodes": len(embedding),
+        "edges": found.edges,
+        "isolated": found.isolated,
+        "zero_vectors": zero_vectors,
+        "method": method,
+        "dim": embedding.dim,
+        "seconds": spent,
+        "peak_mb": peak_bytes() / 1e6,
+        "threads": threads,
+        "kernel": kernel,
+        "seed": chosen.seed,
+        "graph": found.summary(),
+        "recipe": embedding.recipe,
+    }
+    for line in remarks(found, zero_vectors=zero_vectors):
+        note(line)
+    if kernel == "scipy":
+        note("note: no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower")
+    if as_json:
+        return show_json(figures)
+    print(summed_up(figures))
+    return None
+
+
+def _check_not_input(output: str, graph: str, nodes: str | int | None) -> None:
+    """Refuse to replace what is about to be read."""
+    for path in (graph, nodes):
+        if isinstance(path, str) and Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
+            raise OutputError(f"{output}: is an input, and would be replaced; choose another --output")

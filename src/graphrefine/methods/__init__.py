@@ -1,0 +1,169 @@
+"""Every method behind one door: `embed`, `embed_graph`, and what there is to know of each method.
+
+>>> from graphrefine import methods
+>>> methods.find("rbqr").summary
+'REFINE without its filter: Algorithm 1 alone'
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from graphrefine import __version__
+from graphrefine.errors import InputError
+from graphrefine.methods.contract import Chosen, Floats, Method, Run
+from graphrefine.progress import Stages, Watcher
+from graphrefine.settings import choose
+
+if TYPE_CHECKING:
+    from graphrefine.embedding import Embedding
+    from graphrefine.graph import Graph
+
+METHODS = {  # name -> its module in this folder and the name of its Method there; loaded on first use
+    "refine": ("refining", "REFINE"),
+    "rbqr": ("refining", "RBQR"),
+}
+
+
+def find(name: str) -> Method[Any]:
+    """The method of this name.
+
+    Examples
+    --------
+    >>> find("refine").reference
+    'Zhu and Koniusz, CIKM 2021'
+    """
+    if name not in METHODS:
+        near = difflib.get_close_matches(str(name), METHODS, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise InputError(f"method={name!r} is not known{hint}; the methods are {', '.join(METHODS)}")
+    module, attribute = METHODS[name]
+    found: Method[Any] = getattr(import_module(f"graphrefine.methods.{module}"), attribute)
+    return found
+
+
+def settings(name: str, preset: str | None = None, **options: Any) -> Any:
+    """The settings of a method: those of a preset, with the options that are not None in place of its own.
+
+    Examples
+    --------
+    >>> settings("rbqr", dim=16).filter
+    'none'
+    """
+    chosen = find(name)
+    given = {option: value for option, value in options.items() if value is not None}
+    for option, value in chosen.fixed.items():
+        if given.setdefault(option, value) != value:
+            raise InputError(f"{option}={given[option]!r} cannot be set with method={name!r}; leave it out")
+    return choose(chosen.settings, given, presets=chosen.presets, preset=preset, of=f"method {name!r}")
+
+
+def embed_graph(
+    graph: Graph,
+    chosen: Chosen,
+    *,
+    method: str = "refine",
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> tuple[Embedding, Stages]:
+    """An `Embedding` of a graph by a method with settings of its own, and how long the stages took."""
+    from graphrefine.embedding import Embedding
+    from graphrefine.graph import usable_threads
+
+    by = find(method)
+    by.check(graph, chosen)
+    stages = Stages(watcher)
+    vectors = by.fit(graph, chosen, Run(usable_threads(threads), stages))
+    _clear_isolated(graph, vectors)
+    recipe = {"method": method, **asdict(chosen), "directed": graph.directed, "version": __version__}  # type: ignore[call-overload]
+    return Embedding(graph.names, vectors, recipe), stages
+
+
+def embed(
+    graph: Any,
+    dim: int = 128,
+    *,
+    method: str = "refine",
+    directed: bool = False,
+    preset: str | None = None,
+    threads: int | None = None,
+    block: int | None = None,
+    power: int | None = None,
+    negative: float | None = None,
+    exponent: float | None = None,
+    log_weights: bool | None = None,
+    two_sided: bool | None = None,
+    filter: str | Sequence[float] | None = None,
+    order: int | None = None,
+    scale: float | None = None,
+    bfloat16: bool | None = None,
+    seed: int | None = None,
+    **others: Any,
+) -> Embedding:
+    """Vectors for the nodes of a graph.
+
+    Parameters
+    ----------
+    graph
+        Anything that `graphrefine.read` takes: a file, a SciPy matrix, a NetworkX or igraph graph, a table of edges ...
+    dim
+        Length of the vectors; at most the number of nodes.
+    method
+        A name in `METHODS`; ``graphrefine methods`` tells about them.
+    directed
+        Whether edges have a direction.
+    preset
+        ``"paper"`` computes what the authors' code computes; options given beside it override it.
+    threads
+        How many to use; by default as many as this process may run on. The result of REFINE does not depend on it.
+    block, power, negative, exponent, log_weights, two_sided, filter, order, scale, bfloat16, seed
+        Of REFINE, see `graphrefine.refine.Settings`. None leaves the preset's choice.
+    others
+        Settings of the other methods, such as ``window`` of ``deepwalk``.
+
+    Returns
+    -------
+    Embedding
+        Names and vectors, row by row; REFINE's have length 1. A node without edges has a zero vector.
+
+    Examples
+    --------
+    >>> import graphrefine
+    >>> ring = [(i, (i + 1) % 6) for i in range(6)]
+    >>> embedding = graphrefine.embed(ring, dim=2)
+    >>> embedding.vectors.shape, embedding.names.tolist()
+    ((6, 2), [0, 1, 2, 3, 4, 5])
+    """
+    from graphrefine.reader import read
+
+    chosen = settings(
+        method,
+        preset,
+        dim=dim,
+        block=block,
+        power=power,
+        negative=negative,
+        exponent=exponent,
+        log_weights=log_weights,
+        two_sided=two_sided,
+        filter=filter,
+        order=order,
+        scale=scale,
+        bfloat16=bfloat16,
+        seed=seed,
+        **others,
+    )
+    return embed_graph(read(graph, directed=directed), chosen, method=method, threads=threads)[0]
+
+
+def _clear_isolated(graph: Graph, vectors: Floats) -> None:
+    """A node without edges has a zero vector, whatever the method made of it."""
+    if graph.isolated:
+        alone = graph.out_counts == 0
+        if graph.directed:
+            alone[graph.indices] = False
+        vectors[alone] = 0.0

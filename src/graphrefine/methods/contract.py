@@ -1,0 +1,163 @@
+"""The contract of a method: what it is, what it takes, what it costs, and `Method.fit`.
+
+A new method is one file with a `Method`, and a line in `graphrefine.methods.METHODS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.errors import InputError
+from graphrefine.memory import available_bytes
+
+if TYPE_CHECKING:
+    from graphrefine.engine import Engine
+    from graphrefine.graph import Graph
+    from graphrefine.progress import Stages
+
+Floats = NDArray[np.float32]
+
+
+class Chosen(Protocol):
+    """What the settings of every method have."""
+
+    @property
+    def dim(self) -> int:
+        """Length of the vectors."""
+
+    @property
+    def seed(self) -> int:
+        """Of all that is random."""
+
+
+S = TypeVar("S", bound=Chosen)
+
+
+class Shape(NamedTuple):
+    """As much of a graph as its cost depends on."""
+
+    nodes: int
+    entries: int  # stored: an undirected edge counts twice
+    weighted: bool = False
+
+    @classmethod
+    def of(cls, graph: Graph) -> Shape:
+        """The shape of a graph."""
+        return cls(graph.nodes, len(graph.indices), graph.weighted)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a method is given beside the graph and its settings: threads, and somebody to tell how far it is."""
+
+    threads: int
+    stages: Stages
+
+    def engine(self, graph: Graph, *, columns: int, bfloat16: bool = True) -> Engine[LocalTall]:
+        """An engine for tall matrices of this width on the nodes of a graph."""
+        return LocalEngine(graph, columns=columns, threads=self.threads, bfloat16=bfloat16)
+
+
+@dataclass(frozen=True)
+class Method(Generic[S]):
+    """A way to make node vectors from a graph.
+
+    Parameters
+    ----------
+    name, reference, summary
+        As one types it; who published it, where and when; what it does, in a line.
+    cost
+        Its time, as a formula in n (nodes), m (edges), k (dim) and its own settings.
+    settings
+        The class of its settings, their defaults the paper's.
+    fit
+        ``fit(graph, settings, run)``: the vectors (n, dim), float32. The graph is not directed unless ``directed``.
+        Rows of nodes without edges are set to zero by the caller.
+    memory
+        What it will hold at its height beside the graph, in bytes.
+    bound
+        What its memory goes to, in a few words.
+    most_nodes
+        More are refused whatever the memory, where time grows with the cube of n.
+    directed
+        Whether it takes directed graphs.
+    fixed, presets
+        Settings that make this method what it is; and named sets of others.
+    resume
+        ``resume(graph, settings, run, vectors)``: the same as `fit`, from vectors to start from; None if it cannot.
+    same_bits
+        Whether the vectors are the same for any number of threads.
+    """
+
+    name: str
+    reference: str
+    summary: str
+    cost: str
+    settings: type[S]
+    fit: Callable[[Graph, S, Run], Floats]
+    memory: Callable[[Shape, S], int]
+    bound: str
+    most_nodes: int | None = None
+    directed: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    resume: Callable[[Graph, S, Run, Floats], Floats] | None = None
+    same_bits: bool = True
+
+    def largest(self, memory: int, *, degree: int = 20, chosen: S | None = None) -> int:
+        """The most nodes, with so many entries each, that it can take in so many bytes."""
+        settings = chosen or self.settings(**self.fixed)
+        low, high = 0, min(2**31 - 1, self.most_nodes or 2**31 - 1)
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = self.memory(Shape(middle, middle * degree), settings) <= memory
+            low, high = (middle, high) if fits else (low, middle - 1)
+        return low
+
+    def check(self, graph: Graph, chosen: S) -> None:
+        """Raise InputError, before any work, where the method cannot take the graph."""
+        if chosen.dim > graph.nodes:
+            raise InputError(
+                f"dim={chosen.dim} is larger than the graph ({graph.source}: {graph.nodes} nodes); "
+                f"choose dim={graph.nodes} or less"
+            )
+        if graph.directed and not self.directed:
+            raise InputError(
+                f"{self.name} takes undirected graphs, and {graph.source} was read as directed; read it without "
+                "directed, or choose a method that takes directions (graphrefine methods lists them)"
+            )
+        self._check_room(graph, chosen)
+
+    def _check_room(self, graph: Graph, chosen: S) -> None:
+        way_out = "choose a method for larger graphs (graphrefine methods lists their limits)"
+        if self.most_nodes is not None and graph.nodes > self.most_nodes:
+            raise InputError(
+                f"{graph.source} has {graph.nodes:,} nodes, and {self.name} takes at most {self.most_nodes:,} "
+                f"({self.bound}); {way_out}"
+            )
+        shape, free = Shape.of(graph), available_bytes()
+        needed = self.memory(shape, chosen)
+        if free is not None and needed > free:
+            degree = -(-shape.entries // max(shape.nodes, 1))
+            raise InputError(
+                f"{graph.source} has {graph.nodes:,} nodes; {self.name} would need {gigabytes(needed)} ({self.bound}), "
+                f"of which {gigabytes(free)} are free: enough for about "
+                f"{self.largest(free, degree=degree, chosen=chosen):,} nodes; {way_out}"
+            )
+
+
+def gigabytes(size: float) -> str:
+    """Bytes for people.
+
+    Examples
+    --------
+    >>> gigabytes(2_500_000_000), gigabytes(7_000_000)
+    ('2.5 GB', '7 MB')
+    """
+    return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{size / 1e6:,.0f} MB"

@@ -1,0 +1,53 @@
+"""REFINE and RBQR as methods: the paper itself, `graphrefine.refine`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphrefine.kernels import PAD
+from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.refine import PRESETS, Settings, refine
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+
+
+def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    """The vectors by REFINE, or by RBQR where there is no filter."""
+    with run.stages.stage("proximity"):
+        engine = run.engine(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
+    return refine(engine, graph, chosen, run.stages, threads=run.threads)
+
+
+def memory(shape: Shape, chosen: Settings) -> int:
+    """Two tall matrices, the sketch, and the graph once more in another order."""
+    padded = -(-chosen.dim // PAD) * PAD
+    tall = 2 * shape.nodes * padded * 4
+    return tall + shape.nodes * (padded // 8 + 44) + shape.entries * (8 if shape.weighted else 4)
+
+
+REFINE = Method(
+    name="refine",
+    reference="Zhu and Koniusz, CIKM 2021",
+    summary="random range finder of the log-proximity matrix, and a short filter",
+    cost="(q + 1 + K) m k + n k^2",
+    settings=Settings,
+    fit=fit,
+    memory=memory,
+    bound="two matrices n x k",
+    directed=True,
+    presets=PRESETS,
+)
+RBQR = Method(
+    name="rbqr",
+    reference="Zhu and Koniusz, CIKM 2021",
+    summary="REFINE without its filter: Algorithm 1 alone",
+    cost="(q + 1) m k + n k^2",
+    settings=Settings,
+    fit=fit,
+    memory=memory,
+    bound="two matrices n x k",
+    directed=True,
+    fixed={"filter": "none"},
+    presets=PRESETS,
+)

@@ -61,14 +61,17 @@ class BlocksEngine:
     def rotate(
         self, x: Blocks, rotation: NDArray[Any], *, triangular: bool = False, unit: bool = False, precise: bool = False
     ) -> Blocks:
-        out = [block @ rotation.astype(np.float32) for block in x]
+        square = np.zeros((self.columns, self.columns), np.float32)
+        square[:, : rotation.shape[1]] = rotation
+        out = [block @ square for block in x]
         return [_unit(block) for block in out] if unit else out
 
     def release(self, x: Blocks) -> None:
         x.clear()
 
     def collect(self, x: Blocks, rotation: NDArray[Any] | None = None, *, unit: bool = False) -> NDArray[np.float32]:
-        whole: NDArray[np.float32] = np.concatenate(x if rotation is None else self.rotate(x, rotation))
+        blocks = x if rotation is None else [block @ rotation.astype(np.float32) for block in x]
+        whole: NDArray[np.float32] = np.concatenate(blocks)
         return _unit(whole) if unit else whole
 
 

@@ -82,6 +82,24 @@ def descending_eigh(gram: Small) -> tuple[Small, Small]:
     ([4.0, 1.0], [[0.0, 1.0], [1.0, 0.0]])
     """
     values, vectors = np.linalg.eigh(gram)
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(len(gram))]
-    return values, vectors * np.where(largest < 0, -1.0, 1.0)
+    return np.maximum(values[::-1], 0.0), _settled(vectors[:, ::-1])
+
+
+def eigh_by_size(matrix: Small) -> tuple[Small, Small]:
+    """Eigenvalues with their signs, the largest in size first, and eigenvectors with signs settled as above.
+
+    Examples
+    --------
+    >>> values, vectors = eigh_by_size(np.diag([1.0, -4.0]))
+    >>> values.tolist(), vectors.tolist()
+    ([-4.0, 1.0], [[0.0, 1.0], [1.0, 0.0]])
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    order = np.argsort(-np.abs(values), kind="stable")
+    return values[order], _settled(vectors[:, order])
+
+
+def _settled(vectors: Small) -> Small:
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    settled: Small = vectors * np.where(largest < 0, -1.0, 1.0)
+    return settled

@@ -7,6 +7,7 @@ Entries are never stored: a product forms them as it goes.
 
 * `proximity`: the log-proximity matrix M of Eqs. 2-4.
 * `transition`: the transition matrix T of Eq. 7.
+* `adjacency`: A itself, or A with loops.
 """
 
 from __future__ import annotations
@@ -131,6 +132,18 @@ def transition(graph: Graph) -> Operator:
     [[0.333, 0.333, 0.333], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]
     """
     return Operator(graph, edge="weight", loop=1.0, row_scale=(1.0 / (graph.degrees() + 1.0)).astype(np.float32))
+
+
+def adjacency(graph: Graph, *, loop: float = 0.0) -> Operator:
+    """``A + loop I``, weights included.
+
+    Examples
+    --------
+    >>> from graphrefine.graph import Graph
+    >>> adjacency(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().astype(int).tolist()
+    [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+    """
+    return Operator(graph, edge="weight", loop=loop)
 
 
 def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:

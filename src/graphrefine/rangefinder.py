@@ -63,26 +63,26 @@ def range_finder(
     return Factors(C, R)
 
 
-def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int) -> T:
+def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int, precise: bool = False) -> T:
     """The blocked QR of Algorithm 1, as Cholesky-QR: the Gram matrix of Y is factored, and Y rotated.
 
     One pass leaves the error of the Gram matrix times |W|^2, for columns of length 1; where that is too much, a second
     pass follows. What the first pass makes of a direction smaller
     than the noise is noise, which the second one sees: its length is not 1 but next to nothing, and it comes out as
-    zero, like every column beyond the rank of Y.
+    zero, like every column beyond the rank of Y. ``precise`` keeps the basis in float32.
     """
     gram = engine.gram(Y)
     with one_blas_thread():
         W = blocked_whitening(gram, block)
     noise = 2e-5 / rows + 5e-10  # of the Gram matrix, as measured
     if W is not None and rows > SHORT and noise * np.square(W * np.sqrt(np.diag(gram))[:, None]).sum() <= TOLERANCE:
-        return engine.rotate(Y, W, triangular=True)
+        return engine.rotate(Y, W, triangular=True, precise=precise)
     with one_blas_thread():
         first = whitening(gram, least=1e-9) if W is None else W
     Q = engine.rotate(Y, first, precise=True)
     with one_blas_thread():
         second = whitening(engine.gram(Q), least=1e-2)
-    return engine.rotate(Q, second)
+    return engine.rotate(Q, second, precise=precise)
 
 
 def basis_error(M: Operator, target: NDArray[np.floating]) -> float:

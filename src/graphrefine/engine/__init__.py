@@ -50,7 +50,10 @@ class Engine(Protocol[T]):
     def rotate(
         self, x: T, rotation: NDArray[Any], *, triangular: bool = False, unit: bool = False, precise: bool = False
     ) -> T:
-        """``x @ rotation`` for a small square matrix, upper triangular if said; rows made unit if asked."""
+        """``x @ rotation`` for a small matrix, upper triangular if said; rows made unit if asked.
+
+        Where the rotation has fewer than k columns, the last ones of the result are zero.
+        """
 
     def release(self, x: T) -> None:
         """``x`` is not used again: its memory may be."""
@@ -58,4 +61,4 @@ class Engine(Protocol[T]):
     def collect(
         self, x: T, rotation: NDArray[Any] | None = None, *, unit: bool = False
     ) -> NDArray[np.float32]:
-        """``x @ rotation`` as one array (n, k), rows in the graph's order, made unit if asked."""
+        """``x @ rotation`` as one array, as wide as the rotation; rows in the graph's order, made unit if asked."""

@@ -175,7 +175,7 @@ class LocalEngine:
     ) -> NDArray[np.float32]:
         """See `graphrefine.engine.Engine.collect`."""
         tall = self._new(precise=True)
-        out = self._room(tall, np.float32, self.columns)
+        out = self._room(tall, np.float32, self.columns if rotation is None else rotation.shape[1])
         self._slabs = [slab for slab in self._slabs if slab is not tall.slab]  # the caller's from now on
         small = None if rotation is None else self._small(rotation)
         self.kernels.rotate(x.data, small, out=out, places=self.order, unit=unit, threads=self.threads)
@@ -183,7 +183,7 @@ class LocalEngine:
 
     def _small(self, rotation: NDArray[Any]) -> NDArray[np.float32]:
         padded = np.zeros((self.padded, self.padded), np.float32)
-        padded[: self.columns, : self.columns] = rotation
+        padded[: self.columns, : rotation.shape[1]] = rotation
         return padded
 
     def _new(self, precise: bool) -> LocalTall:

@@ -69,7 +69,12 @@ def note(text: str) -> None:
 
 def show_json(figures: dict[str, Any]) -> None:
     """One JSON object on stdout and nothing else."""
-    print(json.dumps(figures, indent=2, allow_nan=False, default=_plain))
+    print(json_text(figures))
+
+
+def json_text(figures: dict[str, Any]) -> str:
+    """Figures as JSON that any program reads: NumPy's numbers as Python's, no NaN."""
+    return json.dumps(figures, indent=2, allow_nan=False, default=_plain)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,206 @@
+"""Plots drawn: for a light page and a dark one, the same bytes for the same figures.
+
+Colours are Okabe and Ito's, which people who see few colours can tell apart, less those that vanish on white or on
+black; markers differ as well.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphrefine.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from graphrefine.reports.parts import Plot
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+SIZE = (7.5, 4.8)  # inches
+LABEL_SIZE = 9  # points
+INK = {"light": "#1b1f24", "dark": "#e6edf3"}
+PAPER = {"light": "#ffffff", "dark": "#14181d"}  # of the page: see `page.STYLE`
+GRID = {"light": "#d9dee3", "dark": "#343b44"}
+
+
+class Picture(NamedTuple):
+    """A drawn plot."""
+
+    png: bytes
+    svg: bytes
+    dark: bytes  # svg
+
+
+def can_draw() -> bool:
+    """Whether there is matplotlib."""
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def want_of_plots() -> str:
+    """What to say where plots had to be left out."""
+    return f"Plots were left out: {MissingExtraError('drawing', 'matplotlib', 'plot')}."
+
+
+def draw(plot: Plot) -> Picture:
+    """Draw a plot in every form that a report needs."""
+    return Picture(_drawn(plot, "light", "png"), _drawn(plot, "light", "svg"), _drawn(plot, "dark", "svg"))
+
+
+def _drawn(plot: Plot, theme: str, format: str) -> bytes:
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({**mpl.rcParamsDefault, **_style(theme)}):
+        figure = Figure(figsize=SIZE, dpi=150, layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.subplots()
+        axes.set_title(plain(plot.title), loc="left", fontweight="bold", wrap=True)
+        plot.draw(axes)
+        written = BytesIO()
+        figure.savefig(written, format=format, metadata={"Date": None} if format == "svg" else {"Software": None})
+    return written.getvalue()
+
+
+def _style(theme: str) -> dict[str, Any]:
+    from cycler import cycler  # a package that matplotlib itself is built on
+
+    ink = INK[theme]
+    return {
+        "svg.hashsalt": "graphrefine",
+        "svg.fonttype": "path",
+        "font.size": 10,
+        "axes.titlesize": 11,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "axes.prop_cycle": cycler(color=PALETTE),
+        "grid.color": GRID[theme],
+        "grid.linewidth": 0.6,
+        "legend.frameon": False,
+        **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), PAPER[theme]),
+        **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), ink),
+    }
+
+
+def plain(text: str) -> str:
+    r"""Text in which matplotlib finds no formula.
+
+    Examples
+    --------
+    >>> print(plain("a $5 bill"))
+    a \$5 bill
+    """
+    return text.replace("$", r"\$")
+
+
+def log_seconds(axes: Axes, label: str = "seconds") -> None:
+    """A logarithmic axis of time, its ticks as a person would write them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.set_xlabel(label)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} s"))
+    low, high = axes.get_xlim()
+    if high / low < 50:  # a decade alone would leave one tick or none
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def style_of(place: int) -> dict[str, Any]:
+    """Colour and marker of the series at a place; no two of the first thirty are the same."""
+    return {"color": PALETTE[place % len(PALETTE)], "marker": MARKERS[place % len(MARKERS)]}
+
+
+# Where a label may stand beside its point: to the right first, then farther and farther round it.
+_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+_DISTANCES = (6, 14, 24, 36, 50)  # in points
+
+
+def label_points(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
+    """Write each text beside its point, where it covers neither another text nor a point, as far as there is room.
+
+    Call it last: what is drawn afterwards may move the axes.
+    """
+    figure: Any = axes.get_figure()
+    figure.draw_without_rendering()  # so that the layout is settled
+    dots = axes.transData.transform(list(zip(x, y, strict=True))).tolist()
+    frame = _Box(*axes.get_window_extent().extents)
+    taken = [_Box(px - 6, py - 6, px + 6, py + 6) for px, py in dots]
+    for place, text in enumerate(texts):
+        size = _size(axes, plain(text))
+        others = [*taken[:place], *taken[place + 1 :]]
+        spot = min(_spots(dots[place], size, figure.dpi / 72), key=lambda spot: _cost(spot, others, frame))
+        _write(axes, plain(text), (x[place], y[place]), spot)
+        taken.append(spot.box)
+
+
+class _Box(NamedTuple):
+    """A rectangle, in pixels."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def common(self, other: _Box) -> float:
+        """The area that two have in common."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.top, other.top) - max(self.bottom, other.bottom)
+        return max(width, 0.0) * max(height, 0.0)
+
+
+class _Spot(NamedTuple):
+    """Where a label could stand."""
+
+    side: tuple[int, int]
+    distance: float  # in points
+    box: _Box
+
+
+def _size(axes: Axes, text: str) -> tuple[float, float]:
+    """Width and height of a text, in pixels."""
+    figure: Any = axes.get_figure()
+    trial = axes.text(0, 0, text, fontsize=LABEL_SIZE)
+    extent = trial.get_window_extent(figure.canvas.get_renderer())
+    trial.remove()
+    return extent.width, extent.height
+
+
+def _spots(dot: Sequence[float], size: tuple[float, float], scale: float) -> list[_Spot]:
+    spots = []
+    for distance in _DISTANCES:
+        for side in _SIDES:
+            reach = distance * scale / (1.4 if all(side) else 1)
+            left, bottom = (
+                at + way * reach - length * (1 - way) / 2 for at, way, length in zip(dot, side, size, strict=True)
+            )
+            spots.append(_Spot(side, distance, _Box(left, bottom, left + size[0], bottom + size[1])))
+    return spots
+
+
+def _cost(spot: _Spot, others: Sequence[_Box], frame: _Box) -> tuple[float, float]:
+    """Covered pixels, those outside the frame counting as covered; then the distance."""
+    outside = spot.box.common(spot.box) - spot.box.common(frame)
+    return round(outside + sum(spot.box.common(other) for other in others)), spot.distance
+
+
+def _write(axes: Axes, text: str, point: tuple[float, float], spot: _Spot) -> None:
+    across, up = spot.side
+    reach = spot.distance / (1.4 if all(spot.side) else 1)
+    line = {"arrowstyle": "-", "color": "#8a949e", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 3}
+    axes.annotate(
+        text,
+        point,
+        xytext=(across * reach, up * reach),
+        textcoords="offset points",
+        fontsize=LABEL_SIZE,
+        ha=("right", "center", "left")[across + 1],
+        va=("top", "center", "bottom")[up + 1],
+        arrowprops=line if spot.distance > _DISTANCES[1] else None,
+    ).set_in_layout(False)

@@ -1,0 +1,157 @@
+"""The folder of a report: replaced as one, and only by the same report made again.
+
+::
+
+    report.html      one page that needs nothing else
+    report.md        the same; shows the pictures in plots/
+    plots/           each plot as .png and .svg
+    results.json     the figures, the machine, the command and the date
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graphrefine.console import json_text
+from graphrefine.errors import OutputError
+from graphrefine.files import check_writable, replacing, replacing_folder
+from graphrefine.reports.drawing import Picture, can_draw, draw, want_of_plots
+from graphrefine.reports.machine import provenance
+from graphrefine.reports.markdown import as_markdown
+from graphrefine.reports.page import as_page
+from graphrefine.reports.parts import Report
+
+RESULTS = "results.json"
+OURS = {"report.html", "report.md", RESULTS, "plots"}
+CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini"}  # what systems leave behind where somebody has looked
+
+FilePath = str | os.PathLike[str]
+
+
+def check_report_folder(folder: FilePath, *, kind: str, identity: str) -> dict[str, Any] | None:
+    """Find out before the work whether a report can be written.
+
+    Parameters
+    ----------
+    folder : path
+        A folder that is not there yet, is empty, or holds an earlier version of the same report.
+    kind, identity : str
+        The report's ``kind`` and ``title``.
+
+    Returns
+    -------
+    dict or None
+        The results of the earlier version, if there is one.
+
+    Raises
+    ------
+    OutputError
+        Where it cannot be written, or where something else would be lost.
+    """
+    target = check_writable(folder, folder=True, replaceable=lambda place: _check_same(place, kind, identity))
+    return _results(target)
+
+
+def write_report(folder: FilePath, report: Report, results: Mapping[str, Any]) -> None:
+    """Write a report, replacing its earlier version in one step or, if anything fails, not at all.
+
+    Parameters
+    ----------
+    folder : path
+        See `check_report_folder`.
+    report : Report
+        What people read. Without matplotlib its plots are left out, and the pages say so.
+    results : mapping
+        What programs read; ``kind``, ``title``, ``version``, ``machine``, ``command`` and ``date`` are added.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from graphrefine.reports import Section, Table
+    >>> folder = Path(tempfile.mkdtemp()) / "report"
+    >>> table = Table(["node", "degree"], [["ann", 2], ["bob", 1]])
+    >>> write_report(folder, Report("example", "Two nodes", [Section("Degrees", tables=[table])]), {"sum": 3})
+    >>> sorted(path.name for path in folder.iterdir())
+    ['plots', 'report.html', 'report.md', 'results.json']
+    >>> json.loads((folder / "results.json").read_text())["sum"]
+    3
+    """
+    facts = provenance()
+    pictures = {plot.name: draw(plot) for plot in report.plots} if can_draw() else {}
+    note = want_of_plots() if report.plots and not pictures else ""
+    texts = {
+        "report.html": as_page(report, facts, pictures=pictures, note=note),
+        "report.md": as_markdown(report, facts, pictures=pictures, note=note),
+        RESULTS: _as_json(report.kind, report.title, facts, results),
+    }
+    try:
+        with replacing_folder(folder, replaceable=lambda p: _check_same(p, report.kind, report.title)) as hidden:
+            for name, text in texts.items():
+                (hidden / name).write_text(text, encoding="utf-8")
+            _write_pictures(hidden / "plots", pictures)
+    except OSError as error:
+        raise _as_output_error(folder, error) from error
+
+
+def save_results(folder: FilePath, results: Mapping[str, Any], *, kind: str, title: str) -> None:
+    """Write ``results.json`` alone, so that a long run which is cut short keeps what it has found so far."""
+    try:
+        target = check_writable(folder, folder=True, replaceable=lambda place: _check_same(place, kind, title))
+        target.mkdir(exist_ok=True)
+        with replacing(target / RESULTS) as hidden:
+            hidden.write_text(_as_json(kind, title, provenance(), results), encoding="utf-8")
+    except OSError as error:
+        raise _as_output_error(folder, error) from error
+
+
+def _write_pictures(folder: Path, pictures: Mapping[str, Picture]) -> None:
+    folder.mkdir()
+    for name, picture in pictures.items():
+        (folder / f"{name}.png").write_bytes(picture.png)
+        (folder / f"{name}.svg").write_bytes(picture.svg)
+
+
+def _as_json(kind: str, title: str, facts: Mapping[str, Any], results: Mapping[str, Any]) -> str:
+    return json_text({"kind": kind, "title": title, **facts, **results}) + "\n"
+
+
+def _as_output_error(folder: FilePath, error: OSError) -> OutputError:
+    if isinstance(error, OutputError):
+        return error
+    return OutputError(f"{os.fspath(folder)}: the report cannot be written: {error.strerror or error}")
+
+
+def _check_same(folder: Path, kind: str, title: str) -> None:
+    """Refuse a folder with anything in it but an earlier version of this report."""
+    there = {path.name for path in folder.iterdir() if not _passing(path.name)}
+    if not there:
+        return
+    plots = folder / "plots"
+    within = {path.name for path in plots.iterdir()} - CLUTTER if plots.is_dir() else set()
+    strange = sorted(there - OURS) + sorted(name for name in within if not name.endswith((".png", ".svg")))
+    if strange:
+        raise OutputError(f"{folder}: holds {strange[0]!r}, which is no part of a report; choose another folder")
+    old = _results(folder)
+    if old is None:
+        raise OutputError(f"{folder}: holds no report that could be updated; choose another folder")
+    if (old["kind"], old["title"]) != (kind, title):
+        raise OutputError(f"{folder}: holds another report ({old['title']!r}); choose another folder or remove it")
+
+
+def _passing(name: str) -> bool:
+    """Whether a file is no loss: clutter, or what a killed run was writing."""
+    return name in CLUTTER or name.startswith(f".{RESULTS}.graphrefine-")
+
+
+def _results(folder: Path) -> dict[str, Any] | None:
+    """What ``results.json`` holds, if it is a report's."""
+    try:
+        found = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    known = isinstance(found, dict) and isinstance(found.get("kind"), str) and isinstance(found.get("title"), str)
+    return found if known else None

@@ -69,6 +69,11 @@ def parse_numbers(_: Any, __: Any, value: str) -> tuple[float, ...]:
         raise click.BadParameter(f"{value!r} is not numbers with commas between, as in 0.1,0.5") from None
 
 
+def parse_names(_: Any, __: Any, value: str | None) -> tuple[str, ...] | None:
+    """Names with commas between."""
+    return None if value is None else tuple(name.strip() for name in value.split(","))
+
+
 def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...]:
     """A number, several, or ``cv``."""
     if value == "cv":
@@ -167,7 +172,10 @@ def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, 
 
 
 _ARGUMENTS = "|".join(
-    [*(str(option.name) for option in (*READING, *REFINING, METHOD, THREADS)), "ratios", "repeats", "C"]
+    [
+        *(str(option.name) for option in (*READING, *REFINING, METHOD, THREADS)),
+        *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked"),
+    ]
 )
 
 

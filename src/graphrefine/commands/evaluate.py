@@ -6,7 +6,24 @@ from typing import Any
 
 import click
 
-from graphrefine.cli_options import JSON, THREADS, Group, Option, parse_numbers, parse_penalty
+from graphrefine.cli_options import (
+    GRAPH,
+    JSON,
+    METHOD,
+    READING,
+    SET,
+    THREADS,
+    Group,
+    Option,
+    method_options,
+    parse_names,
+    parse_numbers,
+    parse_penalty,
+    reading_options,
+)
+
+DIM = Option(["--dim"], type=int, metavar="K",
+             help="Length of the vectors.  [default: 128, or the number of nodes if that is less]")  # fmt: skip
 
 
 @click.group(cls=Group, no_args_is_help=False)
@@ -55,4 +72,60 @@ def labels(
         return show_json({"embedding": embedding, **scores.to_dict()})
     show_table(scores.table())
     print(scores.protocol)
+    return None
+
+
+@evaluate.command(
+    params=[
+        GRAPH, METHOD, DIM, SET,
+        Option(["--held-out"], type=float, default=0.3, show_default=True, metavar="PART",
+               help="Part of the edges to hide."),
+        Option(["--repeats"], type=int, default=1, show_default=True, metavar="N",
+               help="How often, each time with other edges hidden."),
+        Option(["--scores"], metavar="NAME,NAME,...", callback=parse_names,
+               help="Of dot, cosine, dot-degree, cosine-degree and spectral; degree comes with any.  [default: all]"),
+        Option(["--corruptions"], type=int, default=1000, show_default=True, metavar="N",
+               help="Nodes to rank each hidden edge against."),
+        Option(["--ranked"], type=int, default=100_000, show_default=True, metavar="N",
+               help="At most so many of the hidden edges are ranked."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Of what is hidden and drawn, and of the method."),
+        THREADS, JSON, *READING,
+    ],
+    short_help="How well vectors tell where edges are missing.",
+)  # fmt: skip
+def links(
+    graph: str, held_out: float, repeats: int, scores: tuple[str, ...] | None, corruptions: int, ranked: int, seed: int,
+    threads: int | None, as_json: bool, **options: Any,
+) -> None:  # fmt: skip
+    """Link prediction: hide some edges of GRAPH, embed the rest, and see whether the vectors find what is hidden.
+
+    AUC and AP tell hidden edges from as many pairs without an edge; MR, MRR and HITS rank each hidden edge among pairs
+    with one end replaced. The last line is the product of the degrees: what the other scores must beat.
+    """
+    from graphrefine.console import progress_bar, show_json, show_table
+    from graphrefine.evaluate import evaluate_links
+    from graphrefine.evaluate.link_scores import SCORES
+    from graphrefine.reader import read
+
+    reading = reading_options(options)
+    method, _, settings = method_options(options)
+    with progress_bar() as bar:
+        figures = evaluate_links(
+            read(graph, threads=threads, **reading),
+            method,
+            held_out=held_out,
+            repeats=repeats,
+            scores=tuple(SCORES) if scores is None else scores,
+            corruptions=corruptions,
+            ranked=ranked,
+            seed=seed,
+            threads=threads,
+            progress=bar,
+            **settings,
+        )
+    if as_json:
+        return show_json(figures.to_dict())
+    show_table(figures.table())
+    print(figures.protocol)
     return None

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from graphrefine.evaluate.classification import evaluate_labels, random_control
 from graphrefine.evaluate.labels import Labels, as_labels, read_labels
+from graphrefine.evaluate.link_results import LinkScores, ScoreFigures
+from graphrefine.evaluate.links import evaluate_links
 from graphrefine.evaluate.scores import LabelScores, RatioScores
 
 __all__ = [
     "LabelScores",
     "Labels",
+    "LinkScores",
     "RatioScores",
+    "ScoreFigures",
     "as_labels",
     "evaluate_labels",
+    "evaluate_links",
     "random_control",
     "read_labels",
 ]

@@ -1,0 +1,82 @@
+"""How well scores tell what is from what is not: AUC, average precision, and the ranks of what is among corruptions.
+
+Ties are counted as chance would break them: a pair of equal scores is half in the right order, and a rank among equals
+is the middle one. So scores that are all equal give an AUC of 1/2, not 0 or 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+HITS = (1, 10, 50)
+
+Floats = NDArray[np.floating[Any]]
+
+
+def auc(true: Floats, false: Floats) -> float:
+    """The chance that a true one scores above a false one, equal scores counting half (Mann-Whitney).
+
+    Examples
+    --------
+    Of the six pairs, four are in the right order and one is a tie:
+
+    >>> auc(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0]))
+    0.75
+    """
+    ordered = np.sort(false)
+    below = int(np.searchsorted(ordered, true, side="left").sum())  # pairs in the right order
+    not_above = int(np.searchsorted(ordered, true, side="right").sum())
+    return (below + not_above) / 2 / (len(true) * len(false))
+
+
+def average_precision(true: Floats, false: Floats) -> float:
+    """The mean, over the true ones, of the precision among all that score as high or higher.
+
+    Examples
+    --------
+    The first true one stands first (precision 1/1), the second stands fourth, level with a false one (2/4):
+
+    >>> average_precision(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0]))
+    0.75
+    """
+    found = len(true) - np.searchsorted(np.sort(true), true, side="left")  # true ones at or above each
+    wrong = len(false) - np.searchsorted(np.sort(false), true, side="left")
+    return float(np.mean(found / (found + wrong)))
+
+
+def middle_ranks(scores: Floats, true: Floats, *, tolerance: Floats) -> NDArray[np.float64]:
+    """The rank of each true score among the scores in its row, from 1; the middle one among equals.
+
+    Parameters
+    ----------
+    scores : ndarray (m, c)
+        Of the corruptions; ``-inf`` for those that do not count.
+    true : ndarray (m,)
+        What is ranked.
+    tolerance : ndarray (m,)
+        What differs by no more is equal: sums of the same numbers differ in their last bits.
+
+    Examples
+    --------
+    >>> middle_ranks(np.array([[5.0, 3.0, 3.0, -np.inf]]), np.array([3.0]), tolerance=np.array([0.0])).tolist()
+    [3.0]
+    """
+    above = (scores > (true + tolerance)[:, None]).sum(axis=1)
+    level = (scores >= (true - tolerance)[:, None]).sum(axis=1)
+    ranks: NDArray[np.float64] = 1 + (above + level) / 2
+    return ranks
+
+
+def rank_figures(ranks: NDArray[np.float64]) -> dict[str, float]:
+    """Mean rank, mean of 1/rank, and the part of the ranks that are at most 1, 10 and 50.
+
+    Examples
+    --------
+    >>> rank_figures(np.array([1.0, 4.0]))
+    {'mr': 2.5, 'mrr': 0.625, 'hits@1': 0.5, 'hits@10': 1.0, 'hits@50': 1.0}
+    """
+    hits = {f"hits@{k}": float((ranks <= k).mean()) for k in HITS}
+    return {"mr": float(ranks.mean()), "mrr": float((1 / ranks).mean()), **hits}

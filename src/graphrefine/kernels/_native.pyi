@@ -99,3 +99,42 @@ def build_rows(
 def inspect_rows(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None
 ) -> int: ...
+def random_walks(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    sums: NDArray[np.float64] | None,
+    starts: NDArray[np.int32],
+    out: NDArray[np.int32],
+    *,
+    seed: int,
+    round: int,
+    p: float,
+    q: float,
+    threads: int,
+) -> None: ...
+def random_edges(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    sums: NDArray[np.float64] | None,
+    out: NDArray[np.int32],
+    *,
+    seed: int,
+    first: int,
+    threads: int,
+) -> None: ...
+
+class SkipGram:
+    def __init__(
+        self, noise: NDArray[np.int32], *, window: int, negatives: int, both: bool, seed: int, parts: int
+    ) -> None: ...
+    def train(
+        self,
+        centers: NDArray[np.float32],
+        contexts: NDArray[np.float32],
+        walks: NDArray[np.int32],
+        *,
+        first: int,
+        rate: float,
+        last_rate: float,
+        threads: int,
+    ) -> None: ...

@@ -174,7 +174,16 @@ def permute(
     return new_indptr, rank[indices[entries]], None if values is None else values[entries]
 
 
-def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def golden(times: int) -> np.uint64:
+    """So many times `GOLDEN`, what is beyond 64 bits dropped."""
+    return np.uint64(times * int(GOLDEN) % 2**64)
+
+
+def mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of SplitMix64: random numbers as a hash of what they are for."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -184,11 +193,10 @@ def signs(
     seed: int, start: int, *, rows: int, words: int, order: NDArray[np.int32] | None = None
 ) -> NDArray[np.uint32]:
     """See `graphrefine.kernels.Kernels.signs`."""
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    salt = _mixed(np.array([seed], np.uint64) + golden)
+    salt = mixed(np.array([seed], np.uint64) + GOLDEN)
     places = np.arange(rows) if order is None else order
-    row = _mixed(salt ^ (np.uint64(start) + places.astype(np.uint64)))
-    pairs = _mixed(row[:, None] + np.arange(1, words // 2 + 2, dtype=np.uint64) * golden)
+    row = mixed(salt ^ (np.uint64(start) + places.astype(np.uint64)))
+    pairs = mixed(row[:, None] + np.arange(1, words // 2 + 2, dtype=np.uint64) * GOLDEN)
     return np.ascontiguousarray(pairs.astype("<u8").view("<u4")[:, :words])
 
 

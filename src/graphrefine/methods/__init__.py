@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 METHODS = {  # name -> its module in this folder and the name of its Method there; loaded on first use
     "refine": ("refining", "REFINE"),
     "rbqr": ("refining", "RBQR"),
+    "deepwalk": ("walking", "DEEPWALK"),
+    "node2vec": ("walking", "NODE2VEC"),
 }
 
 

@@ -19,6 +19,8 @@ using namespace nb::literals;
 void bind_text(nb::module_ &module);
 void bind_edges(nb::module_ &module);
 void bind_order(nb::module_ &module);
+void bind_walks(nb::module_ &module);
+void bind_skipgram(nb::module_ &module, const std::string &simd);
 
 namespace {
 
@@ -137,6 +139,8 @@ NB_MODULE(_native, module) {
     bind_text(module);
     bind_edges(module);
     bind_order(module);
+    bind_walks(module);
+    bind_skipgram(module, arithmetic().name);
 
     nb::class_<Product>(module, "Product")
         .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>, std::int64_t, std::optional<Vector<const float>>,

@@ -1,0 +1,128 @@
+// One step of skip-gram with negative sampling, compiled once for each instruction set (VARIANT).
+//
+// Up to eight targets of one center at a time: their dot products with the center, the errors label - sigmoid(dot), then in one
+// pass over the columns both updates, target += rate * error * center and center += rate * sum of error * target.
+#include "skipgram.h"
+
+#include <algorithm>
+#include <cstring>
+
+#define JOIN2(a, b) a##b
+#define JOIN(a, b) JOIN2(a, b)
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int W = 16;  // floats in a vector
+#elif defined(__AVX2__)
+constexpr int W = 8;
+#else
+constexpr int W = 4;
+#endif
+constexpr int BATCH = 8;
+constexpr std::int64_t AHEAD = 24;  // words of the stream between a prefetch and its use
+
+typedef float Floats __attribute__((vector_size(W * 4)));
+typedef float Four __attribute__((vector_size(16)));
+typedef float Eight __attribute__((vector_size(32)));
+typedef std::int32_t EightInts __attribute__((vector_size(32)));
+
+template <class V> inline V load(const float *from) {
+    V v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+}
+template <class V> inline void store(float *to, V v) { std::memcpy(to, &v, sizeof v); }
+
+inline Four folded(Floats v) {  // a vector whose four numbers add up to the sum of all
+#if defined(__AVX512F__)
+    const Eight half = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+    return __builtin_shufflevector(half, half, 0, 1, 2, 3) + __builtin_shufflevector(half, half, 4, 5, 6, 7);
+#elif defined(__AVX2__)
+    return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+#else
+    return v;
+#endif
+}
+
+inline Four totals(const Floats *v) {  // the sums of four vectors
+    const Four a = folded(v[0]), b = folded(v[1]), c = folded(v[2]), d = folded(v[3]);
+    const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const Four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
+inline Eight sigmoid(Eight x) {  // 1 / (1 + 2^y), to about 1e-7
+    Eight y = x * -1.44269504f;
+    y = y < -100.f ? Eight{} - 100.f : y;
+    y = y > 100.f ? Eight{} + 100.f : y;
+    const Eight whole = (y + 12582912.f) - 12582912.f;  // 1.5 * 2^23: rounds to the nearest whole number
+    const Eight f = y - whole;                          // from -1/2 to 1/2; the coefficients are ln(2)^i / i!
+    Eight power = f * 1.5403530e-4f + 1.3333558e-3f;
+    power = power * f + 9.6181291e-3f;
+    power = power * f + 5.5504109e-2f;
+    power = power * f + 2.4022651e-1f;
+    power = power * f + 6.9314718e-1f;
+    power = power * f + 1.f;
+    const EightInts exponent = (__builtin_convertvector(whole, EightInts) + 127) << 23;
+    return 1.f / (1.f + power * (Eight)exponent);
+}
+
+template <int T> void step(float *center, float *const *rows, Eight labels, float rate, std::int64_t columns) {
+    constexpr int CHAINS = T > 4 ? 1 : T > 2 || W > 8 ? 2 : 4;  // sums that run beside each other, to hide their latency
+    Floats sums[BATCH][CHAINS] = {};
+    for (std::int64_t c = 0; c < columns; c += W * CHAINS)
+        for (int chain = 0; chain < CHAINS; ++chain) {
+            const Floats x = load<Floats>(center + c + chain * W);
+            for (int t = 0; t < T; ++t) sums[t][chain] += x * load<Floats>(rows[t] + c + chain * W);
+        }
+    Floats dots[BATCH] = {};
+    for (int t = 0; t < T; ++t) {
+        dots[t] = sums[t][0];
+        for (int chain = 1; chain < CHAINS; ++chain) dots[t] += sums[t][chain];
+    }
+    float f[BATCH] = {}, error[BATCH];
+    store(f, totals(dots));
+    if constexpr (T > 4) store(f + 4, totals(dots + 4));
+    store(error, (labels - sigmoid(load<Eight>(f))) * rate);
+    for (std::int64_t c = 0; c < columns; c += W) {
+        const Floats x = load<Floats>(center + c);
+        Floats sum = x;
+        for (int t = 0; t < T; ++t) {  // in turn, so that a target that occurs twice gets both updates
+            const Floats row = load<Floats>(rows[t] + c);
+            sum += row * error[t];
+            store(rows[t] + c, row + x * error[t]);
+        }
+        store(center + c, sum);
+    }
+}
+
+inline void prefetch(const float *row, std::int64_t columns) {
+    for (std::int64_t c = 0; c < columns; c += 16) __builtin_prefetch(row + c, 1);
+}
+
+}  // namespace
+
+void JOIN(train_, VARIANT)(const Tables &tables, const std::uint32_t *stream, std::int64_t size, float rate) {
+    using Step = void (*)(float *, float *const *, Eight, float, std::int64_t);
+    constexpr Step steps[] = {nullptr, step<1>, step<2>, step<3>, step<4>, step<5>, step<6>, step<7>, step<8>};
+    const std::int64_t columns = tables.columns;
+    float *rows[BATCH];
+    for (std::int64_t at = 0; at < size;) {
+        float *const center = tables.centers + stream[at] * columns;
+        const std::int64_t end = at + 2 + stream[at + 1];
+        if (tables.far && end < size) prefetch(tables.centers + stream[end] * columns, columns);
+        for (at += 2; at < end; at += BATCH) {
+            const std::int64_t count = std::min<std::int64_t>(BATCH, end - at);
+            Eight labels = {};
+            for (std::int64_t t = 0; t < count; ++t) {
+                rows[t] = tables.contexts + (stream[at + t] >> 1) * columns;
+                labels[t] = static_cast<float>(stream[at + t] & 1);
+                // A header read as a target is another row, and fetched for nothing.
+                if (tables.far && at + t + AHEAD < size) prefetch(tables.contexts + (stream[at + t + AHEAD] >> 1) * columns, columns);
+            }
+            steps[count](center, rows, labels, rate, columns);
+        }
+        at = end;
+    }
+}

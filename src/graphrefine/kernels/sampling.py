@@ -1,0 +1,110 @@
+"""The kernels that sample: random walks, random edges and skip-gram, compiled or their twins.
+
+As `graphrefine.kernels.kernels` chooses. Walks and edges are the same in both, bit for bit, and skip-gram's tables but for
+rounding; all are the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.kernels import kernels, twin_skipgram, twin_walks
+
+Floats = NDArray[np.float32]
+
+
+class Steps(NamedTuple):
+    """Where walks can go: CSR rows, and the weights of the entries before each; None where all weights are 1."""
+
+    indptr: NDArray[np.int64]  # (n + 1,)
+    indices: NDArray[np.int32]  # (nnz,)
+    sums: NDArray[np.float64] | None  # (nnz + 1,)
+
+
+class SkipGram(Protocol):
+    """Skip-gram with negative sampling; see `skip_gram`."""
+
+    def train(
+        self,
+        centers: Floats,
+        contexts: Floats,
+        walks: NDArray[np.int32],
+        *,
+        first: int,
+        rate: float,
+        last_rate: float,
+        threads: int,
+    ) -> None:
+        """Train both tables (n, columns padded to a multiple of 32) in place on walks numbered from `first`.
+
+        The rate falls in sixteen steps from `rate` towards `last_rate`.
+        """
+
+
+def random_walks(
+    steps: Steps,
+    starts: NDArray[np.int32],
+    *,
+    length: int,
+    seed: int,
+    round: int = 0,
+    p: float = 1.0,
+    q: float = 1.0,
+    threads: int = 1,
+) -> NDArray[np.int32]:
+    """Walks of so many nodes from each start, -1 after the last where a walk cannot go on.  # (starts, length).
+
+    A step goes to a neighbour with probability in proportion to its weight times node2vec's bias: 1/p for the node
+    before, 1 for its neighbours, 1/q for others. A walk depends on the seed, the round and its start alone.
+
+    Examples
+    --------
+    >>> path = Steps(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32), None)
+    >>> random_walks(path, np.array([0, 2], np.int32), length=3, seed=0)[:, :2].tolist()
+    [[0, 1], [2, 1]]
+    """
+    out = np.empty((len(starts), length), np.int32)
+    walk = _function("random_walks", twin_walks)
+    walk(*steps, starts, out, seed=seed, round=round, p=p, q=q, threads=threads)
+    return out
+
+
+def random_edges(steps: Steps, *, count: int, first: int, seed: int, threads: int = 1) -> NDArray[np.int32]:
+    """Entries of the rows drawn in proportion to their weights, numbered from `first`, as pairs.  # (count, 2)."""
+    out = np.empty((count, 2), np.int32)
+    _function("random_edges", twin_walks)(*steps, out, seed=seed, first=first, threads=threads)
+    return out
+
+
+def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bool, seed: int, parts: int) -> SkipGram:
+    """Skip-gram with negative sampling on walks.
+
+    Parameters
+    ----------
+    noise
+        Nodes, each as often as it should be drawn, in random order; as many as a power of two.
+    window
+        A center has its contexts at most this many steps away; how many is drawn for each center from 1 to this.
+    negatives
+        Nodes drawn from the noise for each context.
+    both
+        Whether contexts are on both sides of a center, or behind it only.
+    parts
+        Into how many parts nodes are cut, a power of two: so many threads can work beside each other.
+    """
+    trainer: SkipGram = _function("SkipGram", twin_skipgram)(
+        noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts
+    )
+    return trainer
+
+
+def _function(name: str, twin: ModuleType) -> Any:
+    if kernels().name == "scipy":
+        return getattr(twin, name)
+    from graphrefine.kernels import _native
+
+    return getattr(_native, name)

@@ -28,6 +28,7 @@ METHODS = {  # name -> its module in this folder and the name of its Method ther
     "rbqr": ("refining", "RBQR"),
     "deepwalk": ("walking", "DEEPWALK"),
     "node2vec": ("walking", "NODE2VEC"),
+    "louvainne": ("louvainne", "LOUVAINNE"),
 }
 
 

@@ -1,0 +1,134 @@
+"""LouvainNE (Bhowmick, Meneni, Danisch, Guillaume and Mitra, WSDM 2020): a tree of communities, and random vectors.
+
+Louvain's method divides the graph, then each community, then each community of those, until none divides further. A
+community at depth h has a random vector, uniform in (-1, 1), weighted by ``decay**h``, and so has a node below the leaf
+of the tree that holds it. A node's vector is the sum of those on its way down from the root.
+
+Each depth is one call of `coarsen.communities`, for all communities at once, so a tree takes a few passes over the
+edges. Louvain's method is scikit-network's; igraph's was set aside for its licence (GPL) and its global random state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.coarsen import communities
+from graphrefine.errors import InputError
+from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.settings import MethodSettings, check_number
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from graphrefine.graph import Graph
+
+PARTITIONS = {"first": 1, "last": -1}  # how often Louvain aggregates
+
+
+@dataclass(frozen=True)
+class Settings(MethodSettings):
+    """Settings of LouvainNE.
+
+    Parameters
+    ----------
+    decay
+        The weight of a community beside the one it is a part of; the authors' alpha.
+    partition
+        Which of Louvain's partitions divides a community: the ``"last"``, of the highest modularity, or the
+        ``"first"``, of small communities, before any are merged.
+    """
+
+    decay: float = 0.01
+    partition: str = "last"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("decay", self.decay, above=0, most=1)
+        if self.partition not in PARTITIONS:
+            raise InputError(f"partition={self.partition!r} is not known; it can be 'first' or 'last'")
+
+
+class Depth(NamedTuple):
+    """What happens at one depth of the tree."""
+
+    nodes: NDArray[np.int64]  # those whose community divides
+    communities: NDArray[np.int64]  # the part of it that each goes to, numbered from 0
+    leaves: NDArray[np.int64]  # the nodes whose community does not divide
+
+
+def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    """The vectors by LouvainNE."""
+    draw = np.random.default_rng(chosen.seed)
+    vectors = np.zeros((graph.nodes, chosen.dim), np.float32)
+    with run.stages.stage("communities"):
+        for depth, found in enumerate(tree(graph.to_scipy(), PARTITIONS[chosen.partition])):
+            weight = np.float32(chosen.decay**depth)
+            for nodes, groups in ((found.nodes, found.communities), (found.leaves, np.arange(len(found.leaves)))):
+                size = (int(groups.max(initial=-1)) + 1, chosen.dim)
+                vectors[nodes] += weight * (2 * draw.random(size, np.float32) - 1)[groups]
+    return vectors
+
+
+def tree(adjacency: csr_array, aggregations: int) -> Iterator[Depth]:
+    """The tree of communities, depth by depth.
+
+    Examples
+    --------
+    >>> from graphrefine.graph import Graph
+    >>> two_triangles = Graph.from_edges([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])
+    >>> for depth in tree(two_triangles.to_scipy(), -1):
+    ...     print(depth.communities.tolist(), depth.leaves.tolist())
+    [0, 0, 0, 1, 1, 1] []
+    [] [0, 1, 2, 3, 4, 5]
+    """
+    nodes = np.arange(adjacency.shape[0])
+    parts = np.zeros(len(nodes), np.int64)  # of each node that is left
+    while len(nodes):
+        found = communities(adjacency, parts, aggregations=aggregations)
+        _, numbers, sizes = np.unique(found, return_inverse=True, return_counts=True)
+        within = np.bincount(parts)[parts]  # nodes in the part of each
+        divided = (sizes[numbers] < within) & _has_edges(adjacency, parts)
+        kept = np.unique(numbers[divided], return_inverse=True)[1]
+        yield Depth(nodes[divided], kept, nodes[~divided])
+        adjacency = _inside(adjacency, numbers, divided)
+        nodes, parts = nodes[divided], kept
+
+
+def _has_edges(adjacency: csr_array, parts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the part of each node has an edge."""
+    return np.asarray(np.bincount(parts, np.diff(adjacency.indptr))[parts] > 0)
+
+
+def _inside(adjacency: csr_array, groups: NDArray[np.int64], kept: NDArray[np.bool_]) -> csr_array:
+    """The rows and columns of some nodes, without the edges between groups."""
+    from scipy.sparse import csr_array
+
+    row = np.repeat(np.arange(len(groups)), np.diff(adjacency.indptr))
+    use = (groups[row] == groups[adjacency.indices]) & kept[row]
+    place = np.cumsum(kept) - 1
+    counts = np.bincount(place[row[use]], minlength=int(kept.sum()))
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    indices = place[adjacency.indices[use]].astype(np.int32)
+    return csr_array((adjacency.data[use], indices, indptr), shape=(len(counts), len(counts)))
+
+
+def memory(shape: Shape, chosen: Settings) -> int:
+    """The vectors and those of a depth, and Louvain's copies of the graph, in float64."""
+    return 3 * shape.nodes * chosen.dim * 4 + shape.entries * 80 + shape.nodes * 160
+
+
+LOUVAINNE = Method(
+    name="louvainne",
+    reference="Bhowmick et al., WSDM 2020",
+    summary="random vectors of communities, communities of communities, and so on",
+    cost="a few times m, and n k",
+    settings=Settings,
+    fit=fit,
+    memory=memory,
+    bound="three matrices n x k, copies of the graph",
+)

@@ -6,6 +6,7 @@
     ├── InputError (ValueError)      an argument, a table or a matrix that cannot be used
     │   └── FormatError              a file that cannot be read; names the file, and the line where there is one
     ├── OutputError (OSError)        a place that cannot be written
+    ├── DownloadError (OSError)      a file that cannot be fetched; says where it can be put by hand
     └── MissingExtraError (ImportError)   an optional package is needed; says which extra installs it
 
 Each message names what was wrong, where, and what to do about it. The command line prints the message
@@ -41,6 +42,10 @@ class FormatError(InputError):
 
 class OutputError(GraphRefineError, OSError):
     """A place that cannot be written."""
+
+
+class DownloadError(GraphRefineError, OSError):
+    """A file that cannot be fetched."""
 
 
 class MissingExtraError(GraphRefineError, ImportError):

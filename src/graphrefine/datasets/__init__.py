@@ -1,0 +1,30 @@
+"""Graphs to try things on: the paper's five, generated ones of their shape, and generators of any size.
+
+>>> from graphrefine import datasets
+>>> datasets.find("flickr").nodes
+80513
+>>> datasets.block_model(1000, 5000, classes=4)
+Dataset('block-model': generated, 1,000 nodes, 5,000 edges, 4 classes)
+"""
+
+from __future__ import annotations
+
+from graphrefine.datasets.catalogue import DATASETS, Entry, find
+from graphrefine.datasets.dataset import Dataset
+from graphrefine.datasets.generate import block_model, power_law
+from graphrefine.datasets.loading import load
+from graphrefine.datasets.places import cache_folder, locate
+from graphrefine.datasets.standins import standin
+
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "Entry",
+    "block_model",
+    "cache_folder",
+    "find",
+    "load",
+    "locate",
+    "power_law",
+    "standin",
+]

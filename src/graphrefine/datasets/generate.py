@@ -1,0 +1,177 @@
+"""Graphs drawn at random, from a thousand edges to a hundred million: power laws, communities, labels.
+
+Each node i has an expected degree t_i. They fall as a power law and level off at the largest,
+
+``t_i ~ (i + i0)^(-1 / (exponent - 1))``, with i0 such that the first is ``most`` and the sum is twice the edges.
+
+Each edge starts at a node, in proportion to t. It ends at a node drawn in proportion to t: among all nodes with
+probability ``mixing``, else among those of one of the communities of its start. That is the degree-corrected stochastic
+block model of Karrer and Newman (Physical Review E, 2011) and, with ``mixing`` 1, the model of Chung and Lu. Self-loops
+and repeated edges are drawn anew, so the number of edges is exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphrefine.datasets.dataset import Dataset
+from graphrefine.datasets.drawing import Floats, Places, draw
+from graphrefine.evaluate.labels import Labels
+from graphrefine.graph import usable_threads
+from graphrefine.settings import check_integer, check_number
+
+SIZES = 0.7  # classes are as large as rank^-SIZES
+
+
+def power_law(
+    nodes: int,
+    edges: int,
+    *,
+    exponent: float = 2.5,
+    most: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Dataset:
+    """A graph whose degrees fall as a power law, and that has no other structure.
+
+    Parameters
+    ----------
+    nodes, edges : int
+        How many; the edges at most a quarter of all pairs.
+    exponent : float
+        A degree of x has a probability of about ``x^-exponent``; above 2.
+    most : int, optional
+        About the largest degree; as the exponent has it if not given.
+    seed : int
+        Of all that is drawn.
+    threads : int, optional
+        As many as there are processors if not given. The graph is the same.
+
+    Examples
+    --------
+    >>> drawn = power_law(1000, 5000)
+    >>> drawn.graph.nodes, drawn.graph.edges, int(drawn.graph.out_counts.max()) > 100
+    (1000, 5000, True)
+    """
+    degrees = expected_degrees(nodes, edges, exponent=exponent, most=most)
+    recipe = {"model": "power law", "nodes": nodes, "edges": edges, "exponent": exponent, "most": most, "seed": seed}
+    rng = np.random.default_rng((seed, 0))
+    alone = sp.csr_array((np.ones(nodes, np.bool_), (np.arange(nodes), np.zeros(nodes, np.int64))), shape=(nodes, 1))
+    places = Places.of(rng.permutation(degrees), alone, edges, mixing=1.0, rng=rng)
+    graph = draw(places, edges, seed=seed, threads=usable_threads(threads))
+    return Dataset("power-law", "power law, generated", graph, generated=True, note="no labels", recipe=recipe)
+
+
+def block_model(
+    nodes: int,
+    edges: int,
+    *,
+    classes: int = 10,
+    mixing: float = 0.3,
+    exponent: float = 2.5,
+    most: int | None = None,
+    labels_per_node: float = 1.0,
+    labelled: int | None = None,
+    noise: float = 0.0,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Dataset:
+    """A graph of communities, of different sizes and with hubs in them; the communities of a node are its labels.
+
+    Parameters
+    ----------
+    nodes, edges, exponent, most, seed, threads
+        See `power_law`.
+    classes : int
+        Communities; the first is the largest.
+    mixing : float
+        Part of the edges that heed no community, from 0 to 1.
+    labels_per_node : float
+        Mean number of communities of a node, at least 1.
+    labelled : int, optional
+        How many nodes show their labels, nodes with many edges more often than others; all if not given.
+    noise : float
+        Part of the labels shown that are replaced by random ones, from 0 to 1: what no method can find.
+
+    Examples
+    --------
+    >>> drawn = block_model(300, 2000, classes=3)
+    >>> drawn
+    Dataset('block-model': generated, 300 nodes, 2,000 edges, 3 classes)
+    """
+    degrees = expected_degrees(nodes, edges, exponent=exponent, most=most)
+    check_integer("classes", classes, least=1, most=nodes)
+    check_number("mixing", mixing, least=0, most=1)
+    check_number("labels_per_node", labels_per_node, least=1, most=classes)
+    check_number("noise", noise, least=0, most=1)
+    check_integer("labelled", nodes if labelled is None else labelled, least=1, most=nodes)
+    recipe = {name: value for name, value in locals().items() if name not in ("degrees", "threads")}
+    rng = np.random.default_rng((seed, 1))
+    share = np.arange(1, classes + 1) ** -SIZES
+    members = _members(nodes, share / share.sum(), labels_per_node, rng)
+    places = Places.of(rng.permutation(degrees), members, edges, mixing=mixing, rng=rng)
+    labels = _labels(places, labelled, noise, share / share.sum(), rng)
+    graph = draw(places, edges, seed=seed, threads=usable_threads(threads))
+    return Dataset(
+        "block-model", "block model, generated", graph, labels, generated=True, recipe={"model": "blocks", **recipe}
+    )
+
+
+def expected_degrees(nodes: int, edges: int, *, exponent: float, most: int | None) -> Floats:
+    """Degrees that fall as a power law, largest first; they add up to twice the edges.
+
+    Examples
+    --------
+    >>> degrees = expected_degrees(1000, 5000, exponent=2.5, most=200)
+    >>> round(degrees.sum()), round(degrees[0]), round(degrees[-1])
+    (10000, 200, 4)
+    """
+    check_integer("nodes", nodes, least=3, most=2**31 - 1)
+    check_integer("edges", edges, least=1, most=nodes * (nodes - 1) // 4)
+    check_number("exponent", exponent, above=2)
+    rank, power, mean = np.arange(1.0, nodes + 1), -1 / (exponent - 1), 2 * edges / nodes
+    if most is not None:
+        check_integer("most", most, least=int(mean) + 1, most=nodes - 1)
+
+    def scaled(offset: float) -> Floats:
+        fall = (rank + offset) ** power
+        return np.asarray(fall * (2 * edges / fall.sum()))
+
+    largest = most or nodes - 1  # where the exponent alone asks for more neighbours than there are nodes
+    if scaled(0.0)[0] <= largest:
+        return scaled(0.0)
+    low, high = 0.0, 1.0
+    while scaled(high)[0] > largest:
+        low, high = high, 2 * high
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if scaled(middle)[0] > largest else (low, middle)
+    return scaled(high)
+
+
+def _members(nodes: int, share: Floats, labels_per_node: float, rng: np.random.Generator) -> sp.csr_array[np.bool_]:
+    """Which node is in which communities: first ones in order, further ones at random.  # (n, classes)."""
+    bounds = np.concatenate([[0], np.cumsum(share)])
+    first = np.searchsorted(bounds[1:-1], (np.arange(nodes) + 0.5) / nodes)
+    further = np.repeat(np.arange(nodes), rng.poisson(labels_per_node - 1, nodes))
+    others = np.searchsorted(bounds[1:-1], rng.random(len(further)))
+    rows, columns = np.concatenate([np.arange(nodes), further]), np.concatenate([first, others])
+    return sp.csr_array((np.ones(len(rows), np.bool_), (rows, columns)), shape=(nodes, len(share)))
+
+
+def _labels(
+    places: Places, labelled: int | None, noise: float, share: Floats, rng: np.random.Generator
+) -> Labels:
+    """The communities as labels, some of them wrong, of all nodes or of some."""
+    n, classes = places.members.shape
+    rows, columns = places.members.tocoo().coords
+    columns = np.where(rng.random(len(rows)) < noise, rng.choice(classes, len(rows), p=share), columns)
+    if labelled is not None:
+        chance = rng.exponential(size=n) / places.degrees  # the smallest of these are a draw in proportion to degrees
+        shown = np.zeros(n, np.bool_)
+        shown[np.argpartition(chance, labelled - 1)[:labelled]] = True
+        rows, columns = rows[shown[rows]], columns[shown[rows]]
+    indicator = sp.csr_array((np.ones(len(rows), np.bool_), (places.names[rows], columns)), shape=(n, classes))
+    names = tuple(str(number) for number in range(classes))
+    return Labels(np.arange(n), indicator, names, by_row=True, source="generated")

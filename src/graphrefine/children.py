@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -24,6 +24,7 @@ from typing import IO, Any, Literal
 Status = Literal["done", "failed", "timeout", "memory", "killed"]
 INTERVAL = 0.05  # seconds between two looks at the child
 TAIL = 16_384  # bytes of its stderr that are read
+ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -101,14 +102,15 @@ def run_embed(
     typed = [sys.executable, "-m", "graphrefine.children", str(os.getpid()), *arguments]
     env = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads))}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        start = time.perf_counter()
-        process = subprocess.Popen(
-            typed, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, start_new_session=True
-        )
+        start, process = time.perf_counter(), None
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
         try:
+            with _undisturbed():
+                process = subprocess.Popen(typed, env=env, start_new_session=True, **streams)
             over, peak = _watch(process, start, seconds=seconds, memory=memory)
         finally:  # Ctrl-C, or a limit: whatever is left goes, and what it started
-            _end(process)
+            if process is not None:
+                _end(process)
         total = time.perf_counter() - start
         return _outcome(process.returncode, over, total, peak, _printed(out), _tail(err), (seconds, memory))
 
@@ -149,6 +151,19 @@ def _text(value: Any) -> str:
     if isinstance(value, tuple | list):
         return ",".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """No signal comes between the start of a child and knowing of it; the child lets them in again (`main`)."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _watch(
@@ -260,6 +275,7 @@ def main() -> None:
 
     parent = int(sys.argv.pop(1))
     if os.name == "posix":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     cli.main()
 

@@ -10,6 +10,7 @@ import click
 
 from graphrefine import __version__
 from graphrefine.cli_options import Group
+from graphrefine.commands.compare import compare
 from graphrefine.commands.convert import convert
 from graphrefine.commands.demo import demo
 from graphrefine.commands.embed import embed
@@ -27,9 +28,10 @@ def cli() -> None:
     graphrefine embed friends.csv -o friends        vectors, with the node names kept
     graphrefine info friends.csv                    what is in the graph, what embedding it will cost
     graphrefine evaluate labels friends labels.csv  how well the vectors tell the labels
+    graphrefine compare friends.csv                 which method is best on it, and what each costs
     graphrefine convert friends friends.parquet     any format to any other
     """  # noqa: D301  click wants the character itself, not its name
 
 
-for command in (embed, info, evaluate, convert, methods, demo):
+for command in (embed, info, evaluate, compare, convert, methods, demo):
     cli.add_command(command)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from io import BytesIO
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphrefine.errors import MissingExtraError
@@ -100,14 +101,16 @@ def plain(text: str) -> str:
 
 
 def log_seconds(axes: Axes, label: str = "seconds") -> None:
-    """A logarithmic axis of time, its ticks as a person would write them."""
+    """A logarithmic axis of time, a decade of it at least, its ticks as a person would write them."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.set_xscale("log")
     axes.set_xlabel(label)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} s"))
     low, high = axes.get_xlim()
-    if high / low < 50:  # a decade alone would leave one tick or none
+    wider = max(10 * low / high, 1) ** 0.5
+    axes.set_xlim(low / wider, high * wider)
+    if high / low < 50:  # powers of ten alone would be a tick or two
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_minor_formatter(NullFormatter())
 
@@ -122,16 +125,44 @@ _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _DISTANCES = (6, 14, 24, 36, 50)  # in points
 
 
-def label_points(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
+def path_points(path: Sequence[tuple[float, float]], *, steps: int = 24) -> list[tuple[float, float]]:
+    """Points along the lines between points whose first axis is logarithmic, for labels to keep clear of.
+
+    Examples
+    --------
+    >>> path_points([(1.0, 0.0), (100.0, 4.0)], steps=2)
+    [(10.0, 2.0)]
+    """
+    parts = [step / steps for step in range(1, steps)]
+    pairs = pairwise(path)
+    return [(x * (to_x / x) ** part, y + (to_y - y) * part) for (x, y), (to_x, to_y) in pairs for part in parts]
+
+
+def label_points(
+    axes: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    texts: Sequence[str],
+    *,
+    clear_of: Sequence[tuple[float, float]] = (),
+) -> None:
     """Write each text beside its point, where it covers neither another text nor a point, as far as there is room.
 
     Call it last: what is drawn afterwards may move the axes.
+
+    Parameters
+    ----------
+    axes, x, y, texts
+        Where, and what.
+    clear_of
+        Further points that no text should cover, such as those of `path_points`.
     """
     figure: Any = axes.get_figure()
     figure.draw_without_rendering()  # so that the layout is settled
-    dots = axes.transData.transform(list(zip(x, y, strict=True))).tolist()
+    dots = axes.transData.transform([*zip(x, y, strict=True), *clear_of]).tolist()
     frame = _Box(*axes.get_window_extent().extents)
-    taken = [_Box(px - 6, py - 6, px + 6, py + 6) for px, py in dots]
+    taken = [_Box(px - 6, py - 6, px + 6, py + 6) for px, py in dots[: len(texts)]]
+    taken += [_Box(px - 2, py - 2, px + 2, py + 2) for px, py in dots[len(texts) :]]
     for place, text in enumerate(texts):
         size = _size(axes, plain(text))
         others = [*taken[:place], *taken[place + 1 :]]

@@ -23,13 +23,14 @@ from graphrefine.methods.contract import Shape
 from graphs import random_graph
 
 # The same methods with less work: these settings, where a method has them.
-QUICK = {"walks": 10, "length": 10, "samples": 0.2, "rounds": 50}
+QUICK = {"walks": 5, "length": 10, "samples": 0.05, "rounds": 50}
+ENOUGH = {"walks": 40, "length": 40, "samples": 2, "rounds": 200}  # to learn what a small graph has to tell
 EVERY = pytest.mark.parametrize("name", METHODS)
 
 
-def quick(name: str, **options: Any) -> Any:
+def quick(name: str, *, work: dict[str, Any] = QUICK, **options: Any) -> Any:
     known = {field.name for field in fields(find(name).settings)}
-    less: dict[str, Any] = {k: v for k, v in QUICK.items() if k in known}
+    less: dict[str, Any] = {k: v for k, v in work.items() if k in known}
     return settings(name, **less, **options)
 
 
@@ -52,7 +53,7 @@ def communities(*, weighted: bool = False, isolated: int = 0) -> tuple[Graph, ND
 @EVERY
 def test_vectors_know_the_communities(name: str) -> None:
     graph, group = communities()
-    found = vectors(name, graph, dim=16)
+    found = vectors(name, graph, dim=16, work=ENOUGH)
     assert found.shape == (300, 16) and found.dtype == np.float32
     assert np.isfinite(found).all()
     scored = evaluate_labels(found, group.tolist(), ratios=(0.5,), repeats=3).ratios[0].micro_mean
@@ -155,7 +156,7 @@ def test_what_is_said_of_a_method(name: str) -> None:
 
 def test_no_two_methods_give_the_same_neighbours() -> None:
     graph, _ = communities(weighted=True)
-    nearest = {name: _nearest(vectors(name, graph, dim=16)) for name in METHODS}
+    nearest = {name: _nearest(vectors(name, graph, dim=16, work=ENOUGH)) for name in METHODS}
     for one, other in combinations(METHODS, 2):
         shared = np.mean([len(set(a) & set(b)) for a, b in zip(nearest[one], nearest[other], strict=True)]) / 10
         assert shared < 0.97, f"{one} and {other} find the same neighbours"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine import ROWS, Rows
 from graphrefine.graph import Graph
 from graphrefine.kernels import twin
 from graphrefine.operators import Operator
@@ -32,6 +33,11 @@ class BlocksEngine:
             twin.to_float32(twin.signs(seed, s.start, rows=s.stop - s.start, words=words))[:, : self.columns]
             for s in self._slices()
         ]
+
+    def fill(self, rows: Rows, *, precise: bool = False) -> Blocks:
+        nodes = self.bounds[-1]
+        whole = np.concatenate([rows(start, min(start + ROWS, nodes)) for start in range(0, nodes, ROWS)])
+        return [whole[s] for s in self._slices()]
 
     def apply(
         self,

@@ -61,7 +61,7 @@ def coefficients(
         if not theta or not np.all(np.isfinite(theta)) or not any(theta):
             raise InputError(f"filter={name!r} must be finite coefficients, not all zero")
         _refuse(given, "coefficients are given")
-        return _trimmed(theta)
+        return without_trailing_zeros(theta)
     if name == "none":
         _refuse(given, "filter='none'")
         return None
@@ -74,11 +74,11 @@ def coefficients(
         raise InputError(f"order={order} must lie between 1 and 100")
     if scale is not None and not (np.isfinite(scale) and 0 <= scale <= (1 if name != "heat" else 100)):
         raise InputError(f"scale={scale} must lie between 0 and {1 if name != 'heat' else 100} for filter={name!r}")
-    return _trimmed(FILTERS[name](**given))
+    return without_trailing_zeros(FILTERS[name](**given))
 
 
-def _trimmed(theta: Theta) -> Theta:
-    """Without trailing zeros: a power that is not wanted costs no product."""
+def without_trailing_zeros(theta: Theta) -> Theta:
+    """The same filter: a power that is not wanted costs no product."""
     return theta[: max(k for k, coefficient in enumerate(theta) if coefficient) + 1]
 
 
@@ -93,10 +93,12 @@ def diffuse(
     R: T,
     theta: Theta,
     *,
+    last: Operator | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> T:
-    """Eq. 7 by Horner's rule, one product for each order; R is not to be used again.
+    """Eq. 7 by Horner's rule, one product for each order, the last of them with another operator if one is given.
 
+    R is not to be used again.
     The highest coefficient must not be zero. With theta_0 alone R itself comes back: a multiple of it has the same unit
     rows and principal axes.
     """
@@ -104,7 +106,8 @@ def diffuse(
     H, scale = R, theta[-1]
     for k in range(len(theta) - 2, -1, -1):
         plus = (theta[k], R) if theta[k] else None
-        H = engine.apply(transition, H, scale=scale, plus=plus, gram=k == 0, precise=k == 0)
+        step = transition if k or last is None else last
+        H = engine.apply(step, H, scale=scale, plus=plus, gram=k == 0, precise=k == 0)
         if k == min(last_use, len(theta) - 2):
             engine.release(R)
         scale = 1.0

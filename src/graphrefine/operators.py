@@ -7,7 +7,7 @@ Entries are never stored: a product forms them as it goes.
 
 * `proximity`: the log-proximity matrix M of Eqs. 2-4.
 * `transition`: the transition matrix T of Eq. 7.
-* `adjacency`: A itself, or A with loops.
+* `adjacency`: A itself, or A with loops. `walk`: a step of a random walk.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def transition(graph: Graph) -> Operator:
     return Operator(graph, edge="weight", loop=1.0, row_scale=(1.0 / (graph.degrees() + 1.0)).astype(np.float32))
 
 
-def adjacency(graph: Graph, *, loop: float = 0.0) -> Operator:
-    """``A + loop I``, weights included.
+def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operator:
+    """``scale (A + loop I)``, weights included.
 
     Examples
     --------
@@ -143,7 +143,22 @@ def adjacency(graph: Graph, *, loop: float = 0.0) -> Operator:
     >>> adjacency(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().astype(int).tolist()
     [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
     """
-    return Operator(graph, edge="weight", loop=loop)
+    row_scale = None if scale == 1.0 else np.full(graph.nodes, scale, np.float32)
+    return Operator(graph, edge="weight", loop=loop, row_scale=row_scale)
+
+
+def walk(graph: Graph) -> Operator:
+    """``D^-1 A``, the transition matrix of a random walk; the row of a node without edges out of it is zero.
+
+    Examples
+    --------
+    >>> from graphrefine.graph import Graph
+    >>> walk(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().tolist()
+    [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    degree = graph.degrees()
+    inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
+    return Operator(graph, edge="weight", row_scale=inverse.astype(np.float32))
 
 
 def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ from graphrefine.linalg import blocked_whitening, one_blas_thread, whitening
 from graphrefine.operators import Operator
 
 SHORT = 2048  # rows, up to which a second pass costs next to nothing and the noise is least predictable
+NEAR = 0.1  # to the identity, for a Gram matrix of full rank whatever the noise
 TOLERANCE = 6e-5  # of the orthonormality of the basis: bfloat16 rounds what is gathered from it by 4e-3
 
 
@@ -80,8 +81,13 @@ def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int, precise: bool
     with one_blas_thread():
         first = whitening(gram, least=1e-9) if W is None else W
     Q = engine.rotate(Y, first, precise=True)
+    again = engine.gram(Q)
+    near = W is not None and bool(np.abs(again - np.eye(len(again))).max() < NEAR)
     with one_blas_thread():
-        second = whitening(engine.gram(Q), least=1e-2)
+        # Near the identity its eigenvectors are noise: a triangular factor keeps every column where it is.
+        second = blocked_whitening(again, block) if near else None
+        if second is None:
+            second = whitening(again, least=1e-2)
     return engine.rotate(Q, second, precise=precise)
 
 

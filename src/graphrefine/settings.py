@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -95,6 +95,8 @@ def parse(kind: type, name: str, text: str, *, of: str) -> Any:
     if name not in hints:
         raise InputError(f"{of} has no setting {name!r}; its settings are {', '.join(hints)}")
     wanted = get_args(hints[name]) or (hints[name],)
+    if get_origin(hints[name]) is tuple:
+        return _numbers(name, text, of=of)
     if bool in wanted and text.lower() in ("true", "yes", "on", "false", "no", "off"):
         return text.lower() in ("true", "yes", "on")
     if type(None) in wanted and text.lower() == "none" and str not in wanted:
@@ -109,3 +111,27 @@ def parse(kind: type, name: str, text: str, *, of: str) -> Any:
         return text
     kinds = " or ".join(getattr(one, "__name__", str(one)) for one in wanted if one is not type(None))
     raise InputError(f"{of}: {name}={text!r} is not of its kind ({kinds})")
+
+
+def _numbers(name: str, text: str, *, of: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"{of}: {name}={text!r} must be numbers with commas between them, as in 1,0.5") from None
+
+
+def numbers(name: str, values: Any) -> tuple[float, ...]:
+    """A setting that is a sequence of finite numbers, not all zero, as a tuple.
+
+    Examples
+    --------
+    >>> numbers("weights", [1, 0.5])
+    (1.0, 0.5)
+    """
+    try:
+        checked = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}={values!r} must be a sequence of numbers, as in (1, 0.5)") from None
+    if not all(map(math.isfinite, checked)) or not any(checked):
+        raise InputError(f"{name}={values!r} must be finite numbers, not all zero")
+    return checked

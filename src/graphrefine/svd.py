@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,13 @@ from graphrefine.rangefinder import orthonormal
 
 BLOCK = 16  # columns orthonormalised together: it groups the arithmetic and changes nothing
 NOISE = 1e-9  # of the largest squared singular value; float32 sums cannot tell what is smaller from zero
+
+
+class Multiply(Protocol[T]):
+    """A product with an operator or its transpose; see `Engine.apply`."""
+
+    def __call__(self, operator: Any, x: T, /, *, gram: bool, precise: bool) -> T:
+        """``operator @ x``."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,7 @@ def randomized_svd(
     seed: int,
     iterations: int = 5,
     advance: Callable[[], None] = lambda: None,
+    multiply: Multiply[T] | None = None,
 ) -> Decomposition[T]:
     """The leading singular triplets of M, as many as the engine has columns.
 
@@ -81,6 +89,8 @@ def randomized_svd(
         the ratio of its singular values to the wanted ones.
     advance
         Called after each of the ``2 iterations + 2`` products.
+    multiply
+        How a matrix is multiplied by M or ``M.T``, where `Engine.apply` does not know how.
 
     Examples
     --------
@@ -93,8 +103,9 @@ def randomized_svd(
     [2.0, 2.0, 0.0]
     """
     turned = M.T  # once: an engine keeps what it prepares for an operator
-    Q = _span(engine, (M, turned), rows=rows, seed=seed, iterations=iterations, advance=advance)[0]
-    R = engine.apply(turned, Q, gram=True, precise=True)
+    product: Multiply[T] = multiply or engine.apply
+    Q = _span(engine, (M, turned), product, rows=rows, seed=seed, iterations=iterations, advance=advance)[0]
+    R = product(turned, Q, gram=True, precise=True)
     advance()
     with one_blas_thread():
         squares, axes = descending_eigh(engine.gram(R))
@@ -125,7 +136,7 @@ def randomized_eigh(
     >>> sorted(found.values.round(5).tolist())[::2]
     [-2.0, 2.0]
     """
-    Q, size = _span(engine, (A, A), rows=rows, seed=seed, iterations=iterations, advance=advance)
+    Q, size = _span(engine, (A, A), engine.apply, rows=rows, seed=seed, iterations=iterations, advance=advance)
     grams = []
     for shift in (size, -size):  # (A + cI) Q and (A - cI) Q: their Gram matrices differ by 4c Q^T A Q
         shifted = engine.apply(A, Q, plus=(shift, Q), gram=True, precise=True)
@@ -139,7 +150,14 @@ def randomized_eigh(
 
 
 def _span(
-    engine: Engine[T], both: tuple[Any, Any], *, rows: int, seed: int, iterations: int, advance: Callable[[], None]
+    engine: Engine[T],
+    both: tuple[Any, Any],
+    product: Multiply[T],
+    *,
+    rows: int,
+    seed: int,
+    iterations: int,
+    advance: Callable[[], None],
 ) -> tuple[T, float]:
     """An orthonormal basis of the leading left singular vectors, and a guess at the largest value.
 
@@ -148,11 +166,13 @@ def _span(
     Q, size = engine.random(seed=seed), 0.0
     for step in range(2 * iterations + 1):
         last = step == 2 * iterations
-        Y = engine.apply(both[step % 2], Q, gram=True, precise=last)
+        Y = product(both[step % 2], Q, gram=True, precise=last)
+        del Q  # its memory is wanted for the next
         advance()
         if last:
             size = float(np.sqrt(np.diag(engine.gram(Y)).max()))
         Q = orthonormal(engine, Y, rows=rows, block=BLOCK, precise=last)
+        del Y
     return Q, size
 
 

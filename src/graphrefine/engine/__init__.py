@@ -10,7 +10,8 @@ once nobody holds it; `Engine.release` says so early, where a caller further up 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from graphrefine.operators import Operator
 
 T = TypeVar("T")
+Rows: TypeAlias = "Callable[[int, int], NDArray[np.float32]]"  # rows start to stop of a matrix, (stop - start, k)
+ROWS = 4096  # in a block that `Engine.fill` asks for
 
 
 class Engine(Protocol[T]):
@@ -26,6 +29,12 @@ class Engine(Protocol[T]):
 
     def random(self, *, seed: int) -> T:
         """A sketch of random signs, as wide as the engine's matrices; row i depends on the seed and on i alone."""
+
+    def fill(self, rows: Rows, *, precise: bool = False) -> T:
+        """The matrix whose rows a function gives, in the graph's order.
+
+        It is asked for blocks of `ROWS` rows, the last one shorter, in any order and from several threads at a time.
+        """
 
     def apply(
         self,

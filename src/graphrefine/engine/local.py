@@ -13,13 +13,16 @@ The result depends on the graph and the settings, never on the number of threads
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine import ROWS, Rows
 from graphrefine.kernels import PAD, Kernels, Product, kernels
+from graphrefine.kernels.twin import to_bfloat16
 from graphrefine.operators import Operator
 
 if TYPE_CHECKING:
@@ -117,6 +120,21 @@ class LocalEngine:
         words = self.padded // 32
         return LocalTall(self.kernels.signs(seed, 0, rows=self.graph.nodes, words=words, order=self.order))
 
+    def fill(self, rows: Rows, *, precise: bool = False) -> LocalTall:
+        """See `graphrefine.engine.Engine.fill`."""
+        out, places = self._new(precise), self._places()
+        out.data[:, self.columns :] = 0
+
+        def block(start: int) -> None:
+            stop = min(start + ROWS, self.graph.nodes)
+            fresh = rows(start, stop)
+            at = slice(start, stop) if places is None else places[start:stop]
+            out.data[at, : self.columns] = to_bfloat16(fresh) if out.data.dtype == np.uint16 else fresh
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            list(pool.map(block, range(0, self.graph.nodes, ROWS)))
+        return out
+
     def apply(
         self,
         operator: Operator,
@@ -180,6 +198,14 @@ class LocalEngine:
         small = None if rotation is None else self._small(rotation)
         self.kernels.rotate(x.data, small, out=out, places=self.order, unit=unit, threads=self.threads)
         return out
+
+    def _places(self) -> NDArray[np.int32] | None:
+        """Where the graph's rows are kept."""
+        if self.order is None:
+            return None
+        places = np.empty_like(self.order)
+        places[self.order] = np.arange(len(places), dtype=np.int32)
+        return places
 
     def _small(self, rotation: NDArray[Any]) -> NDArray[np.float32]:
         padded = np.zeros((self.padded, self.padded), np.float32)

@@ -29,6 +29,11 @@ METHODS = {  # name -> its module in this folder and the name of its Method ther
     "deepwalk": ("walking", "DEEPWALK"),
     "node2vec": ("walking", "NODE2VEC"),
     "louvainne": ("louvainne", "LOUVAINNE"),
+    "prone": ("prone", "PRONE"),
+    "fastrp": ("fastrp", "FASTRP"),
+    "randne": ("randne", "RANDNE"),
+    "hope": ("hope", "HOPE"),
+    "arope": ("arope", "AROPE"),
 }
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.errors import InputError
+from graphrefine.kernels import PAD
 from graphrefine.memory import available_bytes
 
 if TYPE_CHECKING:
@@ -150,6 +151,19 @@ class Method(Generic[S]):
                 f"of which {gigabytes(free)} are free: enough for about "
                 f"{self.largest(free, degree=degree, chosen=chosen):,} nodes; {way_out}"
             )
+
+
+def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:
+    """What an engine holds with so many float32 tall matrices at a time: those, a sketch, the graph in another order.
+
+    Examples
+    --------
+    >>> engine_memory(Shape(nodes=1000, entries=5000), columns=100, matrices=2)
+    1104000
+    """
+    padded = -(-columns // PAD) * PAD
+    tall = int(matrices * shape.nodes * padded * 4)
+    return tall + shape.nodes * (padded // 8 + 44) + shape.entries * (8 if shape.weighted else 4)
 
 
 def gigabytes(size: float) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphrefine.kernels import PAD
-from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
 from graphrefine.refine import PRESETS, Settings, refine
 
 if TYPE_CHECKING:
@@ -21,9 +20,7 @@ def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
 
 def memory(shape: Shape, chosen: Settings) -> int:
     """Two tall matrices, the sketch, and the graph once more in another order."""
-    padded = -(-chosen.dim // PAD) * PAD
-    tall = 2 * shape.nodes * padded * 4
-    return tall + shape.nodes * (padded // 8 + 44) + shape.entries * (8 if shape.weighted else 4)
+    return engine_memory(shape, columns=chosen.dim, matrices=2)
 
 
 REFINE = Method(

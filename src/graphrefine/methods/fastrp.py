@@ -1,0 +1,111 @@
+"""FastRP (Chen et al., "Fast and Accurate Network Embeddings via Very Sparse Random Projection", CIKM 2019).
+
+``N = sum_i weights_i (D^-1 A)^i L R``, i = 1, 2, ...: a very sparse random projection R (entries 0 except for a share
+of ``1 / sqrt(n)``, which are + or - a constant), ``L = diag(d_j / 2m)^beta`` against the weight of hubs. Last, as the
+authors' code does, each column is scaled to mean 0 and variance 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphrefine.filters import diffuse, without_trailing_zeros
+from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
+from graphrefine.operators import walk
+from graphrefine.settings import MethodSettings, check_number, numbers
+from graphrefine.sketches import sparse_signs
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+
+
+@dataclass(frozen=True)
+class Settings(MethodSettings):
+    """Settings of FastRP, by default those published with the authors' code.
+
+    Parameters
+    ----------
+    weights
+        Of the first, second, ... power of the transition matrix.
+    beta
+        Exponent of the degrees in L; negative against hubs.
+    density
+        Share of the entries of R that are not zero; by default ``1 / sqrt(n)``.
+    standardize
+        Whether columns are scaled to mean 0 and variance 1.
+    bfloat16
+        Whether products gather from bfloat16.
+    """
+
+    weights: tuple[float, ...] = (1.0, 1.0, 7.81, 45.28)
+    beta: float = -0.628
+    density: float | None = None
+    standardize: bool = True
+    bfloat16: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "weights", numbers("weights", self.weights))
+        check_number("beta", self.beta)
+        if self.density is not None:
+            check_number("density", self.density, above=0, most=1)
+
+
+def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    """The vectors of FastRP."""
+    stages = run.stages
+    density = graph.nodes**-0.5 if chosen.density is None else chosen.density
+    with stages.stage("sketch"):
+        engine = run.engine(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
+        scale = _hubs(graph, chosen.beta) / np.float32(np.sqrt(density * chosen.dim))
+        R = engine.fill(sparse_signs(chosen.seed, chosen.dim, density=density, scale=scale))
+    theta = (0.0, *without_trailing_zeros(chosen.weights))
+    with stages.stage("project", steps=len(theta) - 1):
+        N = diffuse(engine, walk(graph), R, theta, advance=stages.advance)
+        vectors = engine.collect(N)
+    if chosen.standardize:
+        standardize(vectors)
+    return vectors
+
+
+def _hubs(graph: Graph, beta: float) -> Floats:
+    """The diagonal of L; zero for nodes without edges."""
+    degree = graph.degrees()
+    share = degree / max(degree.sum(), 1e-300)
+    hubs: Floats = np.power(share, beta, out=np.zeros_like(share), where=share > 0).astype(np.float32)
+    return hubs
+
+
+def standardize(vectors: Floats) -> None:
+    """Each column to mean 0 and variance 1, in place; a constant column to zeros.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1, 5], [3, 5]], np.float32)
+    >>> standardize(vectors)
+    >>> vectors.tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    vectors -= vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
+    variance = np.einsum("ij,ij->j", vectors, vectors, dtype=np.float64) / max(len(vectors), 1)
+    vectors *= np.where(variance > 0, 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0).astype(np.float32)
+
+
+def memory(shape: Shape, chosen: Settings) -> int:
+    """Two tall matrices and a half: the projection, and what a product makes of another."""
+    return engine_memory(shape, columns=chosen.dim, matrices=2.5)
+
+
+FASTRP = Method(
+    name="fastrp",
+    reference="Chen et al., CIKM 2019",
+    summary="powers of the transition matrix on a very sparse random projection",
+    cost="q m k, q weights",
+    settings=Settings,
+    fit=fit,
+    memory=memory,
+    bound="two and a half matrices n x k",
+)

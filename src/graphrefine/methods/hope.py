@@ -1,0 +1,203 @@
+"""HOPE (Ou, Cui, Pei, Zhang and Zhu, "Asymmetric Transitivity Preserving Graph Embedding", KDD 2016), Katz proximity.
+
+``S = sum_{l>=1} (beta A)^l = (I - beta A)^-1 beta A ~ U Sigma V^T``; the vectors are ``U Sigma^1/2`` (nodes as sources)
+beside ``V Sigma^1/2`` (as targets), half of the columns each; where dim is odd, the sources have one more.
+
+S is never formed. On undirected graphs it has the eigenvectors of A, and ``beta l / (1 - beta l)`` for eigenvalues. On
+directed graphs a product with S is the series itself, ended where its rest is too small for float32 to show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine import Engine, T
+from graphrefine.errors import InputError
+from graphrefine.kernels import kernels
+from graphrefine.methods.arope import columns_for, reweighted
+from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
+from graphrefine.operators import Operator, adjacency
+from graphrefine.settings import MethodSettings, check_integer, check_number
+from graphrefine.svd import Multiply, randomized_eigh, randomized_svd
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+
+SPARE = 10  # singular triplets more than wanted
+REST = 1e-5  # of the series, that no longer counts
+MOST_TERMS = 2000
+
+
+@dataclass(frozen=True)
+class Settings(MethodSettings):
+    """Settings of HOPE.
+
+    Parameters
+    ----------
+    beta
+        Decay of the Katz proximity, below 1 / the spectral radius of A; by default half of that, as in the authors'
+        code. Where the radius is 0 (no cycles), half of 1 / a bound of the norm of A.
+    iterations
+        Of the randomized decomposition.
+    bfloat16
+        Whether products gather from bfloat16, but for the last, from which the values come.
+    """
+
+    beta: float | None = None
+    iterations: int = 5
+    bfloat16: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer("iterations", self.iterations, least=0)
+        if self.beta is not None:
+            check_number("beta", self.beta, above=0)
+
+
+def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    """The vectors of HOPE."""
+    if not len(graph.indices):
+        return np.zeros((graph.nodes, chosen.dim), np.float32)
+    return _directed(graph, chosen, run) if graph.directed else _undirected(graph, chosen, run)
+
+
+def _undirected(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    sources = -(-chosen.dim // 2)
+    with run.stages.stage("decompose", steps=2 * chosen.iterations + 3):
+        engine = run.engine(graph, columns=columns_for(sources, graph.nodes), bfloat16=chosen.bfloat16)
+        found = randomized_eigh(
+            engine,
+            adjacency(graph),
+            rows=graph.nodes,
+            seed=chosen.seed,
+            iterations=chosen.iterations,
+            advance=run.stages.advance,
+        )
+    decayed = decay(chosen.beta, radius=abs(found.values[0]), bound=abs(found.values[0])) * found.values
+    with run.stages.stage("reweight"):
+        return reweighted(engine, found, decayed / (1.0 - decayed), sources, chosen.dim - sources)
+
+
+def _directed(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    sources = -(-chosen.dim // 2)
+    with run.stages.stage("radius"):
+        beta = decay(chosen.beta, radius=spectral_radius(graph, threads=run.threads), bound=norm_bound(graph))
+        terms = series_length(graph, beta, threads=run.threads)
+    with run.stages.stage("decompose", steps=2 * chosen.iterations + 2):
+        engine = run.engine(graph, columns=min(sources + SPARE, graph.nodes), bfloat16=chosen.bfloat16)
+        found = randomized_svd(
+            engine,
+            adjacency(graph, scale=beta),
+            rows=graph.nodes,
+            seed=chosen.seed,
+            iterations=chosen.iterations,
+            advance=run.stages.advance,
+            multiply=katz(engine, terms),
+        )
+    with run.stages.stage("collect"):
+        source = engine.collect(found.basis, found.left(power=0.5, columns=sources))
+        target = engine.collect(found.target, found.right(power=0.5, columns=chosen.dim - sources))
+        return np.concatenate([source, target], axis=1)
+
+
+def katz(engine: Engine[T], terms: int) -> Multiply[T]:
+    """The product with ``sum_{l=1..terms} B^l``, for an operator ``B = beta A``, by Horner's rule."""
+
+    def multiply(B: Operator, x: T, *, gram: bool, precise: bool) -> T:
+        once = series = engine.apply(B, x, gram=gram and terms == 1, precise=precise)
+        for left in range(terms - 2, -1, -1):
+            series = engine.apply(B, series, plus=(1.0, once), gram=gram and left == 0, precise=precise)
+        return series
+
+    return multiply
+
+
+def decay(beta: float | None, *, radius: float, bound: float) -> float:
+    """The beta that was asked for, if the series converges with it, or the default.
+
+    Examples
+    --------
+    >>> decay(None, radius=4.0, bound=9.0), decay(None, radius=0.0, bound=5.0)
+    (0.125, 0.1)
+    """
+    if beta is None:
+        return 0.5 / (radius or bound)
+    if beta * radius >= 0.999:
+        raise InputError(f"beta={beta!r} is too large for this graph: the Katz series needs less than {1 / radius:.4g}")
+    return beta
+
+
+def spectral_radius(graph: Graph, *, threads: int = 1, most: int = 512) -> float:
+    """The largest size of an eigenvalue of A, from the growth of the number of walks; 0 where there is no cycle.
+
+    The growth over k steps is compared with the next k, k = 4, 8, ..., which does not mind how walks alternate between
+    the parts of a bipartite graph.
+
+    Examples
+    --------
+    >>> from graphrefine.graph import Graph
+    >>> round(spectral_radius(Graph.from_edges([0, 1, 2], [1, 2, 0], directed=True)), 6)
+    1.0
+    >>> spectral_radius(Graph.from_edges([0, 1], [1, 2], directed=True))
+    0.0
+    """
+    logs, estimate = [0.0], np.inf
+    walks: NDArray[np.float64] = np.ones(graph.nodes)
+    while len(logs) <= most:
+        walks = kernels().row_sums(graph.indptr, graph.indices, graph.weights, walks, threads=threads)
+        largest = float(walks.max())
+        if largest == 0:
+            return 0.0
+        logs.append(logs[-1] + np.log(largest))
+        walks /= largest
+        steps = len(logs) - 1
+        if steps >= 8 and steps & (steps - 1) == 0:  # a power of 2
+            before, estimate = estimate, float(np.exp((logs[steps] - logs[steps // 2]) * 2 / steps))
+            if abs(before - estimate) < 1e-4 * estimate:
+                break
+    return estimate
+
+
+def norm_bound(graph: Graph) -> float:
+    """At least the largest singular value of A: the root of its largest row sum times its largest column sum."""
+    return float(np.sqrt(graph.degrees().max() * graph.transposed().degrees().max()))
+
+
+def series_length(graph: Graph, beta: float, *, threads: int = 1) -> int:
+    """How many terms the series has until the next ones are below `REST` of its sum, in rows and in columns."""
+    longest = 1
+    for arcs in (graph, graph.transposed()):
+        walks: NDArray[np.float64] = np.ones(graph.nodes)
+        total = 0.0
+        for terms in range(1, MOST_TERMS + 1):
+            walks = beta * kernels().row_sums(arcs.indptr, arcs.indices, arcs.weights, walks, threads=threads)
+            largest = float(walks.max())
+            total += largest
+            if largest <= REST * total:
+                longest = max(longest, terms)
+                break
+        else:
+            raise InputError(f"beta={beta!r} is too near to the largest that is allowed; choose less")
+    return longest
+
+
+def memory(shape: Shape, chosen: Settings) -> int:
+    """At most four tall matrices, and on directed graphs the vectors beside their halves."""
+    return engine_memory(shape, columns=chosen.dim + SPARE, matrices=4) + shape.nodes * chosen.dim * 4
+
+
+HOPE = Method(
+    name="hope",
+    reference="Ou et al., KDD 2016",
+    summary="singular vectors of the Katz proximity: nodes as sources, nodes as targets",
+    cost="i m k + i n k^2, i iterations; about 17 times the first on directed graphs",
+    settings=Settings,
+    fit=fit,
+    memory=memory,
+    bound="four matrices n x k",
+    directed=True,
+)

@@ -1,0 +1,82 @@
+"""RandNE (Zhang, Cui, Li, Wang and Zhu, "Billion-scale Network Embedding with Iterative Random Projection", ICDM 2018).
+
+``U = sum_i weights_i A^i U_0``, i = 0, 1, ...: U_0 is Gaussian with its columns made orthogonal and of one length (such
+that its rows have length 1 on average), and A the transition matrix or the adjacency matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphrefine.errors import InputError
+from graphrefine.filters import diffuse, without_trailing_zeros
+from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
+from graphrefine.operators import adjacency, walk
+from graphrefine.rangefinder import orthonormal
+from graphrefine.settings import MethodSettings, numbers
+from graphrefine.sketches import gaussian
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+
+MATRICES = {"transition": walk, "adjacency": adjacency}
+BLOCK = 16  # columns made orthogonal together: it groups the arithmetic and changes nothing
+
+
+@dataclass(frozen=True)
+class Settings(MethodSettings):
+    """Settings of RandNE, by default those of the authors' code for classification (q = 3).
+
+    Parameters
+    ----------
+    weights
+        Of the powers 0, 1, ... q.
+    matrix
+        ``"transition"``, or ``"adjacency"`` as the authors take it for reconstruction and link prediction.
+    bfloat16
+        Whether products gather from bfloat16.
+    """
+
+    weights: tuple[float, ...] = (1.0, 1e2, 1e4, 1e5)
+    matrix: str = "transition"
+    bfloat16: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "weights", numbers("weights", self.weights))
+        if self.matrix not in MATRICES:
+            raise InputError(f"matrix={self.matrix!r} is not known; it can be {' or '.join(map(repr, MATRICES))}")
+
+
+def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    """The vectors of RandNE."""
+    stages = run.stages
+    with stages.stage("sketch"):
+        engine = run.engine(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
+        G = engine.fill(gaussian(chosen.seed, chosen.dim), precise=True)
+        U = orthonormal(engine, G, rows=graph.nodes, block=BLOCK)
+        engine.release(G)
+    length = np.sqrt(graph.nodes / chosen.dim)
+    theta = tuple(float(weight * length) for weight in without_trailing_zeros(chosen.weights))
+    with stages.stage("project", steps=max(len(theta) - 1, 1)):
+        return engine.collect(diffuse(engine, MATRICES[chosen.matrix](graph), U, theta, advance=stages.advance))
+
+
+def memory(shape: Shape, chosen: Settings) -> int:
+    """Three tall matrices, while U_0 is orthonormalised."""
+    return engine_memory(shape, columns=chosen.dim, matrices=3)
+
+
+RANDNE = Method(
+    name="randne",
+    reference="Zhang et al., ICDM 2018",
+    summary="powers of the transition matrix on an orthogonal random projection",
+    cost="q m k + n k^2, q powers",
+    settings=Settings,
+    fit=fit,
+    memory=memory,
+    bound="three matrices n x k",
+)

@@ -1,7 +1,7 @@
 """The kernels that sample: random walks, random edges and skip-gram, compiled or their twins.
 
-As `graphrefine.kernels.kernels` chooses. Walks and edges are the same in both, bit for bit, and skip-gram's tables but for
-rounding; all are the same for any number of threads.
+As `graphrefine.kernels.kernels` chooses. Walks and edges are the same in both, bit for bit, and so are skip-gram's
+tables, rounding aside; all are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -93,6 +93,8 @@ def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bo
         Nodes drawn from the noise for each context.
     both
         Whether contexts are on both sides of a center, or behind it only.
+    seed
+        Of the reach of each center and its noise.
     parts
         Into how many parts nodes are cut, a power of two: so many threads can work beside each other.
     """

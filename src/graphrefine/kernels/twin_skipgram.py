@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class SkipGram:
     ) -> None:
         """See `graphrefine.kernels.sampling.SkipGram.train`; `threads` is for the compiled twin."""
         edges = len(walks) * np.arange(UNITS + 1) // UNITS
-        units = [self._scatter(walks[a:b], first + int(a)) for a, b in zip(edges, edges[1:], strict=False)]
+        units = [self._scatter(walks[a:b], first + int(a)) for a, b in pairwise(edges)]
         for diagonal in range(self.parts):
             for part in range(self.parts):
                 for unit, blocks in enumerate(units):

@@ -34,6 +34,8 @@ METHODS = {  # name -> its module in this folder and the name of its Method ther
     "randne": ("randne", "RANDNE"),
     "hope": ("hope", "HOPE"),
     "arope": ("arope", "AROPE"),
+    "line": ("line", "LINE"),
+    "pte": ("line", "PTE"),
 }
 
 

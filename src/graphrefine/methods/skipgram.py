@@ -1,11 +1,11 @@
-"""What the skip-gram methods share: their two tables of vectors, the noise, and training in chunks.
+"""What the skip-gram methods share: two tables of vectors, the noise, and training on chunks of walks.
 
-Skip-gram with negative sampling (Mikolov et al., NeurIPS 2013) gives every node u a vector x_u as a center and a vector
-c_u as a context. For each pair (u, v) that is met and b nodes w drawn from the noise it raises
+Skip-gram with negative sampling (Mikolov et al., NIPS 2013) gives every node u a vector x_u as a center and a vector
+c_u as a context. For each pair (u, v) that is met, and b nodes w drawn from the noise, it raises
 
     log sigmoid(x_u . c_v) + sum_w log sigmoid(-x_u . c_w)
 
-at a rate that falls linearly to zero. The vectors of the embedding are the x_u.
+by a step of gradient ascent, at a rate that falls linearly to zero. The vectors of the embedding are the x_u.
 """
 
 from __future__ import annotations
@@ -17,30 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels import PAD, kernels
-from graphrefine.kernels.sampling import Steps
-from graphrefine.methods.contract import Floats, Shape
+from graphrefine.kernels.sampling import SkipGram, Steps, skip_gram
+from graphrefine.methods.contract import Floats, Run, Shape
 from graphrefine.settings import MethodSettings, check_integer, check_number
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
 
-NOISE_POWER = 0.75  # frequent nodes are drawn as noise less often than they are met
-CHUNK = 4_000_000  # pairs that wait to be trained, noise included
+CHUNK = 4_000_000  # pairs, noise included, that are drawn before they are trained
+NOISE_POWER = 0.75  # what is met often is drawn as noise less often than that
 LOWEST = 1e-4  # of the rate, at the end
-LEAST_SLOTS, MOST_PARTS, PART_NODES = 2**20, 8, 512
+MOST_PARTS, PART_NODES = 8, 512
 
 
 @dataclass(frozen=True)
 class SkipGramSettings(MethodSettings):
-    """Settings of every skip-gram method.
-
-    Parameters
-    ----------
-    negatives
-        Nodes drawn from the noise for each pair.
-    rate
-        The learning rate at the beginning; it falls linearly.
-    """
+    """Settings of every skip-gram method: nodes drawn from the noise for each pair, and the rate at the beginning."""
 
     negatives: int = 5
     rate: float = 0.025
@@ -51,6 +43,67 @@ class SkipGramSettings(MethodSettings):
         check_number("rate", self.rate, above=0.0, most=1.0)
 
 
+class Training:
+    """The tables of a graph's nodes as centers and as contexts, and how far their training is.
+
+    Parameters
+    ----------
+    total
+        How many walks there will be: the rate falls with each.
+    vectors
+        What the centers begin with; small random vectors otherwise. Contexts begin with zero.
+    """
+
+    def __init__(
+        self, graph: Graph, chosen: SkipGramSettings, run: Run, *, total: int, vectors: Floats | None = None
+    ) -> None:
+        self._chosen, self._run, self._total, self._done = chosen, run, total, 0
+        self.centers = _padded(graph.nodes, chosen, vectors)  # (n, padded dim)
+        self.contexts = np.zeros_like(self.centers)
+
+    def model(self, counts: NDArray[np.float64], *, window: int, both: bool) -> SkipGram:
+        """Skip-gram whose noise is drawn by how often nodes are met as contexts."""
+        chosen, parts = self._chosen, parts_of(len(counts))
+        noise = noise_table(counts)
+        return skip_gram(noise, window=window, negatives=chosen.negatives, both=both, seed=chosen.seed, parts=parts)
+
+    def train(self, model: SkipGram, walks: NDArray[np.int32]) -> None:
+        """Train on the next walks."""
+        self._step(model, self.centers, self.contexts, walks)
+        self._done += len(walks)
+        self._run.stages.advance()
+
+    def train_both_ways(self, ahead: SkipGram, back: SkipGram, edges: NDArray[np.int32]) -> None:
+        """Train on edges, then on the same edges turned round with the tables in each other's place."""
+        self._step(ahead, self.centers, self.contexts, edges)
+        self._step(back, self.contexts, self.centers, np.ascontiguousarray(edges[:, ::-1]))
+        self._done += len(edges)
+        self._run.stages.advance()
+
+    def vectors(self) -> Floats:
+        """The vectors of the nodes as centers.  # (n, dim)."""
+        return np.ascontiguousarray(self.centers[:, : self._chosen.dim])
+
+    def _step(self, model: SkipGram, centers: Floats, contexts: Floats, walks: NDArray[np.int32]) -> None:
+        rate, last = (self._rate(self._done + done) for done in (0, len(walks)))
+        model.train(centers, contexts, walks, first=self._done, rate=rate, last_rate=last, threads=self._run.threads)
+
+    def _rate(self, done: int) -> float:
+        return self._chosen.rate * max(LOWEST, 1 - done / self._total)
+
+
+def _padded(nodes: int, chosen: SkipGramSettings, vectors: Floats | None) -> Floats:
+    table = np.zeros((nodes, -(-chosen.dim // PAD) * PAD), np.float32)
+    if vectors is not None:
+        table[:, : chosen.dim] = vectors
+        return table
+    for start in range(0, nodes, 65536):
+        rows = min(65536, nodes - start)
+        words = kernels().signs(chosen.seed, start, rows=rows, words=chosen.dim)  # 32 random bits each
+        table[start : start + rows, : chosen.dim] = (words * 2.0**-31 - 1) / chosen.dim
+    return table
+
+
 def parts_of(nodes: int) -> int:
     """Into how many parts nodes are cut: a function of their number alone, so that threads change nothing.
 
@@ -59,7 +112,10 @@ def parts_of(nodes: int) -> int:
     >>> parts_of(34), parts_of(1500), parts_of(10_312)
     (1, 2, 8)
     """
-    return 2 ** min(MOST_PARTS.bit_length() - 1, max(0, (nodes // PART_NODES).bit_length() - 1))
+    parts = 1
+    while parts < MOST_PARTS and nodes >= 2 * parts * PART_NODES:
+        parts *= 2
+    return parts
 
 
 def steps_of(graph: Graph) -> Steps:
@@ -71,19 +127,6 @@ def steps_of(graph: Graph) -> Steps:
     return Steps(graph.indptr, graph.indices, sums)
 
 
-def tables(nodes: int, chosen: SkipGramSettings, vectors: Floats | None = None) -> tuple[Floats, Floats]:
-    """The vectors as centers, random and small unless given, and as contexts, zero.  # (n, padded dim) each."""
-    padded = -(-chosen.dim // PAD) * PAD
-    centers, contexts = np.zeros((nodes, padded), np.float32), np.zeros((nodes, padded), np.float32)
-    for start in range(0, nodes, 65536) if vectors is None else ():
-        rows = min(65536, nodes - start)
-        words = kernels().signs(chosen.seed, start, rows=rows, words=chosen.dim)  # 32 random bits each
-        centers[start : start + rows, : chosen.dim] = (words * 2.0**-32 - 0.5) / chosen.dim
-    if vectors is not None:
-        centers[:, : chosen.dim] = vectors
-    return centers, contexts
-
-
 def noise_table(counts: NDArray[np.float64]) -> NDArray[np.int32]:
     """Nodes in random order, each about as often as its share of ``counts ** 0.75``.  # (a power of two,).
 
@@ -93,18 +136,21 @@ def noise_table(counts: NDArray[np.float64]) -> NDArray[np.int32]:
     >>> (np.bincount(table) / len(table)).round(3).tolist()
     [0.111, 0.0, 0.889]
     """
-    bits = max(LEAST_SLOTS, 4 * len(counts) - 1).bit_length()
-    share = np.cumsum(counts**NOISE_POWER)
-    size = 2**bits if len(counts) > 1000 else 2**16
-    at = (np.arange(size) + 0.5) * (share[-1] / size)
-    nodes = np.minimum(np.searchsorted(share, at, side="right"), np.flatnonzero(counts)[-1])
+    size = _slots(len(counts))
+    shares = np.cumsum(counts**NOISE_POWER)
+    at = (np.arange(size) + 0.5) * (shares[-1] / size)
     table = np.empty(size, np.int32)
-    table[_shuffled(size)] = nodes
+    table[_shuffled(size)] = np.minimum(np.searchsorted(shares, at, side="right"), np.flatnonzero(counts)[-1])
     return table
 
 
+def _slots(nodes: int) -> int:
+    """Some sixty for each node, but no more than a million where four are more than that."""
+    return 1 << (min(64 * nodes, max(2**20, 4 * nodes)) + 2**12).bit_length()
+
+
 def _shuffled(size: int) -> NDArray[np.int64]:
-    """0 ... size - 1 in another order; each round of multiplying and folding is one to one on the bits of a number."""
+    """0 ... size - 1 in another order: multiplying by odd numbers and folding are one to one on a number's bits."""
     place = np.arange(size, dtype=np.uint64)
     mask, half = np.uint64(size - 1), np.uint64(size.bit_length() // 2)
     for factor in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
@@ -114,8 +160,8 @@ def _shuffled(size: int) -> NDArray[np.int64]:
 
 
 def memory(shape: Shape, chosen: SkipGramSettings) -> int:
-    """Two tables, the vectors if they are narrower, the pairs that wait, the noise, sums of weights, starts and counts."""
+    """Two tables and a copy without padding, pairs that wait, noise, sums of weights, starts and counts."""
     padded = -(-chosen.dim // PAD) * PAD
-    held = 2 * shape.nodes * padded * 4 + (shape.nodes * chosen.dim * 4 if padded > chosen.dim else 0)
-    waiting = 16 * CHUNK + 4 * max(2 * LEAST_SLOTS, 8 * shape.nodes)
-    return held + waiting + shape.nodes * 24 + (8 * shape.entries if shape.weighted else 0)
+    copy = shape.nodes * chosen.dim * 4 if padded > chosen.dim else 0
+    waiting = 16 * CHUNK + 40 * _slots(shape.nodes)
+    return 2 * shape.nodes * padded * 4 + copy + waiting + 40 * shape.nodes + 8 * shape.entries * shape.weighted

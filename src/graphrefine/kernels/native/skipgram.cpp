@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::int64_t UNITS = 16;      // pieces of a chunk, each scattered by one thread and with a rate of its own
 constexpr std::int64_t NEAR = 1 << 22;  // bytes of a table that the cache holds
+constexpr std::size_t MOST_PARTS = 64;
 
 using Matrix = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Walks = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -66,7 +67,7 @@ class SkipGram {
     // The pairs of the center walk[at] with the contexts from ... to - 1 but itself, and its noise.
     void group(const std::int32_t *walk, std::int64_t at, std::int64_t from, std::int64_t to, std::uint64_t random, std::size_t unit) {
         const std::size_t row = (unit * parts() + part(walk[at])) * parts();
-        const std::size_t most = 2 + static_cast<std::size_t>((to - from) * (1 + negatives_));
+        const std::size_t most = 2 + static_cast<std::size_t>((to - from) * (1 + negatives_)) + SLACK;
         const std::size_t mask = noise_.shape(0) - 1;
         std::uint32_t *tail[MOST_PARTS];
         for (std::size_t p = 0; p < parts(); ++p) {
@@ -93,8 +94,6 @@ class SkipGram {
     }
 
 public:
-    static constexpr std::size_t MOST_PARTS = 64;
-
     SkipGram(Input<std::int32_t> noise, std::int64_t window, std::int64_t negatives, bool both, std::uint64_t seed, std::size_t parts)
         : noise_(noise), window_(window), negatives_(negatives), both_(both), salt_(mixed(seed + 2 * GOLDEN)), bits_(0) {
         while (std::size_t{1} << bits_ < parts) ++bits_;

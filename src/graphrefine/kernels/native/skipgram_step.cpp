@@ -19,7 +19,7 @@ constexpr int W = 8;
 #else
 constexpr int W = 4;
 #endif
-constexpr int BATCH = 8;
+constexpr int BATCH = 8;  // targets; SLACK lets the last of them be read as if there were as many
 constexpr std::int64_t AHEAD = 24;  // words of the stream between a prefetch and its use
 
 typedef float Floats __attribute__((vector_size(W * 4)));
@@ -45,8 +45,8 @@ inline Four folded(Floats v) {  // a vector whose four numbers add up to the sum
 #endif
 }
 
-inline Four totals(const Floats *v) {  // the sums of four vectors
-    const Four a = folded(v[0]), b = folded(v[1]), c = folded(v[2]), d = folded(v[3]);
+inline Four totals(Floats p, Floats q, Floats r, Floats s) {  // the sums of four vectors
+    const Four a = folded(p), b = folded(q), c = folded(r), d = folded(s);
     const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
     const Four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
     return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
@@ -68,30 +68,41 @@ inline Eight sigmoid(Eight x) {  // 1 / (1 + 2^y), to about 1e-7
     return 1.f / (1.f + power * (Eight)exponent);
 }
 
-template <int T> void step(float *center, float *const *rows, Eight labels, float rate, std::int64_t columns) {
-    constexpr int CHAINS = T > 4 ? 1 : T > 2 || W > 8 ? 2 : 4;  // sums that run beside each other, to hide their latency
-    Floats sums[BATCH][CHAINS] = {};
-    for (std::int64_t c = 0; c < columns; c += W * CHAINS)
+template <int T, int CHAINS> inline Four dots(const float *center, float *const *row, std::int64_t columns) {
+    Floats sums[4][CHAINS];
+    for (int t = 0; t < 4; ++t)
+        for (int chain = 0; chain < CHAINS; ++chain) sums[t][chain] = Floats{};
+    std::int64_t c = 0;
+    do {  // there is a column at least: told so, the compiler keeps the sums in registers
         for (int chain = 0; chain < CHAINS; ++chain) {
             const Floats x = load<Floats>(center + c + chain * W);
-            for (int t = 0; t < T; ++t) sums[t][chain] += x * load<Floats>(rows[t] + c + chain * W);
+            for (int t = 0; t < T; ++t) sums[t][chain] += x * load<Floats>(row[t] + c + chain * W);
         }
-    Floats dots[BATCH] = {};
-    for (int t = 0; t < T; ++t) {
-        dots[t] = sums[t][0];
-        for (int chain = 1; chain < CHAINS; ++chain) dots[t] += sums[t][chain];
-    }
-    float f[BATCH] = {}, error[BATCH];
-    store(f, totals(dots));
-    if constexpr (T > 4) store(f + 4, totals(dots + 4));
-    store(error, (labels - sigmoid(load<Eight>(f))) * rate);
+    } while ((c += W * CHAINS) < columns);
+    for (int t = 0; t < T; ++t)
+        for (int chain = 1; chain < CHAINS; ++chain) sums[t][0] += sums[t][chain];
+    return totals(sums[0][0], sums[1][0], sums[2][0], sums[3][0]);
+}
+
+template <int T> void step(float *center, float *const *rows, const std::uint32_t *words, float rate, std::int64_t columns) {
+    float *row[T];  // copies, which stay in registers: a store could change what `rows` points to
+    for (int t = 0; t < T; ++t) row[t] = rows[t];
+    const Four low = dots<(T > 4 ? 4 : T), 2>(center, row, columns);
+    Four high = {};
+    if constexpr (T > 4) high = dots<T - 4, 2>(center, row + 4, columns);
+    const Eight dot = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+    EightInts word;
+    std::memcpy(&word, words, sizeof word);
+    const Eight errors = (__builtin_convertvector(word & 1, Eight) - sigmoid(dot)) * rate;
+    float error[BATCH];
+    store(error, errors);
     for (std::int64_t c = 0; c < columns; c += W) {
         const Floats x = load<Floats>(center + c);
         Floats sum = x;
         for (int t = 0; t < T; ++t) {  // in turn, so that a target that occurs twice gets both updates
-            const Floats row = load<Floats>(rows[t] + c);
-            sum += row * error[t];
-            store(rows[t] + c, row + x * error[t]);
+            const Floats old = load<Floats>(row[t] + c);
+            sum += old * error[t];
+            store(row[t] + c, old + x * error[t]);
         }
         store(center + c, sum);
     }
@@ -104,7 +115,7 @@ inline void prefetch(const float *row, std::int64_t columns) {
 }  // namespace
 
 void JOIN(train_, VARIANT)(const Tables &tables, const std::uint32_t *stream, std::int64_t size, float rate) {
-    using Step = void (*)(float *, float *const *, Eight, float, std::int64_t);
+    using Step = void (*)(float *, float *const *, const std::uint32_t *, float, std::int64_t);
     constexpr Step steps[] = {nullptr, step<1>, step<2>, step<3>, step<4>, step<5>, step<6>, step<7>, step<8>};
     const std::int64_t columns = tables.columns;
     float *rows[BATCH];
@@ -114,14 +125,12 @@ void JOIN(train_, VARIANT)(const Tables &tables, const std::uint32_t *stream, st
         if (tables.far && end < size) prefetch(tables.centers + stream[end] * columns, columns);
         for (at += 2; at < end; at += BATCH) {
             const std::int64_t count = std::min<std::int64_t>(BATCH, end - at);
-            Eight labels = {};
             for (std::int64_t t = 0; t < count; ++t) {
                 rows[t] = tables.contexts + (stream[at + t] >> 1) * columns;
-                labels[t] = static_cast<float>(stream[at + t] & 1);
                 // A header read as a target is another row, and fetched for nothing.
                 if (tables.far && at + t + AHEAD < size) prefetch(tables.contexts + (stream[at + t + AHEAD] >> 1) * columns, columns);
             }
-            steps[count](center, rows, labels, rate, columns);
+            steps[count](center, rows, stream + at, rate, columns);
         }
         at = end;
     }

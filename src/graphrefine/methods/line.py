@@ -1,0 +1,107 @@
+"""LINE (2nd order) and PTE: skip-gram on edges drawn in proportion to their weights.
+
+LINE takes an edge (u, v), u as a center and v as its context, and raises log p(v | u): nodes with the same neighbours
+get near each other. An undirected edge is drawn in either direction.
+
+PTE learns from bipartite networks that share nodes: words and documents, words and labels, words and the words near
+them. A plain graph is one such network, read as bipartite: every node once on the left (as a word) and once on the
+right (as a context), an edge (u, v) joining u on the left with v on the right. Each edge that is drawn raises both
+log p(v | u), with noise from the right, and log p(u | v), with noise from the left; the two share the vectors of both
+sides. So it is LINE with a second half, in which the tables exchange their roles. The embedding is the left side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.kernels.sampling import random_edges
+from graphrefine.methods.contract import Floats, Method, Run
+from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
+from graphrefine.settings import check_number
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+
+
+@dataclass(frozen=True)
+class LineSettings(SkipGramSettings):
+    """Settings of LINE and PTE: edges to draw, in millions, as in the REFINE paper."""
+
+    samples: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("samples", self.samples, least=1e-6, most=1e9)
+
+    @property
+    def edges(self) -> int:
+        """Edges to draw."""
+        return round(self.samples * 1_000_000)
+
+    @property
+    def chunks(self) -> range:
+        """Where the chunks of edges begin."""
+        return range(0, self.edges, CHUNK // (self.negatives + 1))
+
+
+def fit_line(graph: Graph, chosen: LineSettings, run: Run, vectors: Floats | None = None) -> Floats:
+    """The vectors by LINE, from small random vectors or given ones."""
+    if not len(graph.indices):
+        return np.zeros((graph.nodes, chosen.dim), np.float32)
+    training = Training(graph, chosen, run, total=chosen.edges, vectors=vectors)
+    model = training.model(graph.transposed().degrees(), window=1, both=False)
+    with run.stages.stage("training", steps=len(chosen.chunks)):
+        for edges in _drawn(graph, chosen, run):
+            training.train(model, edges)
+    return training.vectors()
+
+
+def fit_pte(graph: Graph, chosen: LineSettings, run: Run, vectors: Floats | None = None) -> Floats:
+    """The vectors by PTE, from small random vectors or given ones."""
+    if not len(graph.indices):
+        return np.zeros((graph.nodes, chosen.dim), np.float32)
+    training = Training(graph, chosen, run, total=chosen.edges, vectors=vectors)
+    ahead = training.model(graph.transposed().degrees(), window=1, both=False)
+    back = training.model(graph.degrees(), window=1, both=False)
+    with run.stages.stage("training", steps=len(chosen.chunks)):
+        for edges in _drawn(graph, chosen, run):
+            training.train_both_ways(ahead, back, edges)
+    return training.vectors()
+
+
+def _drawn(graph: Graph, chosen: LineSettings, run: Run) -> Iterator[NDArray[np.int32]]:
+    steps = steps_of(graph)
+    for first in chosen.chunks:
+        count = min(chosen.chunks.step, chosen.edges - first)
+        yield random_edges(steps, count=count, first=first, seed=chosen.seed, threads=run.threads)
+
+
+LINE = Method(
+    name="line",
+    reference="Tang et al., WWW 2015",
+    summary="skip-gram on edges: second-order proximity",
+    cost="samples negatives k",
+    settings=LineSettings,
+    fit=fit_line,
+    memory=memory,
+    bound="two matrices n x k",
+    directed=True,
+    resume=fit_line,
+)
+PTE = Method(
+    name="pte",
+    reference="Tang, Qu and Mei, KDD 2015",
+    summary="skip-gram on edges both ways: the graph as one bipartite network",
+    cost="2 samples negatives k",
+    settings=LineSettings,
+    fit=fit_pte,
+    memory=memory,
+    bound="two matrices n x k",
+    directed=True,
+    resume=fit_pte,
+)

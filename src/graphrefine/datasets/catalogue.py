@@ -1,9 +1,10 @@
 """The paper's five graphs: what each is, where it can be had, and what must be in the file.
 
 The sizes are those of Table 3, edges counted once; for PPI and Wikipedia the table counts entries of the matrix, two
-for an edge and one for a self-loop. The checksums are those of the files that this project is tested with, whose headers
-bear the dates of the originals (2009 and 2015); they were not compared with the servers. For Flickr and YouTube none is
-known: what is downloaded is held to the sizes, and its checksum is recorded beside it and checked from then on.
+for an edge and one for a self-loop. The checksums are those of the files that this project is tested with, whose
+headers bear the dates of the originals (2009 and 2015); they were not compared with the servers. For Flickr and
+YouTube none is known: what is downloaded is held to the sizes, and its checksum is recorded beside it and checked from
+then on.
 """
 
 from __future__ import annotations

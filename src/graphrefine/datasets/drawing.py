@@ -1,8 +1,8 @@
 """Edges drawn at random, for nodes with expected degrees and communities; see `graphrefine.datasets.generate`.
 
 Drawing in proportion to degrees is one look into a table in which a node stands as often as its degree says, the
-members of a community side by side. Edges are drawn in pieces with seeds of their own, so the graph does not depend on the
-threads; sorting them as numbers finds what was drawn twice.
+members of a community side by side. Edges are drawn in pieces with seeds of their own, so the graph does not depend on
+the threads; sorting them as numbers finds what was drawn twice.
 """
 
 from __future__ import annotations

@@ -38,8 +38,6 @@ def fetch(
     accept: Callable[[Path], None],
     advice: str,
     progress: Watcher | None = None,
-    timeout: float = TIMEOUT,
-    pause: float = PAUSE,
 ) -> None:
     """Download a file to ``target``, unless it is there.
 
@@ -55,14 +53,12 @@ def fetch(
         How to get the file by hand, for messages.
     progress
         Told of the stage "download", with a step for each percent.
-    timeout, pause
-        Seconds to wait for the server, and between attempts.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _locked(target.with_name(f".{target.name}.lock")):
             if not target.is_file():
-                _Download(url, target, advice, timeout, pause).run(sha256, accept, Stages(progress))
+                _Download(url, target, advice).run(sha256, accept, Stages(progress))
     except (DownloadError, FormatError, OutputError):
         raise
     except OSError as error:
@@ -79,8 +75,6 @@ class _Download:
     url: str
     target: Path
     advice: str
-    timeout: float
-    pause: float
 
     @property
     def part(self) -> Path:
@@ -130,14 +124,14 @@ class _Download:
             except urllib.error.URLError as error:
                 problem = error.reason
             except TimeoutError:
-                problem = f"nothing came for {self.timeout:g} s"
+                problem = f"nothing came for {TIMEOUT:g} s"
             except (ConnectionError, http.client.HTTPException) as error:
                 problem = str(error) or type(error).__name__
             now = self._size()
             failures, have = (1, now) if now > have else (failures + 1, have)
             if failures >= ATTEMPTS:
                 self._give_up(problem)
-            time.sleep(self.pause * 2 ** (failures - 1))
+            time.sleep(PAUSE * 2 ** (failures - 1))
 
     def _give_up(self, problem: Any) -> None:
         kept = f"{self._size() / 1e6:.1f} MB have arrived and are kept, so run again; or " if self._size() else ""
@@ -156,13 +150,15 @@ class _Download:
             request.add_header("Range", f"bytes={have}-")
             request.add_header("If-Range", tag)
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as response:
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
                 return self._store(response, have, stages)
         except urllib.error.HTTPError as error:
             if error.code != 416 or not have:
                 raise
             error.close()
-            self.forget()  # there is no rest: what is here is all of it, or of something else
+            if error.headers.get("Content-Range") == f"bytes */{have}":  # the last run ended before it could check
+                return True
+            self.forget()
             return False
 
     def _store(self, response: Any, have: int, stages: Stages) -> bool:

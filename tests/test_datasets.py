@@ -1,0 +1,368 @@
+"""The paper's graphs by name: where they are looked for, and every way in which a download can go wrong."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from graphrefine import datasets
+from graphrefine.datasets import download as module
+from graphrefine.datasets.catalogue import Entry
+from graphrefine.datasets.loading import obtain
+from graphrefine.errors import DownloadError, FormatError, InputError, OutputError
+from graphs import data_folder, random_graph
+from loopback import Site, serving
+
+
+def mat_file(nodes: int = 300) -> bytes:
+    """A graph and its labels as the paper's files hold them; larger than what is read from a connection at once."""
+    rng = np.random.default_rng(0)
+    file = io.BytesIO()
+    group = sp.csc_matrix(np.eye(3)[rng.integers(0, 3, nodes)])
+    network = sp.csc_matrix(random_graph(nodes, degree=20).to_scipy(), dtype=np.float64)
+    variables = {"network": network, "group": group, "padding": rng.random(20_000)}
+    scipy.io.savemat(file, variables, do_compression=True)  # type: ignore[arg-type]  # a file will do
+    return file.getvalue()
+
+
+MAT = mat_file()
+SUM = hashlib.sha256(MAT).hexdigest()
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own, and no folder of the user's; no waiting between attempts."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("GRAPHREFINE_CACHE", str(folder))
+    monkeypatch.delenv("GRAPHREFINE_DATA", raising=False)
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(module, "PAUSE", 0.0)
+    return folder
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serving(Site(MAT)) as served:
+        yield served
+
+
+def entry_for(site: Site, **changes: Any) -> Entry:
+    plain = Entry(
+        name="tiny",
+        title="Tiny",
+        file="tiny.mat",
+        url=site.url,
+        nodes=300,
+        edges=random_graph(300, degree=20).edges,
+        classes=3,
+        table_edges=0,
+        sha256=SUM,
+        reference="nobody",
+    )
+    return replace(plain, **changes)
+
+
+def left_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+class Told:
+    """A watcher that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, int]] = []
+        self.steps = 0
+
+    def start(self, stage: str, steps: int) -> None:
+        self.stages.append((stage, steps))
+
+    def advance(self) -> None:
+        self.steps += 1
+
+
+def test_a_download_is_checked_read_and_used_again(cache: Path, site: Site) -> None:
+    told = Told()
+    found = obtain(entry_for(site), progress=told)
+    assert (found.graph.nodes, found.classes, found.path) == (300, 3, cache / "tiny.mat")
+    assert not found.generated and found.labels is not None
+    assert (cache / "tiny.mat").read_bytes() == MAT
+    assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
+    assert told.stages == [("download", 100)] and told.steps == 100
+    again = obtain(entry_for(site), download=False)
+    assert len(site.asked) == 1 and np.array_equal(again.graph.indices, found.graph.indices)
+
+
+def test_a_cut_connection_is_taken_up_again(cache: Path, site: Site) -> None:
+    site.cuts = [50_000, 0, 30_000]
+    obtain(entry_for(site))
+    assert (cache / "tiny.mat").read_bytes() == MAT
+    assert site.asked == [None, "bytes=50000-", "bytes=50000-", "bytes=80000-"]
+
+
+def test_a_server_that_serves_no_parts_is_asked_for_the_whole(cache: Path, site: Site) -> None:
+    site.cuts, site.ranges = [50_000], False
+    obtain(entry_for(site))
+    assert (cache / "tiny.mat").read_bytes() == MAT and len(site.asked) == 2
+
+
+@pytest.mark.parametrize("shift", [-10, 10])
+def test_a_server_that_serves_another_part_is_asked_for_the_whole(shift: int, cache: Path, site: Site) -> None:
+    site.cuts, site.shift = [50_000], shift
+    obtain(entry_for(site))
+    assert (cache / "tiny.mat").read_bytes() == MAT and site.asked == [None, "bytes=50000-", None]
+
+
+def test_without_a_tag_parts_of_different_versions_are_never_joined(cache: Path, site: Site) -> None:
+    site.cuts, site.tag = [50_000], None
+    obtain(entry_for(site))
+    assert (cache / "tiny.mat").read_bytes() == MAT and site.asked == [None, None]
+
+
+def test_a_file_that_changed_in_between_is_asked_for_anew(cache: Path, site: Site) -> None:
+    site.cuts = [50_000] + [0] * module.ATTEMPTS
+    site.content = bytes(100) + MAT
+    with pytest.raises(DownloadError):
+        obtain(entry_for(site))
+    site.content, site.tag, site.cuts = MAT, '"second"', []
+    obtain(entry_for(site))
+    assert (cache / "tiny.mat").read_bytes() == MAT
+
+
+def test_a_run_goes_on_where_the_last_one_gave_up(cache: Path, site: Site) -> None:
+    site.cuts = [60_000] + [0] * module.ATTEMPTS
+    with pytest.raises(DownloadError, match=r"the connection was cut.*0\.1 MB have arrived and are kept") as error:
+        obtain(entry_for(site))
+    assert site.url in str(error.value) and str(cache / "tiny.mat") in str(error.value)
+    assert left_in(cache) == [".tiny.part.mat", ".tiny.part.tag"]
+    site.cuts = []
+    obtain(entry_for(site))
+    assert site.asked[-1] == "bytes=60000-" and (cache / "tiny.mat").read_bytes() == MAT
+
+
+@pytest.mark.parametrize("more", [0, 100])
+def test_a_part_that_has_no_rest_is_the_whole_or_nothing(more: int, cache: Path, site: Site) -> None:
+    """The last run ended between the last byte and the check: the server has no more (416)."""
+    cache.mkdir()
+    (cache / ".tiny.part.mat").write_bytes(MAT + bytes(more))
+    (cache / ".tiny.part.tag").write_text('"first"')
+    obtain(entry_for(site))
+    assert (cache / "tiny.mat").read_bytes() == MAT
+    assert site.asked == [f"bytes={len(MAT) + more}-"] + [None] * bool(more)
+
+
+def test_a_size_that_is_not_said_is_no_obstacle(cache: Path, site: Site) -> None:
+    site.length, told = False, Told()
+    obtain(entry_for(site), progress=told)
+    assert (cache / "tiny.mat").read_bytes() == MAT and told.stages == [("download", 1)]
+
+
+def test_a_wrong_checksum_keeps_nothing(cache: Path, site: Site) -> None:
+    site.content = MAT[:-1] + b"x"
+    with pytest.raises(DownloadError, match=r"is not kept: .* its sha256 is .* is expected") as error:
+        obtain(entry_for(site))
+    assert SUM in str(error.value) and "save it as" in str(error.value)
+    assert left_in(cache) == [] and len(site.asked) == 1
+
+
+def test_an_old_part_that_does_not_fit_is_thrown_away_once(cache: Path, site: Site) -> None:
+    cache.mkdir()
+    (cache / ".tiny.part.mat").write_bytes(bytes(40_000))
+    (cache / ".tiny.part.tag").write_text('"first"')
+    obtain(entry_for(site))
+    assert (cache / "tiny.mat").read_bytes() == MAT and site.asked == ["bytes=40000-", None]
+
+
+def test_without_a_checksum_the_sizes_must_fit(cache: Path, site: Site) -> None:
+    with pytest.raises(DownloadError, match=r"this is not Tiny: it has 300 nodes.* and 301 nodes"):
+        obtain(entry_for(site, sha256=None, nodes=301))
+    assert left_in(cache) == []
+    with pytest.raises(DownloadError, match="not a readable"):
+        site.content = b"<html>moved</html>"
+        obtain(entry_for(site, sha256=None))
+    assert left_in(cache) == []
+
+
+def test_without_a_checksum_that_of_the_first_download_holds(cache: Path, site: Site) -> None:
+    unknown = entry_for(site, sha256=None)
+    obtain(unknown)
+    assert (cache / "tiny.mat.sha256").read_text() == f"{SUM}  tiny.mat\n"
+    (cache / "tiny.mat").write_bytes(MAT[:-1] + b"x")
+    with pytest.raises(FormatError, match=r"tiny.mat: its sha256 is .* delete it to download it again"):
+        obtain(unknown)
+    (cache / "tiny.mat").unlink()
+    obtain(unknown)
+    assert (cache / "tiny.mat").read_bytes() == MAT
+
+
+def test_a_file_put_into_the_cache_by_hand_is_taken_and_recorded(cache: Path, site: Site) -> None:
+    cache.mkdir()
+    (cache / "tiny.mat").write_bytes(MAT)
+    obtain(entry_for(site, sha256=None))
+    assert not site.asked and SUM in (cache / "tiny.mat.sha256").read_text()
+
+
+def test_too_little_space_is_noticed_before(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000})())
+    with pytest.raises(OutputError, match=r"0\.2 MB are to come, and 0\.0 MB are free.*GRAPHREFINE_CACHE"):
+        obtain(entry_for(site))
+
+
+def test_a_disk_that_fills_up_loses_nothing(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def copy_some(response: Any, file: Any, *_: Any) -> None:
+        file.write(response.read(70_000))
+        file.flush()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as filling:
+        filling.setattr(module, "_copy", copy_some)
+        with pytest.raises(OutputError, match=r"the disk is full; free some space .* what has arrived is kept"):
+            obtain(entry_for(site))
+    obtain(entry_for(site))
+    assert site.asked == [None, "bytes=70000-"] and (cache / "tiny.mat").read_bytes() == MAT
+
+
+def test_ctrl_c_loses_nothing(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def copy_some(response: Any, file: Any, *_: Any) -> None:
+        file.write(response.read(70_000))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as pressing:
+        pressing.setattr(module, "_copy", copy_some)
+        with pytest.raises(KeyboardInterrupt):
+            obtain(entry_for(site))
+    assert left_in(cache) == [".tiny.part.mat", ".tiny.part.tag"]
+    obtain(entry_for(site))
+    assert site.asked == [None, "bytes=70000-"]
+
+
+def test_a_missing_page_is_not_asked_for_again(cache: Path, site: Site) -> None:
+    site.statuses = [404]
+    with pytest.raises(DownloadError, match=r"the server says 404 .*; download http.* yourself and save it as"):
+        obtain(entry_for(site))
+    assert len(site.asked) == 1 and left_in(cache) == []
+
+
+def test_a_server_that_is_busy_is_asked_again(cache: Path, site: Site) -> None:
+    site.statuses = [503, 200, 500]
+    obtain(entry_for(site))
+    assert len(site.asked) == 2
+    (cache / "tiny.mat").unlink()
+    site.statuses = [503] * module.ATTEMPTS
+    with pytest.raises(DownloadError, match="the server says 503"):
+        obtain(entry_for(site))
+
+
+def test_a_silent_server_is_not_waited_for_forever(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.delay = 0.3
+    monkeypatch.setattr(module, "TIMEOUT", 0.05)
+    monkeypatch.setattr(module, "ATTEMPTS", 2)
+    with pytest.raises(DownloadError, match=r"cannot be downloaded \((nothing came|timed out)"):
+        obtain(entry_for(site))
+
+
+def test_without_a_network_the_message_says_what_to_do(cache: Path, site: Site) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))  # a port that nobody listens on
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/x.mat"
+        with pytest.raises(DownloadError, match="cannot be downloaded") as error:
+            obtain(entry_for(site, url=url))
+    assert f"download {url} yourself and save it as {cache / 'tiny.mat'}" in str(error.value)
+    assert "GRAPHREFINE_DATA" in str(error.value)
+
+
+def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, cache: Path, site: Site) -> None:
+    cache.write_text("a file in the way")
+    with pytest.raises(OutputError, match="cannot be written"):
+        obtain(entry_for(site))
+
+
+def test_many_at_once_download_it_once(cache: Path, site: Site) -> None:
+    site.delay = 0.1
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: obtain(entry_for(site)), range(4)))
+    assert len(site.asked) == 1 and all(one.graph.nodes == 300 for one in found)
+    assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
+
+
+def test_many_processes_download_it_once(cache: Path, site: Site) -> None:
+    site.delay = 0.3
+    code = (
+        "import sys; from pathlib import Path; from graphrefine.datasets.download import fetch\n"
+        "fetch(sys.argv[1], Path(sys.argv[2]), sha256=sys.argv[3], accept=lambda part: None, advice='')"
+    )
+    typed = [sys.executable, "-c", code, site.url, str(cache / "tiny.mat"), SUM]
+    running = [subprocess.Popen(typed) for _ in range(2)]
+    assert [process.wait(timeout=60) for process in running] == [0, 0]
+    assert len(site.asked) == 1 and left_in(cache) == ["tiny.mat"]
+
+
+def test_the_users_own_folder_comes_first(
+    cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setenv("GRAPHREFINE_DATA", str(own))
+    obtain(entry_for(site))  # it is not there: from the internet, into the cache
+    assert left_in(own) == []
+    (own / "tiny.mat").write_bytes(MAT)
+    assert obtain(entry_for(site)).path == own / "tiny.mat"
+    assert left_in(own) == ["tiny.mat"], "nothing is written there"
+    with pytest.raises(FormatError, match=r"own/tiny.mat: this is not Tiny"):
+        obtain(entry_for(site, edges=5))
+
+
+def test_what_is_not_here_and_must_not_be_downloaded(cache: Path) -> None:
+    with pytest.raises(InputError, match=r"Flickr is not here; download http://leitang.*flickr.mat"):
+        datasets.load("flickr", download=False)
+    with pytest.raises(InputError, match=r"no dataset 'Flikr' \(did you mean 'flickr'\?\); there are blogcatalog"):
+        datasets.load("Flikr")
+
+
+def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GRAPHREFINE_CACHE", str(tmp_path / "mine"))
+    assert datasets.cache_folder() == tmp_path / "mine"
+    monkeypatch.delenv("GRAPHREFINE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert datasets.cache_folder() == tmp_path / "xdg" / "graphrefine"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert datasets.cache_folder() == Path.home() / "Library" / "Caches" / "graphrefine"
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert datasets.cache_folder() == tmp_path / "local" / "graphrefine"
+
+
+def test_the_catalogue_is_table_3() -> None:
+    sizes = {name: (e.nodes, e.table_edges, e.classes) for name, e in datasets.DATASETS.items()}
+    assert sizes == {
+        "blogcatalog": (10312, 333983, 39),
+        "wikipedia": (4777, 184812, 40),
+        "ppi": (3890, 76584, 50),
+        "flickr": (80513, 5899882, 195),
+        "youtube": (1138499, 2990443, 47),
+    }
+    assert all(e.url.startswith("http") and e.licence and e.reference for e in datasets.DATASETS.values())
+
+
+@pytest.mark.parametrize("name", ["blogcatalog", "ppi", "wikipedia"])
+def test_the_real_files_are_what_the_catalogue_says(name: str) -> None:
+    path = data_folder() / datasets.find(name).file
+    found = datasets.load(name, download=False)
+    assert found.path == path and not found.generated
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == datasets.find(name).sha256

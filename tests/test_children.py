@@ -139,6 +139,22 @@ def test_a_killed_child_is_an_outcome(
     assert not alive(seen[0])
 
 
+@needs_proc
+def test_an_interrupted_caller_leaves_no_child(
+    large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def interrupt(pid: int) -> int:
+        seen.append(pid)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(children, "tree_bytes", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run_embed(large, output=tmp_path / "out", **ENDLESS)
+    assert not alive(seen[0])
+
+
 # No orphans.
 
 PARENT = """

@@ -247,6 +247,15 @@ def test_what_is_done_is_not_made_again(folder: Path, monkeypatch: pytest.Monkey
     assert started == ["rbqr"] and all(row in more["rows"] for row in first["rows"]) and len(more["rows"]) == 3
 
 
+def test_rows_of_other_inputs_are_made_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = instead(monkeypatch, {})
+    given: dict[str, Any] = {"labels": folder / "labels.csv", "methods": ["refine"], "dims": [4], "repeats": 2}
+    first = compare(folder / "graph.csv", **given)
+    assert compare(folder / "graph.csv", **given, known=first) == first and started == ["refine"]
+    other = compare(folder / "graph.csv", **given, known=first, seed=1)
+    assert started == ["refine", "refine"] and other.finished[0].recipe["seed"] == 1
+
+
 def test_what_went_over_a_limit_is_tried_again_with_a_higher_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,8 @@ class Some(MethodSettings):
     steps: int | None = None
     loud: bool = False
     kind: str = "a"
+    weights: tuple[float, ...] = (1.0,)
+    filter: str | tuple[float, ...] = "b"
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,10 @@ class Some(MethodSettings):
         ("loud", "False", False),
         ("kind", "none", "none"),
         ("kind", "3", "3"),
+        ("weights", "3", (3.0,)),
+        ("weights", "1,-2.5", (1.0, -2.5)),
+        ("filter", "0,1", (0.0, 1.0)),
+        ("filter", "heat", "heat"),
     ],
 )
 def test_settings_from_text(name: str, text: str, value: Any) -> None:
@@ -45,6 +51,12 @@ def test_settings_from_text(name: str, text: str, value: Any) -> None:
 def test_text_of_another_kind_is_refused(name: str, text: str) -> None:
     with pytest.raises(InputError, match=f"it: {name}={text!r} is not of its kind"):
         parse(Some, name, text, of="it")
+
+
+@pytest.mark.parametrize("name", ["weights", "filter"])
+def test_several_numbers_are_numbers(name: str) -> None:
+    with pytest.raises(InputError, match=f"it: {name}='1,b' must be numbers with commas between them"):
+        parse(Some, name, "1,b", of="it")
 
 
 def test_unknown_settings_name_the_known_ones() -> None:

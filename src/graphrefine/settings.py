@@ -108,7 +108,8 @@ def parse(kind: type, name: str, text: str, *, of: str) -> Any:
             except ValueError:
                 continue
     if str in wanted:
-        return text
+        several = "," in text and any(get_origin(one) is tuple for one in wanted)
+        return _numbers(name, text, of=of) if several else text
     kinds = " or ".join(getattr(one, "__name__", str(one)) for one in wanted if one is not type(None))
     raise InputError(f"{of}: {name}={text!r} is not of its kind ({kinds})")
 

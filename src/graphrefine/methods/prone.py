@@ -9,8 +9,8 @@ Weights count as in the authors' code: through the degrees and in the propagatio
 ``log_weights=True`` keeps it, as the paper writes M.
 
 The series is a polynomial in the transition matrix ``T = D^-1 (A + I)``. The authors' code takes two products for each
-term; here the polynomial is formed once and applied by Horner's rule, and coefficients that no float32 would show are
-left out: T averages, so they bound what they could have added.
+term; here the polynomial is formed once and applied by Horner's rule, and coefficients below the rounding of float32
+are left out: T averages, so they bound what they could have added.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from graphrefine.svd import randomized_svd
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
 
-NEGLIGIBLE = 1e-8
+NEGLIGIBLE = 3e-7  # of the coefficients' sum: the rounding of float32 in a product is as large
 
 
 @dataclass(frozen=True)

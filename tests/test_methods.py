@@ -23,7 +23,7 @@ from graphrefine.methods.contract import Shape
 from graphs import random_graph
 
 # The same methods with less work: these settings, where a method has them.
-QUICK = {"walks": 5, "length": 10, "samples": 0.05, "rounds": 50}
+QUICK = {"walks": 5, "length": 10, "samples": 0.05, "rounds": 50, "base_settings": "walks=5,length=10"}
 ENOUGH = {"walks": 40, "length": 40, "samples": 2, "rounds": 200}  # to learn what a small graph has to tell
 EVERY = pytest.mark.parametrize("name", METHODS)
 

@@ -28,6 +28,8 @@ METHODS = {  # name -> its module in this folder and the name of its Method ther
     "rbqr": ("refining", "RBQR"),
     "deepwalk": ("walking", "DEEPWALK"),
     "node2vec": ("walking", "NODE2VEC"),
+    "harp": ("harp", "HARP"),
+    "mile": ("mile", "MILE"),
     "louvainne": ("louvainne", "LOUVAINNE"),
     "prone": ("prone", "PRONE"),
     "fastrp": ("fastrp", "FASTRP"),

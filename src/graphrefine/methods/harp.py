@@ -1,0 +1,117 @@
+"""HARP (Chen, Perozzi, Hu and Skiena, AAAI 2018): coarsen, embed the coarsest graph, then prolong and refine.
+
+Stars and edges are collapsed (`coarsen.hybrid_collapse`) until about a hundred nodes are left. The base method embeds
+that graph; each node of the next finer graph starts with the vector of the node it was merged into, and the base goes
+on from there, graph by graph, up to the given one.
+
+A base that can resume (`Method.resume`: those trained by skip-gram) does as published. Any other embeds each graph
+afresh; then the prolonged vectors, turned onto the fresh ones by the best orthogonal matrix and scaled to their total
+length, are averaged with them: ``E = (F + c P Q) / 2``, where ``Q`` minimises ``|P Q - F|``. So the coarse graphs count
+there too, with half the weight of the next finer one.
+
+The vectors are the same for any number of threads if the base's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphrefine.coarsen import hierarchy, hybrid_collapse
+from graphrefine.linalg import one_blas_thread
+from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
+from graphrefine.settings import check_integer
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+
+SHRINK = 0.9  # each level costs a run of the base: one that keeps more of the nodes is not worth it
+ROWS = 65536  # rows whose products are summed in float64 at a time
+
+
+@dataclass(frozen=True)
+class Settings(BaseSettings):
+    """Settings of HARP.
+
+    Parameters
+    ----------
+    coarsest
+        Graphs of more nodes than this are coarsened further.
+    base, base_settings
+        See `graphrefine.methods.multilevel.BaseSettings`. Walks are those of HARP's paper, 40 of length 10 from each
+        node, where ``base_settings`` does not say otherwise: the base runs on every level.
+    """
+
+    coarsest: int = 100
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer("coarsest", self.coarsest, least=2)
+
+    def base_defaults(self) -> Mapping[str, Any]:
+        """HARP's paper has its bases walk less than they do alone."""
+        return {"walks": 40, "length": 10} if self.base in ("deepwalk", "node2vec") else {}
+
+
+def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    """The vectors by HARP."""
+    base, inner = chosen.chosen_base()
+    base.check(graph, inner)
+    with run.stages.stage("coarsen"):
+        # Only a base that resumes takes more dimensions than nodes.
+        least = 2 if base.resume else max(2, chosen.dim)
+        levels = hierarchy(
+            graph, hybrid_collapse, enough=chosen.coarsest, least=least, shrink=SHRINK, threads=run.threads
+        )
+    vectors = base.fit(levels[-1].graph, inner, run)
+    for level in reversed(levels[:-1]):
+        prolonged = vectors[level.groups]
+        if base.resume:
+            vectors = base.resume(level.graph, inner, run, prolonged)
+        else:
+            vectors = blend(base.fit(level.graph, inner, run), prolonged)
+    return vectors
+
+
+def blend(fresh: Floats, prolonged: Floats) -> Floats:
+    """The mean of fresh vectors and of prolonged ones, turned and scaled to fit them.
+
+    Examples
+    --------
+    >>> square = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]], np.float32)
+    >>> quarter_turn = np.array([[0, 1], [-1, 0]], np.float32)
+    >>> bool(np.allclose(blend(square, 3 * square @ quarter_turn), square))
+    True
+    """
+    k = fresh.shape[1]
+    crossed, lengths = np.zeros((k, k)), np.zeros(2)
+    with one_blas_thread():
+        for start in range(0, len(fresh), ROWS):
+            mine, theirs = (x[start : start + ROWS].astype(np.float64) for x in (prolonged, fresh))
+            crossed += mine.T @ theirs
+            lengths += np.square(mine).sum(), np.square(theirs).sum()
+        left, _, right = np.linalg.svd(crossed)
+        scale = np.sqrt(lengths[1] / lengths[0]) if lengths[0] > 0 else 0.0
+        mean: Floats = 0.5 * fresh + prolonged @ (0.5 * scale * left @ right).astype(np.float32)
+    return mean
+
+
+def memory(shape: Shape, chosen: Settings) -> int:
+    """What the base holds, the vectors it starts from, and the coarser graphs."""
+    return base_memory(shape, chosen) + 3 * shape.nodes * chosen.dim * 4 + hierarchy_memory(shape)
+
+
+HARP = Method(
+    name="harp",
+    reference="Chen, Perozzi, Hu and Skiena, AAAI 2018",
+    summary="a base method on coarser and coarser graphs, from the coarsest back",
+    cost="about 2 to 4 times the base's",
+    settings=Settings,
+    fit=fit,
+    memory=memory,
+    bound="the base method's",
+)

@@ -1,0 +1,197 @@
+"""MILE (Liang, Gurukar and Parthasarathy, ICWSM 2021): coarsen, embed the coarsest graph, refine by graph convolution.
+
+Equivalent nodes and heavy edges are merged (`coarsen.matched`), a few levels deep, and the base method embeds the
+coarsest graph. From there to the given graph, level by level, the vectors ``E`` of the merged nodes are refined::
+
+    H(X) = unit rows of tanh(L tanh(L X W1) W2),    X = the vectors of the nodes that each node was merged into
+
+with ``L = D^-1/2 (A + lambda D) D^-1/2 / (1 + lambda)`` of the finer graph; A holds the weights inside merged nodes on
+its diagonal, and D its row sums. ``W1`` and ``W2`` (k, k) are learned once, on the coarsest graph, where ``H(E)``
+should be E: Adam minimises ``|H(E) - E|^2 / n + decay (|W1|^2 + |W2|^2) / 2`` (the authors' values throughout).
+
+The vectors are the same for any number of threads if the base's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.coarsen import Level, hierarchy, matched
+from graphrefine.kernels import PAD, kernels
+from graphrefine.linalg import one_blas_thread
+from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
+from graphrefine.settings import check_integer, check_number
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+
+Layers = tuple[NDArray[Any], NDArray[Any]]  # W1 and W2, (k, k)
+Smooth = Callable[[NDArray[Any]], NDArray[Any]]  # x -> L x
+DECAY = 5e-4  # of the matrices
+CALM = 50  # steps without a lower loss than their mean end the training
+
+
+@dataclass(frozen=True)
+class Settings(BaseSettings):
+    """Settings of MILE.
+
+    Parameters
+    ----------
+    levels
+        How often to coarsen, at most: a level of fewer nodes than dimensions is not made. Each halves the graph.
+    loop
+        Lambda, the weight of a node's own vector in the convolution, beside its neighbours'.
+    rate, steps
+        Learning rate and steps of the training, at most.
+    base, base_settings
+        See `graphrefine.methods.multilevel.BaseSettings`.
+    """
+
+    levels: int = 2
+    loop: float = 0.05
+    rate: float = 0.001
+    steps: int = 200
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer("levels", self.levels, least=1)
+        check_number("loop", self.loop, least=0)
+        check_number("rate", self.rate, above=0)
+        check_integer("steps", self.steps, least=1)
+
+
+def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    """The vectors by MILE."""
+    base, inner = chosen.chosen_base()
+    with run.stages.stage("coarsen"):
+        strategy = partial(matched, most=5 * 2**chosen.levels)  # the authors' limit: five times the average
+        least = chosen.dim + 1
+        levels = hierarchy(graph, strategy, least=least, levels=chosen.levels, threads=run.threads)
+    coarsest = levels[-1]
+    base.check(coarsest.graph, inner)
+    vectors = unit_rows(base.fit(coarsest.graph, inner, run))
+    if len(levels) == 1:
+        return vectors
+    with run.stages.stage("train", steps=chosen.steps), one_blas_thread():
+        smooth = convolution(coarsest, loop=chosen.loop, threads=run.threads)
+        layers = train(smooth, vectors, chosen, run.stages.advance)
+    with run.stages.stage("refine", steps=len(levels) - 1), one_blas_thread():
+        for level in reversed(levels[:-1]):
+            smooth = convolution(level, loop=chosen.loop, threads=run.threads)
+            _, hidden = forward(smooth, smooth(vectors[level.groups]), layers)
+            vectors = unit_rows(hidden[1])
+            run.stages.advance()
+    return vectors
+
+
+def convolution(level: Level, *, loop: float, threads: int) -> Smooth:
+    """The product with ``L`` of a level, by the kernels."""
+    graph, degrees = level.graph, level.degrees()
+    scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0).astype(np.float32)
+    diagonal = np.divide(level.loops, degrees, out=np.zeros_like(degrees), where=degrees > 0) + loop
+    product = kernels().product(
+        graph.indptr,
+        graph.indices,
+        columns=graph.nodes,
+        value=graph.weights,
+        row_scale=scale,
+        column_scale=scale,
+        constant=1.0 if graph.weights is None else 0.0,
+    )
+
+    def smooth(x: NDArray[Any]) -> NDArray[Any]:
+        k = x.shape[1]
+        padded = np.zeros((len(x), -(-k // PAD) * PAD), np.float32)
+        padded[:, :k] = x
+        out = np.empty_like(padded)
+        product.apply(padded, out=out, threads=threads)
+        out[:, :k] += diagonal.astype(np.float32)[:, None] * x
+        return out[:, :k] / np.float32(1.0 + loop)
+
+    return smooth
+
+
+def forward(smooth: Smooth, smoothed: NDArray[Any], layers: Layers) -> tuple[NDArray[Any], Layers]:
+    """From ``L X``: what the second layer is given, and what both give."""
+    first = np.tanh(smoothed @ layers[0])
+    again = smooth(first)
+    return again, (first, np.tanh(again @ layers[1]))
+
+
+def loss_and_slopes(
+    smooth: Smooth, smoothed: NDArray[Any], target: NDArray[Any], layers: Layers
+) -> tuple[float, Layers]:
+    """The loss of ``H`` against vectors of length 1, and its derivatives by both matrices; L is symmetric."""
+    again, (first, second) = forward(smooth, smoothed, layers)
+    length = np.sqrt(np.square(second).sum(axis=1, keepdims=True))
+    length[length == 0] = 1.0
+    unit = second / length
+    error = unit - target
+    loss = np.square(error).sum() / len(target) + DECAY / 2 * sum(float(np.square(W).sum()) for W in layers)
+    by_unit = error * (2.0 / len(target))
+    by_second = (by_unit - unit * (unit * by_unit).sum(axis=1, keepdims=True)) / length
+    by_second *= 1.0 - np.square(second)
+    by_first = smooth(by_second @ layers[1].T) * (1.0 - np.square(first))
+    slopes = smoothed.T @ by_first + DECAY * layers[0], again.T @ by_second + DECAY * layers[1]
+    return float(loss), slopes
+
+
+def train(smooth: Smooth, target: Floats, chosen: Settings, advance: Callable[[], None]) -> Layers:
+    """W1 and W2 for which ``H`` gives the vectors back, by Adam from Glorot's uniform start."""
+    k = target.shape[1]
+    draw = np.random.default_rng(chosen.seed)
+    layers = tuple(draw.uniform(-1, 1, (k, k)).astype(np.float32) * np.float32(np.sqrt(3.0 / k)) for _ in range(2))
+    means, squares = [np.zeros((k, k), np.float32) for _ in layers], [np.zeros((k, k), np.float32) for _ in layers]
+    smoothed, losses = smooth(target), list[float]()
+    for step in range(1, chosen.steps + 1):
+        loss, slopes = loss_and_slopes(smooth, smoothed, target, (layers[0], layers[1]))
+        rate = np.float32(chosen.rate * np.sqrt(1 - 0.999**step) / (1 - 0.9**step))
+        for W, slope, mean, square in zip(layers, slopes, means, squares, strict=True):
+            mean += np.float32(0.1) * (slope - mean)
+            square += np.float32(0.001) * (np.square(slope) - square)
+            W -= rate * mean / (np.sqrt(square) + np.float32(1e-8))
+        losses.append(loss)
+        advance()
+        if step > CALM + 1 and loss > np.mean(losses[-CALM - 1 : -1]):
+            break
+    return layers[0], layers[1]
+
+
+def unit_rows(x: NDArray[Any]) -> Floats:
+    """Rows of length 1; a row of zeros stays.
+
+    Examples
+    --------
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).round(3).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    length = np.sqrt(np.square(x, dtype=np.float64).sum(axis=1, keepdims=True))
+    unit: Floats = np.divide(x, length, out=np.zeros(x.shape, np.float32), where=length > 0, casting="same_kind")
+    return unit
+
+
+def memory(shape: Shape, chosen: Settings) -> int:
+    """What the base holds on the coarsest graph, or the refinement of the given one: about six matrices n x k."""
+    share = 2**-chosen.levels
+    coarsest = Shape(int(shape.nodes * share), shape.entries, weighted=True)  # entries hardly fall on dense graphs
+    refinement = 6 * shape.nodes * chosen.dim * 4
+    return max(base_memory(coarsest, chosen), refinement) + hierarchy_memory(shape)
+
+
+MILE = Method(
+    name="mile",
+    reference="Liang, Gurukar and Parthasarathy, ICWSM 2021",
+    summary="a base method on a coarsened graph, refined by a graph convolution",
+    cost="the base's on 2^-levels of the graph, and m k + n k^2",
+    settings=Settings,
+    fit=fit,
+    memory=memory,
+    bound="six matrices n x k, or the base's on the coarsest graph",
+)

@@ -1,0 +1,84 @@
+"""What HARP and MILE share: a base method, with settings of its own, that embeds the graphs of a hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphrefine.errors import InputError
+from graphrefine.methods import find, settings
+from graphrefine.methods.contract import Method, Shape
+from graphrefine.settings import MethodSettings, parse
+
+NESTED = ("harp", "mile")
+
+
+@dataclass(frozen=True)
+class BaseSettings(MethodSettings):
+    """Settings of a method that is made of another.
+
+    Parameters
+    ----------
+    base
+        The method that embeds the coarsest graph: any but HARP and MILE themselves.
+    base_settings
+        Settings of the base, as a mapping or as text: ``window=5,length=20``. Its dim and seed are those given here.
+    """
+
+    base: str = "deepwalk"
+    base_settings: str | Mapping[str, Any] = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.chosen_base()  # refuses what the base does not know
+
+    def base_defaults(self) -> Mapping[str, Any]:
+        """Settings of the base that stand where ``base_settings`` says nothing."""
+        return {}
+
+    def chosen_base(self) -> tuple[Method[Any], Any]:
+        """The base method and its settings."""
+        if self.base in NESTED:
+            raise InputError(f"base={self.base!r} is made of a base itself; choose another method")
+        try:
+            method = find(self.base)
+        except InputError as error:
+            raise InputError(str(error).replace("method=", "base=", 1)) from None
+        given = assignments(self.base_settings, method)
+        for name in ("dim", "seed"):
+            if name in given:
+                raise InputError(f"base_settings={self.base_settings!r} sets {name}; set {name} of the method itself")
+        return method, settings(self.base, dim=self.dim, seed=self.seed, **{**self.base_defaults(), **given})
+
+
+def assignments(given: str | Mapping[str, Any], method: Method[Any]) -> dict[str, Any]:
+    """Settings of a method from a mapping, or from text with commas between.
+
+    Examples
+    --------
+    >>> assignments("power=2,two_sided=no", find("refine"))
+    {'power': 2, 'two_sided': False}
+    """
+    if isinstance(given, Mapping):
+        return dict(given)
+    if not isinstance(given, str):
+        raise InputError(f"base_settings={given!r} must be a mapping, or text such as 'window=5,length=20'")
+    found: dict[str, Any] = {}
+    for part in filter(None, (part.strip() for part in given.split(","))):
+        name, equals, text = part.partition("=")
+        if not equals:
+            raise InputError(f"base_settings={given!r}: {part!r} is not SETTING=VALUE, as in window=5")
+        found[name] = parse(method.settings, name, text, of=f"method {method.name!r} (the base)")
+    return found
+
+
+def base_memory(shape: Shape, chosen: BaseSettings) -> int:
+    """What the base holds on a graph of this shape."""
+    method, inner = chosen.chosen_base()
+    return method.memory(shape, inner)
+
+
+def hierarchy_memory(shape: Shape) -> int:
+    """The coarser graphs, about as many entries together as the first, and the edges while they are matched."""
+    return shape.entries * 48 + shape.nodes * 120

@@ -74,6 +74,14 @@ def parse_names(_: Any, __: Any, value: str | None) -> tuple[str, ...] | None:
     return None if value is None else tuple(name.strip() for name in value.split(","))
 
 
+def parse_counts(_: Any, __: Any, value: str | None) -> tuple[int, ...] | None:
+    """Whole numbers with commas between."""
+    try:
+        return None if value is None else tuple(int(number) for number in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not whole numbers with commas between, as in 100,1000") from None
+
+
 def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...]:
     """A number, several, or ``cv``."""
     if value == "cv":
@@ -174,7 +182,7 @@ def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, 
 _ARGUMENTS = "|".join(
     [
         *(str(option.name) for option in (*READING, *REFINING, METHOD, THREADS)),
-        *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked"),
+        *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked", "top", "sample"),
         *("methods", "dims", "time_limit", "memory_limit"),
     ]
 )

@@ -16,6 +16,7 @@ from graphrefine.cli_options import (
     Group,
     Option,
     method_options,
+    parse_counts,
     parse_names,
     parse_numbers,
     parse_penalty,
@@ -129,3 +130,67 @@ def links(
     show_table(figures.table())
     print(figures.protocol)
     return None
+
+
+@evaluate.command(
+    params=[
+        GRAPH,
+        click.Argument(["embedding"], metavar="[EMBEDDING]", required=False),
+        METHOD, DIM, SET,
+        Option(["--top"], metavar="K,K,...", callback=parse_counts,
+               help="How many of the closest pairs to look at.  [default: 100, 1000 ... up to the number of edges]"),
+        Option(["--sample"], type=int, metavar="N",
+               help="Judge only pairs with an end in so many random nodes.  [default: all nodes, or as many as have "
+                    "1,000 million pairs]"),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Of the sample, and of the method."),
+        Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
+        THREADS, JSON, *READING,
+    ],
+    short_help="How many of the closest pairs are edges.",
+)  # fmt: skip
+@click.pass_context
+def reconstruction(
+    context: click.Context, /, graph: str, embedding: str | None, top: tuple[int, ...] | None, sample: int | None,
+    seed: int, embedding_format: str | None, threads: int | None, as_json: bool, **options: Any,
+) -> None:  # fmt: skip
+    """Network reconstruction: the part of edges of GRAPH among the pairs whose vectors are closest, precision@K.
+
+    The vectors are those of EMBEDDING or, without it, those that a method makes. Beside them: the product of the
+    degrees, a random order, and the most that is possible.
+    """
+    from graphrefine.console import progress_bar, show_json, show_table
+    from graphrefine.embedding import load
+    from graphrefine.evaluate import evaluate_reconstruction
+    from graphrefine.evaluate.making import Maker
+    from graphrefine.reader import read
+
+    reading = reading_options(options)
+    if embedding is not None:
+        _check_not_given(context, "method", "dim", "assigned")
+    elif embedding_format is not None:
+        raise click.UsageError("--embedding-format is for an EMBEDDING, and none is given")
+    with progress_bar() as bar:
+        found = read(graph, threads=threads, **reading)
+        if embedding is not None:
+            vectors: Any = load(embedding, format=embedding_format)
+        else:
+            method, _, settings = method_options(options)
+            maker = Maker.of(method, found, {**settings, "seed": seed}, threads=threads, progress=bar)
+            vectors = maker.vectors(found)
+        figures = evaluate_reconstruction(
+            found, vectors, top=top, sample=sample, seed=seed, threads=threads, progress=bar
+        )
+    made = {"embedding": embedding} if embedding is not None else {"method": maker.name, "settings": maker.settings}
+    if as_json:
+        return show_json({**made, **figures.to_dict()})
+    show_table(figures.table())
+    print(figures.protocol)
+    return None
+
+
+def _check_not_given(context: click.Context, *names: str) -> None:
+    """Refuse options that would have no effect."""
+    for option in context.command.params:
+        if option.name in names and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} is for making vectors, and EMBEDDING has them; leave one out")

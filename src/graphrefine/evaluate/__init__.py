@@ -6,6 +6,8 @@ from graphrefine.evaluate.classification import evaluate_labels, random_control
 from graphrefine.evaluate.labels import Labels, as_labels, read_labels
 from graphrefine.evaluate.link_results import LinkScores, ScoreFigures
 from graphrefine.evaluate.links import evaluate_links
+from graphrefine.evaluate.reconstruction import evaluate_reconstruction
+from graphrefine.evaluate.reconstruction_results import Reconstruction
 from graphrefine.evaluate.scores import LabelScores, RatioScores
 
 __all__ = [
@@ -13,10 +15,12 @@ __all__ = [
     "Labels",
     "LinkScores",
     "RatioScores",
+    "Reconstruction",
     "ScoreFigures",
     "as_labels",
     "evaluate_labels",
     "evaluate_links",
+    "evaluate_reconstruction",
     "random_control",
     "read_labels",
 ]

@@ -37,6 +37,7 @@ DAMPING = 0.4  # the exponent of degrees in the normalised matrix, and beside it
 BLOCK = 1 << 14  # pairs scored at a time
 
 Floats = NDArray[np.float32]
+Which = NDArray[np.int64] | slice  # nodes
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,16 @@ class PairScore:
             scores[lo : lo + BLOCK] = self._finished(sums, first, second)
         return scores
 
-    def against(self, nodes: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
+    def against(self, nodes: Which, others: Which) -> Floats:
         """The score of each node with each of the others.  # (nodes, others)."""
-        products = self._left(nodes) @ self.vectors[others].T
-        return self._finished(products, nodes[:, None], others[None, :])
+        return self._finished(self._left(nodes) @ self.vectors[others].T, nodes, others)
+
+    def in_order(self, order: NDArray[np.int64]) -> PairScore:
+        """The same score where node ``order[i]`` is called i."""
+        if np.array_equal(order, np.arange(len(order))):
+            return self
+        inner, outer = (None if scale is None else scale[order] for scale in (self.inner, self.outer))
+        return replace(self, vectors=self.vectors[order], inner=inner, outer=outer)
 
     def sizes(self, pairs: Pairs) -> Floats:
         """What the terms of these scores can come to, signs aside: rounding is in proportion to it."""
@@ -79,17 +86,18 @@ class PairScore:
         rows = self.vectors[nodes]
         return rows if self.middle is None else rows * np.sqrt(np.abs(self.middle))
 
-    def _left(self, nodes: NDArray[np.int64]) -> Floats:
+    def _left(self, nodes: Which) -> Floats:
         rows = self.vectors[nodes]
         return rows if self.middle is None else rows * self.middle
 
-    def _finished(self, sums: Floats, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-        if self.inner is not None:
-            sums *= self.inner[first] * self.inner[second]
-        if self.offset:
-            sums += np.float32(self.offset)
-        if self.outer is not None:
-            sums *= self.outer[first] * self.outer[second]
+    def _finished(self, sums: Floats, first: Which, second: Which) -> Floats:
+        """Scores from sums: of pairs, or of all first with all second."""
+        for scale, added in ((self.inner, self.offset), (self.outer, 0.0)):
+            if scale is not None:
+                sums *= scale[first].reshape(-1, *[1] * (sums.ndim - 1))
+                sums *= scale[second]
+            if added:
+                sums += np.float32(added)
         return sums
 
 

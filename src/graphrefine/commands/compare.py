@@ -102,13 +102,15 @@ def compare(graph: str, labels: str | None, output: str | None, as_json: bool, *
             keeper.interrupted()
             raise
     done = _in_words(done)
-    if as_json:
-        show_json({**done.to_dict(), "report": output})
-    else:
-        _show(done)
-    if output is not None:
-        keeper.write(done)
-        note(f"report: {output}")
+    try:
+        if output is not None:
+            keeper.write(done)
+            note(f"report: {output}")
+    finally:  # whatever became of the report
+        if as_json:
+            show_json({**done.to_dict(), "report": output})
+        else:
+            _show(done)
     if not done.finished:
         raise InputError("no method finished; the rows say why")
 

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from graphrefine.console import seconds
-from graphrefine.methods.contract import gigabytes
 
 BASELINE = "baseline"
 
@@ -69,7 +68,7 @@ class Row:
     def cost(self) -> tuple[str | None, str | None]:
         """Time and memory, as a person would say them."""
         time = None if self.seconds is None else seconds(self.seconds)
-        return time, gigabytes(self.peak_bytes) if self.peak_bytes else None
+        return time, f"{self.peak_bytes / 1e6:,.0f} MB" if self.peak_bytes else None
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Row:

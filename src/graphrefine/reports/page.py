@@ -17,6 +17,7 @@ from graphrefine.reports.parts import SIGNS, Cell, Plot, Report, Table, paragrap
 
 # Nothing may be loaded or run, even if a name got past the escaping.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+LONG = 40  # characters: a cell with more stays wide enough to be read, however narrow the page
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0; --page: #ffffff; --stripe: #f6f8fa;
   --good: #0a6b3d; --bad: #b3261e; }
@@ -35,7 +36,7 @@ table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabul
 th, td { padding: .3rem .7rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { border-bottom-width: 2px; white-space: nowrap; }
 tbody tr:nth-child(even) { background: var(--stripe); }
-.right { text-align: right; white-space: nowrap; }
+.right { text-align: right; white-space: nowrap; } .long { min-width: 16rem; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); } .missing { color: var(--soft); }
 figure { margin: 1rem 0; } figure img { width: 100%; max-width: 46rem; height: auto; display: block; }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .75rem; }
@@ -90,7 +91,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _cell(cell: Cell, right: bool) -> str:
-    classes = " ".join(name for name in ("right" * right, cell.mark) if name)
+    classes = " ".join(name for name in ("right" * right, "long" * (len(cell.text) > LONG), cell.mark) if name)
     return f"<td{_class(classes)}>{escape(cell.text)}{SIGNS[cell.mark]}</td>"
 
 

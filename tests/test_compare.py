@@ -264,6 +264,8 @@ def test_what_went_over_a_limit_is_tried_again_with_a_higher_one(
     started = instead(monkeypatch, {"refine": ended("timeout"), "rbqr": ended("killed")})
     assert compares(folder, "-o", folder / "out", "--time-limit", "10").code == 2
     assert started == ["rbqr"]
+    alone = compares(folder, "-o", folder / "out", "--methods", "refine", "--time-limit", "10", "--json").figures
+    assert [row["status"] for row in alone["rows"]] == ["baseline", "timeout", "killed"], "what is not asked for stays"
     instead(monkeypatch, {})
     done = compares(folder, "-o", folder / "out", "--time-limit", "60", "--json").figures
     assert sorted(row["status"] for row in done["rows"]) == ["baseline", "done", "done"]

@@ -102,7 +102,7 @@ def compare(
         inputs=inputs_of(whole, judge, seed=seed, threads=count),
         limits=limits,
     )
-    old = _usable(known, done)
+    old = _kept(known, done, wanted)
     done = replace(done, rows=ordered([*done.rows, *old.values()]))
     if told is not None:
         told(done, None)
@@ -161,8 +161,10 @@ def _of_verdict(row: Row, verdict: Verdict) -> Row:
     return replace(row, quality=verdict.quality, shown=verdict.shown, scores=verdict.figures)
 
 
-def _usable(known: Comparison | Mapping[str, Any] | None, now: Comparison) -> dict[tuple[str, int | None], Row]:
-    """Rows of an earlier comparison that need not be made again: done, or over a limit that is no higher now."""
+def _kept(
+    known: Comparison | Mapping[str, Any] | None, now: Comparison, wanted: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int | None], Row]:
+    """Rows of an earlier comparison that stay: not wanted now, done, or over a limit that is no higher now."""
     if known is None:
         return {}
     stored = known.to_dict() if isinstance(known, Comparison) else known
@@ -177,8 +179,9 @@ def _usable(known: Comparison | Mapping[str, Any] | None, now: Comparison) -> di
         "timeout": _higher(now.limits["seconds"], then["seconds"]),
         "memory": _higher(now.limits["bytes"], then["bytes"]),
     }
-    kept = (row for row in rows if row.status == "done" or not higher.get(row.status, True))
-    return {(row.method, row.dim): row for row in kept}
+    higher["done"] = False
+    by_key = {(row.method, row.dim): row for row in rows if row.status != BASELINE}
+    return {key: row for key, row in by_key.items() if key not in wanted or not higher.get(row.status, True)}
 
 
 def _higher(now: float | None, then: float | None) -> bool:

@@ -17,7 +17,7 @@ from graphrefine.reports.parts import SIGNS, Cell, Plot, Report, Table, paragrap
 
 # Nothing may be loaded or run, even if a name got past the escaping.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-LONG = 40  # characters: a cell with more stays wide enough to be read, however narrow the page
+LONG = 24  # characters: a cell with more stays wide enough to be read, however narrow the page
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0; --page: #ffffff; --stripe: #f6f8fa;
   --good: #0a6b3d; --bad: #b3261e; }

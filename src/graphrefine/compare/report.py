@@ -102,11 +102,12 @@ def _draw(axes: Axes, done: Comparison) -> None:
     points: list[tuple[float, float]] = []
     between: list[tuple[float, float]] = []
     texts: list[str] = []
+    places = {name: place for place, name in enumerate(METHODS)}  # the same look in every report
     one = len({row.dim for row in done.finished}) == 1
-    for place, name in enumerate(sorted({row.method for row in done.finished})):
+    for name in sorted({row.method for row in done.finished}):
         mine = sorted((row for row in done.finished if row.method == name), key=lambda row: row.dim or 0)
         path = [(max(row.seconds or 0.0, 1e-4), row.quality or 0.0) for row in mine]  # 0 has no logarithm
-        axes.plot(*zip(*path, strict=True), markersize=7, linewidth=1, **style_of(place))
+        axes.plot(*zip(*path, strict=True), markersize=7, linewidth=1, **style_of(places.get(name, 0)))
         texts += [name if one else f"{name} {row.dim}" for row in mine]
         points += path
         between += path_points(path)

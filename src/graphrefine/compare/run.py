@@ -175,13 +175,13 @@ def _kept(
         then = stored["limits"]
     except (KeyError, TypeError):
         return {}
-    higher = {
+    again = {  # by status; all others are tried again
+        "done": False,
         "timeout": _higher(now.limits["seconds"], then["seconds"]),
         "memory": _higher(now.limits["bytes"], then["bytes"]),
     }
-    higher["done"] = False
     by_key = {(row.method, row.dim): row for row in rows if row.status != BASELINE}
-    return {key: row for key, row in by_key.items() if key not in wanted or not higher.get(row.status, True)}
+    return {key: row for key, row in by_key.items() if key not in wanted or not again.get(row.status, True)}
 
 
 def _higher(now: float | None, then: float | None) -> bool:

@@ -112,6 +112,17 @@ def random_walks(
     q: float,
     threads: int,
 ) -> None: ...
+def walk_pairs(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    sums: NDArray[np.float64] | None,
+    first: int,
+    walks: NDArray[np.int64],
+    *,
+    length: int,
+    seed: int,
+    threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]: ...
 def random_edges(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],

@@ -1,7 +1,7 @@
-"""The kernels that sample: random walks, random edges and skip-gram, compiled or their twins.
+"""The kernels that sample: random walks, random edges, pairs and skip-gram, compiled or their twins.
 
-As `graphrefine.kernels.kernels` chooses. Walks and edges are the same in both, bit for bit, and so are skip-gram's
-tables, rounding aside; all are the same for any number of threads.
+As `graphrefine.kernels.kernels` chooses. Walks, edges and pairs are the same in both, bit for bit, and skip-gram's
+tables but for rounding; all are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels, twin_skipgram, twin_walks
+from graphrefine.kernels import kernels, twin_pairs, twin_skipgram, twin_walks
 
 Floats = NDArray[np.float32]
 
@@ -78,6 +78,34 @@ def random_edges(steps: Steps, *, count: int, first: int, seed: int, threads: in
     out = np.empty((count, 2), np.int32)
     _function("random_edges", twin_walks)(*steps, out, seed=seed, first=first, threads=threads)
     return out
+
+
+class Pairs(NamedTuple):
+    """How often walks met which nodes: CSR rows of their own."""
+
+    indptr: NDArray[np.int64]  # (rows + 1,), from 0
+    columns: NDArray[np.int32]  # (pairs,), ascending within a row
+    counts: NDArray[np.int32]  # (pairs,)
+
+
+def walk_pairs(
+    steps: Steps, first: int, walks: NDArray[np.int64], *, length: int, seed: int, threads: int = 1
+) -> Pairs:
+    """How often ``walks[i]`` walks from node ``first + i`` are at which nodes after 1 ... length steps.
+
+    Of nodes before ``first + i`` nothing is counted: where walks can go both ways, a pair of nodes needs the walks of
+    one of them only.
+
+    Examples
+    --------
+    >>> path = Steps(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32), None)
+    >>> pairs = walk_pairs(path, 0, np.array([8, 8]), length=1, seed=0)
+    >>> pairs.indptr.tolist(), pairs.columns.tolist(), pairs.counts[0]
+    ([0, 1, 2], [1, 2], np.int32(8))
+    """
+    count = _function("walk_pairs", twin_pairs)
+    ends, columns, counts = count(*steps, first, walks, length=length, seed=seed, threads=threads)
+    return Pairs(ends.view(np.int64), columns, counts)  # the compiled one says "long long"
 
 
 def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bool, seed: int, parts: int) -> SkipGram:

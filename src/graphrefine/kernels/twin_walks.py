@@ -25,7 +25,7 @@ def random_walks(
     threads: int,
 ) -> None:
     """See `graphrefine.kernels.sampling.random_walks`; `threads` is for the compiled twin."""
-    rows = _Rows(indptr, indices, sums)
+    rows = Rows(indptr, indices, sums)
     key = mixed(_salt(seed) ^ (np.uint64(round << 32) | starts.astype(np.uint64)))
     out[:] = -1
     out[:, :1] = starts[:, None]
@@ -53,7 +53,7 @@ def random_edges(
     """See `graphrefine.kernels.sampling.random_edges`; `threads` is for the compiled twin."""
     random = mixed(_salt(seed) ^ (np.uint64(first) + np.arange(len(out), dtype=np.uint64)))
     ends = np.zeros(len(out), np.int64), np.full(len(out), len(indices))
-    entries = _Rows(indptr, indices, sums).draw(*ends, random)
+    entries = Rows(indptr, indices, sums).draw(*ends, random)
     out[:, 0] = np.searchsorted(indptr, entries, side="right") - 1
     out[:, 1] = indices[entries]
 
@@ -71,7 +71,7 @@ def below(random: Words, limit: NDArray[np.integer] | int) -> NDArray[np.int64]:
     return (((random >> half) * most + low) >> half).astype(np.int64)
 
 
-class _Rows:
+class Rows:
     """CSR rows to draw from."""
 
     def __init__(self, indptr: NDArray[np.int64], indices: Nodes, sums: NDArray[np.float64] | None) -> None:
@@ -98,7 +98,7 @@ class _Rows:
         return (end - start).astype(np.float64) if self.sums is None else self.sums[end] - self.sums[start]
 
 
-def _biased(rows: _Rows, before: Nodes, node: Nodes, random: Words, p: float, q: float) -> Nodes:
+def _biased(rows: Rows, before: Nodes, node: Nodes, random: Words, p: float, q: float) -> Nodes:
     """The next node of walks at `node` that came from `before`, by rejection."""
     bound = max(1.0, 1 / q)
     back, near, far = (np.uint64(min(bias, bound) / bound * 2.0**32) for bias in (1 / p, 1.0, 1 / q))

@@ -38,6 +38,9 @@ METHODS = {  # name -> its module in this folder and the name of its Method ther
     "arope": ("arope", "AROPE"),
     "line": ("line", "LINE"),
     "pte": ("line", "PTE"),
+    "netmf": ("netmf", "NETMF"),
+    "grarep": ("grarep", "GRAREP"),
+    "netsmf": ("netsmf", "NETSMF"),
 }
 
 

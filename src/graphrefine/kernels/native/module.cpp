@@ -20,6 +20,7 @@ void bind_text(nb::module_ &module);
 void bind_edges(nb::module_ &module);
 void bind_order(nb::module_ &module);
 void bind_walks(nb::module_ &module);
+void bind_pairs(nb::module_ &module);
 void bind_skipgram(nb::module_ &module, const std::string &simd);
 
 namespace {
@@ -140,6 +141,7 @@ NB_MODULE(_native, module) {
     bind_edges(module);
     bind_order(module);
     bind_walks(module);
+    bind_pairs(module);
     bind_skipgram(module, arithmetic().name);
 
     nb::class_<Product>(module, "Product")

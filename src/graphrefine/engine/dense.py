@@ -1,0 +1,102 @@
+"""The engine for matrices that are stored in full: its operators are NumPy arrays (n, n) with their transposes.
+
+Everything but the product is `LocalEngine`'s. The product is BLAS's, one block of rows after another: a block has a
+fixed size and is worked by one thread, so the result does not depend on how many threads there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.local import LocalEngine
+from graphrefine.kernels import kernels
+from graphrefine.kernels.twin import to_float32
+from graphrefine.linalg import one_blas_thread
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+
+Floats = NDArray[np.float32]
+ROWS = 512  # in a block
+
+
+def in_blocks(
+    rows: int, work: Callable[[slice], None], *, threads: int, advance: Callable[[], None] = lambda: None
+) -> None:
+    """Do a piece of work for every block of rows, each on one thread that BLAS does not share.
+
+    Examples
+    --------
+    >>> squares = np.arange(1000)
+    >>> def square(block):
+    ...     squares[block] **= 2
+    >>> in_blocks(1000, square, threads=2)
+    >>> squares[[2, 999]].tolist()
+    [4, 998001]
+    """
+    blocks = [slice(start, min(start + ROWS, rows)) for start in range(0, rows, ROWS)]
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, blocks):
+            advance()
+
+
+class DenseProduct:
+    """A `graphrefine.kernels.Product` of a matrix whose entries are stored."""
+
+    def __init__(self, matrix: Floats) -> None:
+        self.matrix = matrix  # (n, n), its rows or its columns contiguous
+
+    def apply(
+        self,
+        x: NDArray[Any],
+        *,
+        out: NDArray[Any],
+        scale: float = 1.0,
+        plus: NDArray[Any] | None = None,
+        plus_scale: float = 0.0,
+        unit: bool = False,
+        gram: NDArray[np.float64] | None = None,
+        threads: int = 1,
+    ) -> None:
+        """See `graphrefine.kernels.Product.apply`."""
+        wide = to_float32(x)
+
+        def work(block: slice) -> None:
+            fresh = np.matmul(self.matrix[block], wide, out=out[block])
+            if scale != 1.0:
+                fresh *= np.float32(scale)
+            if plus is not None:
+                fresh += np.float32(plus_scale) * plus[block]
+            if unit:
+                length = np.sqrt(np.einsum("ij,ij->i", fresh, fresh, dtype=np.float64))[:, None]
+                fresh /= np.where(length > 0, length, 1.0).astype(np.float32)
+
+        in_blocks(len(out), work, threads=threads)
+        if gram is not None:
+            kernels().rotate(out, None, out=None, gram=gram, threads=threads)
+
+
+class DenseEngine(LocalEngine):
+    """See `graphrefine.engine.Engine`; the operators are dense matrices on the nodes of a graph.
+
+    Examples
+    --------
+    >>> from graphrefine.graph import Graph
+    >>> engine = DenseEngine(Graph.from_edges([0, 1], [1, 2]), columns=2)
+    >>> signs = engine.random(seed=0)
+    >>> doubled = engine.apply(2 * np.eye(3, dtype=np.float32), signs)
+    >>> np.abs(engine.collect(doubled)).tolist()
+    [[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]
+    """
+
+    def __init__(self, graph: Graph, *, columns: int, threads: int = 1) -> None:
+        # BLAS knows no bfloat16, and reads a matrix from end to end in any order of its rows.
+        super().__init__(graph, columns=columns, threads=threads, bfloat16=False, reorder=False)
+
+    def _product(self, operator: Any) -> DenseProduct:
+        return DenseProduct(operator)

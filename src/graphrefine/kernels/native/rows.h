@@ -1,0 +1,48 @@
+// CSR rows to walk on: how a neighbour is drawn.
+#pragma once
+
+#include "arrays.h"
+#include "random.h"
+
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+
+struct Rows {
+    std::int64_t nodes;
+    const std::int64_t *indptr;
+    const std::int32_t *indices;
+    const double *sums;  // sums[e]: the weights of the entries before e; null: all are 1
+
+    std::int64_t degree(std::int32_t node) const { return indptr[node + 1] - indptr[node]; }
+    double weight(std::int64_t from, std::int64_t to) const {
+        return sums ? sums[to] - sums[from] : static_cast<double>(to - from);
+    }
+    // The entry among from ... to - 1 that a random number falls on.
+    std::int64_t draw(std::int64_t from, std::int64_t to, std::uint64_t random) const {
+        if (!sums) return from + static_cast<std::int64_t>(below(random, static_cast<std::uint64_t>(to - from)));
+        const double at = sums[from] + fraction(random) * (sums[to] - sums[from]);
+        const std::int64_t entry = std::upper_bound(sums + from, sums + to + 1, at) - sums - 1;
+        return std::min(std::max(entry, from), to - 1);
+    }
+    // The entry (from, to), or -1.
+    std::int64_t entry(std::int32_t from, std::int32_t to) const {
+        const std::int32_t *end = indices + indptr[from + 1], *at = std::lower_bound(indices + indptr[from], end, to);
+        return at != end && *at == to ? at - indices : -1;
+    }
+};
+
+using Indptr = Input<std::int64_t>;
+using Indices = Input<std::int32_t>;
+using Sums = std::optional<Input<double>>;
+
+inline Rows checked(const Indptr &indptr, const Indices &indices, const Sums &sums) {
+    if (indptr.shape(0) < 1 || indptr.data()[indptr.shape(0) - 1] != static_cast<std::int64_t>(indices.shape(0)))
+        throw std::invalid_argument("`indptr` must end with the number of entries");
+    if (sums && sums->shape(0) != indices.shape(0) + 1)
+        throw std::invalid_argument("`sums` must have one number more than there are entries");
+    return {static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), indices.data(), sums ? sums->data() : nullptr};
+}

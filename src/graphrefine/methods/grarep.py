@@ -1,0 +1,99 @@
+"""GraRep: the logarithms of the powers of the walk, each with its own vectors (Cao, Lu and Xu, CIKM 2015).
+
+For r = 1 ... K: ``X_ij = max(0, log(P^r_ij / sum_i P^r_ij) - log(b / n))``, vectors ``U S^1/2`` of X with rows scaled
+to length 1; the vectors of all r stand side by side. b is the number of negative samples, 1 in the paper. A row without
+entries stays zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.walk_matrices import blocks, dense_bytes, scaled_left_vectors, svd_steps, walk_matrix
+from graphrefine.settings import MethodSettings, check_integer, check_number
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+
+
+@dataclass(frozen=True)
+class Settings(MethodSettings):
+    """Settings of GraRep.
+
+    Parameters
+    ----------
+    steps
+        K, the longest walk; each of the K matrices gets its share of the ``dim`` columns. Where they do not divide
+        evenly, the first steps get one more; steps beyond ``dim`` get none, and are not worked out.
+    negative
+        b, the number of negative samples that the matrices stand for.
+    """
+
+    steps: int = 4
+    negative: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer("steps", self.steps, least=1)
+        check_number("negative", self.negative, above=0)
+
+    @property
+    def shares(self) -> list[int]:
+        """The columns of each step.
+
+        Examples
+        --------
+        >>> Settings(dim=10, steps=4).shares
+        [3, 3, 2, 2]
+        """
+        return [self.dim // self.steps + (step < self.dim % self.steps) for step in range(min(self.steps, self.dim))]
+
+
+def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    """The vectors by GraRep."""
+    vectors = np.zeros((graph.nodes, chosen.dim), np.float32)
+    start = 0
+    for step, share in enumerate(chosen.shares, 1):
+        with run.stages.stage("matrix", steps=blocks(graph.nodes)):
+            matrix = step_matrix(graph, step, run, negative=chosen.negative)
+        with run.stages.stage("svd", steps=svd_steps()):
+            part = scaled_left_vectors(matrix, graph, run, columns=share, seed=chosen.seed)
+        del matrix  # before the next one is made
+        length = np.sqrt(np.einsum("ij,ij->i", part, part, dtype=np.float64))[:, None]
+        np.divide(part, length, out=vectors[:, start : start + share], where=length > 0, casting="same_kind")
+        start += share
+    return vectors
+
+
+def step_matrix(graph: Graph, step: int, run: Run, *, negative: float = 1.0) -> Floats:
+    """The positive logarithm X of the walk of so many steps (n, n)."""
+    factor = np.float64(graph.nodes / negative)
+
+    def finish(block: Floats, columns: slice) -> None:
+        sums = block.sum(axis=0, dtype=np.float64)
+        block *= np.divide(factor, sums, out=np.zeros_like(sums), where=sums > 0).astype(np.float32)
+        np.log(np.maximum(block, 1.0, out=block), out=block)
+
+    theta = [0.0] * (step - 1) + [1.0]
+    return walk_matrix(graph, theta, finish, threads=run.threads, advance=run.stages.advance)
+
+
+def memory(shape: Shape, chosen: Settings) -> int:
+    """One matrix at a time with what its SVD works with, and the vectors."""
+    return dense_bytes(shape.nodes, chosen.dim // chosen.steps + 1) + 8 * shape.nodes * chosen.dim
+
+
+GRAREP = Method(
+    name="grarep",
+    reference="Cao et al., CIKM 2015",
+    summary="positive logarithm of each power of the walk, in full; their SVDs side by side",
+    cost="(steps^2 m + k n) n",
+    settings=Settings,
+    fit=fit,
+    memory=memory,
+    bound="a matrix n x n",
+)

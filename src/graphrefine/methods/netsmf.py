@@ -1,0 +1,189 @@
+"""NetSMF: NetMF's matrix sampled, so that it is sparse (Qiu et al., WWW 2019).
+
+Of ``M = log max(1, vol / (b T) sum_{r <= T} P^r D^-1)`` the sum is estimated from paths. The paper draws an edge, a
+length r and a split point, and walks from both ends of the edge; the ends of the path get one count. A path has the
+same probability wherever the edge is put in it, since ``d_i P_ij = d_j P_ji``. So all paths that begin at a node can be
+drawn as walks from that node, in proportion to its degree, the lengths 1 ... T along one walk: every sample has the law
+of the paper's, a row of the matrix is counted at once, and nothing is sorted or merged. With w_i walks from node i,
+
+``sum_r P^r_ij / (T d_j) ~ c_ij / (T w_i d_j)``
+
+and as the left side is symmetric, each pair of nodes is taken from the walks of one of them. On edges of different
+weights, walks and their starts go by weight. What is more than 1 is kept, its logarithm taken; vectors are ``U S^1/2``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.graph import Graph
+from graphrefine.kernels import PAD, sampling
+from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.skipgram import steps_of
+from graphrefine.methods.walk_matrices import ITERATIONS, OVERSAMPLING, inverse_degrees, svd_steps
+from graphrefine.operators import Operator
+from graphrefine.settings import MethodSettings, check_integer, check_number
+from graphrefine.svd import randomized_svd
+
+ROUNDS = 200
+MOST_PAIRS = 1 << 28  # for which the default draws fewer rounds
+BLOCK = 1 << 21  # samples drawn between two advances
+PAIR_BYTES = 40  # of a pair at the height: in a triangle, in its transpose, and twice in their sum
+
+
+@dataclass(frozen=True)
+class Settings(MethodSettings):
+    """Settings of NetSMF.
+
+    Parameters
+    ----------
+    window
+        T, how far two nodes of a walk may be apart.
+    negative
+        b, the number of negative samples that the matrix stands for.
+    rounds
+        Samples of each length for each edge and direction, so 2 rounds T m in all. More are closer to NetMF; the
+        authors take 1,000 on PPI and 10,000 on BlogCatalog. By default 200, and fewer on graphs so large that 2^28
+        pairs of nodes could be met.
+    """
+
+    window: int = 10
+    negative: float = 1.0
+    rounds: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer("window", self.window, least=1, most=1000)
+        check_number("negative", self.negative, above=0)
+        if self.rounds is not None:
+            check_integer("rounds", self.rounds, least=1)
+
+    def rounds_for(self, entries: int, nodes: int) -> int:
+        """How many rounds are drawn on a graph of this size.
+
+        Examples
+        --------
+        >>> Settings().rounds_for(668_000, 10_312), Settings().rounds_for(8_600_000, 900_000)
+        (200, 3)
+        """
+        if self.rounds is not None:
+            return self.rounds
+        if nodes**2 // 4 <= MOST_PAIRS:
+            return ROUNDS
+        return max(1, min(ROUNDS, MOST_PAIRS // max(1, self.window * entries)))
+
+
+class _Kept(NamedTuple):
+    """Entries above 1 of some rows, from the diagonal on."""
+
+    lengths: NDArray[np.int64]  # (rows,)
+    columns: NDArray[np.int32]  # (entries,)
+    logs: Floats  # (entries,)
+
+
+def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    """The vectors by NetSMF."""
+    M = Operator(log_matrix(graph, chosen, run), edge="weight")
+    with run.stages.stage("svd", steps=svd_steps()):
+        engine = run.engine(M.graph, columns=min(chosen.dim + OVERSAMPLING, graph.nodes))
+        found = randomized_svd(
+            engine, M, rows=graph.nodes, seed=chosen.seed, iterations=ITERATIONS, advance=run.stages.advance
+        )
+        engine.release(found.target)
+        return engine.collect(found.basis, found.left(power=0.5, columns=chosen.dim))
+
+
+def log_matrix(graph: Graph, chosen: Settings, run: Run) -> Graph:
+    """The sampled M: a symmetric matrix with a diagonal, in the rows of a graph."""
+    import scipy.sparse as sp
+
+    steps, walks, inverse = steps_of(graph), walks_from(graph, chosen), inverse_degrees(graph)
+    scale = graph.degrees().sum() / (chosen.negative * chosen.window) / np.maximum(walks, 1)
+    starts = list(_starts(walks * chosen.window))
+    kept: list[_Kept] = []
+    with run.stages.stage("sampling", steps=len(starts)):
+        for start, stop in starts:
+            pairs = sampling.walk_pairs(
+                steps, start, walks[start:stop], length=chosen.window, seed=chosen.seed, threads=run.threads
+            )
+            kept.append(_above_one(pairs, start, scale[start:stop], inverse))
+            run.stages.advance()
+    ends, columns, logs = _joined(kept)
+    triangle = sp.csr_array((logs, columns, ends), shape=(graph.nodes, graph.nodes))
+    whole = sp.csr_array(triangle + triangle.T.tocsr())
+    indptr, indices = whole.indptr.astype(np.int64, copy=False), whole.indices.astype(np.int32, copy=False)
+    return Graph(indptr, indices, whole.data, graph.names)
+
+
+def walks_from(graph: Graph, chosen: Settings) -> NDArray[np.int64]:
+    """How many walks begin at each node, in proportion to its degree.  # (n,).
+
+    A pair is counted from one of its ends, so twice as many are drawn as are wanted.
+    """
+    degrees, entries = graph.degrees(), len(graph.indices)
+    each = 2 * chosen.rounds_for(entries, graph.nodes) * entries / max(degrees.sum(), 1e-300)
+    most = (2**31 - 1) // chosen.window  # counts are int32
+    walks: NDArray[np.int64] = np.minimum(np.ceil(each * degrees - 1e-6), most).astype(np.int64)
+    return walks
+
+
+def _above_one(pairs: sampling.Pairs, first: int, scale: NDArray[np.float64], inverse: NDArray[np.float64]) -> _Kept:
+    """Of the rows from `first` on the entries above 1."""
+    row = np.repeat(np.arange(len(scale)), np.diff(pairs.indptr))
+    entries = pairs.counts * scale[row] * inverse[pairs.columns]
+    kept = entries > 1
+    row, columns = row[kept], pairs.columns[kept]
+    logs = np.log(entries[kept]).astype(np.float32)
+    logs[columns == row + first] /= 2  # the diagonal comes once more with the transpose
+    return _Kept(np.bincount(row, minlength=len(scale)), columns, logs)
+
+
+def _starts(samples: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Blocks of rows with about `BLOCK` samples each."""
+    total = np.cumsum(samples)
+    start = 0
+    while start < len(samples):
+        before = total[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(total, before + BLOCK, side="right")))
+        yield start, stop
+        start = stop
+
+
+def _joined(kept: list[_Kept]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
+    """All rows as one CSR matrix: where rows end, columns, logarithms. The list is emptied."""
+    lengths = np.concatenate([np.zeros(1, np.int64), *(part.lengths for part in kept)])
+    columns = np.concatenate([np.zeros(0, np.int32), *(part.columns for part in kept)])
+    logs = np.concatenate([np.zeros(0, np.float32), *(part.logs for part in kept)])
+    kept.clear()
+    return np.cumsum(lengths), columns, logs
+
+
+def memory(shape: Shape, chosen: Settings) -> int:
+    """The pairs that are kept, and what the SVD works with.
+
+    There are no more pairs than samples; and since the entries are 1 on average, about half of all pairs are below 1.
+    """
+    rounds = chosen.rounds_for(shape.entries, shape.nodes)
+    samples = rounds * chosen.window * shape.entries
+    if chosen.rounds is None:  # rounds fall in whole numbers as graphs grow; memory should not
+        samples = max(chosen.window * shape.entries, min(ROUNDS * chosen.window * shape.entries, MOST_PAIRS))
+    pairs = min(shape.nodes**2 // 4 + 16 * shape.nodes, samples)
+    padded = -(-(chosen.dim + OVERSAMPLING) // PAD) * PAD
+    return PAIR_BYTES * pairs + shape.nodes * (3 * 4 * padded + 64) + 32 * BLOCK + 8 * shape.entries
+
+
+NETSMF = Method(
+    name="netsmf",
+    reference="Qiu et al., WWW 2019",
+    summary="NetMF's matrix sampled by random walks, so that it is sparse; its SVD",
+    cost="rounds window m + pairs k + n k^2",
+    settings=Settings,
+    fit=fit,
+    memory=memory,
+    bound="the pairs of nodes that walks meet",
+)

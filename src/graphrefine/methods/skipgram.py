@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.errors import InputError
 from graphrefine.kernels import PAD, kernels
 from graphrefine.kernels.sampling import SkipGram, Steps, skip_gram
 from graphrefine.methods.contract import Floats, Run, Shape
@@ -82,6 +83,11 @@ class Training:
 
     def vectors(self) -> Floats:
         """The vectors of the nodes as centers.  # (n, dim)."""
+        if not np.isfinite(self.centers).all():
+            raise InputError(
+                f"rate={self._chosen.rate} is too high for this graph: the vectors grew beyond all bounds; "
+                "choose a lower one, such as 0.025"
+            )
         return np.ascontiguousarray(self.centers[:, : self._chosen.dim])
 
     def _step(self, model: SkipGram, centers: Floats, contexts: Floats, walks: NDArray[np.int32]) -> None:

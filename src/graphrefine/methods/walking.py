@@ -102,7 +102,7 @@ class Walks:
 def _places(count: int, begin: int, size: int, key: tuple[int, int]) -> NDArray[np.int64]:
     """So many of 0 ... count - 1 from `begin` on, in an order that belongs to the key: a multiple and a shift."""
     seed, round = key
-    words = mixed(golden(seed) ^ np.arange(2 * round, 2 * round + 2, dtype=np.uint64))
+    words = mixed(golden(seed + 1) + np.arange(2 * round, 2 * round + 2, dtype=np.uint64))
     factor, shift = (int(word) % count for word in words)
     while math.gcd(factor, count) > 1:
         factor += 1

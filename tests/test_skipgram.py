@@ -1,0 +1,216 @@
+"""Skip-gram: its steps follow the gradient, kernels and their twin agree, and threads change nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from graphrefine.kernels import sampling, twin_skipgram
+from graphrefine.methods.skipgram import noise_table, parts_of, steps_of
+from graphs import random_graph
+
+Floats = NDArray[np.float32]
+
+
+def start(nodes: int, columns: int = 32, seed: int = 0) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((nodes, columns), np.float32), rng.standard_normal((nodes, columns), np.float32)
+
+
+def walks_on(nodes: int, *, length: int = 12, seed: int = 0, **options: Any) -> NDArray[np.int32]:
+    graph = random_graph(nodes, seed=seed, **options)
+    starts = np.flatnonzero(graph.out_counts).astype(np.int32)
+    return sampling.random_walks(steps_of(graph), starts, length=length, seed=seed)
+
+
+def train(
+    trainer: sampling.SkipGram, tables: tuple[Floats, Floats], walks: NDArray[np.int32], *, threads: int = 1
+) -> tuple[Floats, Floats]:
+    centers, contexts = (table.copy() for table in tables)
+    trainer.train(centers, contexts, walks, first=5, rate=0.1, last_rate=0.05, threads=threads)
+    return centers, contexts
+
+
+@pytest.mark.usefixtures("each_kernel")
+def test_a_step_follows_the_gradient() -> None:
+    """One center 0 with one context 1 and the noise 2 twice: all in float64, from the formula."""
+    tables = start(3)
+    noise = np.full(4, 2, np.int32)
+    trainer = sampling.skip_gram(noise, window=1, negatives=2, both=False, seed=0, parts=1)
+    centers, contexts = (table.copy() for table in tables)
+    trainer.train(centers, contexts, np.array([[0, 1]], np.int32), first=0, rate=0.1, last_rate=0.1, threads=1)
+    x, c = (table.astype(np.float64) for table in tables)
+    error = np.array([1, 0]) - 1 / (1 + np.exp(-c[[1, 2]] @ x[0]))
+    second = c[2] + 0.1 * error[1] * x[0]  # the noise comes twice: the second time it has moved
+    assert np.allclose(centers[0], x[0] + 0.1 * (error[0] * c[1] + error[1] * c[2] + error[1] * second), atol=1e-5)
+    assert np.allclose(contexts[1], c[1] + 0.1 * error[0] * x[0], atol=1e-6)
+    assert np.allclose(contexts[2], c[2] + 0.2 * error[1] * x[0], atol=1e-6)
+    assert np.array_equal(centers[1:], tables[0][1:]) and np.array_equal(contexts[0], tables[1][0])
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.integers(2, 60),
+    st.sampled_from([32, 64, 96, 128]),
+    st.integers(1, 6),
+    st.integers(1, 9),
+    st.booleans(),
+    st.sampled_from([1, 2, 4]),
+    st.integers(0, 2**64 - 1),
+)
+def test_kernel_equals_its_twin(
+    nodes: int, columns: int, window: int, negatives: int, both: bool, parts: int, seed: int
+) -> None:
+    native = pytest.importorskip("graphrefine.kernels._native")
+    walks, tables = walks_on(nodes, seed=seed % 1000, directed=True), start(nodes, columns)
+    noise = noise_table(np.bincount(walks[walks >= 0], minlength=nodes).astype(float))
+    options: dict[str, Any] = {"window": window, "negatives": negatives, "both": both, "seed": seed, "parts": parts}
+    ours = train(native.SkipGram(noise, **options), tables, walks)
+    theirs = train(twin_skipgram.SkipGram(noise, **options), tables, walks)
+    for table, other, before in zip(ours, theirs, tables, strict=True):
+        assert np.abs(table - other).max() < 2e-4
+        assert np.abs(table - before).max() > 1e-2  # and there was something to agree on
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(30, 400), st.sampled_from([1, 2, 4, 8]), st.integers(2, 6), st.integers(0, 1000))
+def test_threads_change_nothing(nodes: int, parts: int, threads: int, seed: int) -> None:
+    walks, tables = walks_on(nodes, seed=seed), start(nodes)
+    noise = noise_table(np.bincount(walks.ravel(), minlength=nodes).astype(float))
+    options: dict[str, Any] = {"window": 5, "negatives": 3, "both": True, "seed": seed, "parts": parts}
+    one = train(sampling.skip_gram(noise, **options), tables, walks)
+    for many in (1, threads):
+        again = train(sampling.skip_gram(noise, **options), tables, walks, threads=many)
+        assert np.array_equal(again[0], one[0]) and np.array_equal(again[1], one[1])
+
+
+def test_blocks_of_a_diagonal_share_no_row_and_no_pair_is_lost() -> None:
+    walks = walks_on(200, length=20)
+    noise = noise_table(np.bincount(walks.ravel(), minlength=200).astype(float))
+    grids, whole = [], Counter[tuple[int, int, float]]()
+    for parts in (8, 1):
+        twin = twin_skipgram.SkipGram(noise, window=4, negatives=5, both=True, seed=1, parts=parts)
+        grids.append(twin._scatter(walks, 0))
+    for center, targets, labels in grids[1][0][0]:
+        whole.update((center, target, label) for target, label in zip(targets, labels, strict=True))
+    met = Counter[tuple[int, int, float]]()
+    for diagonal in range(8):
+        blocks = [grids[0][part][(part + diagonal) % 8] for part in range(8)]
+        rows = [({group[0] for group in block}, {t for group in block for t in group[1]}) for block in blocks]
+        assert all(not (a[0] & b[0]) and not (a[1] & b[1]) for a, b in combinations(rows, 2))
+        for block in blocks:
+            for center, targets, labels in block:
+                met.update((center, target, label) for target, label in zip(targets, labels, strict=True))
+    assert met == whole
+    assert sum(label == 1 for _, _, label in met.elements()) * 5 > sum(label == 0 for _, _, label in met.elements())
+
+
+def test_contexts_are_within_reach_and_every_reach_occurs() -> None:
+    twin = twin_skipgram.SkipGram(np.full(2, 99, np.int32), window=4, negatives=1, both=True, seed=0, parts=1)
+    reaches = Counter[int]()
+    for number in range(500):
+        for center, pairs in twin._groups(list(range(20)), number):
+            away = sorted(abs(target - center) for target, label in pairs if label)
+            reaches[away[-1]] += 1
+            near = range(max(0, center - away[-1]), min(20, center + away[-1] + 1))
+            assert away == sorted(abs(node - center) for node in near if node != center)
+    assert set(reaches) == {1, 2, 3, 4}
+    assert max(reaches.values()) < 1.2 * min(reaches.values())
+
+
+def test_training_lowers_the_loss() -> None:
+    nodes = 300
+    walks = walks_on(nodes, length=40, degree=4)
+    noise = noise_table(np.bincount(walks.ravel(), minlength=nodes).astype(float))
+    rng = np.random.default_rng(0)
+    centers, contexts = rng.random((nodes, 32), np.float32) - np.float32(0.5), np.zeros((nodes, 32), np.float32)
+    pairs = walks[:, :-1].ravel(), walks[:, 1:].ravel()
+
+    def loss() -> float:
+        others = rng.choice(noise, (5, len(pairs[0])))
+        good = np.einsum("ij,ij->i", centers[pairs[0]], contexts[pairs[1]])
+        bad = np.einsum("ij,bij->bi", centers[pairs[0]], contexts[others])
+        return float(np.logaddexp(0, -good).mean() + np.logaddexp(0, bad).sum(0).mean())
+
+    trainer = sampling.skip_gram(noise, window=2, negatives=5, both=True, seed=0, parts=4)
+    losses = [loss()]
+    for first in range(0, 3000, 300):
+        trainer.train(centers, contexts, walks, first=first, rate=0.05, last_rate=0.05, threads=2)
+        losses.append(loss())
+    assert losses[0] == pytest.approx(6 * np.log(2), rel=1e-3)
+    assert losses[-1] < losses[5] < losses[0] - 1.0
+
+
+def test_instruction_sets_agree() -> None:
+    pytest.importorskip("graphrefine.kernels._native")
+    code = (
+        "import sys, numpy as np; from graphrefine.kernels._native import SkipGram\n"
+        "rng = np.random.default_rng(0); tables = rng.standard_normal((2, 50, 96), np.float32) / 4\n"
+        "trainer = SkipGram(np.arange(32, dtype='i4'), window=3, negatives=4, both=True, seed=0, parts=2)\n"
+        "walks = rng.integers(0, 50, (40, 12), np.int32)\n"
+        "trainer.train(*tables, walks, first=0, rate=0.1, last_rate=0.05, threads=1)\n"
+        "sys.stdout.buffer.write(tables.tobytes())"
+    )
+    found = []
+    for simd in ("baseline", "avx2", "avx512"):
+        done = subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "GRAPHREFINE_SIMD": simd}, capture_output=True, check=True
+        )
+        found.append(np.frombuffer(done.stdout, np.float32))
+    assert len(found[0]) == 2 * 50 * 96
+    assert np.abs(found[0] - found[1]).max() < 1e-4
+    assert np.abs(found[0] - found[2]).max() < 1e-4
+
+
+def test_noise_is_drawn_by_its_share() -> None:
+    counts = np.random.default_rng(0).pareto(1.5, 3000)
+    counts[::7] = 0
+    table = noise_table(counts)
+    assert len(table) & (len(table) - 1) == 0
+    share = counts**0.75 / (counts**0.75).sum()
+    drawn = np.bincount(table, minlength=3000) / len(table)
+    assert np.abs(drawn - share).max() < 1.01 / len(table)
+    assert np.all(drawn[::7] == 0)
+    halves = [np.bincount(half, minlength=3000) / len(half) for half in np.split(table, 2)]
+    common = share > 1e-3  # in random order: both halves hold what is common equally often
+    assert np.abs(halves[0] - halves[1])[common].max() < 0.15 * share[common].max()
+
+
+def test_parts_grow_with_the_graph() -> None:
+    parts = [parts_of(nodes) for nodes in (1, 1000, 1024, 2048, 4096, 10**8)]
+    assert parts == [1, 1, 2, 4, 8, 8]
+
+
+def test_what_cannot_be_trained_is_refused() -> None:
+    native = pytest.importorskip("graphrefine.kernels._native")
+    options: dict[str, Any] = {"window": 2, "negatives": 1, "both": True, "seed": 0, "parts": 2}
+    noise, walks = np.zeros(4, np.int32), np.array([[0, 1, 2]], np.int32)
+    for wrong, message in (
+        ({"parts": 3}, "power of two"),
+        ({"parts": 128}, "at most 64"),
+        ({"window": 0}, "at least 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            native.SkipGram(noise, **{**options, **wrong})
+    for bad in (np.zeros(3, np.int32), np.zeros(0, np.int32), np.full(4, -1, np.int32)):
+        with pytest.raises(ValueError, match="`noise` must be"):
+            native.SkipGram(bad, **options)
+    trainer = native.SkipGram(np.full(4, 2, np.int32), **options)
+    for tables, chunk, message in (
+        (start(2), walks[:, :2].copy(), "`noise` must be nodes"),
+        (start(3), walks + 1, "`walks` must be nodes"),
+        (start(3, 33), walks, "multiple of 32"),
+        ((start(3)[0], start(4)[1]), walks, "one shape"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            train(trainer, tables, chunk)

@@ -21,10 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine import Engine, T
+from graphrefine.kernels import PAD
 from graphrefine.linalg import Small, descending_eigh, eigh_by_size, one_blas_thread
 from graphrefine.rangefinder import orthonormal
 
 BLOCK = 16  # columns orthonormalised together: it groups the arithmetic and changes nothing
+SPARE = 10  # columns more than wanted, as in scikit-learn's randomized SVD
 NOISE = 1e-9  # of the largest squared singular value; float32 sums cannot tell what is smaller from zero
 
 
@@ -60,6 +62,17 @@ class Eigenpairs(Generic[T]):
     basis: T  # (n, k): orthonormal
     axes: Small  # (k, k): orthogonal
     values: Small  # (k,): signed, the largest in size first
+
+
+def oversampled(wanted: int, rows: int) -> int:
+    """Columns for an engine that is to find so many triplets: ten more, and those that kernels would pad with zeros.
+
+    Examples
+    --------
+    >>> oversampled(128, rows=10_000), oversampled(128, rows=130)
+    (160, 130)
+    """
+    return min(-(-(wanted + SPARE) // PAD) * PAD, rows)
 
 
 def randomized_svd(

@@ -22,12 +22,10 @@ from graphrefine.linalg import Small
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
 from graphrefine.operators import adjacency
 from graphrefine.settings import MethodSettings, check_integer, numbers
-from graphrefine.svd import Eigenpairs, randomized_eigh
+from graphrefine.svd import Eigenpairs, oversampled, randomized_eigh
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
-
-SPARE = 10  # eigenpairs more than twice those wanted
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
     """The vectors of AROPE."""
     stages, wanted = run.stages, -(-chosen.dim // 2) if chosen.two_sided else chosen.dim
     with stages.stage("decompose", steps=2 * chosen.iterations + 3):
-        engine = run.engine(graph, columns=columns_for(wanted, graph.nodes), bfloat16=chosen.bfloat16)
+        engine = run.engine(graph, columns=oversampled(2 * wanted, graph.nodes), bfloat16=chosen.bfloat16)
         found = randomized_eigh(
             engine,
             adjacency(graph),
@@ -76,11 +74,6 @@ def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
         return reweighted(engine, found, proximity, wanted, target)
 
 
-def columns_for(wanted: int, nodes: int) -> int:
-    """How many eigenpairs of A are found for so many of S."""
-    return min(2 * wanted + SPARE, nodes)
-
-
 def reweighted(engine: Engine[T], found: Eigenpairs[T], F: Small, left: int, right: int) -> Floats:
     """``X |F|^1/2`` in ``left`` columns, the largest |F| first, and ``X |F|^1/2 sign(F)`` in ``right`` columns."""
     order = np.argsort(-np.abs(F), kind="stable")
@@ -93,7 +86,7 @@ def reweighted(engine: Engine[T], found: Eigenpairs[T], F: Small, left: int, rig
 def memory(shape: Shape, chosen: Settings) -> int:
     """Three tall matrices of twice the width, while the basis is orthonormalised."""
     wanted = -(-chosen.dim // 2) if chosen.two_sided else chosen.dim
-    return engine_memory(shape, columns=columns_for(wanted, shape.nodes), matrices=3)
+    return engine_memory(shape, columns=oversampled(2 * wanted, shape.nodes), matrices=3)
 
 
 AROPE = Method(

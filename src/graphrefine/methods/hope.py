@@ -18,16 +18,15 @@ from numpy.typing import NDArray
 from graphrefine.engine import Engine, T
 from graphrefine.errors import InputError
 from graphrefine.kernels import kernels
-from graphrefine.methods.arope import columns_for, reweighted
+from graphrefine.methods.arope import reweighted
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
 from graphrefine.operators import Operator, adjacency
 from graphrefine.settings import MethodSettings, check_integer, check_number
-from graphrefine.svd import Multiply, randomized_eigh, randomized_svd
+from graphrefine.svd import Multiply, oversampled, randomized_eigh, randomized_svd
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
 
-SPARE = 10  # singular triplets more than wanted
 REST = 1e-5  # of the series, that no longer counts
 MOST_TERMS = 2000
 
@@ -68,7 +67,7 @@ def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
 def _undirected(graph: Graph, chosen: Settings, run: Run) -> Floats:
     sources = -(-chosen.dim // 2)
     with run.stages.stage("decompose", steps=2 * chosen.iterations + 3):
-        engine = run.engine(graph, columns=columns_for(sources, graph.nodes), bfloat16=chosen.bfloat16)
+        engine = run.engine(graph, columns=oversampled(2 * sources, graph.nodes), bfloat16=chosen.bfloat16)
         found = randomized_eigh(
             engine,
             adjacency(graph),
@@ -88,7 +87,7 @@ def _directed(graph: Graph, chosen: Settings, run: Run) -> Floats:
         beta = decay(chosen.beta, radius=spectral_radius(graph, threads=run.threads), bound=norm_bound(graph))
         terms = series_length(graph, beta, threads=run.threads)
     with run.stages.stage("decompose", steps=2 * chosen.iterations + 2):
-        engine = run.engine(graph, columns=min(sources + SPARE, graph.nodes), bfloat16=chosen.bfloat16)
+        engine = run.engine(graph, columns=oversampled(sources, graph.nodes), bfloat16=chosen.bfloat16)
         found = randomized_svd(
             engine,
             adjacency(graph, scale=beta),
@@ -187,7 +186,8 @@ def series_length(graph: Graph, beta: float, *, threads: int = 1) -> int:
 
 def memory(shape: Shape, chosen: Settings) -> int:
     """At most four tall matrices, and on directed graphs the vectors beside their halves."""
-    return engine_memory(shape, columns=chosen.dim + SPARE, matrices=4) + shape.nodes * chosen.dim * 4
+    tall = engine_memory(shape, columns=oversampled(chosen.dim + 1, shape.nodes), matrices=4)
+    return tall + shape.nodes * chosen.dim * 4
 
 
 HOPE = Method(

@@ -26,7 +26,7 @@ from graphrefine.filters import Theta, diffuse, principal_rotation
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
 from graphrefine.operators import adjacency, proximity, transition
 from graphrefine.settings import MethodSettings, check_integer, check_number
-from graphrefine.svd import randomized_svd
+from graphrefine.svd import oversampled, randomized_svd
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
@@ -109,7 +109,7 @@ def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
     """The vectors of ProNE."""
     stages = run.stages
     with stages.stage("proximity"):
-        engine = run.engine(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
+        engine = run.engine(graph, columns=oversampled(chosen.dim, graph.nodes), bfloat16=chosen.bfloat16)
         M = proximity(
             graph,
             negative=chosen.negative,
@@ -122,19 +122,20 @@ def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
             engine, M, rows=graph.nodes, seed=chosen.seed, iterations=chosen.iterations, advance=stages.advance
         )
         engine.release(found.target)
+        leading = found.left(power=0.5, columns=chosen.dim)
         if chosen.order == 1:
-            return engine.collect(found.basis, found.left(power=0.5), unit=True)
-        a = engine.rotate(found.basis, found.left(power=0.5), unit=True)
+            return engine.collect(found.basis, leading, unit=True)
+        a = engine.rotate(found.basis, leading, unit=True)
         engine.release(found.basis)
     theta = (0.0, *propagation(chosen.order, chosen.mu, chosen.theta))  # the 0 for the product with A + I
     with stages.stage("propagate", steps=len(theta) - 1):
         F = diffuse(engine, transition(graph), a, theta, last=adjacency(graph, loop=1.0), advance=stages.advance)
-        return engine.collect(F, principal_rotation(engine.gram(F)), unit=True)
+        return engine.collect(F, principal_rotation(engine.gram(F))[:, : chosen.dim], unit=True)
 
 
 def memory(shape: Shape, chosen: Settings) -> int:
     """Three tall matrices, while the basis is orthonormalised."""
-    return engine_memory(shape, columns=chosen.dim, matrices=3)
+    return engine_memory(shape, columns=oversampled(chosen.dim, shape.nodes), matrices=3)
 
 
 PRONE = Method(

@@ -266,6 +266,8 @@ def test_the_command(tmp_path: Path) -> None:
         (["--directed"], "read it without directed"),
         (["--dim", "99"], "--dim 99 is larger than the graph"),
         (["--repeats", "0"], "--repeats 0: at least 1"),
+        (["--set", "seed=5"], "'seed' is given twice"),
+        (["--set", "windows=5"], "has no setting 'windows'"),
     ],
 )
 def test_the_command_refuses(arguments: list[str], expected: str, tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_rows_are_found_by_name() -> None:
         ({"seed": -1}, "seed=-1"),
         ({"embedding": np.zeros((5, 2))}, r"vectors of shape \(5, 2\): one row for each of the 60 nodes"),
         ({"embedding": np.full((60, 2), np.nan)}, "the row of node 0 has a NaN"),
-        ({"embedding": Embedding([*range(59), 77], np.zeros((60, 2)))}, "no vector for 1 of the 60 nodes .* such as 59"),
+        ({"embedding": Embedding([*range(59), 77], np.zeros((60, 2)))}, r"no vector for 1 of the 60 nodes .* as 59"),
         ({"graph": random_graph(60, directed=True)}, "read as directed"),
         ({"graph": Graph.from_edges([0], [0], names=list(range(60)))}, "has no edges to reconstruct"),
     ],
@@ -134,6 +134,7 @@ def test_the_command(tmp_path: Path) -> None:
         (["v", "--sample", "99"], "--sample 99: 1 to 20 nodes"),
         (["other"], "no vector for 20 of the 20 nodes"),
         (["missing"], "missing"),
+        (["--set", "seed=5"], "'seed' is given twice"),
         (["--method", "nonesuch"], "--method 'nonesuch' is not known"),
     ],
 )

@@ -110,7 +110,7 @@ def links(
     from graphrefine.reader import read
 
     reading = reading_options(options)
-    method, _, settings = method_options(options)
+    method, _, settings = method_options({**options, "seed": seed})
     with progress_bar() as bar:
         figures = evaluate_links(
             read(graph, threads=threads, **reading),
@@ -120,7 +120,6 @@ def links(
             scores=tuple(SCORES) if scores is None else scores,
             corruptions=corruptions,
             ranked=ranked,
-            seed=seed,
             threads=threads,
             progress=bar,
             **settings,
@@ -175,8 +174,8 @@ def reconstruction(
         if embedding is not None:
             vectors: Any = load(embedding, format=embedding_format)
         else:
-            method, _, settings = method_options(options)
-            maker = Maker.of(method, found, {**settings, "seed": seed}, threads=threads, progress=bar)
+            method, _, settings = method_options({**options, "seed": seed})
+            maker = Maker.of(method, found, settings, threads=threads, progress=bar)
             vectors = maker.vectors(found)
         figures = evaluate_reconstruction(
             found, vectors, top=top, sample=sample, seed=seed, threads=threads, progress=bar

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,9 @@ CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini"}  # what systems leave behind
 FilePath = str | os.PathLike[str]
 
 
-def check_report_folder(folder: FilePath, *, kind: str, identity: str) -> dict[str, Any] | None:
+def check_report_folder(
+    folder: FilePath, *, kind: str, identity: str, beside: Collection[str] = ()
+) -> dict[str, Any] | None:
     """Find out before the work whether a report can be written.
 
     Parameters
@@ -41,6 +44,8 @@ def check_report_folder(folder: FilePath, *, kind: str, identity: str) -> dict[s
         A folder that is not there yet, is empty, or holds an earlier version of the same report.
     kind, identity : str
         The report's ``kind`` and ``title``.
+    beside : collection of str
+        Folders that may stand beside the report, and stay.
 
     Returns
     -------
@@ -52,11 +57,13 @@ def check_report_folder(folder: FilePath, *, kind: str, identity: str) -> dict[s
     OutputError
         Where it cannot be written, or where something else would be lost.
     """
-    target = check_writable(folder, folder=True, replaceable=lambda place: _check_same(place, kind, identity))
+    target = check_writable(folder, folder=True, replaceable=lambda place: _check_same(place, kind, identity, beside))
     return _results(target)
 
 
-def write_report(folder: FilePath, report: Report, results: Mapping[str, Any]) -> None:
+def write_report(
+    folder: FilePath, report: Report, results: Mapping[str, Any], *, beside: Collection[str] = ()
+) -> None:
     """Write a report, replacing its earlier version in one step or, if anything fails, not at all.
 
     Parameters
@@ -67,6 +74,8 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any]) -
         What people read. Without matplotlib its plots are left out, and the pages say so.
     results : mapping
         What programs read; ``kind``, ``title``, ``version``, ``machine``, ``command`` and ``date`` are added.
+    beside : collection of str
+        See `check_report_folder`.
 
     Examples
     --------
@@ -89,18 +98,25 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any]) -
         RESULTS: _as_json(report.kind, report.title, facts, results),
     }
     try:
-        with replacing_folder(folder, replaceable=lambda p: _check_same(p, report.kind, report.title)) as hidden:
+        replaceable = lambda place: _check_same(place, report.kind, report.title, beside)
+        with replacing_folder(folder, replaceable=replaceable) as hidden:
             for name, text in texts.items():
                 (hidden / name).write_text(text, encoding="utf-8")
             _write_pictures(hidden / "plots", pictures)
+            for kept in (Path(folder) / name for name in beside):
+                if kept.is_dir():
+                    shutil.copytree(kept, hidden / kept.name)
     except OSError as error:
         raise _as_output_error(folder, error) from error
 
 
-def save_results(folder: FilePath, results: Mapping[str, Any], *, kind: str, title: str) -> None:
+def save_results(
+    folder: FilePath, results: Mapping[str, Any], *, kind: str, title: str, beside: Collection[str] = ()
+) -> None:
     """Write ``results.json`` alone, so that a long run which is cut short keeps what it has found so far."""
     try:
-        target = check_writable(folder, folder=True, replaceable=lambda place: _check_same(place, kind, title))
+        same = lambda place: _check_same(place, kind, title, beside)
+        target = check_writable(folder, folder=True, replaceable=same)
         target.mkdir(exist_ok=True)
         with replacing(target / RESULTS) as hidden:
             hidden.write_text(_as_json(kind, title, provenance(), results), encoding="utf-8")
@@ -125,14 +141,15 @@ def _as_output_error(folder: FilePath, error: OSError) -> OutputError:
     return OutputError(f"{os.fspath(folder)}: the report cannot be written: {error.strerror or error}")
 
 
-def _check_same(folder: Path, kind: str, title: str) -> None:
+def _check_same(folder: Path, kind: str, title: str, beside: Collection[str] = ()) -> None:
     """Refuse a folder with anything in it but an earlier version of this report."""
     there = {path.name for path in folder.iterdir() if not _passing(path.name)}
     if not there:
         return
     plots = folder / "plots"
     within = {path.name for path in plots.iterdir()} - CLUTTER if plots.is_dir() else set()
-    strange = sorted(there - OURS) + sorted(name for name in within if not name.endswith((".png", ".svg")))
+    strange = sorted(there - OURS - set(beside))
+    strange += sorted(name for name in within if not name.endswith((".png", ".svg")))
     if strange:
         raise OutputError(f"{folder}: holds {strange[0]!r}, which is no part of a report; choose another folder")
     old = _results(folder)

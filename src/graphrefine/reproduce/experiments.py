@@ -1,0 +1,116 @@
+"""The list: every table, every figure and every claim of the paper that can be measured, a line or two each."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from graphrefine.errors import InputError
+from graphrefine.reproduce import claims_cost, claims_quality, claims_speed, claims_theory, figures, tables
+from graphrefine.reproduce.findings import Experiment
+
+EXPERIMENTS = (
+    Experiment("table1", "Table 1: F1 on BlogCatalog and PPI",
+               "Micro and Macro F1 by method and share of nodes for training.", tables.table1),
+    Experiment("table2", "Table 2: F1 on Wikipedia and Flickr",
+               "Micro and Macro F1 by method and share of nodes for training.", tables.table2),
+    Experiment("table3", "Table 3: the graphs",
+               "Nodes, edges and labels.", tables.table3),
+    Experiment("table4", "Table 4: fast methods",
+               "Micro F1 with 80% for training.", tables.table4),
+    Experiment("table5", "Table 5: runtime",
+               "Seconds from file to file on one thread, REFINE against ProNE.", tables.table5),
+    Experiment("figure1", "Figure 1: F1 against runtime",
+               "On YouTube, 90% for training.", figures.figure1),
+    Experiment("figure2", "Figure 2: power iterations",
+               "F1 on BlogCatalog for q = 1 to 4.", figures.figure2),
+    Experiment("figure3", "Figure 3: block size",
+               "F1 on BlogCatalog for b = 8 to 64.", figures.figure3),
+    Experiment("faster-than-prone", "Claim: 8 to 20 times faster than ProNE",
+               '"the single-threaded REFINE is about 8-20x faster than the ProNE" (Experiments; the abstract: 10x).',
+               claims_speed.claim_faster_than_prone),
+    Experiment("walks-slower", "Claim: ProNE is 10 to 400 times faster than walks",
+               '"ProNE, which is 10-400x faster than the 16-threaded LINE, DeepWalk, and Node2Vec" (the abstract adds '
+               "GraRep and Hope).", claims_speed.claim_walks_slower),
+    Experiment("small-graphs", "Claim: under 0.15 s on PPI and Wikipedia",
+               '"for PPI and Wiki ..., REFINE requires less than 0.15 seconds" (Computational Efficiency).',
+               claims_speed.claim_small_graphs),
+    Experiment("million-nodes", "Claim: a million nodes in 30 s on one thread",
+               '"embedding on one million of nodes (YouTube) within 30 seconds in a single thread" (abstract; Table 5 '
+               "has 40 s); RBQR alone 26 s.", claims_speed.claim_million_nodes),
+    Experiment("range-finder-faster", "Claim: RBQR is faster than truncated SVD and than one QR",
+               '"a computationally more efficient than tSVD range finder" (Introduction); "blocked QR is faster if '
+               'n/b >= 2" (Computational Complexity).', claims_speed.claim_range_finder_faster),
+    Experiment("threads", "Claim: QR gains more from threads than SVD",
+               '"QR scales gracefully for multi-threading compared with SVD" (Computational Efficiency).',
+               claims_speed.claim_threads),
+    Experiment("blocked-qr", "Claim: blocks make the QR cheaper, small ones most",
+               '"the smaller the block size is, the lesser the computational cost is" (Parameter Analysis).',
+               claims_cost.claim_blocked_qr),
+    Experiment("qr-share", "Claim: the QR takes less than 10% of the time",
+               '"the QR decomposition may account for less than 10% of runtime of the whole algorithm" (Parameter '
+               "Analysis).", claims_cost.claim_qr_share),
+    Experiment("random-share", "Claim: random numbers take at least 15% of the time",
+               '"the random generation costs >= 15% of the total time" (Computational Efficiency).',
+               claims_cost.claim_random_share),
+    Experiment("complexity", "Claim: the complexity formulas",
+               "(q+1) C_spmm |E| k + C_mm n k^2 + 2 C_qr n k b for Algorithm 1, 3 |E| k + 3 n k for Eq. 7 "
+               "(Computational Complexity).", claims_cost.claim_complexity),
+    Experiment("theorem1", "Claim: Theorem 1",
+               "The expected error of one product with a Gaussian sketch is below the bound.",
+               claims_theory.claim_bound),
+    Experiment("power-factor", "Claim: q products are within c'^(1/q) of the best",
+               '"the power scheme yields an approximation error within c\'^(1/q) of the optimum" (Randomized Range '
+               "Finder).", claims_theory.claim_power_factor),
+    Experiment("residual", "Claim: dropping the residual is harmless",
+               '"Empirically, we found that removing this term does not influence the final performance" (of '
+               "M - R C^T, Randomized Range Finder).", claims_quality.claim_residual),
+    Experiment("order", "Claim: K = 2 is sufficient",
+               '"We set K=2 for all datasets, as empirically we observe it is sufficient" (Spectral Graph Filter).',
+               claims_quality.claim_order),
+    Experiment("power", "Claim: more power iterations are better, and saturate at 3",
+               '"q >= 2 significantly improves ... q=3 saturates, whereas q=4 does not offer any further significant '
+               'gain" (Figure 2).', claims_quality.claim_power),
+    Experiment("block", "Claim: the block size makes no difference",
+               '"there are no significant differences between these variants" (Figure 3); "requires ... q b >= k" '
+               "(Algorithm 1), which the defaults violate.", claims_quality.claim_block),
+    Experiment("filter-helps", "Claim: REFINE beats RBQR by a large margin",
+               '"REFINE also outperforms the initial RBQR by a large margin" (Performance).',
+               claims_quality.claim_filter_helps),
+    Experiment("beats-deepwalk", "Claim: 8% above DeepWalk on Wikipedia",
+               '"outperforming DeepWalk by ~8% on Wikipedia" in Micro F1 (Performance).',
+               claims_quality.claim_beats_deepwalk),
+    Experiment("beats-line", "Claim: above LINE in Macro F1 at 10% and 30%",
+               '"outperforming LINE for training ratios of 10% and 30% on Macro-F1" on Wikipedia (Performance).',
+               claims_quality.claim_beats_line),
+    Experiment("macro", "Claim: alike in Macro F1, DeepWalk ahead",
+               '"REFINE, RBQR, LINE, and ProNE have all similar performance in Macro-F1 ... DeepWalk performs well" '
+               "(Performance).", claims_quality.claim_macro),
+    Experiment("fast-methods", "Claim: far above other fast methods",
+               '"our method outperforms other methods significantly" (Table 4).', claims_quality.claim_fast_methods),
+    Experiment("youtube-best", "Claim: best and fastest on YouTube",
+               '"REFINE enjoys the best Micro-F1 score and the best runtime", also Macro; "REFINE without spectral '
+               'filtering outperforms ... DeepWalk" (Figure 1).', claims_quality.claim_youtube_best),
+)  # fmt: skip
+
+
+def chosen(names: Sequence[str] | None) -> list[Experiment]:
+    """The experiments of these names, in the order of the list; all if none are given.
+
+    Examples
+    --------
+    >>> [experiment.name for experiment in chosen(["figure2", "table3"])]
+    ['table3', 'figure2']
+    >>> chosen(["tabel1"])
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: only='tabel1' is not known (did you mean 'table1'?); reproduce --list has the names
+    """
+    if not names:
+        return list(EXPERIMENTS)
+    known = [experiment.name for experiment in EXPERIMENTS]
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise InputError(f"only={name!r} is not known{hint}; reproduce --list has the names")
+    return [experiment for experiment in EXPERIMENTS if experiment.name in names]

@@ -1,0 +1,122 @@
+"""What measured figures say about a claim. Nothing here measures: each rule can be read, and tested, alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+Word = Literal["holds", "partly", "does not hold", "not measured"]
+
+
+class Verdict(NamedTuple):
+    """A word, and the figures that it rests on."""
+
+    word: Word
+    because: str
+
+
+NOT_MEASURED = Verdict(
+    "not measured", "no figure that it could rest on: F1 counts on real graphs, nothing shortened, alone; see the cells"
+)
+
+
+def at_least(figures: Mapping[str, float], least: float, *, unit: str = "x", digits: int = 1) -> Verdict:
+    """Holds if every figure is at least so much; partly if some are.
+
+    Examples
+    --------
+    >>> at_least({"ppi": 12.0, "wiki": 9.0}, 10)
+    Verdict(word='partly', because='ppi 12.0x, wiki 9.0x; at least 10x is claimed')
+    """
+    shown = f"{listed(figures, unit, digits)}; at least {least:g}{unit} is claimed"
+    return Verdict(share(figure >= least for figure in figures.values()), shown) if figures else NOT_MEASURED
+
+
+def at_most(figures: Mapping[str, float], most: float, *, unit: str = "x", digits: int = 1) -> Verdict:
+    """Holds if every figure is at most so much; partly if some are.
+
+    Examples
+    --------
+    >>> at_most({"ppi": 0.05, "wiki": 0.09}, 0.1, unit="", digits=2).word
+    'holds'
+    """
+    shown = f"{listed(figures, unit, digits)}; at most {most:g}{unit} is claimed"
+    return Verdict(share(figure <= most for figure in figures.values()), shown) if figures else NOT_MEASURED
+
+
+def between(figures: Mapping[str, float], low: float, high: float, *, unit: str = "x") -> Verdict:
+    """Holds if every figure lies between; partly if some do.
+
+    Examples
+    --------
+    >>> between({"line": 30.0, "deepwalk": 900.0}, 10, 400).word
+    'partly'
+    """
+    shown = f"{listed(figures, unit, 1)}; {low:g} to {high:g}{unit} is claimed"
+    return Verdict(share(low <= f <= high for f in figures.values()), shown) if figures else NOT_MEASURED
+
+
+def near(figures: Mapping[str, float], claimed: Mapping[str, float], *, within: float) -> Verdict:
+    """Holds if every figure is within so much of the one claimed; partly if some are.
+
+    Examples
+    --------
+    >>> near({"n": 1.02}, {"n": 1.0}, within=0.15)
+    Verdict(word='holds', because='n 1.02 (claimed 1)')
+    """
+    if not figures:
+        return NOT_MEASURED
+    shown = ", ".join(f"{name} {figure:.2f} (claimed {claimed[name]:g})" for name, figure in figures.items())
+    return Verdict(share(abs(figure - claimed[name]) <= within for name, figure in figures.items()), shown)
+
+
+def harmless(losses: Mapping[str, float], *, within: float, unit: str = " F1") -> Verdict:
+    """Holds if no loss is larger than so much; partly if some are not.
+
+    Examples
+    --------
+    >>> harmless({"ppi": 0.1, "wiki": -0.2}, within=0.3).word, harmless({"ppi": 2.0}, within=0.3).word
+    ('holds', 'does not hold')
+    """
+    shown = f"lost: {listed(losses, '', 2, sign=True)}; up to {within:g}{unit} counts as noise"
+    return Verdict(share(loss <= within for loss in losses.values()), shown) if losses else NOT_MEASURED
+
+
+def rising(steps: Mapping[str, Sequence[float]], *, noise: float) -> Verdict:
+    """Holds if every series goes up, or stays within the noise, at every step; partly if some do.
+
+    Examples
+    --------
+    >>> rising({"ppi": [10.0, 12.0, 11.9]}, noise=0.3).word, rising({"ppi": [10.0, 9.0]}, noise=0.3).word
+    ('holds', 'does not hold')
+    """
+    if not steps:
+        return NOT_MEASURED
+    shown = "; ".join(f"{name}: {', '.join(f'{value:.2f}' for value in series)}" for name, series in steps.items())
+    ups = (all(b - a >= -noise for a, b in pairwise(s)) for s in steps.values())
+    return Verdict(share(ups), shown)
+
+
+def all_of(parts: Mapping[str, Verdict]) -> Verdict:
+    """Holds if all parts that were measured hold; does not hold if none does; partly otherwise.
+
+    Examples
+    --------
+    >>> all_of({"time": Verdict("holds", "2x"), "error": Verdict("does not hold", "3 > 2")})
+    Verdict(word='partly', because='time: holds (2x); error: does not hold (3 > 2)')
+    """
+    words = {part.word for part in parts.values()} - {"not measured"}
+    word: Word = "not measured" if not words else words.pop() if len(words) == 1 else "partly"
+    return Verdict(word, "; ".join(f"{name}: {part.word} ({part.because})" for name, part in parts.items()))
+
+
+def share(truths: Iterable[bool]) -> Word:
+    """A word for how many are true: all, some or none."""
+    seen = list(truths)
+    return "not measured" if not seen else "holds" if all(seen) else "partly" if any(seen) else "does not hold"
+
+
+def listed(figures: Mapping[str, float], unit: str, digits: int, *, sign: bool = False) -> str:
+    """Names and figures in a line."""
+    return ", ".join(f"{name} {figure:{'+' if sign else ''}.{digits}f}{unit}" for name, figure in figures.items())

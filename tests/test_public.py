@@ -78,7 +78,14 @@ def test_names_load_on_first_use_and_scikit_learn_only_for_the_estimator() -> No
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["--version"], ["embed", "--help"], ["compare", "-h"], ["evaluate", "labels", "-h"]],
+    [
+        ["--help"],
+        ["--version"],
+        ["embed", "--help"],
+        ["compare", "-h"],
+        ["reproduce", "-h"],
+        ["evaluate", "labels", "-h"],
+    ],
 )
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = f"sys.argv = ['graphrefine', *{arguments}]\nfrom graphrefine.cli import main\n"
@@ -96,6 +103,9 @@ def test_embedding_a_file_does_not_load_scikit_learn(tmp_path: Path) -> None:
 
 def test_the_commands() -> None:
     assert set(cli.commands) == {"embed", "info", "convert", "evaluate", "demo", "methods", "compare"}
+    assert set(cli.commands) == {"embed", "info", "convert", "evaluate", "demo", "methods", "compare", "reproduce"}
+    assert set(cli.commands["evaluate"].commands) == {"labels", "links"}  # type: ignore[attr-defined]
+    assert set(cli.commands) == {"embed", "info", "convert", "evaluate", "demo", "methods"}
     assert set(cli.commands["evaluate"].commands) == {"labels", "links", "reconstruction"}  # type: ignore[attr-defined]
 
 

@@ -184,6 +184,7 @@ _ARGUMENTS = "|".join(
         *(str(option.name) for option in (*READING, *REFINING, METHOD, THREADS)),
         *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked", "top", "sample"),
         *("methods", "dims", "time_limit", "memory_limit"),
+        *("only", "data"),
     ]
 )
 

@@ -17,6 +17,7 @@ from graphrefine.commands.embed import embed
 from graphrefine.commands.evaluate import evaluate
 from graphrefine.commands.info import info
 from graphrefine.commands.methods import methods
+from graphrefine.commands.reproduce import reproduce
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -33,5 +34,5 @@ def cli() -> None:
     """  # noqa: D301  click wants the character itself, not its name
 
 
-for command in (embed, info, evaluate, compare, convert, methods, demo):
+for command in (embed, info, evaluate, compare, convert, methods, reproduce, demo):
     cli.add_command(command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -284,6 +284,21 @@ def test_a_graph_of_many_small_parts(method: str) -> None:
     graph = Graph.from_edges(np.r_[first, first + 1, first], np.r_[first + 1, first + 2, first + 2])
     vectors = graphrefine.embed(graph, dim=16, method=method, base_settings="walks=5,length=10").vectors
     assert np.isfinite(vectors).all() and np.all(np.linalg.norm(vectors, axis=1) > 0)
+
+
+@pytest.mark.parametrize("method", ["harp", "mile"])
+@pytest.mark.parametrize("base", [name for name in methods.METHODS if name not in multilevel.NESTED])
+def test_every_other_method_can_be_the_base(method: str, base: str) -> None:
+    graph = random_graph(150, weighted=True, isolated=2, seed=3)
+    less = {"walks": 2, "length": 10, "samples": 0.01}
+    known = [field.name for field in fields(methods.find(base).settings)]
+    inner = {name: value for name, value in less.items() if name in known}
+    if base == "louvainne":
+        pytest.importorskip("sknetwork")
+    steps: dict[str, Any] = {"steps": 20} if method == "mile" else {}
+    chosen = methods.settings(method, base=base, base_settings=inner, dim=12, **steps)
+    vectors = methods.embed_graph(graph, chosen, method=method)[0].vectors
+    assert np.isfinite(vectors).all() and np.all((vectors != 0).any(axis=1) == (graph.out_counts > 0))
 
 
 @pytest.mark.parametrize("method", ["harp", "mile"])

@@ -37,7 +37,8 @@ class Settings(MethodSettings):
     Parameters
     ----------
     decay
-        The weight of a community beside the one it is a part of; the authors' alpha.
+        The weight of a community beside the one it is a part of; the authors' alpha. At their 0.01 a linear classifier
+        sees little but the first depth, unless it is hardly regularised; at 0.5 it sees several.
     partition
         Which of Louvain's partitions divides a community: the ``"last"``, of the highest modularity, or the
         ``"first"``, of small communities, before any are merged.

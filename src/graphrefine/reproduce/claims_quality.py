@@ -198,7 +198,7 @@ def claim_block(setup: Setup, ask: Ask) -> Findings:
         means = [mean for outcome in found.values() if (mean := mean_f1(outcome, measure)) is not None]
         if means:
             spreads[measure.capitalize()] = max(means) - min(means)
-    return Findings(cells, verdict=verdicts.harmless(spreads, within=NOISE))
+    return Findings(cells, verdict=verdicts.harmless(spreads, within=NOISE, called="spread"))
 
 
 def claim_residual(setup: Setup, ask: Ask) -> Findings:
@@ -219,7 +219,7 @@ def claim_residual(setup: Setup, ask: Ask) -> Findings:
                 what = {"graph": graph, "residual": way, "measure": measure}
                 details = {"share of M found": found[way]["share"], "seconds": found[way]["seconds"]}
                 cells.append(Cell(what, figure, None, "F1, mean over ratios", "measured", source.note, details=details))  # type: ignore[union-attr]
-    return Findings(cells, verdict=verdicts.harmless(losses, within=NOISE))
+    return Findings(cells, verdict=verdicts.harmless(losses, within=NOISE, called="lost by dropping it"))
 
 
 def _residual_job(setup: Setup, source: Source) -> Job:
@@ -261,9 +261,10 @@ def claim_order(setup: Setup, ask: Ask) -> Findings:
         title = {"average": "the average of T to T^K", "power": "T^K"}[family]
         label = "Micro F1 less that at K = 2, 10% for training"
         pictures.append(Picture(f"order-{family}", f"How far to smooth: {title}", drawn, "K", label, log_x=True))
+    verdict = verdicts.harmless(gains, within=NOISE, called="the best K gains over K = 2")
     note = "Micro F1 with 10% for training; the range finder is the published one, only the filter changes."
     layout = Layout("graph", "K", split=("filter",))
-    return Findings(cells, layout, pictures, verdicts.harmless(gains, within=NOISE), notes=[note])
+    return Findings(cells, layout, pictures, verdict, notes=[note])
 
 
 def _alone(K: int) -> dict[str, Any]:

@@ -20,6 +20,16 @@ from graphrefine import reference
 Array = NDArray[Any]
 
 
+@contextmanager
+def blas_threads(threads: int) -> Iterator[None]:
+    """A stretch of code in which BLAS uses so many threads: NumPy's, and SciPy's, which is another."""
+    import scipy.linalg  # noqa: F401  a library that is not loaded yet would not be told
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(threads, user_api="blas"):
+        yield
+
+
 class Clock:
     """Seconds by stage.
 

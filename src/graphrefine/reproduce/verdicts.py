@@ -71,7 +71,7 @@ def near(figures: Mapping[str, float], claimed: Mapping[str, float], *, within: 
     return Verdict(share(abs(figure - claimed[name]) <= within for name, figure in figures.items()), shown)
 
 
-def harmless(losses: Mapping[str, float], *, within: float, unit: str = " F1") -> Verdict:
+def harmless(losses: Mapping[str, float], *, within: float, called: str = "lost") -> Verdict:
     """Holds if no loss is larger than so much; partly if some are not.
 
     Examples
@@ -79,7 +79,7 @@ def harmless(losses: Mapping[str, float], *, within: float, unit: str = " F1") -
     >>> harmless({"ppi": 0.1, "wiki": -0.2}, within=0.3).word, harmless({"ppi": 2.0}, within=0.3).word
     ('holds', 'does not hold')
     """
-    shown = f"lost: {listed(losses, '', 2, sign=True)}; up to {within:g}{unit} counts as noise"
+    shown = f"{called}: {listed(losses, '', 2, sign=True)}; up to {within:g} F1 counts as noise"
     return Verdict(share(loss <= within for loss in losses.values()), shown) if losses else NOT_MEASURED
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.linalg import one_blas_thread
 from graphrefine.operators import Operator, proximity
 from graphrefine.rangefinder import basis_error, theorem_bound
 from graphrefine.reproduce import plain
 from graphrefine.reproduce.bench import Bench
 from graphrefine.reproduce.cells import Outcome
+from graphrefine.reproduce.plain import blas_threads
 
 Array = NDArray[np.float64]
 Scheme = Callable[[sp.csr_array, NDArray[Any], int], plain.Basis]
@@ -29,7 +29,7 @@ def errors(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
     """Errors of the range finder beside Theorem 1's bound, by width; and over the best possible, by q and scheme."""
     operator = proximity(bench.graph(asked["graph"]), log_weights=False)
     M = operator.to_scipy().astype(np.float64)
-    with one_blas_thread():
+    with blas_threads(1):
         values = singular_values(M)
         points = [_bound_at(operator, M, values, columns, asked) for columns in asked["columns"]]
         schemes = {name: [_factors_at(M, values, name, q, asked) for q in asked["powers"]] for name in SCHEMES}

@@ -10,7 +10,6 @@ import numpy as np
 
 from graphrefine import methods, reference
 from graphrefine.evaluate import evaluate_labels
-from graphrefine.linalg import one_blas_thread
 from graphrefine.reproduce import plain
 from graphrefine.reproduce.bench import Bench
 from graphrefine.reproduce.cells import Outcome
@@ -36,10 +35,10 @@ def score_residual(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
     found: Outcome = {}
     for name, find in (("dropped", plain.rbqr), ("deflated", plain.deflated)):
         start = perf_counter()
-        with one_blas_thread():
+        with plain.blas_threads(1):
             R = find(M, sketch, block=asked["block"], power=asked["power"]).R
         spent, share = perf_counter() - start, float((R**2).sum()) / total
-        with one_blas_thread():
+        with plain.blas_threads(1):
             vectors = plain.filtered(A, R).astype(np.float32)
         found[name] = {"seconds": spent, "share": share, **f1(bench, asked, vectors)}
     return found

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -17,13 +16,12 @@ from graphrefine import methods, reference
 from graphrefine.engine.local import LocalEngine
 from graphrefine.filters import diffuse, principal_rotation, taylor
 from graphrefine.graph import Graph
-from graphrefine.linalg import one_blas_thread
 from graphrefine.operators import proximity, transition
 from graphrefine.rangefinder import orthonormal
 from graphrefine.reproduce import plain
 from graphrefine.reproduce.bench import Bench
 from graphrefine.reproduce.cells import Outcome
-from graphrefine.reproduce.plain import Clock
+from graphrefine.reproduce.plain import Clock, blas_threads
 
 ENDLESS = 60.0  # seconds, from which on one round has to do
 
@@ -81,7 +79,7 @@ def time_decompositions(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
         found["truncated svd"] = svds(M, k, v0=start, return_singular_vectors=True)[1]
 
     contenders = {"rbqr": rbqr, "unblocked qr": unblocked, "randomized svd": randomized, "truncated svd": truncated}
-    with one_blas_thread():
+    with blas_threads(1):
         seconds = _timed(contenders, asked["rounds"])
     total = float((M.data**2).sum())
     return {**seconds, "share": {name: float((np.asarray(X) ** 2).sum()) / total for name, X in found.items()}}
@@ -93,7 +91,7 @@ def time_qr(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
     contenders: dict[str, Callable[[], Any]] = {"unblocked": lambda: np.linalg.qr(Y)}
     for block in asked["blocks"]:
         contenders[str(block)] = partial(plain.blocked_qr, Y, block, Clock())
-    with one_blas_thread():
+    with blas_threads(1):
         return _timed(contenders, asked["rounds"])
 
 
@@ -114,7 +112,7 @@ def time_threads(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
 
     def threaded(task: Callable[[], Any], threads: int) -> Callable[[], None]:
         def run() -> None:
-            with _blas_threads(threads):
+            with blas_threads(threads):
                 task()
 
         return run
@@ -148,7 +146,7 @@ def stages_of(graph: Graph, shape: tuple[int, int, int], *, seed: int, rounds: i
     """The least seconds of each stage over some rounds, by implementation."""
     (k, b, q), A = shape, graph.to_scipy()
     plain_rounds, own_rounds = [], []
-    with one_blas_thread():
+    with blas_threads(1):
         for _ in range(rounds):
             plain_rounds.append(plain.staged_refine(A, dim=k, block=b, power=q, seed=seed)[1].seconds)
             own_rounds.append(staged_own(graph, dim=k, block=b, power=q, seed=seed)[1].seconds)
@@ -226,11 +224,3 @@ def _least(rounds: list[dict[str, float]]) -> dict[str, float]:
 
 def _shape_of(asked: Mapping[str, Any]) -> tuple[int, int, int]:
     return asked["dim"], asked["block"], asked["power"]
-
-
-@contextmanager
-def _blas_threads(threads: int) -> Iterator[None]:
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(threads, user_api="blas"):
-        yield

@@ -8,6 +8,7 @@ memory aside, with ``...`` for anything. In ``sh`` blocks, lines that begin with
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import doctest
 import io
@@ -179,3 +180,25 @@ def test_architecture_page_names_every_module_and_no_other() -> None:
     packages = {path for path in real if path.endswith("/__init__.py")}
     assert real - packages - named == set()
     assert named - real == set()
+
+
+def test_imports_point_downward_on_the_map() -> None:
+    """What a module loads stands below it; what it needs later, inside a function, may stand anywhere."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    drawn = re.search(r"```text\n(.*?)```", text, re.DOTALL)
+    assert drawn is not None
+    places = [line.split()[0].rstrip("/").removesuffix(".py") for line in drawn[1].splitlines() if line[:1].strip()]
+    source = ROOT / "src" / "graphrefine"
+    for path in source.rglob("*.py"):
+        here = path.relative_to(source).with_suffix("").parts[0]
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(statement, ast.ImportFrom) and str(statement.module).startswith("graphrefine"):
+                for name in imported(statement):
+                    assert places.index(here) <= places.index(name), f"{path.name} loads {name}, which stands above it"
+
+
+def imported(statement: ast.ImportFrom) -> list[str]:
+    """The modules of graphrefine, or its folders, that an import loads."""
+    parts = str(statement.module).split(".")
+    names = parts[1:2] or [alias.name for alias in statement.names]
+    return [name for name in names if name != "__version__"]

@@ -25,8 +25,13 @@ struct Rows {
     std::int64_t draw(std::int64_t from, std::int64_t to, std::uint64_t random) const {
         if (!sums) return from + static_cast<std::int64_t>(below(random, static_cast<std::uint64_t>(to - from)));
         const double at = sums[from] + fraction(random) * (sums[to] - sums[from]);
-        const std::int64_t entry = std::upper_bound(sums + from, sums + to + 1, at) - sums - 1;
-        return std::min(std::max(entry, from), to - 1);
+        const double *entry = sums + from;  // the last that is not above `at`, found without a branch
+        for (std::int64_t left = to - from; left > 1;) {
+            const std::int64_t half = left / 2;
+            entry += entry[half] <= at ? half : 0;
+            left -= half;
+        }
+        return entry - sums;
     }
     // The entry (from, to), or -1.
     std::int64_t entry(std::int32_t from, std::int32_t to) const {

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.dense import ROWS, in_blocks
 from graphrefine.graph import Graph
+from graphrefine.linalg import eigh_by_size, one_blas_thread
 from graphrefine.methods.contract import Floats, Method, Run, Shape
 from graphrefine.methods.walk_matrices import (
     blocks,
@@ -118,13 +119,19 @@ def _through_eigenpairs(graph: Graph, chosen: Settings, run: Run, factor: float)
 def leading_eigenpairs(graph: Graph, count: int, run: Run, *, seed: int) -> tuple[NDArray[np.float64], Floats]:
     """The largest positive eigenvalues of ``D^-1/2 A D^-1/2``, at most so many, and their vectors as columns."""
     wanted = min(count, graph.nodes)
+    columns = min(wanted + max(wanted // 4, 16), graph.nodes)
     shifted = shifted_adjacency(graph)
-    engine: Engine[LocalTall] = run.engine(shifted.graph, columns=min(wanted + max(wanted // 4, 16), graph.nodes))
-    found = randomized_eigh(
-        engine, shifted, rows=graph.nodes, seed=seed, iterations=EIGEN_ITERATIONS, advance=run.stages.advance
-    )
-    values = found.values[:wanted] - SHIFT
-    vectors = engine.collect(found.basis, found.axes[:, :wanted])
+    if columns == graph.nodes:  # a sketch of all columns would find no less, many products later
+        with one_blas_thread():
+            values, axes = eigh_by_size(shifted.to_scipy().toarray().astype(np.float64))
+        vectors = axes[:, :wanted].astype(np.float32)
+    else:
+        engine: Engine[LocalTall] = run.engine(shifted.graph, columns=columns)
+        found = randomized_eigh(
+            engine, shifted, rows=graph.nodes, seed=seed, iterations=EIGEN_ITERATIONS, advance=run.stages.advance
+        )
+        values, vectors = found.values, engine.collect(found.basis, found.axes[:, :wanted])
+    values = values[:wanted] - SHIFT
     return values[values > 0], vectors[:, values > 0]
 
 

@@ -141,21 +141,30 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float))
 
 
+def _log_sizes(axes: Axes, sizes: Sequence[float]) -> None:
+    """A logarithmic axis with a tick at each of a few sizes."""
+    axes.set_xscale("log")
+    axes.set_xticks(list(sizes), [f"{size:,g}" if size < 1e6 else f"{size / 1e6:g} M" for size in sizes])
+    axes.minorticks_off()
+
+
 def as_plot(picture: Picture) -> Plot:
     """A picture as the report draws it."""
 
     def draw(axes: Axes) -> None:
-        from graphrefine.reports.drawing import label_points, plain, style_of
+        from graphrefine.reports.drawing import label_points, log_seconds, plain, style_of
 
         for place, line in enumerate(picture.lines):
             style = "none" if line.points_only else "-"
             axes.plot(line.x, line.y, label=plain(line.name), linestyle=style, **style_of(place))
         axes.set_xlabel(plain(picture.x))
         axes.set_ylabel(plain(picture.y))
-        if picture.log_x:
-            axes.set_xscale("log")
         if picture.log_y:
             axes.set_yscale("log")
+        if picture.log_x and picture.x == "seconds":
+            log_seconds(axes)
+        elif picture.log_x:
+            _log_sizes(axes, sorted({value for line in picture.lines for value in line.x}))
         if all(line.points_only for line in picture.lines):
             x, y = ([value for line in picture.lines for value in getattr(line, axis)] for axis in ("x", "y"))
             axes.margins(0.15)

@@ -83,6 +83,21 @@ def harmless(losses: Mapping[str, float], *, within: float, called: str = "lost"
     return Verdict(share(loss <= within for loss in losses.values()), shown) if losses else NOT_MEASURED
 
 
+def everywhere(losses: Mapping[str, float], *, noise: float, margin: float, called: str) -> Verdict:
+    """Of a claim about all graphs: one that loses more than the margin refutes it; one beyond the noise weakens it.
+
+    Examples
+    --------
+    >>> everywhere({"ppi": 0.1, "pubmed": 5.0}, noise=0.5, margin=1.0, called="lost").word
+    'does not hold'
+    """
+    if not losses:
+        return NOT_MEASURED
+    worst = max(losses.values())
+    word: Word = "holds" if worst <= noise else "partly" if worst <= margin else "does not hold"
+    return Verdict(word, f"{called}: {listed(losses, '', 2, sign=True)}; up to {noise:g} F1 counts as noise")
+
+
 def rising(steps: Mapping[str, Sequence[float]], *, noise: float) -> Verdict:
     """Holds if every series goes up, or stays within the noise, at every step; partly if some do.
 

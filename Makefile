@@ -10,12 +10,13 @@ NATIVE := $(wildcard src/graphrefine/kernels/native/*)
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$python; break; fi; done)
 
-.PHONY: help demo test lint check-slow bench docs wheel clean
+.PHONY: help demo test lint check-slow reproduce bench docs wheel clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
 	@echo "make test        lint, types, tests, doctests and the examples of the documentation"
 	@echo "make check-slow  the tests that take minutes; those on real graphs need GRAPHREFINE_DATA"
+	@echo "make reproduce   the paper's tables, figures and claims in minutes, into reproduce-output/"
 	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
 	@echo "make bench       what can be measured, and the quick part of it"
 	@echo "make docs        the documentation as web pages, into docs/_build/"
@@ -42,6 +43,9 @@ test: lint
 check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow || { code=$$?; test $$code -eq 5 || exit $$code; echo "no test is marked slow"; }
 
+reproduce: $(STAMP)
+	$(BIN)/graphrefine reproduce --quick -o reproduce-output
+
 bench: $(STAMP)
 	@$(BIN)/python scripts/bench.py
 
@@ -55,5 +59,5 @@ docs: $(STAMP)
 	@echo "docs/_build/index.html"
 
 clean:
-	rm -rf $(VENV) build dist wheelhouse demo-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist wheelhouse demo-output reproduce-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} +

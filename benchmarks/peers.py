@@ -1,10 +1,11 @@
-"""Compute time of REFINE against packages that people install: fastrp and ProNE of nodevectors, on web-google.
+"""Compute time of REFINE against ProNE and FastRP, twice: the packages that people install, and ours on the same kernels.
 
     pip install fastrp nodevectors
-    python benchmarks/peers.py [--rounds 3] [--prone-rounds 1]
+    python benchmarks/peers.py [--graph web-google] [--rounds 3] [--prone-rounds 1]
 
-One thread each (every contender runs in a process of its own, where no library starts more), k = 128, the graph already
-in memory as a SciPy matrix. ProNE takes minutes, so it may have fewer rounds.
+Against the packages: what a user would get. Against our own: what the method is worth. One thread each (every contender
+runs in a process of its own, where no library starts more), k = 128, the graph already in memory as a SciPy matrix.
+nodevectors' ProNE takes minutes on web-google, so it may have fewer rounds. The bars are those of web-google.
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ from common import graph, machine, show
 ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS"), "1"
 )
+OURS = {"graphrefine refine": "refine", "graphrefine prone": "prone", "graphrefine fastrp": "fastrp"}
+SLOW = "nodevectors ProNE"
+CONTENDERS = (*OURS, "fastrp", SLOW)
 
 
-def run(contender: str) -> float:
+def run(contender: str, name: str) -> float:
     """Seconds of one contender in a process of its own."""
     done = subprocess.run(
-        [sys.executable, __file__, "--contender", contender],
+        [sys.executable, __file__, "--graph", name, "--contender", contender],
         env={**os.environ, **ONE_THREAD},
         capture_output=True,
         text=True,
@@ -41,14 +45,15 @@ def run(contender: str) -> float:
     return float(json.loads(done.stdout.splitlines()[-1])["seconds"])
 
 
-def contend(contender: str) -> None:
-    read = graph("web-google")
+def contend(contender: str, name: str) -> None:
+    read = graph(name)
     adjacency = sp.csr_matrix(read.to_scipy().astype(np.float64))
-    if contender == "graphrefine":
-        from graphrefine.methods import embed_graph
-        from graphrefine.refine import settings
+    if contender in OURS:
+        from graphrefine.methods import embed_graph, settings
 
-        work: Callable[[], object] = partial(embed_graph, read, settings("paper"), threads=1)
+        method = OURS[contender]
+        chosen = settings(method, "paper" if method == "refine" else None)
+        work: Callable[[], object] = partial(embed_graph, read, chosen, method=method, threads=1)
     elif contender == "fastrp":
         import fastrp
 
@@ -65,22 +70,25 @@ def contend(contender: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--graph", default="web-google")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--prone-rounds", type=int, default=1)
-    parser.add_argument("--contender", choices=["graphrefine", "fastrp", "ProNE"])
+    parser.add_argument("--contender", choices=CONTENDERS)
     given = parser.parse_args()
     if given.contender:
-        return contend(given.contender)
+        return contend(given.contender, given.graph)
     print(machine())
-    seconds: dict[str, list[float]] = {"graphrefine": [], "fastrp": [], "ProNE": []}
+    seconds: dict[str, list[float]] = {name: [] for name in CONTENDERS}
     for index in range(given.rounds):
         for name, runs in seconds.items():
-            if name != "ProNE" or index < given.prone_rounds:
-                runs.append(run(name))
-    bars = {"graphrefine": 80.0}
-    passed = show("web-google, one thread: against ProNE of nodevectors", seconds, against="ProNE", bars=bars)
-    seconds.pop("ProNE")
-    passed &= show("web-google, one thread: against fastrp", seconds, against="fastrp", bars={"graphrefine": 1.0})
+            if name != SLOW or index < given.prone_rounds:
+                runs.append(run(name, given.graph))
+    passed = True
+    for against, bar in ((SLOW, 80.0), ("graphrefine prone", None), ("fastrp", 1.0), ("graphrefine fastrp", None)):
+        both = {name: seconds[name] for name in ("graphrefine refine", against) if seconds[name]}
+        bars = {"graphrefine refine": bar} if bar is not None and given.graph == "web-google" else {}
+        if against in both:
+            passed &= show(f"{given.graph}, one thread: against {against}", both, against=against, bars=bars)
     sys.exit(0 if passed else 1)
 
 

@@ -1,4 +1,4 @@
-"""Compute time of REFINE against ProNE and FastRP, twice: the packages that people install, and ours on the same kernels.
+"""Compute time of REFINE against ProNE and FastRP, twice: the packages that people install, and ours.
 
     pip install fastrp nodevectors
     python benchmarks/peers.py [--graph web-google] [--rounds 3] [--prone-rounds 1]

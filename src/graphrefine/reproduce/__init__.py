@@ -13,11 +13,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from graphrefine.datasets import DATASETS
 from graphrefine.reports import check_report_folder, save_results, write_report
 from graphrefine.reproduce.bench import Bench
 from graphrefine.reproduce.cells import Store
 from graphrefine.reproduce.experiments import EXPERIMENTS, chosen
 from graphrefine.reproduce.findings import Experiment, Findings
+from graphrefine.reproduce.graphs import OTHERS, Source
 from graphrefine.reproduce.jobs import Job, Planning, Reading
 from graphrefine.reproduce.report import KIND, as_report, headline, title_of
 from graphrefine.reproduce.runner import Runner, Teller
@@ -118,8 +120,9 @@ def _results(
 def _preface(setup: Setup, runner: Runner) -> str:
     work = f"{runner.computed} outcomes were computed for this report, {runner.reused} were there from earlier runs"
     failed = f", {runner.failed} failed" if runner.failed else ""
-    data = "" if setup.graphs.folder else " No real graphs were found: all figures are of generated stand-ins."
+    here = [name for name in (*DATASETS, *OTHERS) if isinstance(setup.graphs.real(name), Source)]
+    data = f"Real graphs: {', '.join(here)}." if here else "No real graph was found: all figures are of stand-ins."
     return (
         f"Our figures beside those of Zhu and Koniusz, 2021; a {setup.name} run, seed {setup.seed}, {setup.threads} "
-        f"threads, k = {setup.dim}. {work}{failed}.{data}"
+        f"threads, k = {setup.dim}. {data} {work}{failed}."
     )

@@ -72,8 +72,8 @@ def _under(setup: Setup, ask: Ask, limits: Mapping[tuple[str, str], float]) -> F
         cells.append(Cell(what, seconds, limit, "s", "measured", found["note"], found["comparable"]))
         whole = isinstance(source, Source) and source.scale == 1
         name = f"{method} on {graph}"
-        shown = verdicts.at_most({name: seconds}, limit, unit=" s", digits=2)
-        parts[name] = shown if whole else Verdict("not measured", f"{seconds:.2f} s on a smaller stand-in")
+        fits = Verdict(verdicts.share([seconds <= limit]), f"{seconds:.2f} s; at most {limit:g} s is claimed")
+        parts[name] = fits if whole else Verdict("not measured", f"{seconds:.2f} s on a smaller stand-in")
     return Findings(cells, verdict=verdicts.all_of(parts))
 
 
@@ -147,7 +147,9 @@ def faster_verdict(ratios: Mapping[str, float]) -> Verdict:
     >>> faster_verdict({"truncated svd": 5.0, "unblocked qr": 0.9}).word
     'partly'
     """
-    return verdicts.all_of({f"faster than {way}": verdicts.at_least({way: r}, 1.0) for way, r in ratios.items()})
+    return verdicts.all_of(
+        {f"faster than {way}": Verdict(verdicts.share([r >= 1]), f"{r:.2f}x") for way, r in ratios.items()}
+    )
 
 
 def claim_threads(setup: Setup, ask: Ask) -> Findings:

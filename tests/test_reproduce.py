@@ -134,8 +134,8 @@ def stored(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
         lambda path: path.write_bytes(path.read_bytes()[:-40]),
         lambda path: path.write_text("{}"),
         lambda path: path.write_bytes(b"\x00\xff"),
-        lambda path: path.write_text(path.read_text().replace('"micro": [', '"micro": [1')),
-        lambda path: path.write_text(path.read_text().replace('"version"', '"release"')),
+        lambda path: _altered(path, "outcome", "micro", [99.0]),
+        lambda path: _altered(path, "asked", "repeats", 1000),
     ],
     ids=["cut", "empty", "bytes", "another figure", "another key"],
 )
@@ -146,6 +146,12 @@ def test_a_damaged_cell_is_computed_again(stored: tuple[Path, Path], damage: Any
     again = reproduce(folder, tiny(), only=["figure2"])
     assert again.results["work"]["computed"] == 1 and again.results["work"]["reused"] == 3
     assert json.loads(path.read_text())["outcome"]["micro"] == json.loads(whole)["outcome"]["micro"]
+
+
+def _altered(path: Path, part: str, name: str, value: Any) -> None:
+    content = json.loads(path.read_text())
+    content[part][name] = value
+    path.write_text(json.dumps(content))
 
 
 def test_a_failure_is_a_cell_and_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from graphrefine.datasets import DATASETS, Dataset, block_model, locate, standin
-from graphrefine.datasets.places import by_hand
 from graphrefine.datasets.standins import STANDINS
 from graphrefine.errors import InputError
 from graphrefine.reproduce.jobs import Gap
@@ -117,9 +116,10 @@ class Graphs:
         elsewhere = locate(entry) if entry and self.folder is None else None
         if elsewhere is not None:
             return Source(name, elsewhere)
-        where = f"no {file} in {folder}" if folder else "GRAPHREFINE_DATA is not set"
-        way = by_hand(entry) if entry else f"put {file} into a folder, and name that by --data"
-        return Gap("missing", f"{where}; {way}")
+        # A report names no folder of the machine that it was made on.
+        where = f"no {file} in the folder with the real graphs" if folder else "GRAPHREFINE_DATA is not set"
+        source = f"download {entry.url}" if entry else f"find {file}"
+        return Gap("missing", f"{where}; {source}, put it into a folder, and name that by --data or GRAPHREFINE_DATA")
 
     def find(self, name: str) -> Source | Gap:
         """The real graph; else a stand-in for one of the paper's; else the gap."""

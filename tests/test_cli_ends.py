@@ -28,6 +28,17 @@ OLDER = Embedding(["old", "older"], [[1, 0], [0, 1]], {"made": "before"})
 PATIENCE = 30  # seconds to wait for what must come
 
 
+@pytest.fixture(autouse=True)
+def _hangups_count() -> Iterator[None]:
+    """Children end on SIGHUP even where the tests themselves run under nohup."""
+    if not hasattr(signal, "SIGHUP"):
+        yield
+        return
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A graph large enough to be interrupted in."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +10,8 @@ from time import perf_counter
 
 import graphrefine
 from graphrefine.graph import Graph
+from graphrefine.reports.machine import in_words
+from graphrefine.reports.machine import machine as facts
 
 
 def data(name: str) -> Path:
@@ -50,8 +51,4 @@ def show(title: str, seconds: Mapping[str, list[float]], *, against: str, bars: 
 
 
 def machine() -> str:
-    model = platform.processor() or platform.machine()
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
-    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, graphrefine {graphrefine.__version__}"
+    return f"{in_words(facts())}, graphrefine {graphrefine.__version__}"

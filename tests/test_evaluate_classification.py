@@ -17,8 +17,9 @@ from sklearn.metrics import f1_score
 
 from graphrefine.errors import InputError
 from graphrefine.evaluate import as_labels, classification, evaluate_labels, logistic, random_control
-from graphrefine.evaluate.classification import f1_percent, make_split, top_classes, unit_rows
+from graphrefine.evaluate.classification import f1_percent, make_split, top_classes
 from graphrefine.evaluate.logistic import Classifiers
+from graphrefine.linalg import unit_rows
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from graphrefine.evaluate import logistic
-from graphrefine.evaluate.classification import unit_rows
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
+from graphrefine.linalg import unit_rows
 
 
 def problem(

@@ -23,6 +23,7 @@ from graphrefine.embedding import load
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph import Graph
+from graphrefine.linalg import unit_rows
 from graphrefine.methods import harp, louvainne, mile, multilevel
 from graphrefine.methods.contract import Floats, Method, Run, Shape
 from graphrefine.settings import MethodSettings
@@ -354,7 +355,7 @@ def test_the_slopes_of_the_loss() -> None:
 
 def test_training_gives_the_vectors_back_better_and_better() -> None:
     level = Level.first(random_graph(300, seed=5))
-    target = mile.unit_rows(methods.embed_graph(level.graph, methods.settings("refine", dim=16))[0].vectors)
+    target = unit_rows(methods.embed_graph(level.graph, methods.settings("refine", dim=16))[0].vectors)
     smooth = mile.convolution(level, loop=0.05, threads=1)
     chosen, losses = methods.settings("mile", dim=16, rate=0.01), []
     for steps in (1, 50, 200):
@@ -365,7 +366,7 @@ def test_training_gives_the_vectors_back_better_and_better() -> None:
 
 def test_training_ends_when_it_no_longer_helps() -> None:
     level = Level.first(random_graph(100, seed=5))
-    target = mile.unit_rows(np.random.default_rng(0).standard_normal((100, 8)))
+    target = unit_rows(np.random.default_rng(0).standard_normal((100, 8)))
     smooth, taken = mile.convolution(level, loop=0.05, threads=1), list[int]()
     chosen = methods.settings("mile", dim=8, rate=0.5, steps=2000)  # so fast that it overshoots
     mile.train(smooth, target, chosen, lambda: taken.append(1))

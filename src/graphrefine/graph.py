@@ -156,10 +156,14 @@ class Graph:
     @cached_property
     def isolated(self) -> int:
         """How many nodes have no edge at all."""
-        touched = self.out_counts > 0
+        return int(self.without_edges().sum())
+
+    def without_edges(self) -> NDArray[np.bool_]:
+        """Which nodes have no edge at all.  # (n,)."""
+        alone: NDArray[np.bool_] = self.out_counts == 0
         if self.directed:
-            touched[self.indices] = True
-        return int(self.nodes - touched.sum())
+            alone[self.indices] = False
+        return alone
 
     @property
     def out_counts(self) -> NDArray[np.int64]:

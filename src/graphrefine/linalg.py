@@ -1,4 +1,4 @@
-"""Small dense algebra (k x k), the same to the last bit whatever the number of BLAS threads.
+"""Small dense algebra (k x k), the same to the last bit whatever the number of BLAS threads; and unit rows.
 
 OpenBLAS changes the last bits of a Cholesky factor with its number of threads, so all of it runs single-threaded.
 """
@@ -103,3 +103,18 @@ def _settled(vectors: Small) -> Small:
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     settled: Small = vectors * np.where(largest < 0, -1.0, 1.0)
     return settled
+
+
+def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """Rows of length 1 in float32; rows of zeros stay.
+
+    Examples
+    --------
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).astype(float).round(3).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    inverse = 1 / np.where(length == 0, 1, length)
+    unit = np.empty(vectors.shape, np.float32)
+    np.multiply(vectors, inverse[:, None], out=unit, casting="same_kind")
+    return unit

@@ -67,6 +67,8 @@ class Settings(MethodSettings):
             check_integer(name, getattr(self, name), least=1)
         check_number("negative", self.negative, above=0)
         check_number("exponent", self.exponent)
+        if not isinstance(self.filter, str):
+            object.__setattr__(self, "filter", tuple(float(c) for c in self.filter))
         coefficients(self.filter, order=self.order, scale=self.scale)
 
 

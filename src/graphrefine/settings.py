@@ -73,8 +73,6 @@ def choose(
     unknown = sorted(set(given) - set(names))
     if unknown:
         raise InputError(f"{of} has no setting {unknown[0]!r}; its settings are {', '.join(names)}")
-    if not isinstance(given.get("filter", ""), str):
-        given["filter"] = tuple(float(c) for c in given["filter"])
     return kind(**{**presets.get(preset or "default", {}), **given})
 
 

@@ -27,7 +27,7 @@ from graphrefine.evaluate.labels import align, as_labels
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
 from graphrefine.evaluate.scores import LabelScores, RatioScores
 from graphrefine.graph import usable_threads
-from graphrefine.linalg import one_blas_thread
+from graphrefine.linalg import one_blas_thread, unit_rows
 from graphrefine.progress import Stages, Watcher
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -196,15 +196,6 @@ def _named(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArra
     if vectors.ndim != 2 or vectors.dtype.kind not in "biuf":
         raise InputError(f"vectors: a matrix of numbers is expected, not {vectors.ndim}-d {vectors.dtype}")
     return vectors, names
-
-
-def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Rows of length 1 in float32; rows of zeros stay."""
-    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    inverse = 1 / np.where(length == 0, 1, length)
-    unit = np.empty(vectors.shape, np.float32)
-    np.multiply(vectors, inverse[:, None], out=unit, casting="same_kind")
-    return unit
 
 
 def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphrefine import __version__
 from graphrefine.errors import InputError
-from graphrefine.methods.contract import Chosen, Floats, Method, Run
+from graphrefine.methods.contract import Chosen, Method, Run
 from graphrefine.progress import Stages, Watcher
 from graphrefine.settings import choose
 
@@ -93,7 +93,8 @@ def embed_graph(
     by.check(graph, chosen)
     stages = Stages(watcher)
     vectors = by.fit(graph, chosen, Run(usable_threads(threads), stages))
-    _clear_isolated(graph, vectors)
+    if graph.isolated:
+        vectors[graph.without_edges()] = 0.0  # whatever the method made of them
     recipe = {"method": method, **asdict(chosen), "directed": graph.directed, "version": __version__}  # type: ignore[call-overload]
     return Embedding(graph.names, vectors, recipe), stages
 
@@ -173,12 +174,3 @@ def embed(
         **others,
     )
     return embed_graph(read(graph, directed=directed), chosen, method=method, threads=threads)[0]
-
-
-def _clear_isolated(graph: Graph, vectors: Floats) -> None:
-    """A node without edges has a zero vector, whatever the method made of it."""
-    if graph.isolated:
-        alone = graph.out_counts == 0
-        if graph.directed:
-            alone[graph.indices] = False
-        vectors[alone] = 0.0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphrefine.linalg import unit_rows
 from graphrefine.methods.contract import Floats, Method, Run, Shape
 from graphrefine.methods.walk_matrices import blocks, dense_bytes, scaled_left_vectors, svd_steps, walk_matrix
 from graphrefine.settings import MethodSettings, check_integer, check_number
@@ -63,8 +64,7 @@ def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
         with run.stages.stage("svd", steps=svd_steps()):
             part = scaled_left_vectors(matrix, graph, run, columns=share, seed=chosen.seed)
         del matrix  # before the next one is made
-        length = np.sqrt(np.einsum("ij,ij->i", part, part, dtype=np.float64))[:, None]
-        np.divide(part, length, out=vectors[:, start : start + share], where=length > 0, casting="same_kind")
+        vectors[:, start : start + share] = unit_rows(part)
         start += share
     return vectors
 

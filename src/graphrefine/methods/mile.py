@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from graphrefine.coarsen import Level, hierarchy, matched
 from graphrefine.kernels import PAD, kernels
-from graphrefine.linalg import one_blas_thread
+from graphrefine.linalg import one_blas_thread, unit_rows
 from graphrefine.methods.contract import Floats, Method, Run, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
 from graphrefine.settings import check_integer, check_number
@@ -162,19 +162,6 @@ def train(smooth: Smooth, target: Floats, chosen: Settings, advance: Callable[[]
         if step > CALM + 1 and loss > np.mean(losses[-CALM - 1 : -1]):
             break
     return layers[0], layers[1]
-
-
-def unit_rows(x: NDArray[Any]) -> Floats:
-    """Rows of length 1; a row of zeros stays.
-
-    Examples
-    --------
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).round(3).tolist()
-    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-    """
-    length = np.sqrt(np.square(x, dtype=np.float64).sum(axis=1, keepdims=True))
-    unit: Floats = np.divide(x, length, out=np.zeros(x.shape, np.float32), where=length > 0, casting="same_kind")
-    return unit
 
 
 def memory(shape: Shape, chosen: Settings) -> int:

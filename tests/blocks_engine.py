@@ -46,6 +46,7 @@ class BlocksEngine:
         *,
         scale: float = 1.0,
         plus: tuple[float, Blocks] | None = None,
+        shift: NDArray[Any] | None = None,
         unit: bool = False,
         gram: bool = False,
         precise: bool = False,
@@ -57,12 +58,18 @@ class BlocksEngine:
             fresh: NDArray[np.float32] = np.asarray(np.sum(parts, axis=0), np.float32) * np.float32(scale)
             if plus is not None:
                 fresh += np.float32(plus[0]) * plus[1][index]
+            fresh = _less(fresh, shift)
             out.append(_unit(fresh) if unit else fresh)
         return out
 
     def gram(self, x: Blocks) -> NDArray[np.float64]:
         gram: NDArray[np.float64] = np.sum([b.T.astype(np.float64) @ b for b in x], axis=0)
         return gram
+
+    def sums(self, x: Blocks, weights: NDArray[np.float32] | None = None) -> NDArray[np.float64]:
+        each = np.ones(self.bounds[-1]) if weights is None else weights.astype(np.float64)
+        sums: NDArray[np.float64] = np.sum([each[s] @ b for s, b in zip(self._slices(), x, strict=True)], axis=0)
+        return sums
 
     def rotate(
         self, x: Blocks, rotation: NDArray[Any], *, triangular: bool = False, unit: bool = False, precise: bool = False
@@ -75,10 +82,21 @@ class BlocksEngine:
     def release(self, x: Blocks) -> None:
         x.clear()
 
-    def collect(self, x: Blocks, rotation: NDArray[Any] | None = None, *, unit: bool = False) -> NDArray[np.float32]:
+    def collect(
+        self,
+        x: Blocks,
+        rotation: NDArray[Any] | None = None,
+        *,
+        shift: NDArray[Any] | None = None,
+        unit: bool = False,
+    ) -> NDArray[np.float32]:
         blocks = x if rotation is None else [block @ rotation.astype(np.float32) for block in x]
-        whole: NDArray[np.float32] = np.concatenate(blocks)
+        whole = _less(np.concatenate(blocks), shift)
         return _unit(whole) if unit else whole
+
+
+def _less(x: NDArray[np.float32], shift: NDArray[Any] | None) -> NDArray[np.float32]:
+    return x if shift is None else np.where(np.any(x != 0, axis=1, keepdims=True), x - shift.astype(np.float32), x)
 
 
 def _unit(x: NDArray[np.float32]) -> NDArray[np.float32]:

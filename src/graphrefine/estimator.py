@@ -26,7 +26,8 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         Length of the vectors; at most the number of nodes.
     preset : {"default", "paper"}, default=None
         Where the options that are None come from.
-    block, power, negative, exponent, log_weights, two_sided, filter, order, scale, bfloat16 : default=None
+    block, power, negative, exponent, log_weights, two_sided, spectrum : default=None
+    filter, order, scale, loop, centre, axes, bfloat16 : default=None
         See `graphrefine.refine.Settings`.
     directed : bool, default=False
         Whether entry (i, j) is an arc from i to j. Otherwise the larger of (i, j) and (j, i) counts.
@@ -61,9 +62,13 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         exponent: float | None = None,
         log_weights: bool | None = None,
         two_sided: bool | None = None,
+        spectrum: float | None = None,
         filter: str | Sequence[float] | None = None,
         order: int | None = None,
         scale: float | None = None,
+        loop: float | None = None,
+        centre: bool | None = None,
+        axes: float | None = None,
         bfloat16: bool | None = None,
         directed: bool = False,
         seed: int = 0,
@@ -77,9 +82,13 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         self.exponent = exponent
         self.log_weights = log_weights
         self.two_sided = two_sided
+        self.spectrum = spectrum
         self.filter = filter
         self.order = order
         self.scale = scale
+        self.loop = loop
+        self.centre = centre
+        self.axes = axes
         self.bfloat16 = bfloat16
         self.directed = directed
         self.seed = seed

@@ -40,13 +40,37 @@ def taylor() -> Theta:
     return (0.0, -1.0, -2.0, 1.0)
 
 
-FILTERS: dict[str, Callable[..., Theta]] = {"taylor": taylor, "heat": heat, "markov": markov, "pagerank": pagerank}
+def reach(order: int = 9, scale: float = 1.0) -> Theta:
+    """Three steps and as many as ``order``, that many times ``scale``: ``T^3 + scale T^order``.
+
+    Odd powers keep the signs that the eigenvalues of T have, so that what neighbours have in common and what sets them
+    apart are both kept; a sum of odd and even powers would cancel the latter.
+    """
+    return (0.0, 0.0, 0.0, 1.0, *([0.0] * (order - 4)), scale) if order > NEAR else (0.0, 0.0, 0.0, 1.0)
+
+
+FILTERS: dict[str, Callable[..., Theta]] = {
+    "reach": reach,
+    "taylor": taylor,
+    "heat": heat,
+    "markov": markov,
+    "pagerank": pagerank,
+}
+MOST = {"heat": 100, "reach": 1000}  # the largest scale of those that may go beyond 1
+NEAR = 3  # steps that every node's vector is averaged over by ``reach``
+FAR = 40.0  # over the mean degree, the weight of its far steps: the fewer neighbours, the more they are needed
 
 
 def coefficients(
-    name: str | Sequence[float], *, order: int | None = None, scale: float | None = None
+    name: str | Sequence[float],
+    *,
+    order: int | None = None,
+    scale: float | None = None,
+    degree: float | None = None,
 ) -> Theta | None:
     """The coefficients of a filter given by name, or as they are; None for ``"none"``.
+
+    ``degree``, the mean number of neighbours in the graph, decides the scale of ``reach`` where none is given.
 
     Examples
     --------
@@ -72,8 +96,12 @@ def coefficients(
         _refuse(given, "filter='taylor', whose order is fixed")
     if order is not None and not 1 <= order <= 100:
         raise InputError(f"order={order} must lie between 1 and 100")
-    if scale is not None and not (np.isfinite(scale) and 0 <= scale <= (1 if name != "heat" else 100)):
-        raise InputError(f"scale={scale} must lie between 0 and {1 if name != 'heat' else 100} for filter={name!r}")
+    if scale is not None and not (np.isfinite(scale) and 0 <= scale <= MOST.get(name, 1)):
+        raise InputError(f"scale={scale} must lie between 0 and {MOST.get(name, 1)} for filter={name!r}")
+    if name == "reach" and order is not None and order < NEAR:
+        raise InputError(f"order={order} must be at least {NEAR} for filter='reach'")
+    if name == "reach" and scale is None and degree is not None:
+        given["scale"] = FAR / max(degree, 1.0)
     return without_trailing_zeros(FILTERS[name](**given))
 
 
@@ -94,30 +122,36 @@ def diffuse(
     theta: Theta,
     *,
     last: Operator | None = None,
+    shift: NDArray[np.float64] | None = None,
+    unit: bool = False,
+    keep: bool = False,
     advance: Callable[[], None] = lambda: None,
 ) -> T:
     """Eq. 7 by Horner's rule, one product for each order, the last of them with another operator if one is given.
 
-    R is not to be used again.
-    The highest coefficient must not be zero. With theta_0 alone R itself comes back: a multiple of it has the same unit
-    rows and principal axes.
+    ``shift`` is taken away from every row at the end, and ``unit`` makes them unit then. R is not to be used again,
+    unless ``keep`` is said. The highest coefficient must not be zero. With theta_0 alone R itself comes back: a
+    multiple of it has the same unit rows and principal axes.
     """
     last_use = next(k for k, coefficient in enumerate(theta) if coefficient)
     H, scale = R, theta[-1]
     for k in range(len(theta) - 2, -1, -1):
         plus = (theta[k], R) if theta[k] else None
         step = transition if k or last is None else last
-        H = engine.apply(step, H, scale=scale, plus=plus, gram=k == 0, precise=k == 0)
-        if k == min(last_use, len(theta) - 2):
+        end = k == 0
+        H = engine.apply(
+            step, H, scale=scale, plus=plus, shift=shift if end else None, unit=unit and end, gram=end, precise=end
+        )
+        if k == min(last_use, len(theta) - 2) and not keep:
             engine.release(R)
         scale = 1.0
         advance()
     return H
 
 
-def principal_rotation(gram: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The V S^-1/2 that takes F = U S V^T to U S^1/2, from F's Gram matrix; columns beyond its rank are zero."""
+def principal_rotation(gram: NDArray[np.float64], exponent: float = 0.5) -> NDArray[np.float64]:
+    """The V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
     with one_blas_thread():
         values, vectors = descending_eigh(gram)  # values are S^2
     kept = (values > values[0] * 1e-12) & (values > 0)
-    return vectors * np.where(kept, np.where(kept, values, 1.0) ** -0.25, 0.0)
+    return vectors * np.where(kept, np.where(kept, values, 1.0) ** ((exponent - 1) / 2), 0.0)

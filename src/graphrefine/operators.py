@@ -120,8 +120,8 @@ def proximity(
     )
 
 
-def transition(graph: Graph) -> Operator:
-    """Eq. 7's T as the authors' code has it: the rows of ``A + I`` divided by their sums.
+def transition(graph: Graph, *, loop: float = 1.0) -> Operator:
+    """Eq. 7's T: the rows of ``A + loop I`` divided by their sums; the authors' code has ``loop = 1``.
 
     The self-loop keeps part of a node's own vector, and makes T a proper average on sinks and isolated nodes too.
 
@@ -131,7 +131,7 @@ def transition(graph: Graph) -> Operator:
     >>> transition(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().astype(float).round(3).tolist()
     [[0.333, 0.333, 0.333], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]
     """
-    return Operator(graph, edge="weight", loop=1.0, row_scale=(1.0 / (graph.degrees() + 1.0)).astype(np.float32))
+    return Operator(graph, edge="weight", loop=loop, row_scale=(1.0 / (graph.degrees() + loop)).astype(np.float32))
 
 
 def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operator:

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.local import LocalEngine, LocalTall
-from graphrefine.filters import coefficients
 from graphrefine.memory import held_bytes, peak_bytes
 from graphrefine.methods import embed_graph
 from graphrefine.operators import Operator, proximity, transition
+from graphrefine.rangefinder import TOGETHER
 from graphrefine.refine import Settings
 
 if TYPE_CHECKING:
@@ -54,13 +54,12 @@ def estimate(graph: Graph, chosen: Settings, *, threads: int) -> Estimate:
 def _bytes(graph: Graph, chosen: Settings) -> int:
     """What the process holds at the height of the run: what it holds now, and what the engine adds."""
     engine = LocalEngine.sizes(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
-    filtered = coefficients(chosen.filter, order=chosen.order, scale=chosen.scale) is not None
-    slabs = engine.slabs if filtered else engine.slabs_unfiltered
+    slabs = engine.slabs if chosen.filter != "none" else engine.slabs_unfiltered
     return max(peak_bytes(), held_bytes() + slabs * engine.slab_bytes + engine.other_bytes)
 
 
 def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:
-    theta = coefficients(chosen.filter, order=chosen.order, scale=chosen.scale)
+    theta = chosen.theta(graph)
     start = perf_counter()
     engine = LocalEngine(graph, columns=chosen.dim, threads=threads, bfloat16=chosen.bfloat16)
     M = proximity(graph, threads=threads)
@@ -73,11 +72,15 @@ def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:
     x = probe.fresh_half()
     product = probe.product(M, x)
     total = once + probe.touching(2) + signs + (chosen.power - 1) * product + product
-    gram = probe.gram()
-    total += gram + probe.rotation(triangular=True)
+    gram, turn = probe.gram(), probe.rotation(triangular=False)
+    total += -(-chosen.power // TOGETHER) * (gram + probe.rotation(triangular=True))
+    if chosen.spectrum != 1.0:
+        total += gram + turn
     if theta is not None:
         total += (len(theta) - 1) * probe.product(transition(graph), x)
-        total += gram + probe.rotation(triangular=False)
+        total += gram + turn
+        if chosen.centre:
+            total += 2 * probe.sums()
     return total
 
 
@@ -145,6 +148,13 @@ class _Probe:
         small = np.eye(self.engine.padded, dtype=np.float32)
         out = np.empty_like(block)
         run = lambda: self.engine.kernels.rotate(block, small, triangular=triangular, out=out, threads=self.threads)
+        return _timed(run) / share
+
+    def sums(self) -> float:
+        """The sums of a tall matrix's columns."""
+        block, share = self._block()
+        sums = np.zeros(self.engine.padded)
+        run = lambda: self.engine.kernels.rotate(block, None, out=None, sums=sums, threads=self.threads)
         return _timed(run) / share
 
     def _block(self) -> tuple[NDArray[np.float32], float]:

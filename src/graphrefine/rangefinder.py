@@ -21,6 +21,7 @@ from graphrefine.operators import Operator
 
 SHORT = 2048  # rows, up to which a second pass costs next to nothing and the noise is least predictable
 NEAR = 0.1  # to the identity, for a Gram matrix of full rank whatever the noise
+TOGETHER = 3  # products between two orthonormalisations: more would leave the smallest directions to rounding
 TOLERANCE = 6e-5  # of the orthonormality of the basis: bfloat16 rounds what is gathered from it by 4e-3
 
 
@@ -41,6 +42,7 @@ def range_finder(
     power: int = 3,
     two_sided: bool = False,
     unit: bool = False,
+    gram: bool = False,
     precise: bool = False,
     advance: Callable[[], None] = lambda: None,
 ) -> Factors[T]:
@@ -50,16 +52,20 @@ def range_finder(
     span, so the paper's condition ``q b >= k`` guards nothing, and its own defaults (q = 3, b = 16, k = 128) violate
     it: it is not enforced. ``two_sided`` takes M and M^T in turn (``... M M^T M Omega``, q factors in all, ending with
     M), which finds the singular subspace that Theorem 1 is about and does not vanish where M is nilpotent, as on a DAG.
+    Beyond three products the basis is orthonormalised on the way. ``unit``, ``gram`` and ``precise`` are R's, see
+    `Engine.apply`.
     """
     Y = sketch
     for step in range(power):
         remaining = power - 1 - step
-        last = remaining == 0
-        Y = engine.apply(M.T if two_sided and remaining % 2 else M, Y, gram=last, precise=last)
+        settle = remaining % TOGETHER == 0
+        Y = engine.apply(M.T if two_sided and remaining % 2 else M, Y, gram=settle, precise=settle)
+        if settle and remaining:
+            Y = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
         advance()
     C = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
     del Y
-    R = engine.apply(M.T, C, unit=unit, precise=precise)
+    R = engine.apply(M.T, C, unit=unit, gram=gram, precise=precise)
     advance()
     return Factors(C, R)
 

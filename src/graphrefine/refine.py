@@ -1,7 +1,8 @@
 """REFINE from graph to vectors: the settings, and the stages in the order of the paper.
 
 ``M`` (Eqs. 2-4, `operators.proximity`) -> ``C, R`` (Algorithm 1, `rangefinder.range_finder`) -> unit rows ->
-``R*`` (Eq. 7, `filters.diffuse`) -> ``U S^1/2`` of R*, unit rows.
+``R*`` (Eq. 7, `filters.diffuse`) -> ``U S^p`` of R*, unit rows. `docs/method.md` says where the default departs from the
+paper, and what each step is worth.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine import Engine, T
-from graphrefine.filters import coefficients, diffuse, principal_rotation
+from graphrefine.filters import Theta, coefficients, diffuse, principal_rotation
 from graphrefine.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.rangefinder import range_finder
@@ -41,9 +42,17 @@ class Settings(MethodSettings):
     log_weights
         Whether ln A_ij stays in M, as Eqs. 3-4 have it. The authors' code cancels it.
     two_sided
-        Whether the products alternate between M and M^T; by default only on directed graphs, where M^q can vanish.
+        Whether the products alternate between M and M^T, which finds the singular subspace that Theorem 1 is about.
+    spectrum
+        Exponent of M's singular values in R: 1 is R as Algorithm 1 gives it, less brings weaker directions forward.
     filter, order, scale
         Eq. 7: a name in `graphrefine.filters.FILTERS`, ``"none"`` (RBQR) or the coefficients; its K; its parameter.
+    loop
+        Weight of the self-loop in T; by default the smallest weight of an edge, so that the unit of weights is free.
+    centre
+        Whether the rows are freed of their mean before they are made unit, after the filter and at the end.
+    axes
+        Exponent of the singular values of the filtered matrix in the vectors.
     bfloat16
         Whether products gather from bfloat16: twice as fast, with a relative rounding of 0.4% in what is gathered.
     seed
@@ -51,14 +60,18 @@ class Settings(MethodSettings):
     """
 
     block: int = 16
-    power: int = 3
+    power: int = 5
     negative: float = 1.0
     exponent: float = 0.75
     log_weights: bool = True
-    two_sided: bool | None = None
-    filter: str | tuple[float, ...] = "taylor"
+    two_sided: bool = True
+    spectrum: float = 0.5
+    filter: str | tuple[float, ...] = "reach"
     order: int | None = None
     scale: float | None = None
+    loop: float | None = None
+    centre: bool = True
+    axes: float = 0.4
     bfloat16: bool = True
 
     def __post_init__(self) -> None:
@@ -67,15 +80,33 @@ class Settings(MethodSettings):
             check_integer(name, getattr(self, name), least=1)
         check_number("negative", self.negative, above=0)
         check_number("exponent", self.exponent)
+        for name in ("spectrum", "axes"):
+            check_number(name, getattr(self, name), least=0, most=1)
+        if self.loop is not None:
+            check_number("loop", self.loop, above=0)
         if not isinstance(self.filter, str):
             object.__setattr__(self, "filter", tuple(float(c) for c in self.filter))
         coefficients(self.filter, order=self.order, scale=self.scale)
 
+    def theta(self, graph: Graph) -> Theta | None:
+        """The coefficients of the filter on this graph; None for no filter."""
+        degree = len(graph.indices) / max(graph.nodes - graph.isolated, 1)
+        return coefficients(self.filter, order=self.order, scale=self.scale, degree=degree)
 
+
+PAPER: dict[str, Any] = {
+    "power": 3,
+    "two_sided": False,
+    "spectrum": 1.0,
+    "filter": "taylor",
+    "loop": 1.0,
+    "centre": False,
+    "axes": 0.5,
+}
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     # What the authors' code computes: ln A_ij cancels in M, so weights count through the degrees alone.
-    "paper": {"log_weights": False, "two_sided": False},
+    "paper": {**PAPER, "log_weights": False},
 }
 
 
@@ -94,8 +125,12 @@ def refine(
     engine: Engine[T], graph: Graph, chosen: Settings, stages: Stages, *, threads: int = 1
 ) -> NDArray[np.float32]:
     """The vectors (n, k) of a checked graph by checked settings: the paper, stage by stage."""
-    theta = coefficients(chosen.filter, order=chosen.order, scale=chosen.scale)
-    two_sided = graph.directed if chosen.two_sided is None else chosen.two_sided
+    return smooth(engine, graph, chosen, find_range(engine, graph, chosen, stages, threads=threads), stages)
+
+
+def find_range(engine: Engine[T], graph: Graph, chosen: Settings, stages: Stages, *, threads: int = 1) -> T:
+    """R of Algorithm 1, its rows of length 1: what comes before the filter, and most of the work."""
+    plain = chosen.spectrum == 1.0
     with stages.stage("proximity"):
         M = proximity(
             graph,
@@ -112,14 +147,45 @@ def refine(
             sketch,
             block=chosen.block,
             power=chosen.power,
-            two_sided=two_sided,
-            unit=True,
-            precise=theta is None,
+            two_sided=chosen.two_sided,
+            unit=plain,
+            gram=not plain,
+            precise=not plain or chosen.filter == "none",
             advance=stages.advance,
         ).target
+        if plain:
+            return R
+        rotation = principal_rotation(engine.gram(R), chosen.spectrum)
+        return engine.rotate(R, rotation, unit=True, precise=chosen.filter == "none")
+
+
+def smooth(
+    engine: Engine[T], graph: Graph, chosen: Settings, R: T, stages: Stages, *, keep: bool = False
+) -> NDArray[np.float32]:
+    """The vectors from R: the filter, the mean taken away, the principal axes. ``keep`` leaves R for another filter."""
+    theta = chosen.theta(graph)
     with stages.stage("filter", steps=len(theta or ()) or 1):
         if theta is None:
             return engine.collect(R)
-        F = diffuse(engine, transition(graph), R, theta, advance=stages.advance)
+        loop = _loop(graph) if chosen.loop is None else chosen.loop
+        T = transition(graph, loop=loop)
+        mean = sum(theta) * _mean(engine, graph, R, loop) if chosen.centre else None
+        F = diffuse(engine, T, R, theta, shift=mean, unit=chosen.centre, keep=keep, advance=stages.advance)
         del R
-        return engine.collect(F, principal_rotation(engine.gram(F)), unit=True)
+        gram = engine.gram(F)
+        if not chosen.centre:
+            return engine.collect(F, principal_rotation(gram, chosen.axes), unit=True)
+        nodes = max(graph.nodes - graph.isolated, 1)
+        middle = engine.sums(F) / nodes
+        rotation = principal_rotation(gram - nodes * np.outer(middle, middle), chosen.axes)
+        return engine.collect(F, rotation, shift=middle @ rotation, unit=True)
+
+
+def _loop(graph: Graph) -> float:
+    return 1.0 if graph.weights is None or not len(graph.weights) else float(graph.weights.min())
+
+
+def _mean(engine: Engine[T], graph: Graph, R: T, loop: float) -> NDArray[np.float64]:
+    """The row that every row of ``T^s R`` tends to: on an undirected graph, nodes count by their degrees."""
+    weights = np.where(graph.without_edges(), 0.0, 1.0 if graph.directed else graph.degrees() + loop)
+    return engine.sums(R, weights.astype(np.float32)) / max(weights.sum(), 1e-300)

@@ -43,18 +43,22 @@ class Engine(Protocol[T]):
         *,
         scale: float = 1.0,
         plus: tuple[float, T] | None = None,
+        shift: NDArray[Any] | None = None,
         unit: bool = False,
         gram: bool = False,
         precise: bool = False,
     ) -> T:
-        """``scale * operator @ x``, plus a multiple of another tall matrix, rows made unit if asked.
+        """``scale * operator @ x``, plus a multiple of another tall matrix, less a row, rows made unit if asked.
 
-        ``gram`` says that `gram` will be asked of the result; ``precise`` that it is not only to be gathered from, and
+        The row ``shift`` (k,) is not taken away from rows of zeros: they stay. ``gram`` says that `gram` will be asked of the result; ``precise`` that it is not only to be gathered from, and
         is worth float32.
         """
 
     def gram(self, x: T) -> NDArray[np.float64]:
         """``x^T x`` (k, k), summed in float64."""
+
+    def sums(self, x: T, weights: NDArray[np.float32] | None = None) -> NDArray[np.float64]:
+        """``weights @ x`` (k,), summed in float64: one weight for each node in the graph's order, 1 if not given."""
 
     def rotate(
         self, x: T, rotation: NDArray[Any], *, triangular: bool = False, unit: bool = False, precise: bool = False
@@ -68,6 +72,14 @@ class Engine(Protocol[T]):
         """``x`` is not used again: its memory may be."""
 
     def collect(
-        self, x: T, rotation: NDArray[Any] | None = None, *, unit: bool = False
+        self,
+        x: T,
+        rotation: NDArray[Any] | None = None,
+        *,
+        shift: NDArray[Any] | None = None,
+        unit: bool = False,
     ) -> NDArray[np.float32]:
-        """``x @ rotation`` as one array, as wide as the rotation; rows in the graph's order, made unit if asked."""
+        """``x @ rotation - shift`` as one array, as wide as the rotation, rows in the graph's order.
+
+        Rows of zeros stay; the others are made unit if asked.
+        """

@@ -59,6 +59,7 @@ class DenseProduct:
         scale: float = 1.0,
         plus: NDArray[Any] | None = None,
         plus_scale: float = 0.0,
+        shift: Floats | None = None,
         unit: bool = False,
         gram: NDArray[np.float64] | None = None,
         threads: int = 1,
@@ -72,6 +73,8 @@ class DenseProduct:
                 fresh *= np.float32(scale)
             if plus is not None:
                 fresh += np.float32(plus_scale) * plus[block]
+            if shift is not None:
+                fresh[np.any(fresh != 0, axis=1)] -= shift
             if unit:
                 length = np.sqrt(np.einsum("ij,ij->i", fresh, fresh, dtype=np.float64))[:, None]
                 fresh /= np.where(length > 0, length, 1.0).astype(np.float32)

@@ -142,6 +142,7 @@ class LocalEngine:
         *,
         scale: float = 1.0,
         plus: tuple[float, LocalTall] | None = None,
+        shift: NDArray[Any] | None = None,
         unit: bool = False,
         gram: bool = False,
         precise: bool = False,
@@ -155,6 +156,7 @@ class LocalEngine:
             scale=scale,
             plus=plus[1].data if plus else None,
             plus_scale=plus[0] if plus else 0.0,
+            shift=self._row(shift),
             unit=unit,
             gram=out.gram,
             threads=self.threads,
@@ -167,6 +169,12 @@ class LocalEngine:
             x.gram = np.zeros((self.padded, self.padded))
             self.kernels.rotate(x.data, None, out=None, gram=x.gram, threads=self.threads)
         return x.gram[: self.columns, : self.columns]
+
+    def sums(self, x: LocalTall, weights: NDArray[np.float32] | None = None) -> NDArray[np.float64]:
+        """See `graphrefine.engine.Engine.sums`."""
+        sums = np.zeros(self.padded)
+        self.kernels.rotate(x.data, None, out=None, sums=sums, weights=self._ordered(weights), threads=self.threads)
+        return sums[: self.columns]
 
     def rotate(
         self,
@@ -189,14 +197,21 @@ class LocalEngine:
         x.release()
 
     def collect(
-        self, x: LocalTall, rotation: NDArray[Any] | None = None, *, unit: bool = False
+        self,
+        x: LocalTall,
+        rotation: NDArray[Any] | None = None,
+        *,
+        shift: NDArray[Any] | None = None,
+        unit: bool = False,
     ) -> NDArray[np.float32]:
         """See `graphrefine.engine.Engine.collect`."""
         tall = self._new(precise=True)
         out = self._room(tall, np.float32, self.columns if rotation is None else rotation.shape[1])
         self._slabs = [slab for slab in self._slabs if slab is not tall.slab]  # the caller's from now on
         small = None if rotation is None else self._small(rotation)
-        self.kernels.rotate(x.data, small, out=out, places=self.order, unit=unit, threads=self.threads)
+        self.kernels.rotate(
+            x.data, small, out=out, places=self.order, shift=self._row(shift), unit=unit, threads=self.threads
+        )
         return out
 
     def _places(self) -> NDArray[np.int32] | None:
@@ -210,6 +225,13 @@ class LocalEngine:
     def _small(self, rotation: NDArray[Any]) -> NDArray[np.float32]:
         padded = np.zeros((self.padded, self.padded), np.float32)
         padded[: self.columns, : rotation.shape[1]] = rotation
+        return padded
+
+    def _row(self, shift: NDArray[Any] | None) -> NDArray[np.float32] | None:
+        if shift is None:
+            return None
+        padded = np.zeros(self.padded, np.float32)
+        padded[: len(shift)] = shift
         return padded
 
     def _new(self, precise: bool) -> LocalTall:

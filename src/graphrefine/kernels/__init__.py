@@ -36,11 +36,15 @@ class Product(Protocol):
         scale: float = 1.0,
         plus: Tall | None = None,
         plus_scale: float = 0.0,
+        shift: Floats | None = None,
         unit: bool = False,
         gram: Gram | None = None,
         threads: int = 1,
     ) -> None:
-        """``out = scale * operator @ x + plus_scale * plus``, rows made unit if asked; ``gram += out^T out``."""
+        """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked; ``gram += out^T out``.
+
+        The row ``shift`` is not taken away from rows of zeros.
+        """
 
 
 class Kernels(Protocol):
@@ -73,11 +77,17 @@ class Kernels(Protocol):
         triangular: bool = False,
         out: Tall | None,
         places: NDArray[np.int32] | None = None,
+        shift: Floats | None = None,
         unit: bool = False,
         gram: Gram | None = None,
+        sums: NDArray[np.float64] | None = None,
+        weights: Floats | None = None,
         threads: int = 1,
     ) -> None:
-        """``out[places] = x @ rotation`` (``x`` itself where None), rows made unit if asked; ``gram += out^T out``."""
+        """``out[places] = x @ rotation - shift`` (``x`` itself where None), rows made unit if asked.
+
+        Rows of zeros stay. ``gram += out^T out``, and ``sums += weights @ out`` (ones where None).
+        """
 
     def breadth_first(self, indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> NDArray[np.int32]:
         """Nodes in the order in which breadth-first search meets them."""

@@ -31,6 +31,7 @@ class Product:
         scale: float = 1.0,
         plus: NDArray[Any] | None = None,
         plus_scale: float = 0.0,
+        shift: NDArray[np.float32] | None = None,
         unit: bool = False,
         gram: NDArray[np.float64] | None = None,
         threads: int = 1,
@@ -43,8 +44,11 @@ def rotate(
     triangular: bool = False,
     out: NDArray[Any] | None,
     places: NDArray[np.int32] | None = None,
+    shift: NDArray[np.float32] | None = None,
     unit: bool = False,
     gram: NDArray[np.float64] | None = None,
+    sums: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float32] | None = None,
     threads: int = 1,
 ) -> None: ...
 def breadth_first(indptr: NDArray[np.int64], indices: NDArray[np.int32], order: NDArray[np.int32]) -> None: ...

@@ -40,9 +40,13 @@ def _finish(
     fresh: Floats,
     rows: slice | NDArray[np.int32],
     out: NDArray[Any] | None,
+    *,
+    shift: Floats | None,
     unit: bool,
     gram: NDArray[np.float64] | None,
-) -> None:
+) -> Floats:
+    if shift is not None:
+        fresh[np.any(fresh != 0, axis=1)] -= shift
     if unit:
         length = np.sqrt(np.einsum("ij,ij->i", fresh, fresh, dtype=np.float64))[:, None]
         fresh = np.divide(fresh, length, out=np.zeros_like(fresh), where=length > 0, casting="same_kind")
@@ -51,6 +55,7 @@ def _finish(
         gram += wide.T @ wide
     if out is not None:
         out[rows] = to_bfloat16(fresh) if out.dtype == np.uint16 else fresh[:, : out.shape[1]]
+    return fresh
 
 
 class Product:
@@ -67,6 +72,7 @@ class Product:
         scale: float = 1.0,
         plus: NDArray[Any] | None = None,
         plus_scale: float = 0.0,
+        shift: Floats | None = None,
         unit: bool = False,
         gram: NDArray[np.float64] | None = None,
         threads: int = 1,
@@ -80,7 +86,7 @@ class Product:
                 fresh *= np.float32(scale)
             if plus is not None:
                 fresh += np.float32(plus_scale) * to_float32(plus[rows])
-            _finish(fresh, rows, out, unit, gram)
+            _finish(fresh, rows, out, shift=shift, unit=unit, gram=gram)
 
 
 def product(
@@ -123,8 +129,11 @@ def rotate(
     triangular: bool = False,
     out: NDArray[Any] | None,
     places: NDArray[np.int32] | None = None,
+    shift: Floats | None = None,
     unit: bool = False,
     gram: NDArray[np.float64] | None = None,
+    sums: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
     threads: int = 1,
 ) -> None:
     """See `graphrefine.kernels.Kernels.rotate`."""
@@ -134,7 +143,10 @@ def rotate(
         rows = slice(start, start + ROWS)
         block = to_float32(x[rows])
         to = rows if places is None else places[rows]
-        _finish(block.copy() if rotation is None else block @ rotation, to, out, unit, gram)
+        turned = block.copy() if rotation is None else block @ rotation
+        finished = _finish(turned, to, out, shift=shift, unit=unit, gram=gram)
+        if sums is not None:
+            sums += (np.ones(len(finished)) if weights is None else weights[rows].astype(np.float64)) @ finished
 
 
 def breadth_first(indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> NDArray[np.int32]:

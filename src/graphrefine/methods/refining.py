@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
-from graphrefine.refine import PRESETS, Settings, refine
+from graphrefine.refine import PAPER, PRESETS, Settings, refine
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
+
+
+@dataclass(frozen=True)
+class PlainSettings(Settings):
+    """REFINE's settings with the defaults of Algorithm 1 alone; see `graphrefine.refine.Settings`."""
+
+    power: int = PAPER["power"]
+    two_sided: bool = PAPER["two_sided"]
+    spectrum: float = PAPER["spectrum"]
+    filter: str | tuple[float, ...] = "none"
 
 
 def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
@@ -26,7 +37,7 @@ def memory(shape: Shape, chosen: Settings) -> int:
 REFINE = Method(
     name="refine",
     reference="Zhu and Koniusz, CIKM 2021",
-    summary="random range finder of the log-proximity matrix, and a short filter",
+    summary="random range finder of the log-proximity matrix, and a filter that reaches near and far",
     cost="(q + 1 + K) m k + n k^2",
     settings=Settings,
     fit=fit,
@@ -40,11 +51,11 @@ RBQR = Method(
     reference="Zhu and Koniusz, CIKM 2021",
     summary="REFINE without its filter: Algorithm 1 alone",
     cost="(q + 1) m k + n k^2",
-    settings=Settings,
+    settings=PlainSettings,
     fit=fit,
     memory=memory,
     bound="two matrices n x k",
     directed=True,
     fixed={"filter": "none"},
-    presets=PRESETS,
+    presets={"default": {}, "paper": {"log_weights": False}},
 )

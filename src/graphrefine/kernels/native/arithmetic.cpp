@@ -321,8 +321,40 @@ void write_rows(const float *x, std::int64_t columns, std::int64_t begin, std::i
     }
 }
 
+// Rows of zeros stay: nodes without edges have no vector, and are not to get one from the others' mean.
+void take_away(const float *shift, float *rows, std::int64_t count, std::int64_t columns) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        float *row = rows + i * columns;
+        if (std::all_of(row, row + columns, [](float x) { return x == 0.f; })) continue;
+        for (std::int64_t c = 0; c < columns; c += W) store(row + c, load<Floats>(row + c) - load<Floats>(shift + c));
+    }
+}
+
+void add_sums(const float *rows, std::int64_t begin, std::int64_t end, std::int64_t columns, const float *weights, double *sums) {
+    for (std::int64_t i = begin; i < end; ++i, rows += columns) {
+        const double weight = weights ? weights[i] : 1.;
+        for (std::int64_t c = 0; c < columns; ++c) sums[c] += weight * rows[c];
+    }
+}
+
+// What is summed over all rows: the Gram matrix and the sums of the columns, in split order.
+struct Totals {
+    std::vector<double> gram, sums;
+    Totals(const Finish &finish, std::int64_t columns)
+        : gram(finish.gram ? columns * columns : 0), sums(finish.sums ? columns : 0) {}
+    bool wanted() const { return !gram.empty() || !sums.empty(); }
+    void clear() {
+        std::fill(gram.begin(), gram.end(), 0.);
+        std::fill(sums.begin(), sums.end(), 0.);
+    }
+    void add(const Totals &other) {
+        for (std::size_t c = 0; c < gram.size(); ++c) gram[c] += other.gram[c];
+        for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += other.sums[c];
+    }
+};
+
 void finish_rows(float *rows, std::int64_t columns, std::int64_t begin, std::int64_t end, const Finish &finish,
-                 float *spare, double *gram) {
+                 float *spare, Totals &totals) {
     const std::int64_t count = end - begin;
     if (finish.plus.data) {
         read_rows(finish.plus, begin, end, spare);
@@ -330,6 +362,7 @@ void finish_rows(float *rows, std::int64_t columns, std::int64_t begin, std::int
         for (std::int64_t c = 0; c < count * columns; c += W)
             store(rows + c, load<Floats>(rows + c) + t * load<Floats>(spare + c));
     }
+    if (finish.shift) take_away(finish.shift, rows, count, columns);
     if (finish.unit) {
         for (std::int64_t i = 0; i < count; ++i) {
             float *row = rows + i * columns;
@@ -341,7 +374,8 @@ void finish_rows(float *rows, std::int64_t columns, std::int64_t begin, std::int
             for (std::int64_t c = 0; c < columns; c += W) store(row + c, f * load<Floats>(row + c));
         }
     }
-    if (gram) add_gram(rows, count, columns, gram);
+    if (finish.gram) add_gram(rows, count, columns, totals.gram.data());
+    if (finish.sums) add_sums(rows, begin, end, columns, finish.weights, totals.sums.data());
     if (finish.out.data) write_rows(rows, columns, begin, end, finish);
 }
 
@@ -356,26 +390,30 @@ std::unique_ptr<float, decltype(&std::free)> aligned_floats(std::int64_t count) 
 
 // Runs fill(begin, end, rows, spare) and finish_rows on each block of 128 rows, units dealt to threads in order.
 template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, const Finish &finish, int threads, Fill fill) {
-    const std::int64_t units = (rows + UNIT - 1) / UNIT, square = columns * columns;
+    const std::int64_t units = (rows + UNIT - 1) / UNIT;
     std::atomic<std::int64_t> next{0};
     std::int64_t turn = 0;
     std::mutex mutex;
     std::condition_variable turned;
-    std::vector<double> sums(finish.gram ? square : 0);  // in split order, on and above the diagonal
+    Totals totals(finish, columns);  // of the Gram matrix, what is on and above the diagonal
+    auto split = aligned_floats(columns);
+    Finish ready = finish;
+    for (std::int64_t c = 0; finish.shift && c < columns; ++c) split.get()[c] = finish.shift[column_at(c)];
+    if (finish.shift) ready.shift = split.get();
     auto work = [&] {
         auto fresh = aligned_floats(BLOCK * columns), spare = aligned_floats(BLOCK * columns);
-        std::vector<double> gram(finish.gram ? square : 0);
+        Totals mine(finish, columns);
         for (std::int64_t unit; (unit = next++) < units;) {
-            std::fill(gram.begin(), gram.end(), 0.);
+            mine.clear();
             for (std::int64_t i = unit * UNIT; i < std::min(rows, (unit + 1) * UNIT); i += BLOCK) {
                 const std::int64_t end = std::min({rows, (unit + 1) * UNIT, i + BLOCK});
                 fill(i, end, fresh.get(), spare.get());
-                finish_rows(fresh.get(), columns, i, end, finish, spare.get(), finish.gram ? gram.data() : nullptr);
+                finish_rows(fresh.get(), columns, i, end, ready, spare.get(), mine);
             }
-            if (finish.gram) {
+            if (mine.wanted()) {
                 std::unique_lock<std::mutex> lock(mutex);
                 turned.wait(lock, [&] { return turn == unit; });
-                for (std::int64_t c = 0; c < square; ++c) sums[c] += gram[c];
+                totals.add(mine);
                 ++turn;
                 turned.notify_all();
             }
@@ -389,8 +427,9 @@ template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, 
     for (std::int64_t a = 0; finish.gram && a < columns; ++a)  // the columns in their order, and the mirror image
         for (std::int64_t b = a; b < columns; ++b) {
             const std::int64_t i = column_at(a), j = column_at(b);
-            finish.gram[i * columns + j] = finish.gram[j * columns + i] = sums[a * columns + b] + finish.gram[i * columns + j];
+            finish.gram[i * columns + j] = finish.gram[j * columns + i] = totals.gram[a * columns + b] + finish.gram[i * columns + j];
         }
+    for (std::int64_t c = 0; finish.sums && c < columns; ++c) finish.sums[column_at(c)] += totals.sums[c];
 }
 
 void apply(const Operator &m, const Tall &x, const Finish &finish, int threads) {

@@ -39,8 +39,11 @@ struct Finish {
     float scale = 1;        // a product's rows are multiplied by this,
     Tall plus;              // then plus_scale * the same rows of `plus` is added (no data: nothing is),
     float plus_scale = 0;
-    bool unit = false;      // then scaled to length 1 (a zero row stays zero),
-    double *gram = nullptr; // then their Gram matrix (columns x columns) is added here,
+    const float *shift = nullptr;    // then this row (columns) is taken away from each that is not zero,
+    bool unit = false;               // then scaled to length 1 (a zero row stays zero),
+    double *gram = nullptr;          // then their Gram matrix (columns x columns) is added here,
+    double *sums = nullptr;          // and their sums (columns) here,
+    const float *weights = nullptr;  // each row counted so many times (null: once),
     Tall out;               // and they are written here (no data: nowhere),
     const std::int32_t *places = nullptr;  // row i in place places[i] (null: in its own).
 };

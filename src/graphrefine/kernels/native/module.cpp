@@ -64,7 +64,8 @@ Tall tall(const Matrix &array) {
 }
 
 Finish finishing(std::int64_t rows, std::int64_t columns, float scale, const std::optional<Matrix> &plus, float plus_scale,
-                 bool unit, const std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>> &gram,
+                 const std::optional<Vector<const float>> &shift, bool unit,
+                 const std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>> &gram,
                  const std::optional<Matrix> &out) {
     need(columns % 32 == 0, "tall matrices have columns padded to a multiple of 32");
     Finish finish;
@@ -74,6 +75,10 @@ Finish finishing(std::int64_t rows, std::int64_t columns, float scale, const std
         finish.plus = tall(*plus), finish.plus_scale = plus_scale;
         need(finish.plus.rows == rows && finish.plus.columns == columns, "`plus` must have the shape of the result");
         need(finish.plus.kind != Kind::signs, "`plus` cannot be a sketch of signs");
+    }
+    if (shift) {
+        need(static_cast<std::int64_t>(shift->shape(0)) == columns, "`shift` must have one number for each column");
+        finish.shift = shift->data();
     }
     if (gram) {
         need(static_cast<std::int64_t>(gram->shape(0)) == columns && gram->shape(1) == gram->shape(0),
@@ -154,27 +159,37 @@ NB_MODULE(_native, module) {
         .def(
             "apply",
             [](const Product &self, const Matrix &x, const OptionalMatrix &out, float scale, const OptionalMatrix &plus,
-               float plus_scale, bool unit, const OptionalGram &gram, int threads) {
+               float plus_scale, const std::optional<Vector<const float>> &shift, bool unit, const OptionalGram &gram,
+               int threads) {
                 const Tall from = tall(x);
                 need(from.rows == self.columns, "`x` must have as many rows as the operator has columns");
-                const Finish finish = finishing(self.view.rows, from.columns, scale, plus, plus_scale, unit, gram, out);
+                const Finish finish = finishing(self.view.rows, from.columns, scale, plus, plus_scale, shift, unit, gram, out);
                 nb::gil_scoped_release released;
                 arithmetic().apply(self.view, from, finish, threads);
             },
-            "x"_a, nb::kw_only(), "out"_a.none(), "scale"_a = 1.f, "plus"_a = nb::none(), "plus_scale"_a = 0.f, "unit"_a = false,
-            "gram"_a = nb::none(), "threads"_a = 1);
+            "x"_a, nb::kw_only(), "out"_a.none(), "scale"_a = 1.f, "plus"_a = nb::none(), "plus_scale"_a = 0.f,
+            "shift"_a = nb::none(), "unit"_a = false, "gram"_a = nb::none(), "threads"_a = 1);
 
     module.def(
         "rotate",
         [](const Matrix &x, const std::optional<nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>> &rotation,
-           bool triangular, const OptionalMatrix &out, const std::optional<Vector<const std::int32_t>> &places, bool unit,
-           const OptionalGram &gram, int threads) {
+           bool triangular, const OptionalMatrix &out, const std::optional<Vector<const std::int32_t>> &places,
+           const std::optional<Vector<const float>> &shift, bool unit, const OptionalGram &gram,
+           const std::optional<Vector<double>> &sums, const std::optional<Vector<const float>> &weights, int threads) {
             const Tall from = tall(x);
             need(from.kind != Kind::signs, "a sketch of signs cannot be rotated");
             if (rotation)
                 need(static_cast<std::int64_t>(rotation->shape(0)) == from.columns && rotation->shape(1) == rotation->shape(0),
                      "`rotation` must be columns x columns");
-            Finish finish = finishing(from.rows, from.columns, 1, std::nullopt, 0, unit, gram, out);
+            Finish finish = finishing(from.rows, from.columns, 1, std::nullopt, 0, shift, unit, gram, out);
+            if (sums) {
+                need(static_cast<std::int64_t>(sums->shape(0)) == from.columns, "`sums` must have one number for each column");
+                finish.sums = sums->data();
+            }
+            if (weights) {
+                need(static_cast<std::int64_t>(weights->shape(0)) == from.rows, "`weights` must have one number for each row");
+                finish.weights = weights->data();
+            }
             if (places) {
                 need(static_cast<std::int64_t>(places->shape(0)) == from.rows, "`places` must have one number for each row");
                 for (std::int64_t i = 0; i < from.rows; ++i)
@@ -185,5 +200,6 @@ NB_MODULE(_native, module) {
             arithmetic().rotate(from, rotation ? rotation->data() : nullptr, triangular, finish, threads);
         },
         "x"_a, "rotation"_a.none(), nb::kw_only(), "triangular"_a = false, "out"_a.none(), "places"_a = nb::none(),
-        "unit"_a = false, "gram"_a = nb::none(), "threads"_a = 1);
+        "shift"_a = nb::none(), "unit"_a = false, "gram"_a = nb::none(), "sums"_a = nb::none(), "weights"_a = nb::none(),
+        "threads"_a = 1);
 }

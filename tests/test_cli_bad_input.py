@@ -136,7 +136,7 @@ def test_dim_larger_than_the_graph(tmp_path: Path, edges: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--filter", "wavelet"], ("--filter 'wavelet'", "'taylor', 'heat', 'markov', 'pagerank', 'none'")),
+        (["--filter", "wavelet"], ("--filter 'wavelet'", "'reach', 'taylor', 'heat', 'markov', 'pagerank', 'none'")),
         (["--filter", "1,x"], ("--filter", "'1,x'", "numbers with commas")),
         (["--filter", "0,0"], ("--filter", "not all zero")),
         (["--filter", "heat", "--order", "0"], ("--order 0", "between 1 and 100")),

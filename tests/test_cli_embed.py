@@ -18,8 +18,9 @@ import scipy.sparse as sp
 import graphrefine
 from cli_runs import SLOWER, embeds, ring_of_cliques, run, spawn, works, write_csv
 from graphrefine.embedding import load
-from graphrefine.filters import FILTERS, coefficients
+from graphrefine.filters import FILTERS
 from graphrefine.kernels import kernels
+from graphrefine.refine import settings
 
 EDGES = ring_of_cliques()
 NODES = 20
@@ -191,7 +192,7 @@ OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
     (["--filter", "heat", "--order", "4", "--scale", "2"], {"filter": "heat", "order": 4, "scale": 2.0}),
     (["--filter", "0,0.5,0.25"], {"filter": (0, 0.5, 0.25)}),
     (["--seed", "3"], {"seed": 3}),
-    (["--two-sided"], {"two_sided": True}),
+    (["--one-sided"], {"two_sided": False}),
     (["--no-log-weights"], {"log_weights": False}),
     (["--no-bfloat16"], {"bfloat16": False}),
 ]
@@ -212,7 +213,7 @@ def test_options_reach_the_method(tmp_path: Path, typed: list[str], options: dic
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_every_filter_by_name_is_its_coefficients(tmp_path: Path, edges: Path, name: str) -> None:
-    theta = coefficients(name)
+    theta = settings(filter=name).theta(graphrefine.read(edges))
     assert theta is not None
     by_name = embeds(edges, "--dim", "4", "--filter", name, to=tmp_path / "a")
     by_value = embeds(edges, "--dim", "4", "--filter", ",".join(map(repr, theta)), to=tmp_path / "b")

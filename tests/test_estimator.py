@@ -174,7 +174,7 @@ def test_bad_input(given: Any, message: str) -> None:
     ("options", "message"),
     [
         ({"preset": "mine"}, "preset='mine' is not known; the presets of REFINE are 'default', 'paper'"),
-        ({"filter": "wavelet"}, "filter='wavelet' is not known; the filters are 'taylor'"),
+        ({"filter": "wavelet"}, "filter='wavelet' is not known; the filters are 'reach', 'taylor'"),
         ({"power": 0}, "power=0 must be at least 1"),
         ({"dim": 2.5}, "dim=2.5 must be a whole number"),
         ({"seed": -1}, "seed=-1 must be at least 0"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,11 @@ from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.errors import InputError
 from graphrefine.graph import Graph
 from graphrefine.kernels import kernels, twin
+from graphrefine.linalg import unit_rows
 from graphrefine.methods import embed_graph
+from graphrefine.operators import proximity
 from graphrefine.progress import Stages
-from graphrefine.refine import PRESETS, Settings, refine, settings
+from graphrefine.refine import PRESETS, Settings, find_range, refine, settings, smooth
 from graphs import data_folder, deviations, graphs, misalignment, permuted, random_graph
 
 
@@ -57,7 +60,7 @@ def test_paper_preset_is_the_reference_to_1e_4(weighted: bool) -> None:
     graph = random_graph(1000, degree=12, weighted=weighted, isolated=20)
     chosen = settings("paper", dim=48, bfloat16=False)
     assert misalignment(run(graph, chosen), oracle(graph, chosen)) < 1e-4
-    kept = settings(dim=48, bfloat16=False)
+    kept = settings("paper", dim=48, bfloat16=False, log_weights=True)
     assert misalignment(run(graph, kept), oracle(graph, kept, weighted=True)) < 1e-4
     rounded = misalignment(run(graph, settings("paper", dim=48)), oracle(graph, chosen))
     assert 1e-4 < rounded < 0.05  # bfloat16 is on, and does little
@@ -69,11 +72,61 @@ def test_paper_preset_is_the_reference_to_1e_4(weighted: bool) -> None:
 @pytest.mark.parametrize("blocks", [2, 7])
 def test_many_blocks_give_the_same_vectors(directed: bool, blocks: int) -> None:
     graph = random_graph(500, degree=10, directed=directed, weighted=True, isolated=9)
-    for name in ("taylor", "none", "heat"):
-        chosen = settings(dim=24, filter=name, bfloat16=False)
+    for name, preset in (("reach", None), ("none", None), ("heat", None), ("taylor", "paper")):
+        chosen = settings(preset, dim=24, filter=name, bfloat16=False)
         ours = run(graph, chosen)
         theirs = refine(BlocksEngine(graph, columns=24, blocks=blocks), graph, chosen, Stages())
         assert misalignment(ours, theirs) < 1e-4
+
+
+def in_numpy(graph: Graph, chosen: Settings) -> NDArray[Any]:
+    """The default in dense NumPy, as `docs/method.md` has it."""
+    A, live = graph.to_scipy().toarray().astype(np.float64), ~graph.without_edges()
+    M = proximity(graph).to_scipy().toarray().astype(np.float64)
+    words = -(-chosen.dim // 32)
+    Y = twin.to_float32(twin.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim].astype(np.float64)
+    for matrix in (M, M.T, M, M.T, M):
+        Y = np.linalg.qr(matrix @ Y)[0]
+    V, s, _ = np.linalg.svd(M.T @ Y, full_matrices=False)
+    R = unit_rows(V * s**0.5).astype(np.float64)
+    loop = A[A > 0].min()
+    T = (A + loop * np.eye(len(A))) / (A.sum(axis=1, keepdims=True) + loop)
+    weights = np.where(live, A.sum(axis=1) + loop, 0)
+    R = (R - weights @ R / weights.sum()) * live[:, None]
+    degree = (A > 0).sum() / live.sum()
+    near = np.linalg.matrix_power(T, 3) @ R
+    F = unit_rows(near + 40 / degree * np.linalg.matrix_power(T, 9) @ R).astype(np.float64)
+    F = (F - F[live].mean(axis=0)) * live[:, None]
+    U, s, _ = np.linalg.svd(F, full_matrices=False)
+    return unit_rows(U * s**0.4)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_default_is_what_the_documentation_says(weighted: bool) -> None:
+    graph = random_graph(700, degree=9, weighted=weighted, isolated=15)
+    chosen = settings(dim=40, bfloat16=False)
+    assert misalignment(run(graph, chosen), in_numpy(graph, chosen)) < 1e-3
+    # The controls: no mean taken away, another exponent, another loop are all seen.
+    for other in ({"centre": False}, {"spectrum": 0.9}, {"axes": 0.9}, {"loop": 9.0}, {"two_sided": False}):
+        assert misalignment(run(graph, settings(dim=40, bfloat16=False, **other)), in_numpy(graph, chosen)) > 0.02
+
+
+def test_the_unit_of_weights_is_free() -> None:
+    graph = random_graph(500, degree=9, weighted=True)
+    assert graph.weights is not None
+    scaled = replace(graph, weights=graph.weights * np.float32(4))
+    np.testing.assert_array_equal(run(scaled, settings(dim=24)), run(graph, settings(dim=24)))
+
+
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_one_range_serves_several_filters(bfloat16: bool) -> None:
+    graph, stages = random_graph(500, degree=9, isolated=5), Stages()
+    first, second = (settings(dim=24, bfloat16=bfloat16, filter=name) for name in ("reach", "heat"))
+    engine = LocalEngine(graph, columns=24, bfloat16=bfloat16)
+    R = find_range(engine, graph, first, stages)
+    for chosen in (first, second, first):
+        kept = smooth(engine, graph, chosen, R, stages, keep=True)
+        np.testing.assert_array_equal(kept, run(graph, chosen))
 
 
 def test_scipy_twin_gives_the_same_vectors() -> None:
@@ -140,7 +193,7 @@ def test_same_bits_for_any_number_of_blas_threads() -> None:
 
 def test_isolated_nodes_have_zero_rows_and_all_others_unit_rows() -> None:
     graph = random_graph(300, isolated=17, weighted=True)
-    for name in ("taylor", "none"):
+    for name in ("reach", "taylor", "none"):
         length = np.linalg.norm(run(graph, settings(dim=16, filter=name)), axis=1)
         assert np.all(length[-17:] == 0)
         assert np.allclose(length[:-17], 1, atol=1e-5)
@@ -169,7 +222,7 @@ def test_dags_and_sinks_work() -> None:
     source = np.repeat(layer[:150], 4)
     target = np.minimum(source + 1 + np.tile([0, 3, 10, 40], 150), 199)
     dag = Graph.from_edges(source, target, directed=True)
-    for name in ("taylor", "none"):
+    for name in ("reach", "taylor", "none"):
         vectors = run(dag, settings(dim=16, filter=name))
         assert np.isfinite(vectors).all()
         assert (np.linalg.norm(vectors, axis=1) > 0.99).mean() > 0.9

@@ -1,8 +1,8 @@
 """REFINE from graph to vectors: the settings, and the stages in the order of the paper.
 
 ``M`` (Eqs. 2-4, `operators.proximity`) -> ``C, R`` (Algorithm 1, `rangefinder.range_finder`) -> unit rows ->
-``R*`` (Eq. 7, `filters.diffuse`) -> ``U S^p`` of R*, unit rows. `docs/method.md` says where the default departs from the
-paper, and what each step is worth.
+``R*`` (Eq. 7, `filters.diffuse`) -> ``U S^p`` of R*, unit rows. The page "The method" in the documentation says where
+the default departs from the paper.
 """
 
 from __future__ import annotations
@@ -188,4 +188,5 @@ def _loop(graph: Graph) -> float:
 def _mean(engine: Engine[T], graph: Graph, R: T, loop: float) -> NDArray[np.float64]:
     """The row that every row of ``T^s R`` tends to: on an undirected graph, nodes count by their degrees."""
     weights = np.where(graph.without_edges(), 0.0, 1.0 if graph.directed else graph.degrees() + loop)
-    return engine.sums(R, weights.astype(np.float32)) / max(weights.sum(), 1e-300)
+    mean: NDArray[np.float64] = engine.sums(R, weights.astype(np.float32)) / max(float(weights.sum()), 1e-300)
+    return mean

@@ -50,8 +50,8 @@ class Engine(Protocol[T]):
     ) -> T:
         """``scale * operator @ x``, plus a multiple of another tall matrix, less a row, rows made unit if asked.
 
-        The row ``shift`` (k,) is not taken away from rows of zeros: they stay. ``gram`` says that `gram` will be asked of the result; ``precise`` that it is not only to be gathered from, and
-        is worth float32.
+        The row ``shift`` (k,) is not taken away from rows of zeros: they stay. ``gram`` says that `gram` will be asked
+        of the result; ``precise`` that it is not only to be gathered from, and is worth float32.
         """
 
     def gram(self, x: T) -> NDArray[np.float64]:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.kernels import ingest
+
+MOST = 2**31 - 1
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples of it are spread evenly
 
 Numbered = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]
 """Source and target as node numbers (-1: no node), and the names in order."""
@@ -34,6 +38,26 @@ def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1) -> N
     if first.dtype != second.dtype or any(isinstance(side, np.ma.MaskedArray) for side in (first, second)):
         return _number_masked(first.astype(np.int64), second.astype(np.int64))
     return ingest.number_ids(np.ascontiguousarray(first), np.ascontiguousarray(second), threads=threads)
+
+
+def identities(names: NDArray[Any]) -> NDArray[np.int32] | None:
+    """A number for each name that depends on it alone, for what is drawn at random for a node; None for row numbers.
+
+    A name from 0 to 2^31 - 1 stands for itself, any other for a hash of 31 bits. That two nodes share a hash, as some
+    do among a hundred thousand, does no harm: they are drawn the same random row, and no more.
+
+    Examples
+    --------
+    >>> identities(np.array([2, 5])).tolist(), identities(np.array([0, 1, 2]))
+    ([2, 5], None)
+    """
+    if names.dtype == object:
+        hashes = (crc32(name.encode("utf-8", "surrogateescape")) & MOST for name in names)
+        return np.fromiter(hashes, np.int32, len(names))
+    if np.array_equal(names, np.arange(len(names))):
+        return None
+    hashed = (names.astype(np.uint64) * GOLDEN >> np.uint64(33)).astype(np.int32)
+    return np.where((names >= 0) & (names <= MOST), names, hashed).astype(np.int32)
 
 
 def as_ids(values: NDArray[Any]) -> NDArray[Any]:

@@ -28,7 +28,11 @@ class Engine(Protocol[T]):
     """The verbs. ``T`` is the engine's kind of tall matrix."""
 
     def random(self, *, seed: int) -> T:
-        """A sketch of random signs, as wide as the engine's matrices; row i depends on the seed and on i alone."""
+        """A sketch of random signs, as wide as the engine's matrices.
+
+        The row of a node depends on the seed and on its name alone (`naming.identities`), so that graphs which share
+        nodes, such as one before and after some edges changed, share their sketch.
+        """
 
     def fill(self, rows: Rows, *, precise: bool = False) -> T:
         """The matrix whose rows a function gives, in the graph's order.

@@ -117,8 +117,11 @@ class LocalEngine:
 
     def random(self, *, seed: int) -> LocalTall:
         """See `graphrefine.engine.Engine.random`."""
-        words = self.padded // 32
-        return LocalTall(self.kernels.signs(seed, 0, rows=self.graph.nodes, words=words, order=self.order))
+        from graphrefine.naming import identities
+
+        words, named = self.padded // 32, identities(self.graph.names)
+        drawn = self.order if named is None else named if self.order is None else named[self.order]
+        return LocalTall(self.kernels.signs(seed, 0, rows=self.graph.nodes, words=words, order=drawn))
 
     def fill(self, rows: Rows, *, precise: bool = False) -> LocalTall:
         """See `graphrefine.engine.Engine.fill`."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphrefine.embedding import Conversion, Embedding, check_output, convert, load
+from graphrefine.conversion import Conversion, convert
+from graphrefine.embedding import Embedding, check_output, load
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
 from graphrefine.vector_formats import FORMATS, choose
 

@@ -17,10 +17,12 @@ from cli_runs import check_refused, refuses, ring_of_cliques, run, works, write_
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links, random_control
 from graphrefine.evaluate import links as module
-from graphrefine.evaluate.holding_out import HeldOut, Pairs, find_entries, hold_out
-from graphrefine.evaluate.link_scores import SCORES, Known, PairScore
-from graphrefine.evaluate.ranking import auc, average_precision, middle_ranks, rank_figures
+from graphrefine.evaluate.holding_out import HeldOut, find_entries, hold_out
+from graphrefine.evaluate.link_scores import SCORES, Known
+from graphrefine.evaluate.ranking import average_precision, middle_ranks, rank_figures
 from graphrefine.graph import Graph, check
+from graphrefine.scoring import Pairs, PairScore, auc
+from graphrefine.weighing import draw, learn_weight
 from graphs import data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
 
@@ -126,11 +128,12 @@ def by_formula(name: str, graph: Graph, X: NDArray[Any], score: PairScore) -> ND
     if name == "spectral":
         assert score.middle is not None
         return np.asarray((score.vectors * score.middle) @ score.vectors.T * np.outer(d, d) ** 0.4)
+    weight = learn_weight(X, draw(graph, seed=0))
     formulas: dict[str, NDArray[Any]] = {
         "dot": dot,
         "cosine": cosine,
         "dot-degree": dot * np.outer(d, d) ** 0.4,
-        "cosine-degree": (1 + cosine) * np.outer(d, d) ** 0.2,
+        "cosine-degree": cosine + weight * np.add.outer(*[np.log(np.maximum(d, 0.5))] * 2),
         "degree": np.outer(d, d),
     }
     return formulas[name]

@@ -102,7 +102,17 @@ def test_embedding_a_file_does_not_load_scikit_learn(tmp_path: Path) -> None:
 
 
 def test_the_commands() -> None:
-    assert set(cli.commands) == {"embed", "info", "convert", "evaluate", "demo", "methods", "compare", "reproduce"}
+    assert set(cli.commands) == {
+        "embed",
+        "info",
+        "convert",
+        "evaluate",
+        "demo",
+        "methods",
+        "compare",
+        "reproduce",
+        "fold-in",
+    }
     assert set(cli.commands["evaluate"].commands) == {"labels", "links", "reconstruction"}  # type: ignore[attr-defined]
 
 

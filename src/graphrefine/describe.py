@@ -70,6 +70,19 @@ def summed_up(figures: dict[str, Any]) -> str:
     return f"{figures['output']}: {made} in {spent['total']} ({parts}; {figures['peak_mb']:,.0f} MB)"
 
 
+def drifted(aligned: dict[str, Any]) -> str:
+    """One line about vectors that were rotated onto older ones.
+
+    Examples
+    --------
+    >>> drifted({"to": "old", "shared": 1200, "before": 1.0311, "after": 0.0712})
+    'aligned to old by 1,200 shared nodes: mean drift 0.071 (1.031 before the rotation)'
+    """
+    by = f"{aligned['shared']:,} shared node{'s' * (aligned['shared'] != 1)}"
+    drift = f"mean drift {aligned['after']:.3f} ({aligned['before']:.3f} before the rotation)"
+    return f"aligned to {aligned['to']} by {by}: {drift}"
+
+
 def figures(graph: Graph) -> dict[str, Any]:
     """What can be counted in a graph."""
     components, member_of = graph.components()

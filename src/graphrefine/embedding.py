@@ -5,29 +5,26 @@ Saved and loaded in any format of ``graphrefine.vector_formats``, chosen by the 
 
 from __future__ import annotations
 
-import difflib
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.files import check_writable, replacing, replacing_folder
+from graphrefine.lookup import Lookup, Name, shown
+from graphrefine.uses import FoldMap, Uses, Weight
 from graphrefine.vector_formats import READ_ERRORS, Format, choose
+from graphrefine.vector_formats.checks import as_degrees, as_recipe, as_vectors, check_finite
 from graphrefine.vector_formats.folder import check_replaceable
 from graphrefine.vector_formats.names import Names, as_names
 from graphrefine.vector_formats.parts import Parts
 
-Name = int | str | np.integer[Any]
 
-_MANY = 100_000  # names beyond which looking for near matches would take too long
-
-
-class Embedding:
+class Embedding(Uses):
     """Vectors with the names of their nodes and the recipe that made them.
 
     Parameters
@@ -39,12 +36,20 @@ class Embedding:
         in files that are memory-mapped: those are not read just to check them.
     recipe : dict, optional
         How the vectors were made (settings, seed, version): anything that JSON can hold.
+    degrees : array of n numbers, optional
+        How many neighbours each node has, for `score`.
+    fold_map : array of shape (6k, k), or a function that gives it, optional
+        What `fold_in` has learnt from the graph; see `graphrefine.folding`.
+    degree_weight : float, or a function that gives it, optional
+        How much degrees count in `score`; see `graphrefine.weighing`. 0.1 if not given.
 
     Attributes
     ----------
     names : ndarray of n int64, or of n str (dtype object)
     vectors : ndarray of float32, (n, k), in memory or mapped from a file (then read-only)
     recipe : dict
+    degrees : ndarray of float32, (n,), or None
+        Methods of graphrefine fill it in; files of formats that cannot hold it come back without.
 
     Examples
     --------
@@ -57,46 +62,38 @@ class Embedding:
     (False, 1, 2, 2)
     """
 
-    names: Names
-    vectors: NDArray[np.float32]
-    recipe: dict[str, Any]
-
-    def __init__(self, names: Any, vectors: ArrayLike, recipe: dict[str, Any] | None = None) -> None:
-        self._take(Parts(names, _as_vectors(vectors), recipe or {}))
+    def __init__(
+        self,
+        names: Any,
+        vectors: ArrayLike,
+        recipe: dict[str, Any] | None = None,
+        *,
+        degrees: ArrayLike | None = None,
+        fold_map: FoldMap | None = None,
+        degree_weight: Weight | None = None,
+    ) -> None:
+        known = None if degrees is None else np.asarray(degrees)
+        self._take(Parts(names, as_vectors(vectors), recipe or {}, degrees=known))
+        self._weight = degree_weight
+        self._fold_map = fold_map if fold_map is None or callable(fold_map) else self._checked_map(fold_map)
 
     def _take(self, parts: Parts) -> None:
         self.vectors = parts.vectors
         self.names = as_names(parts.names, len(parts.vectors))
-        self.recipe = _as_recipe(parts.recipe)
-        self._rows: dict[int | str, int] | None = None
+        self.recipe = as_recipe(parts.recipe)
+        self.degrees = None if parts.degrees is None else as_degrees(parts.degrees, len(self), mapped=parts.mapped)
+        self._fold_map = None if parts.fold_map is None else self._checked_map(parts.fold_map)
+        self._weight = parts.degree_weight
+        self.lookup = Lookup(self.names)
         if not parts.mapped:
-            self._check_finite()
-
-    def _check_finite(self) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(self.vectors.sum()):  # then every number is; 15 times as fast as asking each
-                return
-        for row, vector in enumerate(self.vectors):
-            if not np.isfinite(vector).all():
-                bad = vector[~np.isfinite(vector)][0]
-                raise InputError(
-                    f"the vector of node {self._shown(row)} (row {row}) holds {bad}, not a number"
-                )
+            check_finite(self.vectors, self.names)
 
     def __len__(self) -> int:
         return len(self.vectors)
 
-    def _shown(self, row: int) -> str:
-        return repr(self.names.item(row))  # 7, not np.int64(7)
-
     def __repr__(self) -> str:
-        ends = f", names {self._shown(0)} ... {self._shown(-1)}" if len(self) else ""
+        ends = f", names {shown(self.names[0])} ... {shown(self.names[-1])}" if len(self) else ""
         return f"Embedding({len(self)} nodes x {self.dim}{ends})"
-
-    @property
-    def dim(self) -> int:
-        """Numbers in a vector."""
-        return int(self.vectors.shape[1])
 
     def index(self, name: Name) -> int:
         """Give the row of a node.
@@ -106,29 +103,7 @@ class Embedding:
         >>> Embedding([10, 20], [[1], [2]]).index(20)
         1
         """
-        row = self._find(name)
-        if row is None:
-            raise InputError(f"no node is called {name!r}{self._hint(name)}")
-        return row
-
-    def _find(self, name: object) -> int | None:
-        if self._rows is None:
-            self._rows = _rows_by_name(self.names)
-        if isinstance(name, np.integer | np.str_):
-            name = name.item()
-        if isinstance(name, bool) or not isinstance(name, int | str):
-            return None
-        return self._rows.get(name)
-
-    def _hint(self, name: object) -> str:
-        """Say what may have been meant."""
-        if len(self) == 0:
-            return "; the embedding is empty"
-        wanted = str if self.names.dtype == object else int
-        if not isinstance(name, wanted | np.generic):
-            return f"; the names are {'strings' if wanted is str else 'integers'}, such as {self._shown(0)}"
-        near = difflib.get_close_matches(str(name), map(str, self.names)) if len(self) <= _MANY else []
-        return f"; near it: {', '.join(near)}" if near else f"; the first is {self._shown(0)}"
+        return self.lookup.row(name)
 
     def __getitem__(self, name: Name) -> NDArray[np.float32]:
         """Give the vector of a node, by its name (not its row)."""
@@ -136,7 +111,7 @@ class Embedding:
         return vector
 
     def __contains__(self, name: object) -> bool:
-        return self._find(name) is not None
+        return self.lookup.find(name) is not None
 
     def __iter__(self) -> Iterator[int | str]:
         return iter(self.names.tolist())
@@ -164,13 +139,18 @@ class Embedding:
         """
         chosen = choose(path, format)
         _check_names(path, chosen, self.names)
+        parts = Parts(self.names, self.vectors, self.recipe)
+        if chosen.degrees and self.degrees is not None:
+            parts = parts._replace(degrees=self.degrees, degree_weight=self.degree_weight)
+        if chosen.maps:
+            parts = parts._replace(fold_map=self.fold_map)
         try:
             with (
                 replacing_folder(path, replaceable=check_replaceable, durable=durable)
                 if chosen.folder
                 else replacing(path, durable=durable)
             ) as hidden:
-                chosen.write(hidden, Parts(self.names, self.vectors, self.recipe))
+                chosen.write(hidden, parts)
         except OSError as error:
             if isinstance(error, OutputError):
                 raise
@@ -192,7 +172,7 @@ class Embedding:
         -------
         Embedding
         """
-        place, chosen = Path(path), _format_of(path, format)
+        place, chosen = Path(path), format_of(path, format)
         if place.is_file() if chosen.folder else place.is_dir():
             kind = "file" if chosen.folder else "folder"
             raise FormatError(place, f"is a {kind}, so it cannot be read as {chosen.name}")
@@ -207,7 +187,7 @@ class Embedding:
         return embedding
 
 
-def _format_of(path: str | os.PathLike[str], format: str | None) -> Format:
+def format_of(path: str | os.PathLike[str], format: str | None) -> Format:
     """Choose the format to read: a folder is the native format, whatever its name."""
     return choose(path, "folder" if format is None and Path(path).is_dir() else format)
 
@@ -215,41 +195,6 @@ def _format_of(path: str | os.PathLike[str], format: str | None) -> Format:
 def load(path: str | os.PathLike[str], *, format: str | None = None) -> Embedding:
     """Read an embedding; the same as ``Embedding.load``."""
     return Embedding.load(path, format=format)
-
-
-class Conversion(NamedTuple):
-    """What ``convert`` did."""
-
-    nodes: int
-    dim: int
-    source_format: str
-    target_format: str
-
-
-def convert(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    *,
-    source_format: str | None = None,
-    target_format: str | None = None,
-) -> Conversion:
-    """Read an embedding in one format and write it in another.
-
-    From a memory-mapped format, a block of rows at a time is in memory. The target is checked first.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> Embedding([7, 8, 9], [[1], [2], [3]]).save(folder / "some.csv")
-    >>> convert(folder / "some.csv", folder / "same.vec")
-    Conversion(nodes=3, dim=1, source_format='csv', target_format='word2vec')
-    """
-    check_output(target, format=target_format)
-    read_as = _format_of(source, source_format)
-    embedding = load(source, format=read_as.name)
-    embedding.save(target, format=target_format)
-    return Conversion(len(embedding), embedding.dim, read_as.name, choose(target, target_format).name)
 
 
 def check_output(
@@ -282,33 +227,3 @@ def _check_names(path: str | os.PathLike[str], chosen: Format, names: Names) -> 
         chosen.check_names(names)
     except InputError as error:
         raise InputError(f"{os.fspath(path)}: {error}") from None
-
-
-def _as_vectors(vectors: ArrayLike) -> NDArray[np.float32]:
-    try:
-        with np.errstate(over="ignore"):
-            array = np.ascontiguousarray(vectors, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"vectors cannot be made an array of float32: {error}") from error
-    if np.ndim(vectors) != 2:
-        raise InputError(f"vectors has the shape {np.shape(vectors)}; it must be (nodes, dim)")
-    return array
-
-
-def _as_recipe(recipe: dict[str, Any]) -> dict[str, Any]:
-    """Give a recipe as it will come back from a file (tuples as lists, for one)."""
-    if not isinstance(recipe, dict):
-        raise InputError(f"recipe must be a dict of settings, not {type(recipe).__name__}")
-    try:
-        copy: dict[str, Any] = json.loads(json.dumps(recipe, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"recipe holds something that JSON cannot: {error}") from error
-    return copy
-
-
-def _rows_by_name(names: Names) -> dict[int | str, int]:
-    rows = dict(zip(names.tolist(), range(len(names)), strict=True))
-    if len(rows) < len(names):
-        twice = next(name for row, name in enumerate(names.tolist()) if rows[name] != row)
-        raise InputError(f"the name {twice!r} stands for several rows; names must differ to be looked up")
-    return rows

@@ -170,6 +170,11 @@ class Graph:
         """Entries of each row: neighbours, or successors in a directed graph.  # (n,)."""
         return np.diff(self.indptr)
 
+    def neighbour_counts(self) -> NDArray[np.int64]:
+        """How many neighbours each node has: in a directed graph, successors and predecessors.  # (n,)."""
+        counts = self.out_counts
+        return counts + np.bincount(self.indices, minlength=self.nodes) if self.directed else counts
+
     def degrees(self) -> NDArray[np.float64]:
         """Sum of the weights in each row.  # (n,)."""
         counts = self.out_counts

@@ -15,6 +15,7 @@ from graphrefine.commands.convert import convert
 from graphrefine.commands.demo import demo
 from graphrefine.commands.embed import embed
 from graphrefine.commands.evaluate import evaluate
+from graphrefine.commands.fold_in import fold_in
 from graphrefine.commands.info import info
 from graphrefine.commands.methods import methods
 from graphrefine.commands.reproduce import reproduce
@@ -34,5 +35,5 @@ def cli() -> None:
     """  # noqa: D301  click wants the character itself, not its name
 
 
-for command in (embed, info, evaluate, compare, convert, methods, reproduce, demo):
+for command in (embed, info, evaluate, compare, fold_in, convert, methods, reproduce, demo):
     cli.add_command(command)

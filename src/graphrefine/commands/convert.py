@@ -24,10 +24,10 @@ def convert(source: str, target: str, from_format: str | None, to_format: str | 
     None is the native folder; .npy .npz .parquet .arrow .feather .safetensors; .txt .vec .w2v are word2vec's text,
     .bin its binary form; .csv .csv.gz. An .npy file holds no names.
     """
-    from graphrefine import embedding
+    from graphrefine import conversion
     from graphrefine.console import show_json
 
-    done = embedding.convert(source, target, source_format=from_format, target_format=to_format)
+    done = conversion.convert(source, target, source_format=from_format, target_format=to_format)
     if as_json:
         return show_json({"source": source, "target": target, **done._asdict()})
     print(f"{target}: {done.nodes:,} nodes x {done.dim}, {done.source_format} to {done.target_format}")

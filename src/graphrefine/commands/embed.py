@@ -22,7 +22,7 @@ from graphrefine.cli_options import (
     method_options,
     reading_options,
 )
-from graphrefine.errors import OutputError
+from graphrefine.errors import InputError, OutputError
 
 
 @click.command(
@@ -33,12 +33,21 @@ from graphrefine.errors import OutputError
                help="Where the vectors go. The suffix says how: none (a folder), .npy .npz .parquet .arrow "
                     ".safetensors .txt .vec (word2vec) .bin (the same, binary) .csv .csv.gz"),
         Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not say."),
+        Option(["--align-to"], metavar="OLD",
+               help="Rotate the vectors onto those of OLD, an embedding of some of the same nodes, and tell the drift. "
+                    "--dim is that of OLD if not given."),
         METHOD, THREADS, JSON, SET, *REFINING, *READING,
     ],
     short_help="Vectors for every node of a graph.",
 )  # fmt: skip
 def embed(
-    graph: str, output: str, output_format: str | None, threads: int | None, as_json: bool, **options: Any
+    graph: str,
+    output: str,
+    output_format: str | None,
+    align_to: str | None,
+    threads: int | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Vectors for every node of GRAPH, with the node names kept.
 
@@ -46,8 +55,8 @@ def embed(
     compressed (gz, zst, bz2, xz); or '-', standard input.
     """
     from graphrefine.console import note, progress_bar, show_json
-    from graphrefine.describe import durations, remarks, summed_up, zero_rows
-    from graphrefine.embedding import check_output
+    from graphrefine.describe import drifted, durations, remarks, summed_up, zero_rows
+    from graphrefine.embedding import check_output, load
     from graphrefine.graph import usable_threads
     from graphrefine.kernels import kernels
     from graphrefine.memory import peak_bytes
@@ -58,6 +67,9 @@ def embed(
     start = perf_counter()
     reading = reading_options(options)
     method, preset, given = method_options(options)
+    old = None if align_to is None else load(align_to)
+    if old is not None:
+        given["dim"] = _dim_of(old.dim, given["dim"], align_to)
     chosen, given_dim = settings(method, preset, **given), given["dim"]
     threads, kernel = usable_threads(threads), kernels().name
     _check_not_input(output, graph, reading["nodes"])
@@ -72,6 +84,9 @@ def embed(
         if lowered:
             note(f"warning: {found.source} has {found.nodes} nodes: --dim is lowered from {wanted} to that")
         embedding, stages = embed_graph(found, chosen, method=method, threads=threads, watcher=bar)
+        if old is not None:
+            with outer.stage("align"):
+                embedding = embedding.align_to(old)
         with outer.stage("write"):
             embedding.save(output, format=output_format)
     spent = durations({**outer.seconds, **stages.seconds}, total=perf_counter() - start)
@@ -92,6 +107,8 @@ def embed(
         "graph": found.summary(),
         "recipe": embedding.recipe,
     }
+    if old is not None:
+        figures["aligned"] = {"to": align_to, **embedding.recipe["aligned"]}
     for line in remarks(found, zero_vectors=zero_vectors):
         note(line)
     if kernel == "scipy":
@@ -99,7 +116,16 @@ def embed(
     if as_json:
         return show_json(figures)
     print(summed_up(figures))
+    if old is not None:
+        print(drifted(figures["aligned"]))
     return None
+
+
+def _dim_of(old: int, given: int | None, path: str | None) -> int:
+    """The length of vectors that are to be aligned: that of the old ones, or an error before the work."""
+    if given is not None and given != old:
+        raise InputError(f"dim={given} is not that of {path}, whose vectors have {old} numbers; leave dim out")
+    return old
 
 
 def _check_not_input(output: str, graph: str, nodes: str | int | None) -> None:

@@ -14,15 +14,9 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph import Graph
+from graphrefine.scoring import Pairs
 
 Rows = NDArray[np.int64]
-
-
-class Pairs(NamedTuple):
-    """Pairs of nodes, by their rows."""
-
-    first: Rows  # (m,)
-    second: Rows  # (m,)
 
 
 class HeldOut(NamedTuple):

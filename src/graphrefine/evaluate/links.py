@@ -26,14 +26,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.evaluate.holding_out import HeldOut, Pairs, hold_out, name_order
+from graphrefine.evaluate.holding_out import HeldOut, hold_out, name_order
 from graphrefine.evaluate.link_results import FIGURES, LinkScores, ScoreFigures
-from graphrefine.evaluate.link_scores import SCORES, Floats, Known, PairScore, chosen_scores
+from graphrefine.evaluate.link_scores import SCORES, Known, chosen_scores
 from graphrefine.evaluate.making import Maker, Making
-from graphrefine.evaluate.ranking import auc, average_precision, middle_ranks, rank_figures
+from graphrefine.evaluate.ranking import average_precision, middle_ranks, rank_figures
 from graphrefine.graph import Graph, usable_threads
 from graphrefine.linalg import one_blas_thread
 from graphrefine.progress import Stages, Watcher
+from graphrefine.scoring import Floats, Pairs, PairScore, auc
 
 SHARING = 64  # held-out edges that are ranked against the same nodes
 ROUNDING = 2e-6  # scores that differ by less, of what their terms can come to, are equal

@@ -1,7 +1,8 @@
-"""How well scores tell what is from what is not: AUC, average precision, and the ranks of what is among corruptions.
+"""How well scores tell what is from what is not: average precision, and the ranks of what is among corruptions.
 
-Ties are counted as chance would break them: a pair of equal scores is half in the right order, and a rank among equals
-is the middle one. So scores that are all equal give an AUC of 1/2, not 0 or 1.
+`graphrefine.scoring.auc` belongs to them. Ties are counted as chance would break them: a pair of equal scores is half
+in the right order, and a rank among equals is the middle one. So scores that are all equal give an AUC of 1/2, not 0 or
+1.
 """
 
 from __future__ import annotations
@@ -14,22 +15,6 @@ from numpy.typing import NDArray
 HITS = (1, 10, 50)
 
 Floats = NDArray[np.floating[Any]]
-
-
-def auc(true: Floats, false: Floats) -> float:
-    """The chance that a true one scores above a false one, equal scores counting half (Mann-Whitney).
-
-    Examples
-    --------
-    Of the six pairs, four are in the right order and one is a tie:
-
-    >>> auc(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0]))
-    0.75
-    """
-    ordered = np.sort(false)
-    below = int(np.searchsorted(ordered, true, side="left").sum())  # pairs in the right order
-    not_above = int(np.searchsorted(ordered, true, side="right").sum())
-    return (below + not_above) / 2 / (len(true) * len(false))
 
 
 def average_precision(true: Floats, false: Floats) -> float:

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.evaluate.classification import NamedVectors
-from graphrefine.evaluate.holding_out import Pairs, find_entries, name_order
-from graphrefine.evaluate.link_scores import BASELINE, SCORES, Known, PairScore
+from graphrefine.evaluate.holding_out import find_entries, name_order
+from graphrefine.evaluate.link_scores import BASELINE, SCORES, Known
 from graphrefine.evaluate.reconstruction_results import Reconstruction
 from graphrefine.graph import Graph, usable_threads
 from graphrefine.linalg import one_blas_thread
 from graphrefine.progress import Stages, Watcher
+from graphrefine.scoring import Pairs, PairScore
 
 MOST_PAIRS = 1_000_000_000  # more are sampled
 BLOCK = 1 << 24  # scores formed at a time, by each thread

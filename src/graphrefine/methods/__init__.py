@@ -86,6 +86,9 @@ def embed_graph(
     watcher: Watcher | None = None,
 ) -> tuple[Embedding, Stages]:
     """An `Embedding` of a graph by a method with settings of its own, and how long the stages took."""
+    from functools import partial
+
+    from graphrefine import folding, weighing
     from graphrefine.embedding import Embedding
     from graphrefine.graph import usable_threads
 
@@ -96,7 +99,13 @@ def embed_graph(
     if graph.isolated:
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
     recipe = {"method": method, **asdict(chosen), "directed": graph.directed, "version": __version__}  # type: ignore[call-overload]
-    return Embedding(graph.names, vectors, recipe), stages
+    degrees = graph.neighbour_counts().astype("float32")
+    learning: dict[str, Any] = {}
+    if graph.edges and not graph.directed:  # on samples of the graph, when it is needed
+        learn = partial(folding.learn, vectors, degrees, *folding.sample(graph, seed=chosen.seed))
+        weigh = partial(weighing.learn_weight, vectors, weighing.draw(graph, seed=chosen.seed))
+        learning = {"fold_map": learn, "degree_weight": weigh}
+    return Embedding(graph.names, vectors, recipe, degrees=degrees, **learning), stages
 
 
 def embed(

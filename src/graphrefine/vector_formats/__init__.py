@@ -4,19 +4,19 @@ A format is a module here with a function that writes ``Parts`` to a path and on
 Writers write where they are told (``graphrefine.files`` makes it one step); readers raise FormatError
 or any of ``READ_ERRORS``, which the caller turns into one. A new format is one file and one line.
 
-================  =====================  ========  ======  ==================================
-format            suffix                 names     recipe  on load
-================  =====================  ========  ======  ==================================
-folder            none                   kept      kept    memory-mapped
-npy               .npy                   lost (!)  lost    memory-mapped
-npz               .npz                   kept      kept    read
-parquet           .parquet               kept      kept    read
-arrow             .arrow .feather        kept      kept    memory-mapped
-safetensors       .safetensors           kept      kept    memory-mapped
-word2vec          .txt .vec .w2v         no space  lost    read
-word2vec-binary   .bin                   no space  lost    read
-csv, csv.gz       .csv .csv.gz           kept      lost    read
-================  =====================  ========  ======  ==================================
+================  =====================  ========  ================  ========  ==================
+format            suffix                 names     recipe, degrees   fold map  on load
+================  =====================  ========  ================  ========  ==================
+folder            none                   kept      kept              kept      memory-mapped
+npy               .npy                   lost (!)  lost              lost      memory-mapped
+npz               .npz                   kept      kept              kept      read
+parquet           .parquet               kept      kept              lost      read
+arrow             .arrow .feather        kept      kept              lost      memory-mapped
+safetensors       .safetensors           kept      kept              kept      memory-mapped
+word2vec          .txt .vec .w2v         no space  lost              lost      read
+word2vec-binary   .bin                   no space  lost              lost      read
+csv, csv.gz       .csv .csv.gz           kept      lost              lost      read
+================  =====================  ========  ================  ========  ==================
 
 Every format returns the vectors bit for bit, and the order of the rows. In word2vec files, strings that
 are all written as integers are, such as "1" and "2", come back as integers.
@@ -53,6 +53,8 @@ class Format:
     check: str | None = None  # the function that refuses names which the format cannot hold
     needs: str | None = None  # an optional package
     folder: bool = False
+    degrees: bool = False  # whether it holds the degrees, their weight and the recipe
+    maps: bool = False  # whether it holds the map for folding in new nodes
     bytes_per_value: int = 4  # for the size of the output to be
 
     def write(self, path: Path, parts: Parts) -> None:
@@ -82,12 +84,14 @@ class Format:
 
 
 FORMATS = (
-    Format("folder", (), "folder", folder=True),
+    Format("folder", (), "folder", folder=True, degrees=True, maps=True),
     Format("npy", (".npy",), "numpy_files", "write_npy", "read_npy"),
-    Format("npz", (".npz",), "numpy_files", "write_npz", "read_npz"),
-    Format("parquet", (".parquet",), "arrow_files", "write_parquet", "read_parquet", "check", "pyarrow"),
-    Format("arrow", (".arrow", ".feather"), "arrow_files", "write_arrow", "read_arrow", "check", "pyarrow"),
-    Format("safetensors", (".safetensors",), "safetensors_file"),
+    Format("npz", (".npz",), "numpy_files", "write_npz", "read_npz", degrees=True, maps=True),
+    Format("parquet", (".parquet",), "arrow_files", "write_parquet", "read_parquet", "check", "pyarrow", degrees=True),
+    Format(
+        "arrow", (".arrow", ".feather"), "arrow_files", "write_arrow", "read_arrow", "check", "pyarrow", degrees=True
+    ),
+    Format("safetensors", (".safetensors",), "safetensors_file", degrees=True, maps=True),
     Format("word2vec", (".txt", ".vec", ".w2v"), "word2vec_text", check="check", bytes_per_value=12),
     Format("word2vec-binary", (".bin",), "word2vec_binary", check="check"),
     Format("csv", (".csv",), "csv_file", bytes_per_value=12),

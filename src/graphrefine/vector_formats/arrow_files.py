@@ -1,9 +1,9 @@
 """Parquet and Arrow files: a column ``node`` and a column ``vector``, a fixed-size list of float32.
 
-The recipe stands in the schema's metadata under ``graphrefine``. Parquet: bytes of equal significance side by
-side and zstd (random float32 shrink by a sixth; the usual dictionary only costs time), no nulls. Arrow:
-one batch, not compressed, so that loading maps it. Files made elsewhere are read where it is clear which
-column is which.
+Where degrees are known, a column ``degree`` (float32) has them. The recipe stands in the schema's metadata under
+``graphrefine``. Parquet: bytes of equal significance side by side and zstd (random float32 shrink by a sixth; the usual
+dictionary only costs time), no nulls. Arrow: one batch, not compressed, so that loading maps it. Files made elsewhere
+are read where it is clear which column is which.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.vector_formats.names import Names
-from graphrefine.vector_formats.parts import Parts, dump_recipe, parse_recipe
+from graphrefine.vector_formats.parts import Parts, dump_recipe, parse_recipe, parse_weight
 
 _KEY = b"graphrefine"
+_WEIGHT = b"graphrefine.degree_weight"
+_DEGREE = "degree"
 _PARQUET_VALUES = 1 << 23  # numbers in a row group: 32 MB
 _ARROW_VALUES = 1 << 30
 _ROWS_READ = 8192  # at a time: three times as fast as whole row groups
@@ -75,7 +77,12 @@ def _schema(parts: Parts) -> Any:
         pa.field("node", node, nullable=False),
         pa.field("vector", vector, nullable=False),
     ]
-    return pa.schema(fields, metadata={_KEY: dump_recipe(parts.recipe)})
+    if parts.degrees is not None:
+        fields.append(pa.field(_DEGREE, pa.float32(), nullable=False))
+    metadata = {_KEY: dump_recipe(parts.recipe)}
+    if parts.degree_weight is not None:
+        metadata[_WEIGHT] = str(parts.degree_weight)
+    return pa.schema(fields, metadata=metadata)
 
 
 def _batches(parts: Parts, values: int) -> Iterator[Any]:
@@ -93,7 +100,8 @@ def _batches(parts: Parts, values: int) -> Iterator[Any]:
             vectors = pa.FixedSizeListArray.from_arrays(numbers, type=kind)
         else:
             vectors = pa.array([[]] * len(nodes), type=kind)
-        yield pa.record_batch([nodes, vectors], schema=schema)
+        degrees = [] if parts.degrees is None else [pa.array(parts.degrees[rows], type=pa.float32())]
+        yield pa.record_batch([nodes, vectors, *degrees], schema=schema)
 
 
 def read_parquet(path: Path) -> Parts:
@@ -102,11 +110,13 @@ def read_parquet(path: Path) -> Parts:
 
     with _explained(path), parquet.ParquetFile(path) as file:
         node, vector = _columns(path, file.schema_arrow)
-        columns = [vector] if node is None else [node, vector]
+        degree = _degree(file.schema_arrow)
+        columns = [column for column in (node, vector, degree) if column is not None]
         batches = file.iter_batches(batch_size=_ROWS_READ, columns=columns)
         shape = (file.metadata.num_rows, _dim(file.schema_arrow.field(vector).type))
-        names, vectors = _gather(path, batches, shape, node=node, vector=vector)
-        return Parts(names, vectors, _recipe(file.schema_arrow))
+        names, vectors, degrees = _gather(path, batches, shape, node=node, vector=vector, degree=degree)
+        weight = _weight(file.schema_arrow)
+        return Parts(names, vectors, _recipe(file.schema_arrow), degrees=degrees, degree_weight=weight)
 
 
 def read_arrow(path: Path) -> Parts:
@@ -132,14 +142,16 @@ def _read_arrow(path: Path) -> Parts:
     file = pa.ipc.open_file(pa.memory_map(str(path)))
     node, vector = _columns(path, file.schema)
     batches = [file.get_batch(index) for index in range(file.num_record_batches)]
-    recipe = _recipe(file.schema)
+    recipe, degree = _recipe(file.schema), _degree(file.schema)
     if len(batches) == 1:
         batches[0].validate(full=True)  # offsets and text only; the vectors are not read
         vectors = _vectors(path, batches[0].column(vector))
-        return Parts(_names(path, batches[0], node, 0), vectors, recipe, mapped=True)
+        degrees = _degrees(path, batches[0], degree)
+        names = _names(path, batches[0], node, 0)
+        return Parts(names, vectors, recipe, mapped=True, degrees=degrees, degree_weight=_weight(file.schema))
     shape = (sum(len(batch) for batch in batches), _dim(file.schema.field(vector).type))
-    names, vectors = _gather(path, iter(batches), shape, node=node, vector=vector)
-    return Parts(names, vectors, recipe)
+    names, vectors, degrees = _gather(path, iter(batches), shape, node=node, vector=vector, degree=degree)
+    return Parts(names, vectors, recipe, degrees=degrees, degree_weight=_weight(file.schema))
 
 
 def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
@@ -165,11 +177,33 @@ def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
     raise FormatError(path, f"has several columns that could name the nodes, none called 'node': {found}")
 
 
+def _degree(schema: Any) -> str | None:
+    """The column of degrees, in files of our own: elsewhere the name may mean anything."""
+    ours = _KEY in (schema.metadata or {})
+    return _DEGREE if ours and _DEGREE in schema.names else None
+
+
+def _degrees(path: Path, batch: Any, degree: str | None) -> NDArray[np.float32] | None:
+    if degree is None:
+        return None
+    if batch.column(degree).null_count:
+        raise FormatError(path, f"has missing numbers in its column {degree!r}")
+    degrees: NDArray[np.float32] = batch.column(degree).to_numpy(zero_copy_only=False)
+    return degrees
+
+
 def _gather(
-    path: Path, batches: Iterator[Any], shape: tuple[int, int | None], *, node: str | None, vector: str
-) -> tuple[Names, NDArray[np.float32]]:
+    path: Path,
+    batches: Iterator[Any],
+    shape: tuple[int, int | None],
+    *,
+    node: str | None,
+    vector: str,
+    degree: str | None,
+) -> tuple[Names, NDArray[np.float32], NDArray[np.float32] | None]:
     """Copy the batches into one array, whose width the first one tells if the schema does not."""
     names: list[Names] = [np.arange(0)]
+    degrees = [np.empty(0, np.float32)]
     rows, dim = shape
     out = np.empty((rows, dim or 0), dtype=np.float32)
     done = 0
@@ -181,8 +215,10 @@ def _gather(
             raise FormatError(path, f"has vectors of {out.shape[1]} and of {vectors.shape[1]} numbers")
         out[done : done + len(vectors)] = vectors
         names.append(_names(path, batch, node, done))
+        if (counted := _degrees(path, batch, degree)) is not None:
+            degrees.append(counted)
         done += len(vectors)
-    return np.concatenate(names[1:] or names), out
+    return np.concatenate(names[1:] or names), out, None if degree is None else np.concatenate(degrees)
 
 
 def _dim(kind: Any) -> int | None:
@@ -221,6 +257,11 @@ def _names(path: Path, batch: Any, node: str | None, start: int) -> Names:
         column = column.dictionary_decode()
     names: Names = column.to_numpy(zero_copy_only=False)
     return names
+
+
+def _weight(schema: Any) -> float | None:
+    text = (schema.metadata or {}).get(_WEIGHT)
+    return None if text is None else parse_weight(text.decode())
 
 
 def _recipe(schema: Any) -> dict[str, Any]:

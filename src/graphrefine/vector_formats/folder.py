@@ -5,6 +5,8 @@
     vectors.npy    float32, (n, k)
     names.npy      int64 (n,), or the UTF-8 bytes of all names; absent where the names are 0, 1, ..., n - 1
     offsets.npy    int64 (n + 1,): where each name begins in those bytes; only for strings
+    degrees.npy    float32 (n,): how many neighbours each node has; absent if not known
+    fold_map.npy   float32 (6k, k): what folding in new nodes has learnt; absent if nothing
     meta.json      what this is: version, counts, kind of names, size of each file in bytes, recipe
 
 A folder is never changed once it is in place, only replaced whole. A reader holds on to the folder that it
@@ -26,10 +28,10 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.files import recover
 from graphrefine.vector_formats.names import Names, is_range, pack, unpack
-from graphrefine.vector_formats.parts import FORMAT_VERSION, Parts, map_npy
+from graphrefine.vector_formats.parts import FORMAT_VERSION, Parts, map_npy, parse_weight
 
 MARK = "graphrefine embedding"
-_FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy"})
+_FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", "degrees.npy", "fold_map.npy"})
 _CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # what file browsers leave behind
 _ATTEMPTS = 100  # each one is lost only to a whole replacement in those few microseconds
 
@@ -38,6 +40,7 @@ def write(path: Path, parts: Parts) -> None:
     """Fill the existing, empty folder ``path``."""
     kind, arrays = _name_arrays(parts.names)
     arrays["vectors.npy"] = parts.vectors
+    arrays |= {f"{name}.npy": array for name, array in parts.extras().items()}
     for name, array in arrays.items():
         with (path / name).open("wb") as file:  # a real file: NumPy writes it in one go
             np.save(file, array, allow_pickle=False)
@@ -51,6 +54,8 @@ def write(path: Path, parts: Parts) -> None:
         "files": {name: (path / name).stat().st_size for name in sorted(arrays)},
         "recipe": parts.recipe,
     }
+    if parts.degree_weight is not None:
+        meta["degree_weight"] = parts.degree_weight
     (path / "meta.json").write_text(json.dumps(meta, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
@@ -137,7 +142,10 @@ def _read(folder: _Folder) -> Parts:
     shape = (meta["nodes"], meta["dim"])
     vectors = _load(folder, "vectors.npy", meta, dtype=np.dtype(np.float32), shape=shape)
     names = _load_names(folder, meta)
-    return Parts(names, vectors, meta["recipe"], mapped=True)
+    floats, extras = np.dtype(np.float32), ("degrees", "fold_map")
+    more = {name: _load(folder, f"{name}.npy", meta, dtype=floats) for name in extras if f"{name}.npy" in meta["files"]}
+    weight = parse_weight(meta.get("degree_weight"))
+    return Parts(names, vectors, meta["recipe"], mapped=True, degree_weight=weight, **more)
 
 
 def _checked_meta(path: Path, text: bytes) -> dict[str, Any]:

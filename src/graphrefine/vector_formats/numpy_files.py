@@ -1,6 +1,7 @@
 """NumPy's own files: ``.npy`` (the vectors alone) and ``.npz`` (vectors, names and recipe). No pickle, ever.
 
-An ``.npz`` holds ``vectors`` (n, k), ``names`` (n integers or NumPy strings) and ``recipe`` (JSON).
+An ``.npz`` holds ``vectors`` (n, k), ``names`` (n integers or NumPy strings) and ``recipe`` (JSON);
+if they are known, also ``degrees`` (n,), ``degree_weight`` and ``fold_map`` (6k, k).
 NumPy's strings all take the room of the longest: names of very different length, or ending in a null
 character, are kept instead as ``names_text`` (UTF-8 bytes) and ``names_offsets`` (n + 1).
 """
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
 from graphrefine.vector_formats.names import Names, is_range, pack, unpack
-from graphrefine.vector_formats.parts import Parts, dump_recipe, map_npy, parse_recipe
+from graphrefine.vector_formats.parts import Parts, dump_recipe, map_npy, parse_recipe, parse_weight
 
 _WASTE = 8  # longest name over mean name beyond which NumPy's strings are too wasteful
 
@@ -43,6 +44,9 @@ def read_npy(path: Path) -> Parts:
 def write_npz(path: Path, parts: Parts) -> None:
     """Write vectors, names and recipe."""
     arrays: dict[str, Any] = {"vectors": parts.vectors, "recipe": np.array(dump_recipe(parts.recipe))}
+    arrays |= parts.extras()
+    if parts.degree_weight is not None:
+        arrays["degree_weight"] = np.array(parts.degree_weight)
     with path.open("wb") as file:
         np.savez(file, **arrays, **_name_arrays(parts.names))
 
@@ -75,7 +79,9 @@ def _read_npz(path: Path) -> Parts:
         vectors = as_vectors(path, archive["vectors"])
         names = _read_names(archive, len(vectors))
         recipe = parse_recipe(str(archive["recipe"])) if "recipe" in archive else {}
-    return Parts(names, vectors, recipe)
+        extras = {name: archive[name] for name in ("degrees", "fold_map") if name in archive}
+        weight = parse_weight(archive["degree_weight"]) if "degree_weight" in archive else None
+    return Parts(names, vectors, recipe, degree_weight=weight, **extras)
 
 
 def _read_names(archive: Any, nodes: int) -> Names:

@@ -1,4 +1,4 @@
-"""What every format stores: names, vectors and the recipe; and how an array is mapped from a file."""
+"""What every format stores: names, vectors and more where it can; and how an array is mapped from a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMAT_VERSION = 1  # of the folder's layout and of every key that graphrefine a
 
 
 class Parts(NamedTuple):
-    """An embedding, taken apart.
+    """An embedding, taken apart. Formats that cannot hold the degrees or the map leave them out.
 
     ``mapped`` says that the vectors stay on disk until they are touched, so that nothing may read
     them all just to check them.
@@ -26,6 +26,14 @@ class Parts(NamedTuple):
     vectors: NDArray[np.float32]  # (n, k)
     recipe: dict[str, Any]
     mapped: bool = False
+    degrees: NDArray[Any] | None = None  # (n,)
+    fold_map: NDArray[Any] | None = None  # (6k, k), see `graphrefine.folding`
+    degree_weight: float | None = None  # see `graphrefine.weighing`; kept where the degrees are
+
+    def extras(self) -> dict[str, NDArray[Any]]:
+        """The arrays that are there beside names and vectors, by name."""
+        found = {"degrees": self.degrees, "fold_map": self.fold_map}
+        return {name: array for name, array in found.items() if array is not None}
 
 
 def map_array(file: IO[bytes], offset: int, *, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -56,6 +64,16 @@ def map_npy(file: IO[bytes]) -> NDArray[Any]:
         raise ValueError("holds Python objects, which are never loaded")
     array = map_array(file, file.tell(), dtype=dtype, shape=shape[::-1] if fortran else shape)
     return array.T if fortran else array
+
+
+def parse_weight(value: Any) -> float | None:
+    """The weight of the degrees, as a file has it; ValueError if it is no weight."""
+    if value is None:
+        return None
+    weight = float(value)
+    if not 0 <= weight < float("inf"):
+        raise ValueError(f"the weight of the degrees is {weight}")
+    return weight
 
 
 def dump_recipe(recipe: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """The safetensors format, written by hand: eight bytes of header length, a JSON header, raw arrays.
 
 Tensors: ``vectors`` F32 (n, k); ``names`` I64 (n,), or for strings ``names_text`` U8 and ``names_offsets``
-I64 (n + 1,); neither where the names are 0, 1, ..., n - 1. The recipe is JSON under ``__metadata__``.
+I64 (n + 1,); neither where the names are 0, 1, ..., n - 1; ``degrees`` F32 (n,) and ``fold_map`` F32 (6k, k) if they
+are known. The recipe is JSON under ``__metadata__``.
 The arrays follow each other without a gap, the widest numbers first, so that each is aligned.
 """
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError
 from graphrefine.vector_formats.names import Names, is_range, pack, unpack
 from graphrefine.vector_formats.numpy_files import as_vectors
-from graphrefine.vector_formats.parts import FORMAT_VERSION, Parts, dump_recipe, map_array, parse_recipe
+from graphrefine.vector_formats.parts import FORMAT_VERSION, Parts, dump_recipe, map_array, parse_recipe, parse_weight
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),
@@ -28,7 +29,8 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "F16": np.dtype("<f2"),
     "U8": np.dtype("u1"),
 }
-_OURS = ("vectors", "names", "names_text", "names_offsets")
+_EXTRAS = ("degrees", "fold_map")
+_OURS = ("vectors", "names", "names_text", "names_offsets", *_EXTRAS)
 _LONGEST_HEADER = 100_000_000  # the format's own limit
 _ALIGNMENT = 64
 
@@ -36,9 +38,10 @@ _ALIGNMENT = 64
 def write(path: Path, parts: Parts) -> None:
     """Write vectors, names and recipe."""
     arrays = _name_arrays(parts.names) | {"vectors": ("F32", parts.vectors)}
+    arrays |= {name: ("F32", array) for name, array in parts.extras().items()}
     arrays = dict(sorted(arrays.items(), key=lambda item: -item[1][1].itemsize))
     with path.open("wb") as file:
-        file.write(_header(arrays, parts.recipe))
+        file.write(_header(arrays, parts))
         for code, array in arrays.values():
             array.astype(_DTYPES[code], copy=False).tofile(file)
 
@@ -52,8 +55,10 @@ def _name_arrays(names: Names) -> dict[str, tuple[str, NDArray[Any]]]:
     return {"names_text": ("U8", text), "names_offsets": ("I64", offsets)}
 
 
-def _header(arrays: dict[str, tuple[str, NDArray[Any]]], recipe: dict[str, Any]) -> bytes:
-    metadata = {"format": "graphrefine", "version": str(FORMAT_VERSION), "recipe": dump_recipe(recipe)}
+def _header(arrays: dict[str, tuple[str, NDArray[Any]]], parts: Parts) -> bytes:
+    metadata = {"format": "graphrefine", "version": str(FORMAT_VERSION), "recipe": dump_recipe(parts.recipe)}
+    if parts.degree_weight is not None:
+        metadata["degree_weight"] = str(parts.degree_weight)
     header: dict[str, Any] = {"__metadata__": metadata}
     start = 0
     for name, (code, array) in arrays.items():
@@ -77,7 +82,9 @@ def read(path: Path) -> Parts:
         raise FormatError(path, f"has no tensor 'vectors'; it holds {found}: not an embedding")
     vectors = as_vectors(path, tensors["vectors"])
     recipe = parse_recipe(metadata.get("recipe", "{}"))
-    return Parts(_names(tensors, len(vectors)), vectors, recipe, mapped=True)
+    extras = {name: tensors[name] for name in _EXTRAS if name in tensors}
+    weight = parse_weight(metadata.get("degree_weight"))
+    return Parts(_names(tensors, len(vectors)), vectors, recipe, mapped=True, degree_weight=weight, **extras)
 
 
 def _read_header(path: Path, file: IO[bytes]) -> tuple[dict[str, Any], int]:

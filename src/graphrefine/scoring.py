@@ -1,0 +1,156 @@
+"""Scores of pairs of nodes: how likely an edge is.
+
+Every score has one form, so that two functions serve them all:
+
+``score(u, v) = inner_u inner_v sum_k middle_k X_uk X_vk * outer_u outer_v + added_u + added_v``
+
+The score of an `Embedding` is `cosine_degree`,
+
+``cos(x_u, x_v) + w (ln d_u + ln d_v)``,
+
+with d the number of neighbours. Vectors of length 1 have forgotten the degrees, which say much about where edges are;
+that one term gives them back. How much they say differs from graph to graph, so w is learnt (`weighing`). It is a sum,
+not a product, so that degrees count alike for likely and unlikely pairs, and the nodes of the highest score for a given
+one are those of the largest inner product with ``(x_u, 1)`` of the rows ``(x_v, w ln d_v)``: any index of inner
+products finds them. ``benchmarks/link_scores.py`` measures it, by the `auc`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+DEGREE_WEIGHT = 0.1  # where it was not learnt
+BLOCK = 1 << 14  # pairs scored at a time
+
+Floats = NDArray[np.float32]
+Which = NDArray[np.int64] | slice  # nodes
+
+
+class Pairs(NamedTuple):
+    """Pairs of nodes, by their rows."""
+
+    first: NDArray[np.int64]  # (m,)
+    second: NDArray[np.int64]  # (m,)
+
+
+@dataclass(frozen=True)
+class PairScore:
+    """A score of pairs of nodes, in the form above; what is None is 1 everywhere, or 0 where it is added."""
+
+    vectors: Floats  # (n, k)
+    middle: Floats | None = None  # (k,)
+    inner: Floats | None = None  # (n,)
+    outer: Floats | None = None  # (n,)
+    added: Floats | None = None  # (n,)
+
+    def of_pairs(self, pairs: Pairs) -> Floats:
+        """The scores of pairs.
+
+        Examples
+        --------
+        >>> score = PairScore(np.array([[1, 2], [3, 4]], np.float32), outer=np.array([1, 2], np.float32))
+        >>> score.of_pairs(Pairs(np.array([0]), np.array([1]))).tolist()
+        [22.0]
+        """
+        scores = np.empty(len(pairs.first), np.float32)
+        for lo in range(0, len(scores), BLOCK):
+            first, second = (side[lo : lo + BLOCK] for side in pairs)
+            sums = np.einsum("ij,ij->i", self._left(first), self.vectors[second])
+            scores[lo : lo + BLOCK] = self._finished(sums, first, second)
+        return scores
+
+    def against(self, nodes: Which, others: Which) -> Floats:
+        """The score of each node with each of the others.  # (nodes, others)."""
+        return self._finished(self._left(nodes) @ self.vectors[others].T, nodes, others)
+
+    def in_order(self, order: NDArray[np.int64]) -> PairScore:
+        """The same score where node ``order[i]`` is called i."""
+        if np.array_equal(order, np.arange(len(order))):
+            return self
+        terms = {"inner": self.inner, "outer": self.outer, "added": self.added}
+        moved: dict[str, Any] = {name: None if term is None else term[order] for name, term in terms.items()}
+        return replace(self, vectors=self.vectors[order], **moved)
+
+    def sizes(self, pairs: Pairs) -> Floats:
+        """What the terms of these scores can come to, signs aside: rounding is in proportion to it."""
+        lengths = [np.sqrt(np.einsum("ij,ij->i", rows, rows)) for rows in map(self._weighted, pairs)]
+        without = replace(self, added=None if self.added is None else np.abs(self.added))
+        return without._finished(lengths[0] * lengths[1], *pairs)
+
+    def _weighted(self, nodes: NDArray[np.int64]) -> Floats:
+        rows = self.vectors[nodes]
+        return rows if self.middle is None else rows * np.sqrt(np.abs(self.middle))
+
+    def _left(self, nodes: Which) -> Floats:
+        rows = self.vectors[nodes]
+        return rows if self.middle is None else rows * self.middle
+
+    def _finished(self, sums: Floats, first: Which, second: Which) -> Floats:
+        """Scores from sums: of pairs, or of all first with all second."""
+        column = (-1, *[1] * (sums.ndim - 1))
+        for scale in (self.inner, self.outer):
+            if scale is not None:
+                sums *= scale[first].reshape(column)
+                sums *= scale[second]
+        if self.added is not None:
+            sums += self.added[first].reshape(column)
+            sums += self.added[second]
+        return sums
+
+
+def cosine(vectors: Floats) -> PairScore:
+    """The cosine; 0 for a zero vector.
+
+    Examples
+    --------
+    >>> cosine(np.array([[3, 0], [4, 3]], np.float32)).of_pairs(Pairs(np.array([0]), np.array([1]))).round(3).tolist()
+    [0.800000011920929]
+    """
+    return PairScore(vectors, inner=inverse_lengths(vectors))
+
+
+def cosine_degree(vectors: Floats, degrees: NDArray[Any], weight: float = DEGREE_WEIGHT) -> PairScore:
+    """The cosine, plus what the degrees say.
+
+    Examples
+    --------
+    An edge to a hub is likelier than one to a leaf: here by 0.1 ln 100.
+
+    >>> same = cosine_degree(np.ones((3, 1), np.float32), np.array([1, 1, 100]))
+    >>> same.against(np.array([0]), np.array([1, 2])).round(2).tolist()
+    [[1.0, 1.4600000381469727]]
+    """
+    return replace(cosine(vectors), added=(weight * log_degrees(degrees)).astype(np.float32))
+
+
+def log_degrees(degrees: NDArray[Any]) -> NDArray[np.float64]:
+    """The logarithm of degrees; a node without edges counts as one of half a neighbour."""
+    logs: NDArray[np.float64] = np.log(np.maximum(degrees, 0.5), dtype=np.float64)
+    return logs
+
+
+def inverse_lengths(vectors: Floats) -> Floats:
+    """What makes rows unit; zero for rows of zeros.  # (n,)."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    inverse: Floats = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1), 0).astype(np.float32)
+    return inverse
+
+
+def auc(true: NDArray[np.floating[Any]], false: NDArray[np.floating[Any]]) -> float:
+    """The chance that a true one scores above a false one, equal scores counting half (Mann-Whitney).
+
+    Examples
+    --------
+    Of the six pairs, four are in the right order and one is a tie:
+
+    >>> auc(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0]))
+    0.75
+    """
+    ordered = np.sort(false)
+    below = int(np.searchsorted(ordered, true, side="left").sum())  # pairs in the right order
+    not_above = int(np.searchsorted(ordered, true, side="right").sum())
+    return (below + not_above) / 2 / (len(true) * len(false))

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.files import check_writable, replacing, replacing_folder
 from graphrefine.lookup import Lookup, Name, shown
+from graphrefine.sides import Side
 from graphrefine.uses import FoldMap, Uses, Weight
 from graphrefine.vector_formats import READ_ERRORS, Format, choose
 from graphrefine.vector_formats.checks import as_degrees, as_recipe, as_vectors, check_finite
@@ -84,7 +85,7 @@ class Embedding(Uses):
         self.degrees = None if parts.degrees is None else as_degrees(parts.degrees, len(self), mapped=parts.mapped)
         self._fold_map = None if parts.fold_map is None else self._checked_map(parts.fold_map)
         self._weight = parts.degree_weight
-        self.lookup = Lookup(self.names)
+        self.lookup = Lookup(self.names, self.sides)
         if not parts.mapped:
             check_finite(self.vectors, self.names)
 
@@ -95,15 +96,18 @@ class Embedding(Uses):
         ends = f", names {shown(self.names[0])} ... {shown(self.names[-1])}" if len(self) else ""
         return f"Embedding({len(self)} nodes x {self.dim}{ends})"
 
-    def index(self, name: Name) -> int:
-        """Give the row of a node.
+    def index(self, name: Name, *, side: Side | None = None) -> int:
+        """Give the row of a node in `vectors`; or, where a side is said, in `source` or `target`.
 
         Examples
         --------
         >>> Embedding([10, 20], [[1], [2]]).index(20)
         1
+        >>> users_and_items = Embedding([1, 2, 1], [[1], [2], [3]], {"sides": "rows", "sources": 2})
+        >>> users_and_items.index(2), users_and_items.index(1, side="target")
+        (1, 0)
         """
-        return self.lookup.row(name)
+        return self.lookup.row(name, side)
 
     def __getitem__(self, name: Name) -> NDArray[np.float32]:
         """Give the vector of a node, by its name (not its row)."""
@@ -111,7 +115,7 @@ class Embedding(Uses):
         return vector
 
     def __contains__(self, name: object) -> bool:
-        return self.lookup.find(name) is not None
+        return bool(self.lookup.on_sides(name))
 
     def __iter__(self) -> Iterator[int | str]:
         return iter(self.names.tolist())

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.sides import SIDES, Side, Sides
 from graphrefine.vector_formats.names import Names
 
 Name = int | str | np.integer[Any]
@@ -20,39 +21,57 @@ _MANY = 100_000  # names beyond which looking for near matches would take too lo
 
 
 class Lookup:
-    """The rows of an array of names.
+    """The rows of an array of names: of all of them, or within a side where there are two sets of nodes.
 
     Examples
     --------
     >>> lookup = Lookup(np.array([10, 20]))
     >>> lookup.find(20), lookup.find(30), lookup.rows([20, 10]).tolist()
     (1, None, [1, 0])
+    >>> users_and_items = Lookup(np.array([1, 2, 2, 3]), Sides("rows", 2))
+    >>> users_and_items.row(3), users_and_items.row(2, "source"), users_and_items.row(2, "target")
+    (3, 1, 0)
+    >>> users_and_items.row(2)
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: 2 stands on both sides; say which: index(2, side="source") or side="target"
     """
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
+    def __init__(self, names: Names, sides: Sides = Sides(None)) -> None:
+        self.names, self.sides = names, sides
 
     @cached_property
-    def _rows(self) -> dict[int | str, int]:
-        rows = dict(zip(self.names.tolist(), range(len(self.names)), strict=True))
-        if len(rows) < len(self.names):
-            twice = next(name for row, name in enumerate(self.names.tolist()) if rows[name] != row)
-            raise InputError(f"the name {twice!r} stands for several rows; names must differ to be looked up")
-        return rows
+    def _by_side(self) -> dict[Side, dict[int | str, int]]:
+        """The row of each name within each side; one table where both sides are the same."""
+        sides = SIDES if self.sides.kind == "rows" else SIDES[:1]
+        return {side: _rows_by_name(self.sides.names(self.names, side)) for side in sides}
 
-    def find(self, name: object) -> int | None:
-        """The row of a node, or None."""
+    def on_sides(self, name: object) -> dict[Side, int]:
+        """The row of a name within each side on which it stands."""
         if isinstance(name, np.integer | np.str_):
             name = name.item()
         if isinstance(name, bool) or not isinstance(name, int | str):
-            return None
-        return self._rows.get(name)
+            return {}
+        return {side: rows[name] for side, rows in self._by_side.items() if name in rows}
 
-    def row(self, name: object) -> int:
-        """The row of a node."""
-        row = self.find(name)
+    def find(self, name: object, side: Side | None = None) -> int | None:
+        """The row of a node among all, or within a side; None if there is none."""
+        if side is not None and side not in SIDES:
+            raise InputError(f"side={side!r} is not known; it is 'source' or 'target'")
+        found = self.on_sides(name)
+        if side is not None:
+            return found.get(side if side in self._by_side else "source")
+        if len(found) > 1:
+            raise InputError(
+                f'{shown(name)} stands on both sides; say which: index({shown(name)}, side="source") or side="target"'
+            )
+        return next((row + self.sides.first(at) for at, row in found.items()), None)
+
+    def row(self, name: object, side: Side | None = None) -> int:
+        """The row of a node among all, or within a side."""
+        row = self.find(name, side)
         if row is None:
-            raise InputError(f"no node is called {shown(name)}{self.hint(name)}")
+            where = f" on the {side} side" if side and self.sides.kind == "rows" else ""
+            raise InputError(f"no node is called {shown(name)}{where}{self.hint(name, side)}")
         return row
 
     def rows(self, names: Iterable[object]) -> Rows:
@@ -60,19 +79,19 @@ class Lookup:
         return np.fromiter(map(self.row, names), np.int64)
 
     def check_distinct(self) -> None:
-        """Raise InputError if two rows have one name."""
-        self.find("")
+        """Raise InputError if two rows, of one side, have one name."""
+        self.on_sides("")
 
-    def hint(self, name: object) -> str:
+    def hint(self, name: object, side: Side | None = None) -> str:
         """What may have been meant."""
-        if len(self.names) == 0:
-            return "; the embedding is empty"
-        wanted, first = (str, "strings") if self.names.dtype == object else (int, "integers")
+        names = self.names if side is None else self.sides.names(self.names, side)
+        if len(names) == 0:
+            return "; there is no node there" if len(self.names) else "; the embedding is empty"
+        wanted, kind = (str, "strings") if names.dtype == object else (int, "integers")
         if not isinstance(name, wanted | np.generic):
-            return f"; the names are {first}, such as {shown(self.names[0])}"
-        few = len(self.names) <= _MANY
-        near = difflib.get_close_matches(str(name), map(str, self.names)) if few else []
-        return f"; near it: {', '.join(near)}" if near else f"; the first is {shown(self.names[0])}"
+            return f"; the names are {kind}, such as {shown(names[0])}"
+        near = difflib.get_close_matches(str(name), map(str, names)) if len(names) <= _MANY else []
+        return f"; near it: {', '.join(dict.fromkeys(near))}" if near else f"; the first is {shown(names[0])}"
 
     def shared(self, other: Lookup) -> tuple[Rows, Rows]:
         """The rows here, and there, of the names that both have.
@@ -83,10 +102,23 @@ class Lookup:
         >>> here.tolist(), there.tolist()
         ([0, 2], [1, 0])
         """
+        if "rows" in (self.sides.kind, other.sides.kind):
+            return self._shared_by_side(other)
         if self.names.dtype == other.names.dtype == np.int64:  # the same, in no time
             _, here, there = np.intersect1d(self.names, other.names, return_indices=True)
             return here.astype(np.int64), there.astype(np.int64)
-        pairs = [(row, place) for name, row in self._rows.items() if (place := other.find(name)) is not None]
+        pairs = [(row, place) for row, name in enumerate(self.names) if (place := other.find(name)) is not None]
+        both = np.array(pairs, np.int64).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
+
+
+    def _shared_by_side(self, other: Lookup) -> tuple[Rows, Rows]:
+        pairs = [
+            (row + self.sides.first(side), place + other.sides.first(side))
+            for side, rows in self._by_side.items()
+            for name, row in rows.items()
+            if (place := other.on_sides(name).get(side)) is not None
+        ]
         both = np.array(pairs, np.int64).reshape(-1, 2)
         return both[:, 0], both[:, 1]
 
@@ -99,3 +131,11 @@ def is_name(value: object) -> bool:
 def shown(name: object) -> str:
     """A name for people: 7, not np.int64(7)."""
     return repr(name.item() if isinstance(name, np.generic) else name)
+
+
+def _rows_by_name(names: Names) -> dict[int | str, int]:
+    rows = dict(zip(names.tolist(), range(len(names)), strict=True))
+    if len(rows) < len(names):
+        twice = next(name for row, name in enumerate(names.tolist()) if rows[name] != row)
+        raise InputError(f"the name {twice!r} stands for several rows; names must differ to be looked up")
+    return rows

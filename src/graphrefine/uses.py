@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from graphrefine import aligning, folding, scoring
 from graphrefine.errors import InputError
 from graphrefine.lookup import Lookup, is_name, shown
+from graphrefine.sides import Sides
 
 Weight = float | Callable[[], float]  # of the degrees: learnt, or how to learn it
 FoldMap = NDArray[np.float32] | Callable[[], NDArray[np.float32]]  # learnt, or how to learn it
@@ -48,6 +49,42 @@ class Uses:
     def dim(self) -> int:
         """Numbers in a vector."""
         return int(self.vectors.shape[1])
+
+    @property
+    def sides(self) -> Sides:
+        """Where source and target vectors lie; see `graphrefine.sides`."""
+        return Sides.of(self.recipe, (len(self.vectors), self.dim))
+
+    @property
+    def source(self) -> NDArray[np.float32]:
+        """Vectors of nodes as sources: of directed graphs half of the columns, of bipartite ones the first rows.
+
+        Where edges have no direction, source and target are both `vectors`. The score of an edge from u to v is
+        ``source[u] @ target[v]``. A view, not a copy.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> both = Embedding(["ada", "bob"], [[1, 2, 3, 4], [5, 6, 7, 8]], {"sides": "columns"})
+        >>> both.source[0].tolist(), both.target[1].tolist()
+        ([1.0, 2.0], [7.0, 8.0])
+        """
+        return self.sides.vectors(self.vectors, "source")
+
+    @property
+    def target(self) -> NDArray[np.float32]:
+        """Vectors of nodes as targets; see `source`."""
+        return self.sides.vectors(self.vectors, "target")
+
+    @property
+    def source_names(self) -> NDArray[Any]:
+        """The node of each row of `source`."""
+        return self.sides.names(self.names, "source")
+
+    @property
+    def target_names(self) -> NDArray[Any]:
+        """The node of each row of `target`."""
+        return self.sides.names(self.names, "target")
 
     def _checked_map(self, fold_map: NDArray[Any]) -> NDArray[np.float32]:
         shape = (folding.BLOCKS * self.dim, self.dim)

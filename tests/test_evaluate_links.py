@@ -238,8 +238,10 @@ def test_graphs_that_cannot_be_judged_are_refused() -> None:
         evaluate_links(complete, dim=2)
     with pytest.raises(InputError, match="leaves none to embed or none to find"):
         evaluate_links([(0, 1)], dim=1)
-    with pytest.raises(InputError, match="read as directed"):
-        evaluate_links(random_graph(50, directed=True), dim=2)
+    with pytest.raises(InputError, match="'spectral' is for undirected graphs, and this one was read as directed"):
+        evaluate_links(random_graph(50, directed=True), dim=2, scores=["spectral"])
+    with pytest.raises(InputError, match=r"turned=0.5: .* is not directed, so that no edge can be turned round"):
+        evaluate_links(random_graph(50), dim=2, turned=0.5)
 
 
 def test_a_graph_with_hardly_any_free_pairs_is_taken() -> None:
@@ -266,7 +268,9 @@ def test_the_command(tmp_path: Path) -> None:
         (["--held-out", "1.5"], "--held-out 1.5: a part"),
         (["--method", "nonesuch"], "--method 'nonesuch' is not known"),
         (["--scores", "nonesuch"], "--scores 'nonesuch' is not known"),
-        (["--directed"], "read it without directed"),
+        (["--directed", "--turned", "1.5"], "--turned 1.5: a part of the pairs, from 0 to 1"),
+        (["--turned", "0.5"], "is not directed"),
+        (["--directed", "--dim", "7"], "dim must be even; choose 6 or 8"),
         (["--dim", "99"], "--dim 99 is larger than the graph"),
         (["--repeats", "0"], "--repeats 0: at least 1"),
         (["--set", "seed=5"], "'seed' is given twice"),

@@ -140,7 +140,7 @@ def embed_arguments(
         else:
             arguments += ["--set", f"{name}={_text(value)}"]
     for name, value in reading.items():
-        if name in ("directed", "header") and value is not None:
+        if name in ("directed", "bipartite", "header") and value is not None:
             arguments += [f"--{name}"] if value else ["--no-header"] if name == "header" else []
         elif value is not None:
             arguments += [f"--{name}", "none" if value is False else _text(value)]

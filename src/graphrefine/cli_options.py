@@ -100,6 +100,8 @@ def under(heading: str, *options: Option) -> tuple[Option, ...]:
 READING = under(
     "Reading the graph",
     Option(["--directed"], is_flag=True, help="Edges have a direction."),
+    Option(["--bipartite"], is_flag=True,
+           help="The two columns are two sets of nodes, such as users and items, even where names coincide."),
     Option(["--weights"], metavar="COLUMN", callback=_parse_weights,
            help="Column of the weights, by name or position from 0, or 'none'.  [default: one called weight, or "
                 "the third of three]"),
@@ -183,7 +185,7 @@ def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, 
 _ARGUMENTS = "|".join(
     [
         *(str(option.name) for option in (*READING, *REFINING, METHOD, THREADS)),
-        *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked", "top", "sample"),
+        *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked", "turned", "top", "sample"),
         *("methods", "dims", "time_limit", "memory_limit"),
         *("only", "data"),
     ]
@@ -199,12 +201,12 @@ def in_options(message: str) -> str:
     '--dim 9 is larger than the graph; say --source, or --weights none'
     """
     typed = "|".join(re.escape(word) for word in sys.argv[1:] if "=" in word) or "(?!)"
-    argument = rf"(?<![\w./'\"-])(?P<name>{_ARGUMENTS})=(?P<false>False)?(?P<value>(?=[^\s,;.)]))?"
+    argument = rf"(?<![\w./'\"-])(?P<name>{_ARGUMENTS})=(?P<false>False)?(?P<true>True)?(?P<value>(?=[^\s,;.)]))?"
 
     def option(found: re.Match[str]) -> str:
         if found["typed"]:
             return found["typed"]
-        value = " none" if found["false"] else " " if found["value"] is not None else ""
+        value = " none" if found["false"] else " " if found["value"] is not None and not found["true"] else ""
         return f"--{found['name'].replace('_', '-')}{value}"
 
     return re.sub(f"(?P<typed>{typed})|{argument}", option, message)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.console import seconds
+from graphrefine.kernels import ingest
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
@@ -25,6 +26,7 @@ REMARKS = {
 }
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 BLOCK = 8192  # rows looked at together
+SYMMETRIC = 4  # of what `inspect_rows` sees
 
 
 def remarks(graph: Graph, *, zero_vectors: int = 0) -> list[str]:
@@ -32,7 +34,10 @@ def remarks(graph: Graph, *, zero_vectors: int = 0) -> list[str]:
     counts = {**graph.report, "isolated": graph.isolated, "zero_vectors": max(zero_vectors - graph.isolated, 0)}
     if counts.get("reciprocal") == graph.edges:  # a symmetric matrix, or a list meant so
         del counts["reciprocal"]
-    return [f"note: {text}: {counts[name]:,}" for name, text in REMARKS.items() if counts.get(name)]
+    lines = [f"note: {text}: {counts[name]:,}" for name, text in REMARKS.items() if counts.get(name)]
+    if graph.directed and ingest.inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
+        lines.append("note: every edge is there in both directions, so that directed says nothing; leave it out")
+    return lines
 
 
 def zero_rows(vectors: NDArray[np.float32]) -> int:
@@ -107,11 +112,23 @@ def described(
     cores = "1 thread" if threads == 1 else f"{threads} threads"
     return [
         ("graph", figures["source"]),
-        ("nodes", f"{figures['nodes']:,} ({figures['isolated']:,} isolated)"),
-        ("edges", f"{figures['edges']:,} {'directed' if figures['directed'] else 'undirected'}"),
+        ("nodes", f"{figures['nodes']:,} ({_sides(figures)}{figures['isolated']:,} isolated)"),
+        ("edges", f"{figures['edges']:,} {_kind(figures)}"),
         ("weights", weights),
         ("components", f"{figures['components']:,}, the largest of {figures['largest_component']:,} nodes"),
         ("out-degree" if figures["directed"] else "degree", ", ".join(degrees)),
         ("embedding", f"dim {chosen.dim} takes about {seconds(cost.seconds)} on {cores} and "
                       f"{cost.peak_bytes / 1e6:,.0f} MB, reading and writing aside"),
     ]  # fmt: skip
+
+
+def _sides(figures: dict[str, Any]) -> str:
+    if not figures.get("bipartite"):
+        return ""
+    return f"{figures['sources']:,} sources, {figures['nodes'] - figures['sources']:,} targets; "
+
+
+def _kind(figures: dict[str, Any]) -> str:
+    if figures.get("bipartite"):
+        return "between sources and targets"
+    return "directed" if figures["directed"] else "undirected"

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.files import check_writable, replacing, replacing_folder
 from graphrefine.lookup import Lookup, Name, shown
+from graphrefine.recommending import best, excluded
 from graphrefine.sides import Side
 from graphrefine.uses import FoldMap, Uses, Weight
 from graphrefine.vector_formats import READ_ERRORS, Format, choose
@@ -108,6 +109,34 @@ class Embedding(Uses):
         (1, 0)
         """
         return self.lookup.row(name, side)
+
+    def recommend(self, source: Name, n: int = 20, *, exclude: Any = ()) -> list[tuple[int | str, float]]:
+        """Give the n targets with the highest ``source . target``, and their scores, the highest first.
+
+        Parameters
+        ----------
+        source : name
+            A user, if the graph was bipartite; any node otherwise.
+        n : int
+            How many; fewer where there are no more.
+        exclude : Graph, or names of targets
+            What is not to be recommended: names, or the neighbours that the source has in a graph. A node is never
+            recommended to itself.
+
+        Examples
+        --------
+        >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
+        >>> two.recommend("ann"), two.recommend("ann", exclude=["cake"])
+        ([('cake', 3.0), ('tea', 1.0)], [('tea', 1.0)])
+        """
+        if not isinstance(n, int) or n < 1:
+            raise InputError(f"n={n!r}: a positive number of recommendations is expected")
+        row = self.index(source, side="source")
+        found = [self.lookup.find(name, "target") for name in excluded(exclude, source)]
+        without = [at for at in found if at is not None] + ([] if self.sides.kind == "rows" else [row])
+        scores = self.target @ self.source[row]
+        chosen = best(scores, n, without=np.array(without, np.int64))
+        return list(zip(self.target_names[chosen].tolist(), scores[chosen].tolist(), strict=True))
 
     def __getitem__(self, name: Name) -> NDArray[np.float32]:
         """Give the vector of a node, by its name (not its row)."""

@@ -44,6 +44,9 @@ class Graph:
         The node of each row: int64 if every id is an integer, else an object array of strings.
     directed
         Whether row u holds only the edges that leave u.
+    sources
+        Of a bipartite graph: how many nodes are on its first side (users); they come first, and every edge joins one of
+        them and one of the others (items). A name may stand once on each side. None: not read as bipartite.
     report
         What was counted while reading; `summary` explains it.
     source
@@ -65,6 +68,7 @@ class Graph:
     directed: bool = False
     report: Mapping[str, Any] = field(default_factory=dict)
     source: str = "memory"
+    sources: int | None = None
 
     @classmethod
     def from_edges(
@@ -127,11 +131,13 @@ class Graph:
         return graph_of_matrix(matrix, directed=directed, names=names, threads=usable_threads(threads))
 
     def __repr__(self) -> str:
-        direction = "directed" if self.directed else "undirected"
+        kind = "directed" if self.directed else "undirected"
+        if self.sources is not None:
+            kind = f"bipartite ({self.sources:,} + {self.nodes - self.sources:,})"
         parts = [
             f"{self.nodes:,} node{'s' * (self.nodes != 1)}",
             f"{self.edges:,} edge{'s' * (self.edges != 1)}",
-            direction,
+            kind,
             "weighted" if self.weighted else "unweighted",
         ]
         if self.isolated:
@@ -236,6 +242,7 @@ class Graph:
             "nodes": self.nodes,
             "edges": self.edges,
             "directed": self.directed,
+            **({} if self.sources is None else {"bipartite": True, "sources": self.sources}),
             "weighted": self.weighted,
             "isolated": self.isolated,
             **self.report,
@@ -250,6 +257,7 @@ def build(
     threads: int,
     report: Mapping[str, Any] | None = None,
     source: str = "memory",
+    sources: int | None = None,
 ) -> Graph:
     """Merge numbered edges into rows. The arrays are trusted: they were checked where they came in."""
     first, second, names = numbered
@@ -274,6 +282,7 @@ def build(
         directed=directed,
         report={**counts, **(report or {})},
         source=source,
+        sources=sources,
     )
 
 
@@ -324,12 +333,20 @@ def check(graph: Graph) -> None:
             raise InputError("weights must be finite, positive, and not all 1")
     if graph.names.dtype not in (np.int64, object) or len(graph.names) != graph.nodes:
         raise InputError(f"{len(graph.names)} names of type {graph.names.dtype} for {graph.nodes} nodes")
-    if len(set(graph.names.tolist())) != graph.nodes:
+    sides = (graph.names[: graph.sources], graph.names[graph.nodes if graph.sources is None else graph.sources :])
+    if any(len(set(side.tolist())) != len(side) for side in sides):
         raise InputError("two nodes have the same name")
+    if graph.sources is not None and not _joins_sides(graph, graph.sources):
+        raise InputError("every edge of a bipartite graph joins one of the first nodes, the sources, and another")
     seen = ingest.inspect_rows(graph.indptr, graph.indices, graph.weights)
     wanted = 3 if graph.directed else 7
     if seen < 0 or seen & wanted != wanted:
         raise InputError("rows must ascend, without self-loops, and mirror each other if undirected")
+
+
+def _joins_sides(graph: Graph, sources: int) -> bool:
+    split = graph.indptr[sources]
+    return bool((graph.indices[:split] >= sources).all() and (graph.indices[split:] < sources).all())
 
 
 def _row_numbers(source: NDArray[Any], target: NDArray[Any], names: NDArray[Any]) -> Numbered:

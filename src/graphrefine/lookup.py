@@ -74,9 +74,9 @@ class Lookup:
             raise InputError(f"no node is called {shown(name)}{where}{self.hint(name, side)}")
         return row
 
-    def rows(self, names: Iterable[object]) -> Rows:
+    def rows(self, names: Iterable[object], side: Side | None = None) -> Rows:
         """The rows of several nodes."""
-        return np.fromiter(map(self.row, names), np.int64)
+        return np.fromiter((self.row(name, side) for name in names), np.int64)
 
     def check_distinct(self) -> None:
         """Raise InputError if two rows, of one side, have one name."""

@@ -47,6 +47,34 @@ def graph_of_matrix(
     )
 
 
+def bipartite_of_matrix(matrix: Any, *, threads: int, weighted: bool = True, source: str = "memory") -> Graph:
+    """A matrix whose rows and columns are two sets of nodes, each named from 0, the rows first.
+
+    Examples
+    --------
+    >>> bipartite_of_matrix([[1, 0, 2], [0, 0, 1]], threads=1)
+    Graph(5 nodes, 3 edges, bipartite (2 + 3), weighted, 1 isolated)
+    """
+    from scipy.sparse import coo_array
+
+    entries = matrix if hasattr(matrix, "tocsr") else np.asarray(matrix)
+    if len(entries.shape) != 2 or entries.dtype.kind not in "biuf":
+        raise InputError(f"a matrix of real numbers is needed, not {entries.dtype} of shape {entries.shape}")
+    listed = coo_array(entries)
+    rows, columns = listed.shape
+    if rows + columns > np.iinfo(np.int32).max:
+        raise InputError(f"a graph of {rows:,} + {columns:,} nodes is too large: the limit is 2^31 - 1")
+    weights = check_weights(listed.data, listed.nnz)
+    numbered = (
+        listed.coords[0].astype(np.int32),
+        (listed.coords[1] + rows).astype(np.int32),
+        np.concatenate([np.arange(rows, dtype=np.int64), np.arange(columns, dtype=np.int64)]),
+    )
+    ones = np.minimum(np.ceil(weights), 1)
+    values = weights if weighted else ones
+    return build(numbered, values, directed=False, threads=threads, source=source, sources=rows)
+
+
 def graph_of_rows(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
@@ -102,6 +130,7 @@ def _compressed(matrix: Any, directed: bool) -> tuple[NDArray[np.int64], NDArray
 def check_square(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Raise InputError unless the matrix can be an adjacency matrix."""
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise InputError(f"an adjacency matrix must be square, not {' x '.join(map(str, shape))}")
+        way_out = "; bipartite=True reads its rows and columns as two sets of nodes" if len(shape) == 2 else ""
+        raise InputError(f"an adjacency matrix must be square, not {' x '.join(map(str, shape))}{way_out}")
     if dtype.kind not in "biuf":
         raise InputError(f"an adjacency matrix must hold real numbers, not {dtype}")

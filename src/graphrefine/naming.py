@@ -107,6 +107,35 @@ def add_nodes(numbered: Numbered, extra: NDArray[Any]) -> Numbered:
     return table[source], table[target], united
 
 
+def split_sides(numbered: Numbered, *, all_rows: bool = False) -> tuple[Numbered, int]:
+    """Number sources and targets as two sets of nodes, whatever their names; and how many sources there are.
+
+    Sources come first. On each side are the names that stand there in an edge; with ``all_rows`` the ids are row
+    numbers, and each side has all from 0 to its largest.
+
+    Examples
+    --------
+    >>> both = number(np.array([1, 2, 2]), np.array([1, 1, 3]))
+    >>> (source, target, names), sources = split_sides(both)
+    >>> source.tolist(), target.tolist(), names.tolist(), sources
+    ([0, 1, 1], [2, 2, 3], [1, 2, 1, 3], 2)
+    """
+    *ends, names = numbered
+    ranks, kept = [], []
+    for side in ends:
+        there = np.zeros(len(names) + 1, np.bool_)  # the last one stands for -1: no node
+        there[side] = True
+        there[-1] = False
+        if all_rows:
+            there[: int(side.max(initial=-1)) + 1] = True
+        ranks.append(np.where(there, np.cumsum(there) - 1, -1))
+        kept.append(names[there[:-1]])
+    sources = len(kept[0])
+    targets = np.where(ranks[1] >= 0, ranks[1] + sources, -1)
+    first, second = (rank[side].astype(np.int32) for rank, side in zip((ranks[0], targets), ends, strict=True))
+    return (first, second, np.concatenate(kept)), sources
+
+
 def object_array(values: Sequence[Any]) -> NDArray[Any]:
     """A one-dimensional object array, whatever the values are."""
     array = np.empty(len(values), dtype=object)

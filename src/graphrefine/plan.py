@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.arcs import normalised
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.memory import held_bytes, peak_bytes
-from graphrefine.methods import embed_graph
+from graphrefine.methods import embed_graph, find
+from graphrefine.methods.contract import Shape
+from graphrefine.methods.refining import arcs_and_columns, two_sides
 from graphrefine.operators import Operator, proximity, transition
 from graphrefine.rangefinder import TOGETHER
 from graphrefine.refine import Settings
@@ -48,7 +51,26 @@ def estimate(graph: Graph, chosen: Settings, *, threads: int) -> Estimate:
         start = perf_counter()
         embed_graph(graph, chosen, threads=threads)
         return Estimate(perf_counter() - start, peak_bytes())
+    if two_sides(graph, chosen):
+        needed = find("refine").memory(Shape.of(graph), chosen)
+        return Estimate(_seconds_of_sides(graph, chosen, threads), max(peak_bytes(), held_bytes() + needed))
     return Estimate(_seconds(graph, chosen, threads), _bytes(graph, chosen))
+
+
+def _seconds_of_sides(graph: Graph, chosen: Settings, threads: int) -> float:
+    start = perf_counter()
+    arcs, width = arcs_and_columns(graph, chosen.dim)
+    engine = LocalEngine(arcs, columns=width, threads=threads, bfloat16=chosen.bfloat16)
+    N = normalised(arcs)[0]
+    turned = N.T
+    engine._product(N)
+    engine._product(turned)
+    once = perf_counter() - start
+    probe = _Probe(engine, threads)
+    x = probe.fresh_half()
+    rounds = chosen.power + 1
+    dense = probe.gram() + probe.rotation(triangular=True)
+    return once + probe.touching(3) + rounds * (probe.product(N, x) + probe.product(turned, x) + 2 * dense)
 
 
 def _bytes(graph: Graph, chosen: Settings) -> int:

@@ -21,8 +21,8 @@ from graphrefine.formats.common import Column, EdgeTable, MatrixTable, Options
 from graphrefine.formats.objects import kind_of
 from graphrefine.formats.source import CODECS, Source
 from graphrefine.graph import Graph, build, usable_threads
-from graphrefine.matrix import graph_of_matrix, graph_of_rows, row_names
-from graphrefine.naming import Numbered, add_nodes, name_array, object_array
+from graphrefine.matrix import bipartite_of_matrix, graph_of_matrix, graph_of_rows, row_names
+from graphrefine.naming import Numbered, add_nodes, name_array, object_array, split_sides
 
 _WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 
@@ -31,6 +31,7 @@ def read(
     graph: Any,
     *,
     directed: bool = False,
+    bipartite: bool = False,
     weights: Any = None,
     source: Column | None = None,
     target: Column | None = None,
@@ -59,7 +60,12 @@ def read(
     graph
         A path, ``"-"`` for standard input, or an object. A `Graph` comes back as it is.
     directed
-        Whether (u, v) leads from u to v only.
+        Whether (u, v) leads from u to v only. Where edges are listed in both directions, as in a symmetric matrix, that
+        is an arc each way.
+    bipartite
+        Whether the ends of edges are two sets of nodes: sources (users) and targets (items), even where their names
+        coincide. The rows and the columns of a matrix, square or not, are the two sets. Sources come first; see
+        `Graph.sources`.
     weights
         The column (or attribute) of the weights, by name or position from 0; an array for edges in arrays;
         False: no weights, even if there are some. By default a column called weight, or the third of three.
@@ -90,10 +96,12 @@ def read(
     >>> graph.names.tolist(), graph.edges, graph.weights.tolist()
     (['ann', 'bob', 'cy'], 2, [3.0, 3.0, 1.0, 1.0])
     """
+    _check_sides(graph, directed=directed, bipartite=bipartite, nodes=nodes)
     if isinstance(graph, Graph):
         return graph
     options = Options(
         directed=directed,
+        bipartite=bipartite,
         weights=weights,
         source=source,
         target=target,
@@ -113,6 +121,20 @@ def read(
     kind = kind_of(graph)
     _check_options(options, kind.options, kind.name)
     return _finish(kind.load(graph, options), options, nodes, "memory")
+
+
+def _check_sides(graph: Any, *, directed: bool, bipartite: bool, nodes: Any) -> None:
+    if not bipartite:
+        return
+    if directed:
+        raise InputError("directed=True and bipartite=True exclude each other: edges of two sets lead one way anyway")
+    if nodes is not None:
+        raise InputError(
+            "nodes= cannot tell to which of the two sides of a bipartite graph nodes belong; give a matrix, whose rows "
+            "and columns without entries stay"
+        )
+    if isinstance(graph, Graph) and graph.sources is None:
+        raise InputError(f"{graph.source} was not read as bipartite; read it again with bipartite=True")
 
 
 def _read_file(source: Source, options: Options, nodes: Any, name: str | None) -> Graph:
@@ -153,6 +175,11 @@ def _format_of(source: Source, name: str | None) -> Format:
 
 def _check_options(options: Options, allowed: frozenset[str], what: str) -> None:
     plain = Options()
+    if options.bipartite and "bipartite" not in allowed:
+        raise InputError(
+            f"bipartite=True does not apply to {what}, which does not say which end is on which side; give pairs "
+            "(source, target), or a matrix with a row for each source and a column for each target"
+        )
     for name in ("weights", "source", "target", "delimiter", "header", "comments", "encoding", "variable"):
         if name not in allowed and getattr(options, name) is not getattr(plain, name):
             usable = f"it takes {', '.join(sorted(allowed))}"
@@ -162,17 +189,34 @@ def _check_options(options: Options, allowed: frozenset[str], what: str) -> None
 def _finish(table: EdgeTable | MatrixTable, options: Options, nodes: Any, source: str) -> Graph:
     """The graph of what a loader found."""
     extra = _nodes(nodes)
-    if isinstance(table, MatrixTable):
+    if isinstance(table, MatrixTable) and options.bipartite:
+        graph = _bipartite(table.matrix, options, source)
+        graph = replace(graph, report={**graph.report, **table.report})
+    elif isinstance(table, MatrixTable):
         graph = _of_matrix(table.matrix, options, extra, source)
         graph = replace(graph, report={**graph.report, **table.report})
     else:
         numbered = table.numbered if extra is None else _with_nodes(table.numbered, extra)
-        settings: dict[str, Any] = {"directed": options.directed, "threads": options.threads}
+        sources = None
+        if options.bipartite:
+            numbered, sources = split_sides(numbered, all_rows=table.row_numbers)
+        settings: dict[str, Any] = {"directed": options.directed, "threads": options.threads, "sources": sources}
         graph = build(numbered, table.weights, report=table.report, source=source, **settings)
     if graph.edges == 0:
         loops = graph.report["self_loops"]
         raise InputError(f"there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
     return graph
+
+
+def _bipartite(matrix: Any, options: Options, source: str) -> Graph:
+    if isinstance(matrix, tuple):
+        from scipy.sparse import csc_array
+
+        indptr, indices, values = matrix
+        data = np.ones(len(indices), dtype=np.float32) if values is None else values
+        matrix = csc_array((data, indices, indptr), shape=(len(indptr) - 1, len(indptr) - 1))
+    weighted = options.weights is not False
+    return bipartite_of_matrix(matrix, weighted=weighted, threads=options.threads, source=source)
 
 
 def _of_matrix(matrix: Any, options: Options, names: Any, source: str) -> Graph:

@@ -8,7 +8,7 @@ The score of an `Embedding` is `cosine_degree`,
 
 ``cos(x_u, x_v) + w (ln d_u + ln d_v)``,
 
-with d the number of neighbours. Vectors of length 1 have forgotten the degrees, which say much about where edges are;
+with d the number of neighbours; of directed and bipartite graphs it is ``source_u . target_v``. Vectors of length 1 have forgotten the degrees, which say much about where edges are;
 that one term gives them back. How much they say differs from graph to graph, so w is learnt (`weighing`). It is a sum,
 not a product, so that degrees count alike for likely and unlikely pairs, and the nodes of the highest score for a given
 one are those of the largest inner product with ``(x_u, 1)`` of the rows ``(x_v, w ln d_v)``: any index of inner
@@ -46,6 +46,12 @@ class PairScore:
     inner: Floats | None = None  # (n,)
     outer: Floats | None = None  # (n,)
     added: Floats | None = None  # (n,)
+    second: PairScore | None = None  # what the second of a pair has instead, if it is another
+
+    @property
+    def other(self) -> PairScore:
+        """What the second node of a pair has."""
+        return self.second or self
 
     def of_pairs(self, pairs: Pairs) -> Floats:
         """The scores of pairs.
@@ -59,13 +65,13 @@ class PairScore:
         scores = np.empty(len(pairs.first), np.float32)
         for lo in range(0, len(scores), BLOCK):
             first, second = (side[lo : lo + BLOCK] for side in pairs)
-            sums = np.einsum("ij,ij->i", self._left(first), self.vectors[second])
+            sums = np.einsum("ij,ij->i", self._left(first), self.other.vectors[second])
             scores[lo : lo + BLOCK] = self._finished(sums, first, second)
         return scores
 
     def against(self, nodes: Which, others: Which) -> Floats:
         """The score of each node with each of the others.  # (nodes, others)."""
-        return self._finished(self._left(nodes) @ self.vectors[others].T, nodes, others)
+        return self._finished(self._left(nodes) @ self.other.vectors[others].T, nodes, others)
 
     def in_order(self, order: NDArray[np.int64]) -> PairScore:
         """The same score where node ``order[i]`` is called i."""
@@ -77,9 +83,13 @@ class PairScore:
 
     def sizes(self, pairs: Pairs) -> Floats:
         """What the terms of these scores can come to, signs aside: rounding is in proportion to it."""
-        lengths = [np.sqrt(np.einsum("ij,ij->i", rows, rows)) for rows in map(self._weighted, pairs)]
-        without = replace(self, added=None if self.added is None else np.abs(self.added))
-        return without._finished(lengths[0] * lengths[1], *pairs)
+        both = self._weighted(pairs.first), self.other._weighted(pairs.second)
+        lengths = [np.sqrt(np.einsum("ij,ij->i", rows, rows)) for rows in both]
+        second = None if self.second is None else self.second._unsigned()
+        return replace(self._unsigned(), second=second)._finished(lengths[0] * lengths[1], *pairs)
+
+    def _unsigned(self) -> PairScore:
+        return replace(self, added=None if self.added is None else np.abs(self.added))
 
     def _weighted(self, nodes: NDArray[np.int64]) -> Floats:
         rows = self.vectors[nodes]
@@ -92,13 +102,13 @@ class PairScore:
     def _finished(self, sums: Floats, first: Which, second: Which) -> Floats:
         """Scores from sums: of pairs, or of all first with all second."""
         column = (-1, *[1] * (sums.ndim - 1))
-        for scale in (self.inner, self.outer):
-            if scale is not None:
+        for scale, others in ((self.inner, self.other.inner), (self.outer, self.other.outer)):
+            if scale is not None and others is not None:
                 sums *= scale[first].reshape(column)
-                sums *= scale[second]
-        if self.added is not None:
+                sums *= others[second]
+        if self.added is not None and self.other.added is not None:
             sums += self.added[first].reshape(column)
-            sums += self.added[second]
+            sums += self.other.added[second]
         return sums
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphrefine import aligning, folding, scoring
 from graphrefine.errors import InputError
 from graphrefine.lookup import Lookup, is_name, shown
-from graphrefine.sides import Sides
+from graphrefine.sides import SIDES, Side, Sides
 
 Weight = float | Callable[[], float]  # of the degrees: learnt, or how to learn it
 FoldMap = NDArray[np.float32] | Callable[[], NDArray[np.float32]]  # learnt, or how to learn it
@@ -109,10 +109,14 @@ class Uses:
     @property
     def score_name(self) -> str:
         """Which score `score` gives, as `graphrefine evaluate links` calls it: by the cosine alone without degrees."""
+        if self.sides.kind is not None:
+            return "dot"
         return "cosine" if self.degrees is None else "cosine-degree"
 
     @cached_property
     def _scoring(self) -> scoring.PairScore:
+        if self.sides.kind is not None:
+            return scoring.PairScore(self.source, second=scoring.PairScore(self.target))
         if self.degrees is None:
             return scoring.cosine(self.vectors)
         return scoring.cosine_degree(self.vectors, self.degrees, self.degree_weight)
@@ -120,8 +124,9 @@ class Uses:
     def score(self, u: Any, v: Any = None) -> Any:
         """How likely an edge between nodes is: the higher, the likelier.
 
-        ``cos(x_u, x_v) + w (ln d_u + ln d_v)`` with w the `degree_weight`; the cosine alone where `degrees` is None,
-        which `score_name` tells.
+        ``cos(x_u, x_v) + w (ln d_u + ln d_v)`` with w the `degree_weight`; the cosine alone where `degrees` is None;
+        ``source_u . target_v`` of directed and bipartite graphs, with u among the sources and v among the targets.
+        `score_name` tells which.
 
         Parameters
         ----------
@@ -149,11 +154,12 @@ class Uses:
         >>> people.score("ada").shape
         (3,)
         """
-        first = self.lookup.rows([u] if is_name(u) else u)
+        sides: tuple[Side | None, Side | None] = SIDES if self.sides.kind else (None, None)
+        first = self.lookup.rows([u] if is_name(u) else u, sides[0])
         if v is None:
             found = self._scoring.against(first, slice(None))
             return found[0] if is_name(u) else found
-        second = self.lookup.rows([v] if is_name(v) else v)
+        second = self.lookup.rows([v] if is_name(v) else v, sides[1])
         if len(first) != len(second) and not (is_name(u) or is_name(v)):
             raise InputError(f"{len(first)} nodes cannot be paired with {len(second)}; give as many, or one name")
         pairs = scoring.Pairs(*np.broadcast_arrays(first, second))
@@ -185,9 +191,11 @@ class Uses:
         """
         from graphrefine.new_nodes import read_new_nodes
 
-        if self.recipe.get("directed"):
+        if self.recipe.get("directed") or self.sides.kind:
+            kind = "bipartite" if self.sides.kind == "rows" else "directed"
             raise InputError(
-                "the vectors are of a directed graph; fold_in knows undirected edges: embed it anew instead"
+                f"the vectors are of a {kind} graph; fold_in knows undirected edges of one set of nodes: embed it anew "
+                "instead"
             )
         found = read_new_nodes(edges, self.lookup)
         vectors = folding.Folder(self.vectors, self.degrees, self.fold_map).fold(found.known, found.new)
@@ -246,13 +254,16 @@ class Uses:
         self._check_dim(old)
         shared = self.lookup.shared(old.lookup)
         if not len(shared[0]):
-            ours, theirs = (shown(each.names[0]) if len(each.names) else "no node" for each in (self, old))
+            here, there = (shown(each.names[0]) if len(each.names) else "no node" for each in (self, old))
             raise InputError(
-                f"no node is in both embeddings, so there is nothing to align by; the names begin with {ours} here and "
-                f"{theirs} there"
+                f"no node is in both embeddings, so there is nothing to align by; the names begin with {here} here and "
+                f"{there} there"
             )
-        R = aligning.rotation(self.vectors, old.vectors, shared)
-        drift = aligning.drift(self.vectors, old.vectors, shared, R)
+        ours, theirs = self._turnable(), old._turnable()
+        if self.sides.kind == "columns":  # one rotation for source and target, so that their products stay
+            shared = (np.concatenate([2 * shared[0], 2 * shared[0] + 1]), np.concatenate([2 * shared[1], 2 * shared[1] + 1]))
+        R = aligning.rotation(ours, theirs, shared)
+        drift = aligning.drift(ours, theirs, shared, R)
         if drift.shared < self.dim:
             warnings.warn(
                 f"{drift.shared:,} shared nodes with vectors do not settle a rotation of {self.dim} numbers: the nodes "
@@ -261,12 +272,21 @@ class Uses:
             )
         fold_map = None if self.fold_map is None else folding.turned(self.fold_map, R)
         recipe = {**self.recipe, "aligned": drift._asdict()}
-        vectors = aligning.rotated(self.vectors, R)
+        vectors = aligning.rotated(ours, R).reshape(self.vectors.shape)
         return type(self)(
             self.names, vectors, recipe, degrees=self.degrees, fold_map=fold_map, degree_weight=self._weight
         )
 
+    def _turnable(self) -> NDArray[np.float32]:
+        """The vectors as rows to be rotated alike: of directed graphs, source and target of a node one after another."""
+        return self.vectors.reshape(-1, self.dim // 2) if self.sides.kind == "columns" else self.vectors
+
     def _check_dim(self, other: Self) -> None:
+        if other.sides.kind != self.sides.kind:
+            raise InputError(
+                "one embedding has source and target vectors, and the other does not have them, or not in the same way; "
+                "make both from the same kind of graph"
+            )
         if other.dim != self.dim:
             raise InputError(
                 f"vectors of {self.dim} and of {other.dim} numbers do not go together; choose one dim for both"

@@ -60,7 +60,7 @@ def embed(
     from graphrefine.graph import usable_threads
     from graphrefine.kernels import kernels
     from graphrefine.memory import peak_bytes
-    from graphrefine.methods import embed_graph, settings
+    from graphrefine.methods import embed_graph, find, settings
     from graphrefine.progress import Stages
     from graphrefine.reader import read
 
@@ -78,11 +78,13 @@ def embed(
         outer = Stages(bar)
         with outer.stage("read"):
             found = read(graph, threads=threads, **reading)
-        lowered = given_dim is None and chosen.dim > found.nodes
-        wanted, chosen = chosen.dim, replace(chosen, dim=found.nodes) if lowered else chosen
+        most = find(method).most_columns(found, chosen)
+        lowered = given_dim is None and chosen.dim > most
+        wanted, chosen = chosen.dim, replace(chosen, dim=most) if lowered else chosen
         check_output(output, format=output_format, names=found.names, values=found.nodes * chosen.dim)
         if lowered:
-            note(f"warning: {found.source} has {found.nodes} nodes: --dim is lowered from {wanted} to that")
+            to = "that" if most == found.nodes else f"{most}, as it must be even"
+            note(f"warning: {found.source} has {found.nodes} nodes: --dim is lowered from {wanted} to {to}")
         embedding, stages = embed_graph(found, chosen, method=method, threads=threads, watcher=bar)
         if old is not None:
             with outer.stage("align"):

@@ -89,6 +89,9 @@ def labels(
                help="Nodes to rank each hidden edge against."),
         Option(["--ranked"], type=int, default=100_000, show_default=True, metavar="N",
                help="At most so many of the hidden edges are ranked."),
+        Option(["--turned"], type=float, metavar="PART",
+               help="Of a directed graph: part of the pairs without an arc that are hidden arcs turned round.  "
+                    "[default: 0.5]"),
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
                help="Of what is hidden and drawn, and of the method."),
         THREADS, JSON, *READING,
@@ -96,8 +99,8 @@ def labels(
     short_help="How well vectors tell where edges are missing.",
 )  # fmt: skip
 def links(
-    graph: str, held_out: float, repeats: int, scores: tuple[str, ...] | None, corruptions: int, ranked: int, seed: int,
-    threads: int | None, as_json: bool, **options: Any,
+    graph: str, held_out: float, repeats: int, scores: tuple[str, ...] | None, corruptions: int, ranked: int,
+    turned: float | None, seed: int, threads: int | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Link prediction: hide some edges of GRAPH, embed the rest, and see whether the vectors find what is hidden.
 
@@ -120,6 +123,7 @@ def links(
             scores=tuple(SCORES) if scores is None else scores,
             corruptions=corruptions,
             ranked=ranked,
+            turned=turned,
             threads=threads,
             progress=bar,
             **settings,

@@ -34,7 +34,7 @@ def info(graph: str, threads: int | None, as_json: bool, **options: Any) -> None
         with stages.stage("read"):
             found = read(graph, threads=threads, **reading)
         if given_dim is None:
-            chosen = replace(chosen, dim=min(chosen.dim, found.nodes))
+            chosen = replace(chosen, dim=min(chosen.dim, find("refine").most_columns(found, chosen)))
         find("refine").check(found, chosen)
         with stages.stage("predict"):
             cost = estimate(found, chosen, threads=threads)

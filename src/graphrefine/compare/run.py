@@ -83,6 +83,11 @@ def compare(
         Told how far it is.
     """
     whole, count, stages = read(graph), usable_threads(threads), Stages(watcher)
+    if whole.sources is not None:
+        raise InputError(
+            f"{whole.source} was read as bipartite, and methods are compared on a graph of one kind of nodes; read it "
+            "without bipartite, or judge one method at a time (graphrefine evaluate links)"
+        )
     names = _checked_methods(methods)
     lengths = list(dict.fromkeys(dims)) if dims else [min(128, whole.nodes)]
     for dim in lengths:

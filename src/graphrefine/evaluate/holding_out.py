@@ -25,11 +25,15 @@ class HeldOut(NamedTuple):
     rest: Graph  # the same nodes
     edges: Pairs  # what was taken out
     others: Pairs  # as many pairs that are no edges
+    turned: int  # of these, the first so many are held-out arcs turned round
     key: tuple[int, ...]  # what they were drawn with
 
 
-def hold_out(graph: Graph, part: float, *, repeat: int, seed: int) -> HeldOut:
-    """Take a random part of the edges out of an undirected graph, and draw as many pairs that are no edges.
+def hold_out(graph: Graph, part: float, *, repeat: int, seed: int, turned: float = 0.0) -> HeldOut:
+    """Take a random part of the edges out of a graph, and draw as many pairs that are no edges.
+
+    Of a directed graph the pairs are ordered, and a part ``turned`` of them are held-out arcs the other way round,
+    where those are no arcs, and as far as they go. Of a bipartite graph they are pairs of a source and a target.
 
     Examples
     --------
@@ -44,7 +48,7 @@ def hold_out(graph: Graph, part: float, *, repeat: int, seed: int) -> HeldOut:
             f"held_out={part:g} of the {graph.edges:,} edges of {graph.source} leaves none to embed or none to find; "
             "a graph with more edges is needed"
         )
-    free = graph.nodes * (graph.nodes - 1) // 2 - graph.edges
+    free = _pairs(graph) - graph.edges
     if free < size:
         raise InputError(
             f"{graph.source} has {free:,} pairs of nodes without an edge, and {size:,} are needed, as many as the held "
@@ -54,12 +58,32 @@ def hold_out(graph: Graph, part: float, *, repeat: int, seed: int) -> HeldOut:
     rng = np.random.default_rng(key)
     order = name_order(graph)
     edges = _edges(graph, rng.permutation(graph.edges)[:size], order)
-    return HeldOut(_without(graph, edges), edges, _non_edges(graph, size, order, rng), key)
+    back = _turned(graph, edges, round(turned * size))
+    drawn = _non_edges(graph, size - len(back.first), order, rng)
+    others = Pairs(*(np.concatenate(sides) for sides in zip(back, drawn, strict=True)))
+    return HeldOut(_without(graph, edges), edges, others, len(back.first), key)
 
 
 def name_order(graph: Graph) -> Rows:
-    """The rows in the order of the names of their nodes.  # (n,)."""
-    return np.argsort(graph.names, kind="stable")
+    """The rows in the order of the names of their nodes; of a bipartite graph, all sources first.  # (n,)."""
+    sources = graph.nodes if graph.sources is None else graph.sources
+    sides = (graph.names[:sources], graph.names[sources:])
+    first, second = (np.argsort(names, kind="stable") for names in sides)
+    return np.concatenate([first, second + sources])
+
+
+def _pairs(graph: Graph) -> int:
+    """How many pairs of nodes could have an edge."""
+    if graph.sources is not None:
+        return graph.sources * (graph.nodes - graph.sources)
+    ordered = graph.nodes * (graph.nodes - 1)
+    return ordered if graph.directed else ordered // 2
+
+
+def _turned(graph: Graph, edges: Pairs, wanted: int) -> Pairs:
+    """Edges the other way round, where that is no edge; at most so many."""
+    free = np.flatnonzero(find_entries(graph, Pairs(edges.second, edges.first)) < 0)[:wanted]
+    return Pairs(edges.second[free], edges.first[free])
 
 
 def find_entries(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
@@ -88,6 +112,10 @@ def find_entries(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
 def _edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
     """The edges with these numbers, counted by the names of their ends."""
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
+    if graph.directed:
+        rank = np.argsort(order)
+        keys = np.sort(rank[rows] * graph.nodes + rank[graph.indices])[numbers]
+        return Pairs(order[keys // graph.nodes], order[keys % graph.nodes])
     if np.array_equal(order, np.arange(graph.nodes)):
         upper = np.flatnonzero(graph.indices > rows)[numbers]
         return Pairs(rows[upper], graph.indices[upper].astype(np.int64))
@@ -100,7 +128,8 @@ def _edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
 def _without(graph: Graph, edges: Pairs) -> Graph:
     kept = np.ones(len(graph.indices), np.bool_)
     kept[find_entries(graph, edges)] = False
-    kept[find_entries(graph, Pairs(edges.second, edges.first))] = False
+    if not graph.directed:
+        kept[find_entries(graph, Pairs(edges.second, edges.first))] = False
     before = np.concatenate([[0], np.cumsum(kept)])  # entries kept before each
     weights = None if graph.weights is None else graph.weights[kept]
     if weights is not None and bool((weights == 1).all()):
@@ -111,18 +140,42 @@ def _without(graph: Graph, edges: Pairs) -> Graph:
 
 
 def _non_edges(graph: Graph, size: int, order: Rows, rng: np.random.Generator) -> Pairs:
-    n, pairs = graph.nodes, graph.nodes * (graph.nodes - 1) // 2
-    if 2 * (graph.edges + size) > pairs:  # so dense that drawing would mostly miss: list all pairs
-        first, second = np.triu_indices(n, 1)
+    n = graph.nodes
+    if 2 * (graph.edges + size) > _pairs(graph):  # so dense that drawing would mostly miss: list all pairs
+        first, second = _all_pairs(graph)
         free = np.flatnonzero(find_entries(graph, Pairs(order[first], order[second])) < 0)
         chosen = rng.choice(free, size, replace=False)
         return Pairs(order[first[chosen]], order[second[chosen]])
     keys = np.empty(0, np.int64)
     while len(keys) < size:
-        ends = np.sort(rng.integers(0, n, (2 * (size - len(keys)) + 16, 2)), axis=1)
-        ends = ends[ends[:, 0] < ends[:, 1]]
+        ends = _drawn(graph, 2 * (size - len(keys)) + 16, rng)
         ends = ends[find_entries(graph, Pairs(order[ends[:, 0]], order[ends[:, 1]])) < 0]
         keys = np.concatenate([keys, ends[:, 0] * n + ends[:, 1]])
         _, place = np.unique(keys, return_index=True)
         keys = keys[np.sort(place)][:size]  # each once, in the order in which they were drawn
     return Pairs(order[keys // n], order[keys % n])
+
+
+def _all_pairs(graph: Graph) -> tuple[Rows, Rows]:
+    """Every pair that could have an edge."""
+    if graph.sources is not None:
+        grid = np.indices((graph.sources, graph.nodes - graph.sources)).reshape(2, -1)
+        return grid[0], grid[1] + graph.sources
+    if graph.directed:
+        first, second = np.indices((graph.nodes, graph.nodes)).reshape(2, -1)
+        return first[first != second], second[first != second]
+    return np.triu_indices(graph.nodes, 1)
+
+
+def _drawn(graph: Graph, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """About so many random pairs that could have an edge.  # (about count, 2)."""
+    if graph.sources is not None:
+        sides = ((0, graph.sources), (graph.sources, graph.nodes))
+        return np.stack([rng.integers(low, high, count) for low, high in sides], axis=1)
+    ends: NDArray[np.int64] = rng.integers(0, graph.nodes, (count, 2))
+    if graph.directed:
+        different: NDArray[np.int64] = ends[ends[:, 0] != ends[:, 1]]
+        return different
+    ends.sort(axis=1)
+    ascending: NDArray[np.int64] = ends[ends[:, 0] < ends[:, 1]]
+    return ascending

@@ -126,6 +126,11 @@ def _positions(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
     if labels.by_row:
         return _positions_by_row(labels, names)
     index = {str(name): row for row, name in enumerate(names.tolist())}
+    if len(index) < len(names):
+        raise InputError(
+            "a name stands for several rows of the embedding, as on both sides of a bipartite graph, so that labels by "
+            "name do not say whose they are; give nodes names that differ"
+        )
     position = np.fromiter((index.get(str(name), -1) for name in labels.names.tolist()), np.int64)
     if not (position >= 0).any():
         raise InputError(

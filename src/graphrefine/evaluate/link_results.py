@@ -82,6 +82,8 @@ class LinkScores:
         As asked for.
     source : str
         Where the graph came from.
+    turned_arcs : int, optional
+        Of a directed graph: how many of the pairs without an arc were held-out arcs turned round (in the last repeat).
     """
 
     scores: tuple[ScoreFigures, ...]
@@ -96,6 +98,7 @@ class LinkScores:
     repeats: int
     seed: int
     source: str
+    turned_arcs: int | None = None
 
     def __getitem__(self, score: str) -> ScoreFigures:
         """The figures of a score, by its name."""
@@ -110,11 +113,15 @@ class LinkScores:
             [
                 f"{self.nodes:,} nodes, {self.edges:,} edges, of which {hidden} held out",
                 f"vectors by {self.method} from the rest",
-                f"AUC and AP against as many pairs without an edge; {self.ranked_edges:,} edges ranked with one end "
-                f"replaced by each of {self.corruptions:,} random nodes, those that make an edge left out",
+                f"AUC and AP against as many pairs without an edge{self._turned()}; {self.ranked_edges:,} edges ranked "
+                f"with {'one end' if self.turned_arcs is None else 'the target'} replaced by each of "
+                f"{self.corruptions:,} random nodes, those that make an edge left out",
                 f"{times}, seed {self.seed}",
             ]
         )
+
+    def _turned(self) -> str:
+        return "" if self.turned_arcs is None else f", {self.turned_arcs:,} of them held-out arcs turned round"
 
     def table(self) -> list[tuple[str, ...]]:
         """Rows of text, the names of the columns first."""
@@ -142,6 +149,7 @@ class LinkScores:
             "corruptions": self.corruptions,
             "repeats": self.repeats,
             "seed": self.seed,
+            **({} if self.turned_arcs is None else {"turned_arcs": self.turned_arcs}),
             "scores": [found.to_dict() for found in self.scores],
         }
 

@@ -10,7 +10,9 @@ spectral      ``(U (w + w^2 + w^3) U^T)_uv (d_u d_v)^.4``, with ``D^-.4 A D^-.4 
 degree        ``d_u d_v``: what every other score must beat
 ============  ==========================================================================================
 
-Degrees are numbers of neighbours in the graph without the held-out edges; D has their weights, where it has any.
+Degrees are numbers of neighbours in the graph without the held-out edges; D has their weights, where it has any. In a
+directed graph u is a source and v a target: x_u, d_u and their lengths are those of ``source``, x_v and d_v those of
+``target``; ``spectral`` is for undirected graphs alone.
 """
 
 from __future__ import annotations
@@ -23,12 +25,14 @@ import numpy as np
 
 from graphrefine import weighing
 from graphrefine.errors import InputError
-from graphrefine.scoring import Floats, PairScore, cosine, cosine_degree
+from graphrefine.scoring import DEGREE_WEIGHT, Floats, PairScore, cosine, cosine_degree
 
 if TYPE_CHECKING:
+    from graphrefine.embedding import Embedding
     from graphrefine.graph import Graph
 
 BASELINE = "degree"
+UNDIRECTED = "spectral"  # the score that needs a symmetric matrix
 DAMPING = 0.4  # the exponent of degrees in the normalised matrix, and beside its eigenvectors
 
 
@@ -41,6 +45,14 @@ class Known:
     seed: int
     threads: int
 
+    @classmethod
+    def of(cls, graph: Graph, embedding: Embedding, seed: int, threads: int) -> tuple[Known, Known | None]:
+        """What is known of the first node of a pair, and of the second, where that is something else."""
+        if not graph.directed:
+            return cls(graph, embedding.vectors, seed, threads), None
+        arrivals = graph.transposed()
+        return cls(graph, embedding.source, seed, threads), cls(arrivals, embedding.target, seed, threads)
+
     def degrees(self, power: float) -> Floats:
         """Powers of the number of neighbours, zero for none.  # (n,)."""
         counts = self.graph.out_counts.astype(np.float64)
@@ -49,6 +61,8 @@ class Known:
 
     def weight(self) -> float:
         """How much degrees count beside the cosine."""
+        if self.graph.directed:
+            return DEGREE_WEIGHT
         return weighing.learn_weight(self.vectors, weighing.draw(self.graph, seed=self.seed))
 
 
@@ -78,7 +92,14 @@ SCORES: dict[str, Callable[[Known], PairScore]] = {
 }
 
 
-def chosen_scores(names: Sequence[str]) -> tuple[str, ...]:
+def pair_score(name: str, known: tuple[Known, Known | None]) -> PairScore:
+    """The score of this name."""
+    first, second = known
+    score = SCORES[name](first)
+    return score if second is None else replace(score, second=SCORES[name](second))
+
+
+def chosen_scores(names: Sequence[str], *, directed: bool = False) -> tuple[str, ...]:
     """The scores asked for, each once, and the baseline in any case, last.
 
     Examples
@@ -89,4 +110,7 @@ def chosen_scores(names: Sequence[str]) -> tuple[str, ...]:
     unknown = [name for name in names if name not in SCORES]
     if unknown:
         raise InputError(f"scores={unknown[0]!r} is not known; the scores are {', '.join(SCORES)}")
-    return (*(name for name in SCORES if name in names and name != BASELINE), BASELINE)
+    if directed and UNDIRECTED in names and tuple(names) != tuple(SCORES):  # asked for by name, not with all
+        raise InputError(f"scores={UNDIRECTED!r} is for undirected graphs, and this one was read as directed")
+    left_out = (BASELINE, UNDIRECTED) if directed else (BASELINE,)
+    return (*(name for name in SCORES if name in names and name not in left_out), BASELINE)

@@ -10,6 +10,11 @@ A random part of the edges is held out, the vectors are made from the rest, and 
 Pairs without an edge are mostly pairs of nodes with few edges, so d_u d_v alone scores high in both. It is always part
 of the result: vectors are worth what they add to it.
 
+In a **directed** graph arcs are held out, pairs are ordered, and scores are ``source_u . target_v``. Half of the pairs
+without an arc (``turned``) are held-out arcs the other way round, as far as those are no arcs: who scores u -> v and
+v -> u alike gets half of them wrong. In protocol B the target is replaced. In a **bipartite** graph pairs are of a
+source and a target, and the target is replaced.
+
 The nodes that stand in for an end are drawn once for `SHARING` edges together, so that their scores are a product of
 two small matrices, and no array is larger than one such block.
 """
@@ -28,7 +33,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.evaluate.holding_out import HeldOut, hold_out, name_order
 from graphrefine.evaluate.link_results import FIGURES, LinkScores, ScoreFigures
-from graphrefine.evaluate.link_scores import SCORES, Known, chosen_scores
+from graphrefine.evaluate.link_scores import SCORES, Known, chosen_scores, pair_score
 from graphrefine.evaluate.making import Maker, Making
 from graphrefine.evaluate.ranking import average_precision, middle_ranks, rank_figures
 from graphrefine.graph import Graph, usable_threads
@@ -51,6 +56,7 @@ def evaluate_links(
     scores: Sequence[str] = tuple(SCORES),
     corruptions: int = 1000,
     ranked: int | None = 100_000,
+    turned: float | None = None,
     seed: int = 0,
     threads: int | None = None,
     progress: Watcher | None = None,
@@ -61,9 +67,10 @@ def evaluate_links(
     Parameters
     ----------
     graph : Graph, or anything that `graphrefine.read` takes
-        Undirected.
+        Undirected; a `Graph` that was read as directed or as bipartite is judged as that.
     method : str or callable
-        A name in `graphrefine.methods.METHODS`; or a function that makes vectors (n, k) from a `Graph`.
+        A name in `graphrefine.methods.METHODS`; or a function that makes vectors (n, k), or an `Embedding`, from a
+        `Graph`.
     held_out : float
         Part of the edges to hide, above 0 and below 1.
     repeats : int
@@ -74,6 +81,8 @@ def evaluate_links(
         Nodes to rank each held-out edge against; all nodes where the graph has fewer.
     ranked : int, optional
         At most so many of the held-out edges are ranked; None for all of them.
+    turned : float, optional
+        Of a directed graph: part of the pairs without an arc that are held-out arcs turned round; 0.5 if not given.
     seed : int
         Of the edges hidden, the pairs drawn, and the method.
     threads : int, optional
@@ -95,18 +104,19 @@ def evaluate_links(
     from graphrefine.reader import read
 
     whole = read(graph)
-    wanted = chosen_scores(scores)
-    _check(whole, held_out=held_out, repeats=repeats, corruptions=corruptions, ranked=ranked, seed=seed)
+    wanted = chosen_scores(scores, directed=whole.directed)
+    _check(whole, held_out=held_out, repeats=repeats, corruptions=corruptions, ranked=ranked, turned=turned, seed=seed)
+    back = (0.5 if turned is None else turned) if whole.directed else 0.0
     threads = usable_threads(threads)
     maker = Maker.of(method, whole, {**settings, "seed": seed}, threads=threads, progress=progress)
     stages = Stages(progress)
     rows: list[dict[str, dict[str, float]]] = []
     for repeat in range(repeats):
-        held = hold_out(whole, held_out, repeat=repeat, seed=seed)
-        known = Known(held.rest, maker.vectors(held.rest), seed, threads)
+        held = hold_out(whole, held_out, repeat=repeat, seed=seed, turned=back)
+        known = Known.of(held.rest, maker.embedding(held.rest), seed, threads)
         trial = _Trial.of(whole, held, corruptions=corruptions, ranked=ranked)
         with stages.stage("score", steps=trial.blocks):
-            rows.append(trial.judge({name: SCORES[name](known) for name in wanted}, threads, stages))
+            rows.append(trial.judge({name: pair_score(name, known) for name in wanted}, threads, stages))
     gathered = (
         ScoreFigures(name, {figure: tuple(row[name][figure] for row in rows) for figure in FIGURES}) for name in wanted
     )
@@ -119,7 +129,8 @@ def evaluate_links(
         held_out=held_out,
         held_out_edges=len(held.edges.first),
         ranked_edges=len(trial.fixed),
-        corruptions=min(corruptions, whole.nodes),
+        corruptions=trial.corruptions,
+        turned_arcs=held.turned if whole.directed else None,
         repeats=repeats,
         seed=seed,
         source=whole.source,
@@ -127,7 +138,14 @@ def evaluate_links(
 
 
 def _check(
-    graph: Graph, *, held_out: float, repeats: int, corruptions: int, ranked: int | None, seed: int
+    graph: Graph,
+    *,
+    held_out: float,
+    repeats: int,
+    corruptions: int,
+    ranked: int | None,
+    turned: float | None,
+    seed: int,
 ) -> None:
     if not 0 < held_out < 1:
         raise InputError(f"held_out={held_out:g}: a part of the edges, above 0 and below 1, is expected, like 0.3")
@@ -136,11 +154,10 @@ def _check(
             raise InputError(f"{name}={value}: at least 1 is expected")
     if seed < 0:
         raise InputError(f"seed={seed}: 0 or a positive integer is expected")
-    if graph.directed:
-        raise InputError(
-            f"{graph.source} was read as directed, and links are evaluated on undirected graphs: one vector for each "
-            "node cannot tell u -> v from v -> u; read it without directed"
-        )
+    if turned is not None and not graph.directed:
+        raise InputError(f"turned={turned:g}: {graph.source} is not directed, so that no edge can be turned round")
+    if turned is not None and not 0 <= turned <= 1:
+        raise InputError(f"turned={turned:g}: a part of the pairs, from 0 to 1, is expected, like 0.5")
 
 
 @dataclass(frozen=True)
@@ -151,15 +168,18 @@ class _Trial:
     held: HeldOut
     fixed: NDArray[np.int64]  # (ranked,): the end of a held-out edge that stays
     true: NDArray[np.int64]  # (ranked,): the end that is replaced
-    order: NDArray[np.int64]  # (n,)
+    candidates: NDArray[np.int64]  # nodes that may replace it
     corruptions: int
 
     @classmethod
     def of(cls, graph: Graph, held: HeldOut, *, corruptions: int, ranked: int | None) -> _Trial:
-        first, second = (side[:ranked] for side in held.edges)  # they are in random order
-        turned = np.random.default_rng((*held.key, 1)).random(len(first)) < 0.5
-        fixed, true = np.where(turned, second, first), np.where(turned, first, second)
-        return cls(graph, held, fixed, true, name_order(graph), min(corruptions, graph.nodes))
+        fixed, true = (side[:ranked] for side in held.edges)  # they are in random order
+        order = name_order(graph)
+        if not graph.directed and graph.sources is None:
+            turned = np.random.default_rng((*held.key, 1)).random(len(fixed)) < 0.5
+            fixed, true = np.where(turned, true, fixed), np.where(turned, fixed, true)
+        candidates = order[graph.sources or 0 :]
+        return cls(graph, held, fixed, true, candidates, min(corruptions, len(candidates)))
 
     @property
     def blocks(self) -> int:
@@ -190,7 +210,7 @@ class _Trial:
         part = slice(block * SHARING, (block + 1) * SHARING)
         pairs = Pairs(self.fixed[part], self.true[part])
         rng = np.random.default_rng((*self.held.key, 2, block))
-        drawn = self.order[rng.choice(self.graph.nodes, self.corruptions, replace=False)]
+        drawn = self.candidates[rng.choice(len(self.candidates), self.corruptions, replace=False)]
         known, ranks = self._known(pairs.first, drawn), {}
         for name, score in scores.items():
             others = score.against(pairs.first, drawn)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.graph import Graph
 from graphrefine.methods import embed_graph, find, settings
 from graphrefine.progress import Watcher
 
-Making = Callable[[Graph], NDArray[Any]]
+Making = Callable[[Graph], "NDArray[Any] | Embedding"]
 
 
 @dataclass(frozen=True)
@@ -51,21 +52,29 @@ class Maker:
                     f"{named[0]}={given[named[0]]!r} is a setting of a named method, and a function was given"
                 )
             return cls(getattr(method, "__name__", "a function"), {}, method)
-        given.setdefault("dim", min(find(method).settings().dim, graph.nodes))
-        chosen = settings(method, given.pop("preset", None), **given)
+        preset = given.pop("preset", None)
+        if "dim" not in given:
+            usual = settings(method, preset, **given)
+            given["dim"] = min(usual.dim, find(method).most_columns(graph, usual))
+        chosen = settings(method, preset, **given)
         find(method).check(graph, chosen)  # before any work
         make = partial(_embedded, chosen=chosen, method=method, threads=threads, watcher=progress)
         return cls(method, asdict(chosen), make)
 
     def vectors(self, graph: Graph) -> NDArray[np.float32]:
         """The vectors, float32 and finite, a row for each node."""
-        made = np.asarray(self.make(graph), np.float32)
+        return self.embedding(graph).vectors
+
+    def embedding(self, graph: Graph) -> Embedding:
+        """The vectors with what is known of them; checked to be a row of finite numbers for each node."""
+        found = self.make(graph)
+        made = found.vectors if isinstance(found, Embedding) else np.asarray(found, np.float32)
         if made.ndim != 2 or len(made) != graph.nodes or not np.isfinite(made).all():
             raise InputError(
                 f"{self.name} made an array of shape {made.shape}; {graph.nodes} rows of finite numbers are expected"
             )
-        return made
+        return found if isinstance(found, Embedding) else Embedding(graph.names, made)
 
 
-def _embedded(graph: Graph, **options: Any) -> NDArray[np.float32]:
-    return embed_graph(graph, **options)[0].vectors
+def _embedded(graph: Graph, **options: Any) -> Embedding:
+    return embed_graph(graph, **options)[0]

@@ -110,6 +110,11 @@ def _check(graph: Graph, *, sample: int | None, seed: int) -> None:
             f"{graph.source} was read as directed, and reconstruction is evaluated on undirected graphs: one vector "
             "for each node cannot tell u -> v from v -> u; read it without directed"
         )
+    if graph.sources is not None:
+        raise InputError(
+            f"{graph.source} was read as bipartite, and reconstruction looks at all pairs of nodes, those of one side "
+            "too; read it without bipartite"
+        )
     if not graph.edges:
         raise InputError(f"{graph.source} has no edges to reconstruct")
     if sample is not None and not 1 <= sample <= graph.nodes:

@@ -34,9 +34,10 @@ class Format:
         return loader(source, options)
 
 
-_COLUMNS = frozenset({"source", "target", "weights"})
+_COLUMNS = frozenset({"source", "target", "weights", "bipartite"})
 _TEXT = _COLUMNS | {"delimiter", "header", "comments", "encoding"}
 _VALUES = frozenset({"weights"})
+_MATRIX = _VALUES | {"bipartite"}
 
 FORMATS = (
     Format("text", (".txt", ".edges", ".edgelist", ".el", ".dat", ".ncol"), "text:load", _TEXT),
@@ -54,11 +55,11 @@ FORMATS = (
         "mat",
         (".mat",),
         "matlab:load",
-        _VALUES | {"variable"},
+        _MATRIX | {"variable"},
         (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"),
     ),
-    Format("mtx", (".mtx", ".mm"), "matrices:load_mtx", _VALUES, (b"%%MatrixMarket",)),
-    Format("npz", (".npz",), "matrices:load_npz", _VALUES, (b"PK\x03\x04",)),
+    Format("mtx", (".mtx", ".mm"), "matrices:load_mtx", _MATRIX, (b"%%MatrixMarket",)),
+    Format("npz", (".npz",), "matrices:load_npz", _MATRIX, (b"PK\x03\x04",)),
     Format("metis", (".metis", ".graph"), "metis:load", _VALUES),
     Format("graphml", (".graphml",), "graphml:load", _VALUES, (b"<?xml", b"<graphml")),
 )

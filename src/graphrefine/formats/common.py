@@ -19,6 +19,7 @@ class Options:
     """The keyword arguments of `graphrefine.read` that a loader may need; None: not given."""
 
     directed: bool = False
+    bipartite: bool = False
     weights: Any = None  # a column, False, or (in memory) an array
     source: Column | None = None
     target: Column | None = None
@@ -37,11 +38,12 @@ class EdgeTable:
     numbered: Numbered
     weights: NDArray[np.float32] | None
     report: dict[str, Any] = field(default_factory=dict)
+    row_numbers: bool = False  # ids are rows, and all from 0 to the largest are nodes
 
 
 @dataclass(frozen=True)
 class MatrixTable:
-    """A square matrix: anything SciPy's, or checked CSR arrays (indptr, indices, weights)."""
+    """A matrix, square unless bipartite: anything SciPy's, or checked CSR arrays (indptr, indices, weights)."""
 
     matrix: Any
     report: dict[str, Any] = field(default_factory=dict)

@@ -124,7 +124,7 @@ def _edge_index(index: NDArray[Any], weights: Any, nodes: int | None) -> EdgeTab
     if lowest < 0 or highest >= count:
         raise InputError(f"an edge_index holds numbers from 0 to {count - 1} here, not {lowest} to {highest}")
     source, target = np.ascontiguousarray(index, dtype=np.int32)
-    return EdgeTable((source, target, np.arange(count)), _edge_weights(weights, len(source)))
+    return EdgeTable((source, target, np.arange(count)), _edge_weights(weights, len(source)), row_numbers=True)
 
 
 def _load_table(table: Any, options: Options) -> EdgeTable:
@@ -155,13 +155,14 @@ def _load_array(array: Any, options: Options) -> EdgeTable | MatrixTable:
             f"an array of shape {shape} can be read in more than one way: use "
             "Graph.from_edges(source, target) for edges, or Graph.from_matrix for an adjacency matrix"
         )
-    if shape[0] == shape[1]:
+    if shape[0] == shape[1] or (options.bipartite and shape[0] != 2 and shape[1] not in (2, 3)):
         return _load_matrix(values, options)
     if shape[0] == 2:
         return _edge_index(values, options.weights, None)
     if shape[1] not in (2, 3):
         raise InputError(
-            f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}"
+            f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}; bipartite=True reads "
+            "it as a matrix whose rows and columns are two sets of nodes"
         )
     weights = options.weights
     if shape[1] == 3 and weights is None:
@@ -205,16 +206,17 @@ def _is_iterable(graph: Any) -> bool:
     return isinstance(graph, Iterable) and not isinstance(graph, str | bytes | dict)
 
 
-_COLUMNS = frozenset({"source", "target", "weights"})
+_COLUMNS = frozenset({"source", "target", "weights", "bipartite"})
 _WEIGHTS = frozenset({"weights"})
+_PAIRS = _WEIGHTS | {"bipartite"}
 KINDS = (
-    Kind("a SciPy sparse matrix or array", _has("tocsr", "nnz", "shape"), _load_matrix, _WEIGHTS),
+    Kind("a SciPy sparse matrix or array", _has("tocsr", "nnz", "shape"), _load_matrix, _PAIRS),
     Kind("a NetworkX graph", _has("is_directed", "adjacency", "edges"), _load_networkx, _WEIGHTS),
     Kind("an igraph graph", _has("is_directed", "get_edgelist", "vs"), _load_igraph, _WEIGHTS),
     Kind("a PyG Data object", _has("edge_index", "num_nodes"), _load_pyg, _WEIGHTS),
-    Kind("a tensor of shape (2, m)", _has("detach", "cpu", "numpy"), _load_tensor, _WEIGHTS),
+    Kind("a tensor of shape (2, m)", _has("detach", "cpu", "numpy"), _load_tensor, _PAIRS),
     Kind("a pandas or polars data frame", _has("columns", "shape", "dtypes"), _load_table, _COLUMNS),
     Kind("an Arrow table", _has("schema", "column", "num_rows"), _load_table, _COLUMNS),
-    Kind("a NumPy array", _has("__array__", "shape", "dtype"), _load_array, _WEIGHTS),
-    Kind("an iterable of (u, v) or (u, v, weight)", _is_iterable, _load_records, _WEIGHTS),
+    Kind("a NumPy array", _has("__array__", "shape", "dtype"), _load_array, _PAIRS),
+    Kind("an iterable of (u, v) or (u, v, weight)", _is_iterable, _load_records, _PAIRS),
 )

@@ -98,10 +98,12 @@ def embed_graph(
     vectors = by.fit(graph, chosen, Run(usable_threads(threads), stages))
     if graph.isolated:
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
-    recipe = {"method": method, **asdict(chosen), "directed": graph.directed, "version": __version__}  # type: ignore[call-overload]
+    settings_used = asdict(chosen)  # type: ignore[call-overload]
+    sides = by.sides(graph, chosen)
+    recipe = {"method": method, **settings_used, "directed": graph.directed, **sides, "version": __version__}
     degrees = graph.neighbour_counts().astype("float32")
     learning: dict[str, Any] = {}
-    if graph.edges and not graph.directed:  # on samples of the graph, when it is needed
+    if graph.edges and not graph.directed and not sides:  # on samples of the graph, when it is needed
         learn = partial(folding.learn, vectors, degrees, *folding.sample(graph, seed=chosen.seed))
         weigh = partial(weighing.learn_weight, vectors, weighing.draw(graph, seed=chosen.seed))
         learning = {"fold_map": learn, "degree_weight": weigh}
@@ -114,6 +116,7 @@ def embed(
     *,
     method: str = "refine",
     directed: bool = False,
+    bipartite: bool = False,
     preset: str | None = None,
     threads: int | None = None,
     block: int | None = None,
@@ -140,7 +143,10 @@ def embed(
     method
         A name in `METHODS`; ``graphrefine methods`` tells about them.
     directed
-        Whether edges have a direction.
+        Whether edges have a direction: then ``embedding.source`` and ``embedding.target`` are half of the columns each.
+    bipartite
+        Whether the ends of edges are two sets of nodes, users and items say: then ``embedding.source`` and
+        ``embedding.target`` are the rows of the one and of the other.
     preset
         ``"paper"`` computes what the authors' code computes; options given beside it override it.
     threads
@@ -153,7 +159,8 @@ def embed(
     Returns
     -------
     Embedding
-        Names and vectors, row by row; REFINE's have length 1. A node without edges has a zero vector.
+        Names and vectors, row by row; REFINE's have length 1, but for directed and bipartite graphs. A node without
+        edges has a zero vector.
 
     Examples
     --------
@@ -182,4 +189,4 @@ def embed(
         seed=seed,
         **others,
     )
-    return embed_graph(read(graph, directed=directed), chosen, method=method, threads=threads)[0]
+    return embed_graph(read(graph, directed=directed, bipartite=bipartite), chosen, method=method, threads=threads)[0]

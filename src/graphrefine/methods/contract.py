@@ -46,11 +46,14 @@ class Shape(NamedTuple):
     nodes: int
     entries: int  # stored: an undirected edge counts twice
     weighted: bool = False
+    directed: bool = False
+    bipartite: bool = False
 
     @classmethod
     def of(cls, graph: Graph) -> Shape:
         """The shape of a graph."""
-        return cls(graph.nodes, len(graph.indices), graph.weighted)
+        bipartite = graph.sources is not None
+        return cls(graph.nodes, len(graph.indices), graph.weighted, graph.directed, bipartite)
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,8 @@ class Method(Generic[S]):
         More are refused whatever the memory, where time grows with the cube of n.
     directed
         Whether it takes directed graphs.
+    sided
+        Whether its vectors of directed graphs are sources' in the first half of the columns and targets' in the other.
     fixed, presets
         Settings that make this method what it is; and named sets of others.
     resume
@@ -106,6 +111,7 @@ class Method(Generic[S]):
     bound: str
     most_nodes: int | None = None
     directed: bool = False
+    sided: Callable[[S], bool] = lambda chosen: False
     fixed: Mapping[str, Any] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     resume: Callable[[Graph, S, Run, Floats], Floats] | None = None
@@ -134,6 +140,16 @@ class Method(Generic[S]):
                 "directed, or choose a method that takes directions (graphrefine methods lists them)"
             )
         self._check_room(graph, chosen)
+
+    def most_columns(self, graph: Graph, chosen: S) -> int:
+        """The largest dim that the graph allows: its nodes, an even number where vectors have two sides."""
+        return graph.nodes - (graph.nodes % 2 if graph.directed and self.sided(chosen) else 0)
+
+    def sides(self, graph: Graph, chosen: S) -> dict[str, Any]:
+        """What the recipe says about source and target, see `graphrefine.sides`."""
+        if graph.sources is not None:
+            return {"sides": "rows", "sources": graph.sources}
+        return {"sides": "columns"} if graph.directed and self.sided(chosen) else {}
 
     def _check_room(self, graph: Graph, chosen: S) -> None:
         way_out = "choose a method for larger graphs (graphrefine methods lists their limits)"

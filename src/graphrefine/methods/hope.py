@@ -200,4 +200,5 @@ HOPE = Method(
     memory=memory,
     bound="four matrices n x k",
     directed=True,
+    sided=lambda chosen: chosen.dim % 2 == 0,
 )

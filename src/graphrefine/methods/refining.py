@@ -1,15 +1,24 @@
-"""REFINE and RBQR as methods: the paper itself, `graphrefine.refine`."""
+"""REFINE and RBQR as methods: the paper itself, `graphrefine.refine`; and REFINE where edges have two sides.
+
+On directed and on bipartite graphs REFINE gives source and target vectors, `graphrefine.directed` and
+`graphrefine.bipartite`. With ``two_sided=False``, as ``preset="paper"`` has it, and with ``filter="none"``, as RBQR has
+it, it is the paper's there too: one vector for each node.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from graphrefine import bipartite, directed
+from graphrefine.errors import InputError
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
 from graphrefine.refine import PAPER, PRESETS, Settings, refine
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
+
+WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
 
 
 @dataclass(frozen=True)
@@ -24,14 +33,59 @@ class PlainSettings(Settings):
 
 def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
     """The vectors by REFINE, or by RBQR where there is no filter."""
+    if two_sides(graph, chosen):
+        return _with_sides(graph, chosen, run)
     with run.stages.stage("proximity"):
         engine = run.engine(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
     return refine(engine, graph, chosen, run.stages, threads=run.threads)
 
 
+def sided(chosen: Settings) -> bool:
+    """Whether vectors of graphs with two sides are sources' and targets'."""
+    return chosen.two_sided is not False and chosen.filter != "none"
+
+
+def two_sides(graph: Graph, chosen: Settings) -> bool:
+    """Whether the vectors of this graph are sources' and targets'."""
+    return (graph.directed or graph.sources is not None) and sided(chosen)
+
+
+def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:
+    """Where edges have two sides: the arcs from sources to targets, and how wide an engine for them must be."""
+    if graph.sources is None:
+        return graph, directed.columns(dim, graph.nodes)
+    return bipartite.one_way(graph), bipartite.columns(dim, graph.nodes)
+
+
+def _with_sides(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    _check_used(graph, chosen)
+    sources = graph.sources
+    with run.stages.stage("order"):
+        arcs, width = arcs_and_columns(graph, chosen.dim)
+        engine = run.engine(arcs, columns=width, bfloat16=chosen.bfloat16)
+    how = {"dim": chosen.dim, "power": chosen.power, "seed": chosen.seed, "threads": run.threads}
+    if sources is None:
+        return directed.directed_vectors(engine, arcs, run.stages, **how)
+    return bipartite.bipartite_vectors(engine, arcs, run.stages, sources=sources, **how)
+
+
+def _check_used(graph: Graph, chosen: Settings) -> None:
+    """Raise InputError for a setting that would have no effect."""
+    usual = Settings()
+    for name in (field.name for field in fields(chosen)):
+        if name not in WITH_SIDES and getattr(chosen, name) != getattr(usual, name):
+            raise InputError(
+                f"{name}={getattr(chosen, name)!r} has no effect on the source and target vectors of "
+                f"{graph.source}; leave it out, or say two_sided=False for one vector for each node, by the paper"
+            )
+
+
 def memory(shape: Shape, chosen: Settings) -> int:
-    """Two tall matrices, the sketch, and the graph once more in another order."""
-    return engine_memory(shape, columns=chosen.dim, matrices=2)
+    """Two tall matrices, the sketch, and the graph once more in another order; with two sides four, and the vectors."""
+    if not ((shape.directed or shape.bipartite) and sided(chosen)):
+        return engine_memory(shape, columns=chosen.dim, matrices=2)
+    width = bipartite.columns(chosen.dim if shape.bipartite else -(-chosen.dim // 2), shape.nodes)
+    return engine_memory(shape, columns=width, matrices=4) + shape.nodes * chosen.dim * 4
 
 
 REFINE = Method(
@@ -44,6 +98,7 @@ REFINE = Method(
     memory=memory,
     bound="two matrices n x k",
     directed=True,
+    sided=sided,
     presets=PRESETS,
 )
 RBQR = Method(

@@ -302,7 +302,9 @@ def test_a_symmetric_matrix_is_nothing_to_remark_on(tmp_path: Path) -> None:
     assert works("embed", tmp_path / "g.mtx", "-o", tmp_path / "out", "--dim", "4").err == ""
 
 
-@pytest.mark.parametrize("options", [[], ["--filter", "heat"], ["--preset", "paper"], ["--filter", "none"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--one-sided", "--filter", "heat"], ["--preset", "paper"], ["--filter", "none"]]
+)
 @pytest.mark.parametrize(
     "arcs",
     [
@@ -315,21 +317,22 @@ def test_directed_sinks_and_dags(tmp_path: Path, arcs: str, options: list[str]) 
     path = tmp_path / "arcs.csv"
     path.write_text(arcs)
     # Three random signs a node leave some direction out now and then, where the nodes are as few as here.
-    found = embeds(path, "--directed", "--dim", "3", "--seed", "1", *options, to=tmp_path / "out")
+    dim = "3" if options else "4"
+    found = embeds(path, "--directed", "--dim", dim, "--seed", "1", *options, to=tmp_path / "out")
     assert np.isfinite(found.vectors).all()
     ends = [line.split(",") for line in arcs.split()]
-    if not options or options == ["--filter", "heat"]:
+    if not options:
         assert all(np.any(found[end]) for pair in ends for end in pair), "every node with an edge has a vector"
-    assert all(np.any(found[target]) for _, target in ends) or "paper" in options
+    assert all(np.any(found[target]) for _, target in ends) or "paper" in options or "heat" in options
 
 
 def test_direction_counts(tmp_path: Path) -> None:
     path = tmp_path / "arcs.csv"
     path.write_text("a,b\nb,c\nc,d\na,c\nd,b\n")
-    there = embeds(path, "--directed", "--dim", "2", to=tmp_path / "x")
+    there = embeds(path, "--directed", "--dim", "4", to=tmp_path / "x")
     path.write_text("b,a\nc,b\nd,c\nc,a\nb,d\n")
-    back = embeds(path, "--directed", "--dim", "2", to=tmp_path / "y")
-    either = embeds(path, "--dim", "2", to=tmp_path / "z")
+    back = embeds(path, "--directed", "--dim", "4", to=tmp_path / "y")
+    either = embeds(path, "--dim", "4", to=tmp_path / "z")
     assert not np.allclose(there.vectors @ there.vectors.T, back.vectors @ back.vectors.T, atol=1e-2)
     assert not np.allclose(there.vectors @ there.vectors.T, either.vectors @ either.vectors.T, atol=1e-2)
 
@@ -337,7 +340,7 @@ def test_direction_counts(tmp_path: Path) -> None:
 def test_nodes_whose_edges_tell_nothing_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "star.csv"
     path.write_text("a,hub\nb,hub\nc,hub\n")  # one target: each p_ij is what chance would give, so M = 0
-    done = works("embed", path, "-o", tmp_path / "out", "--directed", "--dim", "2")
+    done = works("embed", path, "-o", tmp_path / "out", "--directed", "--one-sided", "--dim", "2")
     assert done.err == "note: nodes with edges whose vectors came out zero all the same: 4\n"
 
 

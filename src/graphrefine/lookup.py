@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.sides import SIDES, Side, Sides
+from graphrefine.sides import ONE, SIDES, Side, Sides
 from graphrefine.vector_formats.names import Names
 
 Name = int | str | np.integer[Any]
@@ -36,7 +36,7 @@ class Lookup:
     graphrefine.errors.InputError: 2 stands on both sides; say which: index(2, side="source") or side="target"
     """
 
-    def __init__(self, names: Names, sides: Sides = Sides(None)) -> None:
+    def __init__(self, names: Names, sides: Sides = ONE) -> None:
         self.names, self.sides = names, sides
 
     @cached_property

@@ -78,3 +78,6 @@ class Sides:
     def first(self, side: Side) -> int:
         """The row of all at which the rows of a side begin."""
         return self.start if self.kind == "rows" and side == "target" else 0
+
+
+ONE = Sides(None)  # the sides of an undirected graph

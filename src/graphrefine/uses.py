@@ -254,14 +254,15 @@ class Uses:
         self._check_dim(old)
         shared = self.lookup.shared(old.lookup)
         if not len(shared[0]):
-            here, there = (shown(each.names[0]) if len(each.names) else "no node" for each in (self, old))
+            first, other = (shown(each.names[0]) if len(each.names) else "no node" for each in (self, old))
             raise InputError(
-                f"no node is in both embeddings, so there is nothing to align by; the names begin with {here} here and "
-                f"{there} there"
+                f"no node is in both embeddings, so there is nothing to align by; the names begin with {first} here "
+                f"and {other} there"
             )
         ours, theirs = self._turnable(), old._turnable()
         if self.sides.kind == "columns":  # one rotation for source and target, so that their products stay
-            shared = (np.concatenate([2 * shared[0], 2 * shared[0] + 1]), np.concatenate([2 * shared[1], 2 * shared[1] + 1]))
+            here, there = (np.concatenate([2 * rows, 2 * rows + 1]) for rows in shared)
+            shared = (here, there)
         R = aligning.rotation(ours, theirs, shared)
         drift = aligning.drift(ours, theirs, shared, R)
         if drift.shared < self.dim:
@@ -278,14 +279,14 @@ class Uses:
         )
 
     def _turnable(self) -> NDArray[np.float32]:
-        """The vectors as rows to be rotated alike: of directed graphs, source and target of a node one after another."""
+        """The vectors as rows to be rotated alike: of directed graphs, the source and then the target of a node."""
         return self.vectors.reshape(-1, self.dim // 2) if self.sides.kind == "columns" else self.vectors
 
     def _check_dim(self, other: Self) -> None:
         if other.sides.kind != self.sides.kind:
             raise InputError(
-                "one embedding has source and target vectors, and the other does not have them, or not in the same way; "
-                "make both from the same kind of graph"
+                "one embedding has source and target vectors, and the other has none, or has them in another way; make "
+                "both from the same kind of graph"
             )
         if other.dim != self.dim:
             raise InputError(

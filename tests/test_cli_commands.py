@@ -299,7 +299,7 @@ def test_help_states_the_real_defaults() -> None:
     flags = dict(re.findall(r"--([a-z0-9-]+) / --[a-z0-9-]+ (?:(?! --).)*?\[default: ([^\]]+)", text))
     assert flags["log-weights"] == "yes" and defaults["log_weights"] is True
     assert flags["bfloat16"] == "yes" and defaults["bfloat16"] is True
-    assert flags["two-sided"] == "if directed" and defaults["two_sided"] is None
+    assert flags["two-sided"] == "yes" and defaults["two_sided"] is True
 
 
 def test_help_names_every_filter_and_format() -> None:

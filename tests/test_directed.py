@@ -94,10 +94,8 @@ def test_never_nan_and_the_same_bits_for_threads(graph: Graph, seed: int) -> Non
 def test_turning_the_arcs_swaps_the_sides(graph: Graph, seed: int) -> None:
     """The target side of the reversed graph is the source side: the same first column, the same lengths."""
     dim = graph.nodes - graph.nodes % 2
-    both = (
-        graphrefine.embed(each, dim=dim, bfloat16=False, power=10, seed=seed) for each in (graph, graph.transposed())
-    )
-    ours, turned = (each.vectors for each in both)
+    how: dict[str, Any] = {"dim": dim, "bfloat16": False, "power": 10, "seed": seed}
+    ours, turned = (graphrefine.embed(each, **how).vectors for each in (graph, graph.transposed()))
     # Where singular values coincide, their vectors are any basis of what they span, and scores and c differ a little.
     ours, turned = ours[:, : dim // 2 - 1], turned[:, dim // 2 : dim - 1]
     assert np.abs(np.linalg.norm(ours, axis=1) - np.linalg.norm(turned, axis=1)).max() < 1e-4
@@ -177,10 +175,8 @@ def test_npm_and_a_control_that_must_fail() -> None:
     """The bar of the issue on a real graph, far above HOPE of the same length; and swapped sides."""
     packages = graphrefine.read(data_folder() / "npm-dependencies.tsv.gz", directed=True, threads=2)
     part = _part(packages, 0.1)
-    ways: list[tuple[Any, dict[str, Any]]] = [("refine", {"dim": 64}), ("hope", {"dim": 64}), (_swapped, {})]
-    ours, hope, swapped = (
-        evaluate_links(part, method, scores=["dot"], ranked=500, **how)["dot"].mean("auc") for method, how in ways
-    )
+    ours, hope = (evaluate_links(part, name, dim=64, ranked=500)["dot"].mean("auc") for name in ("refine", "hope"))
+    swapped = evaluate_links(part, _swapped, scores=["dot"], ranked=500)["dot"].mean("auc")
     assert ours > 0.85 and ours > hope + 0.05 and swapped < 0.55
 
 
@@ -218,8 +214,7 @@ def test_reciprocal_arcs_cannot_be_turned() -> None:
 def test_the_paper_keeps_one_vector_for_each_node() -> None:
     """Preset "paper" and RBQR are what they were; HOPE says that it has sides."""
     graph = random_graph(60, directed=True)
-    others: list[dict[str, Any]] = [{"preset": "paper"}, {"method": "rbqr"}, {"two_sided": False}, {"method": "line"}]
-    for options in others:
+    for options in ({"preset": "paper"}, {"method": "rbqr"}, {"two_sided": False}, {"method": "line"}):
         assert "sides" not in graphrefine.embed(graph, dim=15, **options).recipe
     hope = graphrefine.embed(graph, dim=16, method="hope")
     assert hope.sides.kind == "columns" and hope.source.shape == (60, 8)
@@ -231,8 +226,7 @@ def test_bad_input() -> None:
     graph = random_graph(60, directed=True)
     with pytest.raises(InputError, match=r"dim=15: on a directed graph .* dim must be even; choose 14 or 16"):
         graphrefine.embed(graph, dim=15)
-    without: list[dict[str, Any]] = [{"negative": 5.0}, {"filter": "heat"}, {"exponent": 1.0}]
-    for option in without:
+    for option in ({"negative": 5.0}, {"filter": "heat"}, {"exponent": 1.0}):
         with pytest.raises(InputError, match="has no effect on the source and target vectors"):
             graphrefine.embed(graph, dim=16, **option)
 

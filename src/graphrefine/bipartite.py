@@ -1,11 +1,13 @@
 """Vectors for bipartite graphs, users and items say: made for the question which items a user would take next.
 
-With U, S and V of `graphrefine.arcs`, free of noise (w: what is left of S):
+With U, S and V of `graphrefine.arcs`, free of noise (w: what is left of S), and the rows x_u of ``U w^1/2`` and y_i of
+``V w^1/2``:
 
-    source_u = d_u^a (U w^1/2)_u         target_i = d_i^a (V w^1/2)_i
+    source_u = d_u^a x_u / |x_u|^1/2         target_i = d_i^a y_i / |y_i|^1/2
 
-so that ``source_u . target_i`` is a low-rank filter of what users like u took, the degree of the item giving back part
-of what the normalisation took from popular items. `Embedding.recommend` ranks items by it.
+so that ``source_u . target_i`` is a low-rank filter of what users like u took. Half of the length of a row goes, as it
+tells how much of a node the few singular vectors happen to hold, which is unfair to small groups; degrees, relative to
+their mean, give popular items their due. `Embedding.recommend` ranks items by the score.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from graphrefine.svd import oversampled
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
 
-DEGREE_POWER = 0.125  # chosen with STRENGTH on generated and real user-item graphs; benchmarks/bipartite.py has others
+DEGREE_POWER = 0.3  # chosen with STRENGTH on generated and real user-item graphs; benchmarks/bipartite.py has others
 STRENGTH = 4.0  # of the noise filter
 
 
@@ -82,13 +84,17 @@ def bipartite_vectors(
     with stages.stage("collect"):
         vectors = engine.collect(found.found.basis, found.left(STRENGTH, columns=dim))
         targets = engine.collect(found.found.target, found.right(STRENGTH, columns=dim))
-        np.multiply(vectors[:sources], _scale(found.source)[:sources], out=vectors[:sources])
-        np.multiply(targets[sources:], _scale(found.target)[sources:], out=vectors[sources:])
+        vectors[sources:] = targets[sources:]
+        del targets
+        _scale(vectors[:sources], found.source, slice(0, sources))
+        _scale(vectors[sources:], found.target, slice(sources, None))
     return vectors
 
 
-def _scale(side: Side) -> NDArray[np.float32]:
-    """``(d / mean)^a``, zero for nodes without edges.  # (n, 1)."""
-    relative = side.degrees / (side.mean or 1.0)
-    scale: NDArray[np.float32] = np.where(relative > 0, relative**DEGREE_POWER, 0.0).astype(np.float32)[:, None]
-    return scale
+def _scale(rows: NDArray[np.float32], side: Side, which: slice) -> None:
+    """Give each row, in place, half of its length and its degree; rows of zeros stay."""
+    relative = side.degrees[which] / (side.mean or 1.0)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    there = lengths > 0
+    scale = np.where(there, relative**DEGREE_POWER / np.sqrt(np.where(there, lengths, 1.0)), 0.0)
+    np.multiply(rows, scale[:, None].astype(np.float32), out=rows)

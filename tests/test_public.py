@@ -34,6 +34,7 @@ def test_the_public_names() -> None:
         "embed",
         "load",
         "read",
+        "tune",
     ]
     for name in graphrefine.__all__:
         assert getattr(graphrefine, name) is not None
@@ -50,6 +51,7 @@ def test_the_public_names() -> None:
         ("embed", "graphrefine.methods"),
         ("load", "graphrefine.embedding"),
         ("read", "graphrefine.reader"),
+        ("tune", "graphrefine.tuning.search"),
     ],
 )
 def test_public_names_are_documented_and_stay_what_they_are(name: str, home: str) -> None:
@@ -84,6 +86,7 @@ def test_names_load_on_first_use_and_scikit_learn_only_for_the_estimator() -> No
         ["embed", "--help"],
         ["compare", "-h"],
         ["reproduce", "-h"],
+        ["tune", "-h"],
         ["evaluate", "labels", "-h"],
     ],
 )
@@ -112,6 +115,7 @@ def test_the_commands() -> None:
         "compare",
         "reproduce",
         "fold-in",
+        "tune",
     }
     assert set(cli.commands["evaluate"].commands) == {"labels", "links", "reconstruction"}  # type: ignore[attr-defined]
 

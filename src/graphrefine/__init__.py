@@ -21,8 +21,9 @@ _HOME = {  # public name -> its module, loaded on first use
     "embed": "methods",
     "load": "embedding",
     "read": "reader",
+    "tune": "tuning.search",
 }
-__all__ = ["REFINE", "Embedding", "Graph", "GraphRefineError", "__version__", "embed", "load", "read"]
+__all__ = ["REFINE", "Embedding", "Graph", "GraphRefineError", "__version__", "embed", "load", "read", "tune"]
 
 if TYPE_CHECKING:
     from graphrefine.embedding import Embedding, load
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from graphrefine.graph import Graph
     from graphrefine.methods import embed
     from graphrefine.reader import read
+    from graphrefine.tuning.search import tune
 
 
 def __getattr__(name: str) -> Any:

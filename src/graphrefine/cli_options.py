@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -155,9 +156,21 @@ METHOD = Option(["--method"], default="refine", show_default=True, metavar="NAME
                 help="Which one; graphrefine methods lists them.")  # fmt: skip
 SET = Option(["--set", "assigned"], multiple=True, metavar="SETTING=VALUE",
              help="A setting of the method, as graphrefine methods NAME lists them; can be given again.")  # fmt: skip
+CONFIG = Option(["--config"], metavar="FILE",
+                help="The method and its settings from a JSON file, as graphrefine tune writes it; options override "
+                     "it.")  # fmt: skip
 THREADS = Option(["--threads"], type=int, metavar="N",
                  help="At most so many.  [default: all cores]")  # fmt: skip
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
+
+
+def check_not_input(output: str, *inputs: str | int | None) -> None:
+    """Refuse to replace what is about to be read."""
+    from graphrefine.errors import OutputError
+
+    for path in inputs:
+        if isinstance(path, str) and Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
+            raise OutputError(f"{output}: is an input, and would be replaced; choose another --output")
 
 
 def reading_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -170,6 +183,8 @@ def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, 
     from graphrefine.methods import find
     from graphrefine.settings import parse
 
+    path = options.pop("config", None)
+    configured = {} if path is None else _config(path, options)
     method, preset = options.pop("method"), options.pop("preset", None)
     kind = find(method).settings
     for assignment in options.pop("assigned"):
@@ -179,7 +194,24 @@ def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, 
         if options.get(name) is not None:
             raise click.BadParameter(f"{name!r} is given twice", param_hint="--set")
         options[name] = parse(kind, name, text, of=f"method {method!r}")
+    for name, value in configured.items():
+        if options.get(name) is None:
+            options[name] = value
     return method, preset, options
+
+
+def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The settings in a file; its method becomes that of the options."""
+    from graphrefine.config import read_config
+
+    if options.get("preset") is not None:
+        raise click.BadParameter("cannot stand beside --preset; leave one of them out", param_hint="--config")
+    config = read_config(path)
+    typed = click.get_current_context().get_parameter_source("method") is not click.core.ParameterSource.DEFAULT
+    if typed and options["method"] != config.method:
+        raise click.BadParameter(f"{path} has settings of {config.method}", param_hint="--method")
+    options["method"] = config.method
+    return config.settings
 
 
 _ARGUMENTS = "|".join(
@@ -188,6 +220,7 @@ _ARGUMENTS = "|".join(
         *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked", "turned", "top", "sample"),
         *("methods", "dims", "time_limit", "memory_limit"),
         *("only", "data"),
+        *("budget", "train", "split_seed", "task"),
     ]
 )
 

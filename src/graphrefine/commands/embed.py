@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import click
 
 from graphrefine.cli_options import (
+    CONFIG,
     GRAPH,
     JSON,
     METHOD,
@@ -19,10 +19,11 @@ from graphrefine.cli_options import (
     THREADS,
     Command,
     Option,
+    check_not_input,
     method_options,
     reading_options,
 )
-from graphrefine.errors import InputError, OutputError
+from graphrefine.errors import InputError
 
 
 @click.command(
@@ -36,7 +37,7 @@ from graphrefine.errors import InputError, OutputError
         Option(["--align-to"], metavar="OLD",
                help="Rotate the vectors onto those of OLD, an embedding of some of the same nodes, and tell the drift. "
                     "--dim is that of OLD if not given."),
-        METHOD, THREADS, JSON, SET, *REFINING, *READING,
+        METHOD, THREADS, JSON, SET, CONFIG, *REFINING, *READING,
     ],
     short_help="Vectors for every node of a graph.",
 )  # fmt: skip
@@ -72,7 +73,7 @@ def embed(
         given["dim"] = _dim_of(old.dim, given["dim"], align_to)
     chosen, given_dim = settings(method, preset, **given), given["dim"]
     threads, kernel = usable_threads(threads), kernels().name
-    _check_not_input(output, graph, reading["nodes"])
+    check_not_input(output, graph, reading["nodes"])
     check_output(output, format=output_format)
     with progress_bar() as bar:
         outer = Stages(bar)
@@ -128,10 +129,3 @@ def _dim_of(old: int, given: int | None, path: str | None) -> int:
     if given is not None and given != old:
         raise InputError(f"dim={given} is not that of {path}, whose vectors have {old} numbers; leave dim out")
     return old
-
-
-def _check_not_input(output: str, graph: str, nodes: str | int | None) -> None:
-    """Refuse to replace what is about to be read."""
-    for path in (graph, nodes):
-        if isinstance(path, str) and Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
-            raise OutputError(f"{output}: is an input, and would be replaced; choose another --output")

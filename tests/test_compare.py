@@ -195,7 +195,7 @@ def test_the_report(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphrefine.reports.folder.can_draw", lambda: True)
     works("compare", folder / "graph.csv", "--labels", folder / "labels.csv", *FAST, "-o", folder / "out")
     page, text = ((folder / "out" / name).read_text() for name in ("report.html", "report.md"))
-    for shown in ("Methods compared on graph.csv", "random vectors", "Best: re", "filter=taylor", "Zhu and Koniusz"):
+    for shown in ("Methods compared on graph.csv", "random vectors", "Best: re", "filter=reach", "Zhu and Koniusz"):
         assert shown in page and shown in text
     results = json.loads((folder / "out" / "results.json").read_text())
     assert results["kind"] == "compare" and len(results["rows"]) == 3 and results["inputs"]["ratios"] == [0.5]

@@ -171,7 +171,7 @@ def check_standin(name: str, most: int, labelled: int, per_node: float) -> Datas
 
 
 def f1_at_nine_percent(drawn: Dataset) -> tuple[float, float]:
-    vectors = embed_graph(drawn.graph, method_settings("refine"))[0].vectors
+    vectors = embed_graph(drawn.graph, method_settings("refine", "paper"))[0].vectors
     found, control = (
         evaluate_labels(v, drawn.labels, ratios=[0.09], repeats=1).ratios[0].micro_mean
         for v in (vectors, random_control(drawn.graph.nodes, 128))

@@ -169,13 +169,15 @@ def smooth(
             return engine.collect(R)
         loop = _loop(graph) if chosen.loop is None else chosen.loop
         T = transition(graph, loop=loop)
-        mean = sum(theta) * _mean(engine, graph, R, loop) if chosen.centre else None
-        F = diffuse(engine, T, R, theta, shift=mean, unit=chosen.centre, keep=keep, advance=stages.advance)
+        nodes = max(graph.nodes - graph.isolated, 1)
+        # Where every node is linked to every other, all rows are the mean after one step, and nothing would be left.
+        centre = chosen.centre and (graph.weighted or len(graph.indices) < nodes * (nodes - 1))
+        mean = sum(theta) * _mean(engine, graph, R, loop) if centre else None
+        F = diffuse(engine, T, R, theta, shift=mean, unit=centre, keep=keep, advance=stages.advance)
         del R
         gram = engine.gram(F)
-        if not chosen.centre:
+        if not centre:
             return engine.collect(F, principal_rotation(gram, chosen.axes), unit=True)
-        nodes = max(graph.nodes - graph.isolated, 1)
         middle = engine.sums(F) / nodes
         rotation = principal_rotation(gram - nodes * np.outer(middle, middle), chosen.axes)
         return engine.collect(F, rotation, shift=middle @ rotation, unit=True)

@@ -219,7 +219,7 @@ _ARGUMENTS = "|".join(
         *(str(option.name) for option in (*READING, *REFINING, METHOD, THREADS)),
         *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked", "turned", "top", "sample"),
         *("methods", "dims", "time_limit", "memory_limit"),
-        *("only", "data"),
+        *("only", "data", "features"),
         *("budget", "train", "split_seed", "task"),
     ]
 )

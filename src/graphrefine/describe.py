@@ -23,15 +23,24 @@ REMARKS = {
     "missing": "records with an empty end left out",
     "isolated": "nodes without edges, their vectors zero",
     "zero_vectors": "nodes with edges whose vectors came out zero all the same",
+    "alone": "nodes without edges, their vectors from features alone",
+    "bare": "nodes without features",
+    "unknown": "rows of features for nodes that the graph does not have",
 }
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 BLOCK = 8192  # rows looked at together
 SYMMETRIC = 4  # of what `inspect_rows` sees
 
 
-def remarks(graph: Graph, *, zero_vectors: int = 0) -> list[str]:
-    """What reading did that a person may not expect; and how many nodes got a zero vector, if they have one now."""
+def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | None = None) -> list[str]:
+    """What reading did that a person may not expect; and how many nodes got a zero vector, if they have one now.
+
+    ``features`` is what the recipe tells about them.
+    """
     counts = {**graph.report, "isolated": graph.isolated, "zero_vectors": max(zero_vectors - graph.isolated, 0)}
+    if features:
+        counts |= {"isolated": 0, "zero_vectors": 0, "alone": graph.isolated}
+        counts |= {"bare": graph.nodes - features["nodes"], "unknown": features["unknown"]}
     if counts.get("reciprocal") == graph.edges:  # a symmetric matrix, or a list meant so
         del counts["reciprocal"]
     lines = [f"note: {text}: {counts[name]:,}" for name, text in REMARKS.items() if counts.get(name)]

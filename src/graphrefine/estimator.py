@@ -39,7 +39,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
     Attributes
     ----------
     embedding_ : ndarray of shape (n_nodes, dim)
-        One unit row for each node; zero for a node without edges.
+        One unit row for each node; zero for a node without edges or features.
     n_features_in_ : int
         Number of nodes.
 
@@ -94,8 +94,11 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         self.seed = seed
         self.threads = threads
 
-    def fit(self, X: Any, y: None = None) -> REFINE:
-        """Embed the graph with this adjacency matrix (n, n), sparse or dense, entries at least 0."""
+    def fit(self, X: Any, y: None = None, features: Any = None) -> REFINE:
+        """Embed the graph with this adjacency matrix (n, n), sparse or dense, entries at least 0.
+
+        ``features`` (n, f), sparse or dense, are what is known of the nodes beside the edges.
+        """
         options = {k: v for k, v in self.get_params().items() if k not in ("preset", "directed", "threads")}
         chosen = settings(self.preset, **options)
         X = validate_data(
@@ -107,14 +110,14 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
             ensure_non_negative=True,
         )
         graph = Graph.from_matrix(X, directed=self.directed, threads=self.threads)
-        embedding, _ = embed_graph(graph, chosen, threads=self.threads)
+        embedding, _ = embed_graph(graph, chosen, features=features, threads=self.threads)
         self.embedding_ = embedding.vectors
         self._n_features_out = chosen.dim
         return self
 
-    def fit_transform(self, X: Any, y: None = None) -> NDArray[np.float32]:
+    def fit_transform(self, X: Any, y: None = None, features: Any = None) -> NDArray[np.float32]:
         """Fit, and return the vectors (n, dim)."""
-        return self.fit(X).embedding_
+        return self.fit(X, features=features).embedding_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

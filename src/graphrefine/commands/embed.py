@@ -34,6 +34,9 @@ from graphrefine.errors import InputError
                help="Where the vectors go. The suffix says how: none (a folder), .npy .npz .parquet .arrow "
                     ".safetensors .txt .vec (word2vec) .bin (the same, binary) .csv .csv.gz"),
         Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not say."),
+        Option(["--features"], metavar="FILE",
+               help="What is known of the nodes beside the edges: a table with a node's name and its numbers in each "
+                    "line (.csv, .tsv, .parquet ...), or .npy or SciPy's .npz with row i for node i."),
         Option(["--align-to"], metavar="OLD",
                help="Rotate the vectors onto those of OLD, an embedding of some of the same nodes, and tell the drift. "
                     "--dim is that of OLD if not given."),
@@ -46,6 +49,7 @@ def embed(
     output: str,
     output_format: str | None,
     align_to: str | None,
+    features: str | None,
     threads: int | None,
     as_json: bool,
     **options: Any,
@@ -73,7 +77,7 @@ def embed(
         given["dim"] = _dim_of(old.dim, given["dim"], align_to)
     chosen, given_dim = settings(method, preset, **given), given["dim"]
     threads, kernel = usable_threads(threads), kernels().name
-    check_not_input(output, graph, reading["nodes"])
+    check_not_input(output, graph, reading["nodes"], features)
     check_output(output, format=output_format)
     with progress_bar() as bar:
         outer = Stages(bar)
@@ -86,7 +90,7 @@ def embed(
         if lowered:
             to = "that" if most == found.nodes else f"{most}, as it must be even"
             note(f"warning: {found.source} has {found.nodes} nodes: --dim is lowered from {wanted} to {to}")
-        embedding, stages = embed_graph(found, chosen, method=method, threads=threads, watcher=bar)
+        embedding, stages = embed_graph(found, chosen, method=method, features=features, threads=threads, watcher=bar)
         if old is not None:
             with outer.stage("align"):
                 embedding = embedding.align_to(old)
@@ -112,7 +116,7 @@ def embed(
     }
     if old is not None:
         figures["aligned"] = {"to": align_to, **embedding.recipe["aligned"]}
-    for line in remarks(found, zero_vectors=zero_vectors):
+    for line in remarks(found, zero_vectors=zero_vectors, features=embedding.recipe.get("features")):
         note(line)
     if kernel == "scipy":
         note("note: no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower")

@@ -21,6 +21,7 @@ from graphrefine.settings import choose
 
 if TYPE_CHECKING:
     from graphrefine.embedding import Embedding
+    from graphrefine.feature_input import Features
     from graphrefine.graph import Graph
 
 METHODS = {  # name -> its module in this folder and the name of its Method there; loaded on first use
@@ -82,6 +83,7 @@ def embed_graph(
     chosen: Chosen,
     *,
     method: str = "refine",
+    features: Any = None,
     threads: int | None = None,
     watcher: Watcher | None = None,
 ) -> tuple[Embedding, Stages]:
@@ -94,20 +96,39 @@ def embed_graph(
 
     by = find(method)
     by.check(graph, chosen)
-    stages = Stages(watcher)
-    vectors = by.fit(graph, chosen, Run(usable_threads(threads), stages))
+    run = Run(usable_threads(threads), Stages(watcher))
+    given = None if features is None else _read_features(by, graph, chosen, features)
+    vectors = by.fit(graph, chosen, run)
     if graph.isolated:
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
     settings_used = asdict(chosen)  # type: ignore[call-overload]
     sides = by.sides(graph, chosen)
     recipe = {"method": method, **settings_used, "directed": graph.directed, **sides, "version": __version__}
+    if given is not None:
+        from graphrefine.methods.featured import add_features
+
+        recipe["features"] = add_features(vectors, graph, given, seed=chosen.seed, run=run)
     degrees = graph.neighbour_counts().astype("float32")
     learning: dict[str, Any] = {}
     if graph.edges and not graph.directed and not sides:  # on samples of the graph, when it is needed
         learn = partial(folding.learn, vectors, degrees, *folding.sample(graph, seed=chosen.seed))
         weigh = partial(weighing.learn_weight, vectors, weighing.draw(graph, seed=chosen.seed))
         learning = {"fold_map": learn, "degree_weight": weigh}
-    return Embedding(graph.names, vectors, recipe, degrees=degrees, **learning), stages
+    return Embedding(graph.names, vectors, recipe, degrees=degrees, **learning), run.stages
+
+
+def _read_features(by: Method[Any], graph: Graph, chosen: Chosen, features: Any) -> Features:
+    """The features, before any work is done for nothing."""
+    from graphrefine.feature_input import read_features
+
+    if not by.features:
+        able = ", ".join(name for name in METHODS if find(name).features)
+        raise InputError(f"features= cannot be used with method={by.name!r}; it can with {able}")
+    if by.sides(graph, chosen):
+        raise InputError(
+            f"features= cannot be used with {graph.source}, whose vectors have two sides; read it as undirected"
+        )
+    return read_features(features, graph)
 
 
 def embed(
@@ -117,6 +138,7 @@ def embed(
     method: str = "refine",
     directed: bool = False,
     bipartite: bool = False,
+    features: Any = None,
     preset: str | None = None,
     threads: int | None = None,
     block: int | None = None,
@@ -147,6 +169,9 @@ def embed(
     bipartite
         Whether the ends of edges are two sets of nodes, users and items say: then ``embedding.source`` and
         ``embedding.target`` are the rows of the one and of the other.
+    features
+        What is known of the nodes beside the edges, for REFINE to use: a matrix (n, f), sparse or dense, where the
+        nodes are called 0 to n-1; else a file, a mapping, a DataFrame or a pair (names, matrix).
     preset
         ``"paper"`` computes what the authors' code computes; options given beside it override it.
     threads
@@ -160,7 +185,7 @@ def embed(
     -------
     Embedding
         Names and vectors, row by row; REFINE's have length 1, but for directed and bipartite graphs. A node without
-        edges has a zero vector.
+        edges has a zero vector, unless it has features.
 
     Examples
     --------
@@ -189,4 +214,5 @@ def embed(
         seed=seed,
         **others,
     )
-    return embed_graph(read(graph, directed=directed, bipartite=bipartite), chosen, method=method, threads=threads)[0]
+    found = read(graph, directed=directed, bipartite=bipartite)
+    return embed_graph(found, chosen, method=method, features=features, threads=threads)[0]

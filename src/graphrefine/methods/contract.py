@@ -93,6 +93,8 @@ class Method(Generic[S]):
         Whether it takes directed graphs.
     sided
         Whether its vectors of directed graphs are sources' in the first half of the columns and targets' in the other.
+    features
+        Whether its vectors can be joined with those of node features (`graphrefine.features`).
     fixed, presets
         Settings that make this method what it is; and named sets of others.
     resume
@@ -112,6 +114,7 @@ class Method(Generic[S]):
     most_nodes: int | None = None
     directed: bool = False
     sided: Callable[[S], bool] = lambda chosen: False
+    features: bool = False
     fixed: Mapping[str, Any] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     resume: Callable[[Graph, S, Run, Floats], Floats] | None = None

@@ -99,6 +99,7 @@ REFINE = Method(
     bound="two matrices n x k",
     directed=True,
     sided=sided,
+    features=True,
     presets=PRESETS,
 )
 RBQR = Method(

@@ -252,7 +252,6 @@ def test_the_clock_forecasts_by_what_trials_of_a_kind_took() -> None:
         ({"dims": [8, 8]}, "dims="),
         ({"dims": [500]}, "dim=500 is larger than the graph"),
         ({"seed": -1}, "seed=-1 must be at least 0"),
-        ({"directed": True}, "directed"),
     ],
 )
 def test_bad_input_is_refused(options: dict[str, Any], message: str) -> None:
@@ -275,6 +274,14 @@ def test_bad_input_with_labels_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         tune(graph, labels, **options)
+
+
+def test_graphs_with_two_sides_are_refused(labels: NDArray[np.int64]) -> None:
+    source, target = edges_of_blocks().T
+    with pytest.raises(InputError, match="read as directed"):
+        tune(Graph.from_edges(source, target, directed=True), labels)
+    with pytest.raises(InputError, match="read as bipartite"):
+        tune(graphrefine.read(np.eye(30, 20) + np.eye(30, 20, 1), bipartite=True))
 
 
 def test_one_label_for_all_is_refused(graph: Graph) -> None:

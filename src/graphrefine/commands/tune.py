@@ -94,6 +94,7 @@ def _show(done: Tuning) -> None:
     table = done.table()
     show_table(table, left=[place for place, name in enumerate(table[0]) if name in ("settings", "")])
     end = "nothing was left to try" if done.complete else f"the budget of {done.budget:g} s ended the search"
-    print(f"\n{done.protocol}; {len(done.trail)} trials in {done.seconds:.1f} s, {end}")
+    count = f"{len(done.trail)} trial{'s' * (len(done.trail) > 1)}"
+    print(f"\n{done.protocol}; {count} in {done.seconds:.1f} s, {end}")
     best = next(trial for trial in done.trail if trial.settings == done.best)
     print(f"best: {best.name}" if done.changes else "best: the default")

@@ -1,9 +1,9 @@
 """What is tried, in which order: first what costs least and matters most.
 
 A stage is a list of changes to the settings that lead; the best of a stage carries on to the next. Filters share the
-range of M, and how far to smooth is what differs most from graph to graph: they come first. Then the axes, which share
-it too, then M itself. The length of the vectors is searched only where it is asked for: longer is nearly always better,
-and the choice is one of cost.
+range of M, and how far to smooth is what differs most from graph to graph: they come first. Then centring and the axes,
+which share it too, then M itself. The length of the vectors is searched only where it is asked for: longer is nearly
+always better, and the choice is one of cost.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
         Stage("exponent", _each("exponent", (0.75, 1.0))),
     ]
     if graph.weighted:
-        listed.insert(1, Stage("weights", _each("log_weights", (True, False))))
+        listed.append(Stage("weights", _each("log_weights", (True, False))))
     if len(dims) > 1:
         listed.append(Stage("dim", _each("dim", dims)))
     return tuple(listed)

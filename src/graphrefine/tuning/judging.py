@@ -219,11 +219,6 @@ class LinkJudge:
 
 def link_judge(graph: Graph, *, seed: int) -> LinkJudge:
     """Hold a tenth of the edges out."""
-    if graph.directed:
-        raise InputError(
-            f"{graph.source} was read as directed, and without labels settings are judged by links of an undirected "
-            "graph; give labels, or read it without directed"
-        )
     held = hold_out(graph, HELD_OUT, repeat=0, seed=seed)
     edges = Pairs(*(side[:MOST_PAIRS] for side in held.edges))
     others = _paired_anew(graph, edges, seed=seed)

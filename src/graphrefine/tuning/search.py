@@ -39,7 +39,6 @@ def tune(
     split_seed: int = 0,
     C: Penalty = 1.0,
     dims: Sequence[int] | None = None,
-    directed: bool = False,
     seed: int = 0,
     threads: int | None = None,
     progress: Watcher | None = None,
@@ -49,7 +48,7 @@ def tune(
     Parameters
     ----------
     graph
-        Anything that `graphrefine.read` takes.
+        Anything that `graphrefine.read` takes, undirected. (Source and target vectors have no settings to search.)
     labels : path, Labels, or array-like, optional
         See `graphrefine.evaluate.as_labels`. Settings are judged by Micro F1 in cross-validation.
     task : {"labels", "links"}, optional
@@ -67,8 +66,6 @@ def tune(
         Of the logistic regression, for all trials alike; "cv": of the usual ones the best for the default settings.
     dims : sequence of int, optional
         Lengths of the vectors to try, the first being that of the default; 128 alone if not given.
-    directed : bool
-        Whether edges have a direction.
     seed : int
         Of the vectors, the folds and the held-out edges.
     threads : int, optional
@@ -94,7 +91,12 @@ def tune(
     allowed = seconds_of(budget)
     for name, value in (("seed", seed), ("split_seed", split_seed)):
         check_integer(name, value, least=0)
-    found = read(graph, directed=directed)
+    found = read(graph)
+    if found.directed or found.sources is not None:
+        raise InputError(
+            f"{found.source} was read as {'directed' if found.directed else 'bipartite'}, and the source and target "
+            "vectors of such graphs have no settings to choose between; read it as undirected, or embed it as it is"
+        )
     threads = usable_threads(threads)
     lengths = [min(Settings().dim, found.nodes)] if dims is None else list(dims)
     if not lengths or len(set(lengths)) < len(lengths):
@@ -155,7 +157,7 @@ class _Search:
                 self.judge = self.judge.with_penalty(vectors)
             scores, _ = self._judged(vectors)
         took = perf_counter() - start
-        if took > self.clock.budget:
+        if self.clock.spent > self.clock.budget:
             raise InputError(
                 f"budget={self.clock.budget:g}s is too small: one trial takes {took:.2g} s on "
                 f"{self.judge.graph.source}; give at least {_rounded(10 * took)}s, for a few trials"

@@ -27,7 +27,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
     preset : {"default", "paper"}, default=None
         Where the options that are None come from.
     block, power, negative, exponent, log_weights, two_sided, spectrum : default=None
-    filter, order, scale, loop, centre, axes, bfloat16 : default=None
+    filter, order, scale, loop, centre, axes, quality, bfloat16 : default=None
         See `graphrefine.refine.Settings`.
     directed : bool, default=False
         Whether entry (i, j) is an arc from i to j. Otherwise the larger of (i, j) and (j, i) counts.
@@ -69,6 +69,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         loop: float | None = None,
         centre: bool | None = None,
         axes: float | None = None,
+        quality: str | None = None,
         bfloat16: bool | None = None,
         directed: bool = False,
         seed: int = 0,
@@ -89,6 +90,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         self.loop = loop
         self.centre = centre
         self.axes = axes
+        self.quality = quality
         self.bfloat16 = bfloat16
         self.directed = directed
         self.seed = seed

@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from graphrefine.arcs import normalised
 from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.high_order import HighSettings
+from graphrefine.landmarks import WIDTH
 from graphrefine.memory import held_bytes, peak_bytes
 from graphrefine.methods import embed_graph, find
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.refining import arcs_and_columns, two_sides
-from graphrefine.operators import Operator, proximity, transition
+from graphrefine.operators import Operator, proximity, transition, walk
 from graphrefine.rangefinder import TOGETHER
 from graphrefine.refine import Settings
 
@@ -76,11 +78,15 @@ def _seconds_of_sides(graph: Graph, chosen: Settings, threads: int) -> float:
 def _bytes(graph: Graph, chosen: Settings) -> int:
     """What the process holds at the height of the run: what it holds now, and what the engine adds."""
     engine = LocalEngine.sizes(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
+    if chosen.quality == "high":
+        return max(peak_bytes(), held_bytes() + find("refine").memory(Shape.of(graph), chosen))
     slabs = engine.slabs if chosen.filter != "none" else engine.slabs_unfiltered
     return max(peak_bytes(), held_bytes() + slabs * engine.slab_bytes + engine.other_bytes)
 
 
 def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:
+    if chosen.quality == "high":
+        return _seconds_of_high_quality(graph, threads)
     theta = chosen.theta(graph)
     start = perf_counter()
     engine = LocalEngine(graph, columns=chosen.dim, threads=threads, bfloat16=chosen.bfloat16)
@@ -104,6 +110,14 @@ def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:
         if chosen.centre:
             total += 2 * probe.sums()
     return total
+
+
+def _seconds_of_high_quality(graph: Graph, threads: int) -> float:
+    """Walks from all landmarks, twice, are nearly all of it: as many columns in products of an engine's width."""
+    usual = HighSettings()
+    probe = _Probe(LocalEngine(graph, columns=WIDTH, threads=threads), threads)
+    products = 2 * usual.window * -(-usual.landmarks // WIDTH)
+    return products * probe.product(walk(graph), probe.fresh_half())
 
 
 class _Probe:

@@ -150,6 +150,7 @@ def embed(
     filter: str | Sequence[float] | None = None,
     order: int | None = None,
     scale: float | None = None,
+    quality: str | None = None,
     bfloat16: bool | None = None,
     seed: int | None = None,
     **others: Any,
@@ -176,6 +177,8 @@ def embed(
         ``"paper"`` computes what the authors' code computes; options given beside it override it.
     threads
         How many to use; by default as many as this process may run on. The result of REFINE does not depend on it.
+    quality
+        ``"high"`` for better vectors at some ten times the time.
     block, power, negative, exponent, log_weights, two_sided, filter, order, scale, bfloat16, seed
         Of REFINE, see `graphrefine.refine.Settings`. None leaves the preset's choice.
     others
@@ -210,6 +213,7 @@ def embed(
         filter=filter,
         order=order,
         scale=scale,
+        quality=quality,
         bfloat16=bfloat16,
         seed=seed,
         **others,

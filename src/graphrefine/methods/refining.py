@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 from graphrefine import bipartite, directed
 from graphrefine.errors import InputError
+from graphrefine.high_order import HighSettings, high_order
+from graphrefine.landmarks import KEPT
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
 from graphrefine.refine import PAPER, PRESETS, Settings, refine
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
 
+OF_HIGH_QUALITY = ("dim", "quality", "seed")  # the settings that have an effect then
 WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
 
 
@@ -33,11 +36,25 @@ class PlainSettings(Settings):
 
 def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
     """The vectors by REFINE, or by RBQR where there is no filter."""
+    if chosen.quality == "high":
+        return _of_high_quality(graph, chosen, run)
     if two_sides(graph, chosen):
         return _with_sides(graph, chosen, run)
     with run.stages.stage("proximity"):
         engine = run.engine(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
     return refine(engine, graph, chosen, run.stages, threads=run.threads)
+
+
+def _of_high_quality(graph: Graph, chosen: Settings, run: Run) -> Floats:
+    if graph.directed or graph.sources is not None:
+        kind = "directed" if graph.directed else "bipartite"
+        raise InputError(
+            f"quality='high' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; "
+            "leave quality out"
+        )
+    _check_used(chosen, used=OF_HIGH_QUALITY, where="with quality='high'", way_out="leave it out")
+    with_these = HighSettings(dim=chosen.dim, seed=chosen.seed)
+    return high_order(graph, with_these, run.stages, threads=run.threads)
 
 
 def sided(chosen: Settings) -> bool:
@@ -58,7 +75,9 @@ def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:
 
 
 def _with_sides(graph: Graph, chosen: Settings, run: Run) -> Floats:
-    _check_used(graph, chosen)
+    way_out = "leave it out, or say two_sided=False for one vector for each node, by the paper"
+    where = f"on the source and target vectors of {graph.source}"
+    _check_used(chosen, used=WITH_SIDES, where=where, way_out=way_out)
     sources = graph.sources
     with run.stages.stage("order"):
         arcs, width = arcs_and_columns(graph, chosen.dim)
@@ -69,19 +88,18 @@ def _with_sides(graph: Graph, chosen: Settings, run: Run) -> Floats:
     return bipartite.bipartite_vectors(engine, arcs, run.stages, sources=sources, **how)
 
 
-def _check_used(graph: Graph, chosen: Settings) -> None:
+def _check_used(chosen: Settings, *, used: tuple[str, ...], where: str, way_out: str) -> None:
     """Raise InputError for a setting that would have no effect."""
     usual = Settings()
     for name in (field.name for field in fields(chosen)):
-        if name not in WITH_SIDES and getattr(chosen, name) != getattr(usual, name):
-            raise InputError(
-                f"{name}={getattr(chosen, name)!r} has no effect on the source and target vectors of "
-                f"{graph.source}; leave it out, or say two_sided=False for one vector for each node, by the paper"
-            )
+        if name not in used and getattr(chosen, name) != getattr(usual, name):
+            raise InputError(f"{name}={getattr(chosen, name)!r} has no effect {where}; {way_out}")
 
 
 def memory(shape: Shape, chosen: Settings) -> int:
-    """Two tall matrices, the sketch, and the graph once more in another order; with two sides four, and the vectors."""
+    """Two tall matrices, the sketch, and the graph once more in another order; for two sides or high quality more."""
+    if chosen.quality == "high":
+        return engine_memory(shape, columns=chosen.dim, matrices=5) + KEPT
     if not ((shape.directed or shape.bipartite) and sided(chosen)):
         return engine_memory(shape, columns=chosen.dim, matrices=2)
     width = bipartite.columns(chosen.dim if shape.bipartite else -(-chosen.dim // 2), shape.nodes)

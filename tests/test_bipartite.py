@@ -201,7 +201,7 @@ def test_the_formula_and_what_follows_from_it() -> None:
     """The engine computes what is written; the transpose swaps the sides; permuting moves the rows."""
     rng = np.random.default_rng(0)
     matrix = (rng.random((30, 22)) < 0.3) * rng.uniform(0.5, 3.0, (30, 22)) + np.eye(30, 22) + np.eye(30, 22, -10)
-    how: dict[str, Any] = {"dim": 10, "bipartite": True, "bfloat16": False, "power": 20}
+    how: dict[str, Any] = {"dim": 10, "bipartite": True, "bfloat16": False, "power": 39}
 
     def scores(given_: NDArray[np.float64]) -> NDArray[np.float32]:
         embedding = graphrefine.embed(sp.csr_array(given_), **how)

@@ -72,14 +72,14 @@ class Arcs(Generic[T]):
 
 
 def decompose(
-    engine: Engine[T], graph: Graph, *, power: int, seed: int, threads: int, advance: Callable[[], None]
+    engine: Engine[T], graph: Graph, *, rounds: int, seed: int, threads: int, advance: Callable[[], None]
 ) -> Arcs[T]:
     """Decompose the arcs of a directed graph, as many singular triplets as the engine has columns.
 
-    ``power`` is the number of rounds of N^T and N: two-sided, as N^q vanishes where there are no cycles.
+    A round is a product with N^T and one with N: two-sided, as N^q vanishes where there are no cycles.
     """
     N, source, target = normalised(graph)
-    found = randomized_svd(engine, N, rows=graph.nodes, seed=seed, iterations=power, advance=advance)
+    found = randomized_svd(engine, N, rows=graph.nodes, seed=seed, iterations=rounds, advance=advance)
     return Arcs(source, target, found, noise_edge(N, source.count, target.count, threads=threads))
 
 

@@ -58,7 +58,7 @@ def bipartite_vectors(
     *,
     sources: int,
     dim: int,
-    power: int = 3,
+    rounds: int = 3,
     seed: int = 0,
     threads: int = 1,
 ) -> NDArray[np.float32]:
@@ -79,8 +79,8 @@ def bipartite_vectors(
     >>> bool(vectors[0] @ vectors[5] > vectors[0] @ vectors[4])
     True
     """
-    with stages.stage("decompose", steps=2 * power + 2):
-        found = decompose(engine, arcs, power=power, seed=seed, threads=threads, advance=stages.advance)
+    with stages.stage("decompose", steps=2 * rounds + 2):
+        found = decompose(engine, arcs, rounds=rounds, seed=seed, threads=threads, advance=stages.advance)
     with stages.stage("collect"):
         vectors = engine.collect(found.found.basis, found.left(STRENGTH, columns=dim))
         targets = engine.collect(found.found.target, found.right(STRENGTH, columns=dim))

@@ -53,7 +53,7 @@ def directed_vectors(
     stages: Stages,
     *,
     dim: int,
-    power: int = 3,
+    rounds: int = 3,
     seed: int = 0,
     threads: int = 1,
 ) -> NDArray[np.float32]:
@@ -74,8 +74,8 @@ def directed_vectors(
     half = dim // 2
     vectors = np.zeros((graph.nodes, dim), np.float32)
     source, target = vectors[:, :half], vectors[:, half:]
-    with stages.stage("decompose", steps=2 * power + 2):
-        arcs = decompose(engine, graph, power=power, seed=seed, threads=threads, advance=stages.advance)
+    with stages.stage("decompose", steps=2 * rounds + 2):
+        arcs = decompose(engine, graph, rounds=rounds, seed=seed, threads=threads, advance=stages.advance)
     weight = 1.0 if graph.weights is None else float(graph.weights.mean(dtype=np.float64))
     with stages.stage("collect"):
         rest = half - 1 - (half >= CENTRED)

@@ -23,7 +23,7 @@ from graphrefine.landmarks import WIDTH
 from graphrefine.memory import held_bytes, peak_bytes
 from graphrefine.methods import embed_graph, find
 from graphrefine.methods.contract import Shape
-from graphrefine.methods.refining import arcs_and_columns, two_sides
+from graphrefine.methods.refining import arcs_and_columns, rounds, two_sides
 from graphrefine.operators import Operator, proximity, transition, walk
 from graphrefine.rangefinder import TOGETHER
 from graphrefine.refine import Settings
@@ -70,9 +70,9 @@ def _seconds_of_sides(graph: Graph, chosen: Settings, threads: int) -> float:
     once = perf_counter() - start
     probe = _Probe(engine, threads)
     x = probe.fresh_half()
-    rounds = chosen.power + 1
+    pairs = rounds(chosen) + 1
     dense = probe.gram() + probe.rotation(triangular=True)
-    return once + probe.touching(3) + rounds * (probe.product(N, x) + probe.product(turned, x) + 2 * dense)
+    return once + probe.touching(3) + pairs * (probe.product(N, x) + probe.product(turned, x) + 2 * dense)
 
 
 def _bytes(graph: Graph, chosen: Settings) -> int:

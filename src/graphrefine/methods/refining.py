@@ -74,6 +74,11 @@ def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:
     return bipartite.one_way(graph), bipartite.columns(dim, graph.nodes)
 
 
+def rounds(chosen: Settings) -> int:
+    """How many rounds of two products each make at least as many as ``power`` asks for."""
+    return (chosen.power + 1) // 2
+
+
 def _with_sides(graph: Graph, chosen: Settings, run: Run) -> Floats:
     way_out = "leave it out, or say two_sided=False for one vector for each node, by the paper"
     where = f"on the source and target vectors of {graph.source}"
@@ -82,7 +87,7 @@ def _with_sides(graph: Graph, chosen: Settings, run: Run) -> Floats:
     with run.stages.stage("order"):
         arcs, width = arcs_and_columns(graph, chosen.dim)
         engine = run.engine(arcs, columns=width, bfloat16=chosen.bfloat16)
-    how = {"dim": chosen.dim, "power": chosen.power, "seed": chosen.seed, "threads": run.threads}
+    how = {"dim": chosen.dim, "rounds": rounds(chosen), "seed": chosen.seed, "threads": run.threads}
     if sources is None:
         return directed.directed_vectors(engine, arcs, run.stages, **how)
     return bipartite.bipartite_vectors(engine, arcs, run.stages, sources=sources, **how)

@@ -131,7 +131,7 @@ REFINING = under(
     Option(["--preset"], metavar="NAME",
            help="'paper' computes what the paper's authors' code does; options beside it override it."),
     Option(["--quality"], metavar="NAME",
-           help="'high' for better vectors at some ten times the time.  [default: default]"),
+           help="'high' for better vectors at many times the time.  [default: default]"),
     Option(["--block"], type=int, metavar="B",
            help="Columns orthonormalised at a time: for memory and speed, not quality.  [default: 16]"),
     Option(["--power"], type=int, metavar="Q", help="Products with the proximity matrix.  [default: 5]"),

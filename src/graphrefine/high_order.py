@@ -1,29 +1,21 @@
 r"""Vectors of higher order, ``quality="high"``: three views of a graph side by side, and their principal axes.
 
-* **local**: ``U |w|`` of the leading eigenpairs, both signs, of :math:`D^{-a} A' D^{-a}` with :math:`a = 0.4`. Negative
-  ones tell nodes that have the same neighbours without being neighbours: roles.
-* **near**: the logarithm of two steps of a random walk, and **far**: that of the mean of steps 3 to T, as `landmarks`
-  factorises them. Far is NetMF's matrix without its first two powers, which are noise within the logarithm where a
-  graph is dense, and next to nothing beside the others where it is sparse.
+* **REFINE's** vectors.
+* **local**: ``U |w|`` of the leading eigenpairs, of both signs, of :math:`D^{-a} A D^{-a}` with :math:`a = 0.4`. The
+  negative ones tell nodes with the same neighbours that are no neighbours themselves: roles rather than groups.
+* **far**: the logarithm of three to ten steps of a random walk, as `graphrefine.landmarks` factorises it.
 
-Each has unit rows. How much they count depends on how fast a walk forgets where it began: h, the share of that
-information that a step keeps (`landmarks.Views.memory`), is 0.2 where two steps reach anywhere, and 0.8 on sparse
-graphs. Of the squared length of a row,
+The rows of each are freed of their mean and made unit. How much a view counts depends on how fast a walk forgets where
+it began: the share h of that information which a step keeps (`landmarks.walk_memory`) is about 0.2 where two steps lead
+anywhere and 0.8 on sparse graphs. Of the squared length of a row, far has h, REFINE (1 - h) / 3, local 2 (1 - h) / 3.
+The rows are turned to their first k principal axes, and made unit again.
 
-======  =================
-far     :math:`h`
-near    :math:`(1 - h) / 3`
-local   :math:`2 (1 - h) / 3`
-======  =================
-
-Then the rows are turned to their first k principal axes, and made unit again. In A', weights count by their logarithm:
-:math:`\log(1 + w / \mathrm{median})`.
+In the last two views the weights of edges count by their logarithm, ``log(1 + w / median)``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,10 +25,10 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph import Graph
 from graphrefine.kernels import PAD, kernels
-from graphrefine.landmarks import draw_landmarks, landmark_views, steps
+from graphrefine.landmarks import KEPT, draw_landmarks, far_view, steps, walk_memory
 from graphrefine.linalg import Small, descending_eigh, eigh_by_size, one_blas_thread, unit_rows
 from graphrefine.operators import Operator
-from graphrefine.settings import MethodSettings, check_integer
+from graphrefine.refine import Settings, refine
 from graphrefine.svd import oversampled, randomized_eigh
 
 if TYPE_CHECKING:
@@ -44,37 +36,21 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
+LANDMARKS = 4096  # a quarter of them costs up to a point of F1
+WINDOW = 10  # T, the last step of a walk that counts
+WATCHED = 512  # landmarks from which the memory of walks is measured
 EXPONENT = 0.4  # a: at 1/2 hubs count for too little, and roles are lost
 NEGATIVE = 0.85  # how much a negative eigenvalue counts when the leading ones are chosen
 ITERATIONS = 8  # of the eigenpairs
 ROWS = 8192  # in a block whose views are set side by side
 
 
-@dataclass(frozen=True)
-class HighSettings(MethodSettings):
-    """Settings of the vectors of higher order.
+def high_order(
+    graph: Graph, chosen: Settings, stages: Stages, *, threads: int = 1, landmarks: int = LANDMARKS
+) -> Floats:
+    """The vectors (n, dim), their rows of length 1; those of nodes without edges are zero.
 
-    Parameters
-    ----------
-    landmarks
-        Nodes from which walks are watched. Time grows with it; a quarter of it costs up to a point of F1.
-    window
-        T, the last step of a walk that counts.
-    """
-
-    landmarks: int = 4096
-    window: int = 10
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("landmarks", self.landmarks, least=1)
-        check_integer("window", self.window, least=3)
-
-
-def high_order(graph: Graph, chosen: HighSettings, stages: Stages, *, threads: int = 1) -> Floats:
-    """The vectors (n, dim), with rows of length 1, those of nodes without edges zero.
-
-    At its height it holds five matrices n x dim of float32, and `landmarks.KEPT` bytes.
+    ``chosen`` are the settings of REFINE's view, and the dimension and the seed of all.
 
     Examples
     --------
@@ -82,98 +58,134 @@ def high_order(graph: Graph, chosen: HighSettings, stages: Stages, *, threads: i
 
     >>> from graphrefine.progress import Stages
     >>> triangles = Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3])
-    >>> vectors = high_order(triangles, HighSettings(dim=2), Stages())
-    >>> abs(vectors @ vectors[0]).round(3).tolist()
-    [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    >>> vectors = high_order(triangles, Settings(dim=2), Stages())
+    >>> (vectors @ vectors[0]).astype(float).round(3).tolist()
+    [1.0, 1.0, 1.0, -1.0, -1.0, -1.0]
     """
     if graph.directed:
         raise InputError(
-            f"vectors of higher order are for undirected graphs, and {graph.source} was read as directed; "
-            "read it without directed, or leave out quality"
+            f"quality='high' is for undirected graphs, and {graph.source} was read as directed; read it without "
+            "directed, or leave out quality"
         )
     if not len(graph.indices):
         return np.zeros((graph.nodes, chosen.dim), np.float32)
-    graph = _weighted_by_logarithm(graph)
+    engine = LocalEngine(graph, columns=chosen.dim, threads=threads, bfloat16=chosen.bfloat16)
+    first = refine(engine, graph, chosen, stages, threads=threads)
+    del engine
+    graph = by_logarithm(graph)
     with stages.stage("local", steps=2 * ITERATIONS + 3):
-        local = _local(graph, chosen, stages, threads)
-    landmarks = draw_landmarks(graph, chosen.landmarks, seed=chosen.seed)
-    with stages.stage("walks", steps=steps(graph, landmarks)):
-        views = landmark_views(
-            graph,
-            landmarks,
-            window=chosen.window,
-            columns=chosen.dim,
-            threads=threads,
-            advance=stages.advance,
-        )
+        local = local_view(graph, chosen, stages, threads=threads)
+    with stages.stage("memory"):
+        watched = draw_landmarks(graph, min(WATCHED, landmarks), seed=chosen.seed)
+        memory = walk_memory(graph, watched, threads=threads, bfloat16=chosen.bfloat16)
+    drawn = draw_landmarks(graph, landmarks, seed=chosen.seed)
+    with stages.stage("far", steps=steps(graph, drawn)):
+        far = far_view(graph, drawn, window=WINDOW, columns=chosen.dim, threads=threads, advance=stages.advance)
     with stages.stage("axes"):
-        return _leading_axes((local, views.near, views.far), shares(views.memory), threads=threads)
+        return leading_axes((first, local, far), shares(memory), threads=threads)
+
+
+def bytes_held(nodes: int, dim: int) -> int:
+    """Most that is held beside the graph: three views, two matrices as wide as one of them, what is kept of walks.
+
+    Examples
+    --------
+    >>> bytes_held(1_000_000, 128) / 1e9
+    3.096870912
+    """
+    return 5 * 4 * nodes * dim + KEPT
 
 
 def shares(memory: float) -> tuple[float, float, float]:
-    """How much of the squared length of a row is local, near and far.
+    """How much of the squared length of a row is REFINE's, local and far.
 
     Examples
     --------
     >>> shares(0.25)
-    (0.5, 0.25, 0.25)
+    (0.25, 0.5, 0.25)
     """
-    return 2 * (1 - memory) / 3, (1 - memory) / 3, memory
+    return (1 - memory) / 3, 2 * (1 - memory) / 3, memory
 
 
-def _weighted_by_logarithm(graph: Graph) -> Graph:
-    """The graph with weights ``log(1 + w / median)``, so that their unit does not matter."""
+def by_logarithm(graph: Graph) -> Graph:
+    """The graph with weights ``log(1 + w / median)``, so that their unit does not matter; itself without weights."""
     if graph.weights is None:
         return graph
     weights = np.log1p(graph.weights / np.median(graph.weights)).astype(np.float32)
     return Graph(graph.indptr, graph.indices, weights, graph.names)
 
 
-def _local(graph: Graph, chosen: HighSettings, stages: Stages, threads: int) -> Floats:
-    """``U |w|`` of the leading eigenpairs of ``D^-a A D^-a``."""
+def local_view(graph: Graph, chosen: Settings, stages: Stages, *, threads: int = 1) -> Floats:
+    """``U |w|`` (n, dim) of the leading eigenpairs of ``D^-a A D^-a``."""
     degree = graph.degrees()
     scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -EXPONENT, 0.0).astype(np.float32)
     operator = Operator(graph, edge="weight", row_scale=scale, column_scale=scale)
     columns = oversampled(chosen.dim, graph.nodes)
     if columns == graph.nodes:  # a sketch of all columns would find no less, many products later
         with one_blas_thread():
-            values, axes = eigh_by_size(operator.to_scipy().toarray().astype(np.float64))
-        return (axes * np.abs(values))[:, _leading(values, chosen.dim)].astype(np.float32)
-    engine = LocalEngine(graph, columns=columns, threads=threads)
+            values, vectors = eigh_by_size(operator.to_scipy().toarray().astype(np.float64))
+        return (vectors * np.abs(values))[:, _leading(values, chosen.dim)].astype(np.float32)
+    engine = LocalEngine(graph, columns=columns, threads=threads, bfloat16=chosen.bfloat16)
     found = randomized_eigh(
         engine, operator, rows=graph.nodes, seed=chosen.seed, iterations=ITERATIONS, advance=stages.advance
     )
-    leading = _leading(found.values, chosen.dim)
-    return engine.collect(found.basis, (found.axes * np.abs(found.values))[:, leading])
+    return engine.collect(found.basis, (found.axes * np.abs(found.values))[:, _leading(found.values, chosen.dim)])
 
 
-def _leading(values: Small, count: int) -> NDArray[np.int64]:
+def _leading(values: Small, count: int) -> NDArray[np.intp]:
     return np.argsort(-np.where(values < 0, -NEGATIVE * values, values), kind="stable")[:count]
 
 
-def _leading_axes(views: tuple[Floats, ...], parts: Sequence[float], *, threads: int) -> Floats:
-    """Unit rows of the views side by side, turned to as many principal axes as each has columns, made unit.
+def leading_axes(views: tuple[Floats, ...], parts: Sequence[float], *, threads: int = 1) -> Floats:
+    """Views (n, k) freed of their means and with unit rows, side by side, turned to k principal axes; unit rows.
 
-    The result takes the place of the first view.
+    The first view is overwritten by the result.
+
+    Examples
+    --------
+    >>> views = tuple(np.array([[0.0, 2.0], [0.0, 4.0], [0.0, 0.0]], np.float32) for _ in range(2))
+    >>> leading_axes(views, (0.5, 0.5)).tolist()
+    [[-1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
     """
-    (n, k), weights, using = views[0].shape, np.sqrt(parts), kernels()
-    side = -(-len(views) * k // PAD) * PAD
-    gram, block = np.zeros((side, side)), np.zeros((ROWS, side), np.float32)
-
-    def blocks() -> Iterator[tuple[slice, Floats]]:
-        for start in range(0, n, ROWS):
-            rows = slice(start, min(start + ROWS, n))
-            for place, (weight, view) in enumerate(zip(weights, views, strict=True)):
-                np.multiply(unit_rows(view[rows]), weight, out=block[: rows.stop - start, place * k :][:, :k])
-            yield rows, block[: rows.stop - start]
-
-    for _, wide in blocks():
-        using.rotate(wide, None, out=None, gram=gram, threads=threads)
+    n, k = views[0].shape
+    width, using = -(-len(views) * k // PAD) * PAD, kernels()
+    gram, turned = np.zeros((width, width)), np.empty((min(ROWS, n), width), np.float32)
+    means = [_mean(view) for view in views]
+    for _, block in _side_by_side(views, means, parts, width=width):
+        using.rotate(block, None, out=None, gram=gram, threads=threads)
+    axes = np.zeros((width, width), np.float32)
     with one_blas_thread():
-        axes = np.zeros((side, side), np.float32)
         axes[:, :k] = descending_eigh(gram)[1][:, :k]
-    turned = np.empty_like(block)
-    for rows, wide in blocks():
-        using.rotate(wide, axes, out=turned[: len(wide)], unit=True, threads=threads)
-        views[0][rows] = turned[: len(wide), :k]
+    for rows, block in _side_by_side(views, means, parts, width=width):
+        using.rotate(block, axes, out=turned[: len(block)], unit=True, threads=threads)
+        views[0][rows] = turned[: len(block), :k]
     return views[0]
+
+
+def _mean(view: Floats) -> Floats:
+    """The mean of the rows that are not zero."""
+    total, rows = np.zeros(view.shape[1]), 0
+    for start in range(0, len(view), ROWS):
+        block = view[start : start + ROWS]
+        total += block.sum(axis=0, dtype=np.float64)
+        rows += int(block.any(axis=1).sum())
+    return (total / max(rows, 1)).astype(np.float32)
+
+
+def _side_by_side(
+    views: Sequence[Floats], means: Sequence[Floats], parts: Sequence[float], *, width: int
+) -> Iterator[tuple[slice, Floats]]:
+    """Blocks of rows, and what they hold of all views, each with its part of the squared length."""
+    n, k = views[0].shape
+    wide = np.zeros((min(ROWS, n), width), np.float32)
+    for start in range(0, n, ROWS):
+        rows = slice(start, min(start + ROWS, n))
+        block = wide[: rows.stop - start]
+        for place, (view, mean, part) in enumerate(zip(views, means, parts, strict=True)):
+            known = view[rows].any(axis=1, keepdims=True)
+            np.multiply(
+                unit_rows(np.where(known, view[rows] - mean, np.float32(0))),
+                np.float32(np.sqrt(part)),
+                out=block[:, place * k : (place + 1) * k],
+            )
+        yield rows, block

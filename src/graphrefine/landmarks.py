@@ -1,18 +1,22 @@
 r"""The logarithm of a random walk, seen from landmarks: vectors of a matrix that is never formed.
 
-.. math:: x_{ij} = \mathrm{vol} \sum_r \theta_r (P^r D^{-1})_{ij}, \qquad \sum_r \theta_r = 1,
+.. math:: x_{ij} = \frac{\mathrm{vol}}{T - 2} \sum_{r=3}^{T} (P^r D^{-1})_{ij}
 
-says how many times more often than by chance a walk from node i is at node j after r steps. NetMF, and so DeepWalk,
-factorises :math:`M = \log \max(1, x)`, which is symmetric and has n^2 entries. Here only the columns of s landmark
-nodes J are computed, but those exactly: a block of columns is one product with P for each step. Nystrom's method does
-the rest: with the leading eigenpairs :math:`V, v` of what the landmarks see of each other, :math:`W = M_{JJ}`,
+says how many times more often than by chance a walk from node i is at node j, three to T steps later. NetMF, and so
+DeepWalk, factorises :math:`M = \log \max(1, x)`, which is symmetric and has n^2 entries; their sum begins at the first
+step. Steps one and two are left out here: where a graph is dense they are noise within the logarithm, and where it is
+sparse they are next to nothing beside the others.
+
+Only the columns of s landmark nodes J are computed, but those exactly: a block of columns is one product with P for
+each step. Nystrom's method does the rest: with the leading eigenpairs :math:`V, v` of what the landmarks see of each
+other, :math:`W = M_{JJ}`,
 
 .. math:: M \approx Z\,\mathrm{sign}(v)\,Z^T, \qquad Z = M_{:J} V |v|^{-1/2}.
 
 If every node is a landmark, that is :math:`Z = U |w|^{1/2}` up to signs, with M's own eigenpairs.
 
 W has to be known before the first column can be reduced. So columns are computed twice, unless their logarithms fit
-into `KEPT` bytes; a block of columns is gone before the next one is made.
+into `KEPT` bytes; otherwise a block of columns is gone before the next one is made.
 """
 
 from __future__ import annotations
@@ -24,17 +28,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.dense import in_blocks
-from graphrefine.engine.local import LocalEngine
+from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.graph import Graph
 from graphrefine.linalg import eigh_by_size, one_blas_thread
 from graphrefine.operators import walk
 
 Floats = NDArray[np.float32]
-Block = tuple[slice, Floats, Floats]  # which landmarks; what they see near and far: (n, width) each
 
 WIDTH = 64  # columns in a block
-KEPT = 1 << 28  # bytes of logarithms that are kept rather than computed again
-NEAR = 2  # steps of the near view; the far one begins after them
+KEPT = 1 << 29  # bytes of logarithms that are kept rather than computed again
+SKIPPED = 2  # steps that do not count
 SPARE = 64  # columns beyond those wanted, for the eigenpairs of W
 ROUNDS = 5  # products with W
 LEAST = 1e-4  # of W's largest eigenvalue: dividing by less would amplify rounding
@@ -45,14 +48,6 @@ class Landmarks(NamedTuple):
 
     nodes: NDArray[np.int64]  # (s,), ascending
     share: NDArray[np.float64]  # (s,): of all steps of a long walk, those each one stands for; their sum is 1
-
-
-class Views(NamedTuple):
-    """What landmarks see."""
-
-    near: Floats  # (n, k): Z of two steps
-    far: Floats  # (n, k): Z of the mean of three steps to the last
-    memory: float  # how much of where a walk began can be told after a step, for each step: 0 nothing, 1 all
 
 
 def draw_landmarks(graph: Graph, count: int, *, seed: int) -> Landmarks:
@@ -68,8 +63,8 @@ def draw_landmarks(graph: Graph, count: int, *, seed: int) -> Landmarks:
     nodes = np.flatnonzero(degree > 0).astype(np.int64)
     chance: NDArray[np.float64] = np.ones(len(nodes))
     if count < len(nodes):
-        # Clocks that ring at random, the sooner the higher the degree: the first to ring are a draw without
-        # replacement, and each node would have rung by the next ring with this chance.
+        # Clocks ring at random, the sooner the higher the degree: the first to ring are a draw without replacement,
+        # and by the next ring a node would have rung with this chance.
         rings = np.random.Generator(np.random.Philox(key=seed)).exponential(size=graph.nodes)[nodes] / degree[nodes]
         order = np.argsort(rings, kind="stable")
         nodes = np.sort(nodes[order[:count]])
@@ -78,16 +73,17 @@ def draw_landmarks(graph: Graph, count: int, *, seed: int) -> Landmarks:
     return Landmarks(nodes, share / share.sum())
 
 
-def landmark_views(
+def far_view(
     graph: Graph,
     landmarks: Landmarks,
     *,
     window: int,
     columns: int,
     threads: int = 1,
+    bfloat16: bool = True,
     advance: Callable[[], None] = lambda: None,
-) -> Views:
-    """The two views Z of the graph's nodes, and the memory of its walks.
+) -> Floats:
+    """Z (n, columns); columns beyond the number of landmarks are zero.
 
     Parameters
     ----------
@@ -96,96 +92,98 @@ def landmark_views(
     landmarks
         See `draw_landmarks`.
     window
-        The last step that counts, 3 or more.
+        T, the last step that counts: 3 or more.
     columns
-        Of each view; those beyond the number of landmarks are zero.
+        How many leading axes.
     threads
         The result does not depend on it.
+    bfloat16
+        Whether products gather from bfloat16: faster, and the logarithms are off by about 0.005.
     advance
         Called `steps` times.
 
     Examples
     --------
-    Two triangles: what a walk can tell is in which of them it is.
+    Two triangles: what a walk can tell is in which of them it is, and x is 0 or close to 2.
 
     >>> triangles = Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3])
-    >>> views = landmark_views(triangles, draw_landmarks(triangles, 6, seed=0), window=10, columns=2)
-    >>> (views.far @ views.far.T).astype(float).round(1).tolist()[0]
+    >>> Z = far_view(triangles, draw_landmarks(triangles, 6, seed=0), window=10, columns=2)
+    >>> (Z @ Z.T).astype(float).round(1).tolist()[0]
     [0.7, 0.7, 0.7, 0.0, 0.0, 0.0]
     """
-    walks = _Walks(graph, landmarks, window, threads)
-    corners = np.empty((2, len(landmarks.nodes), len(landmarks.nodes)), np.float32)
-    for part, *logs in walks.columns(measure=True, advance=advance):
-        for corner, entries in zip(corners, logs, strict=True):
-            corner[:, part] = entries[landmarks.nodes]
-    axes = [_axes(corner, columns) for corner in corners]
-    views = [np.zeros((graph.nodes, columns), np.float32) for _ in axes]
-    for part, *logs in walks.columns(measure=False, advance=advance):
-        for view, entries, rotation in zip(views, logs, axes, strict=True):
-            _add_product(view, entries, rotation[part], threads)
-    near, far = views
-    return Views(near, far, walks.memory())
+    walks, size = _Walks(graph, landmarks.nodes, threads, bfloat16=bfloat16), len(landmarks.nodes)
+    keep, kept = _fits(graph, landmarks), []
+    corner = np.empty((size, size), np.float32)
+    for part, logs in walks.logarithms(window):
+        corner[:, part] = logs[landmarks.nodes]
+        if keep:
+            kept.append((part, logs))
+        advance()
+    axes = _axes(corner, columns)
+    Z = np.zeros((graph.nodes, columns), np.float32)
+    for part, logs in kept if keep else walks.logarithms(window):
+        _add_product(Z, logs, axes[part], threads)
+        if not keep:
+            advance()
+    return Z
 
 
 def steps(graph: Graph, landmarks: Landmarks) -> int:
-    """How often `landmark_views` says that it is further: once a block of columns, in one pass or two."""
+    """How often `far_view` says that it is further: once for each block of columns that it computes."""
     blocks = -(-len(landmarks.nodes) // WIDTH)
     return blocks if _fits(graph, landmarks) else 2 * blocks
 
 
-def _fits(graph: Graph, landmarks: Landmarks) -> bool:
-    return 2 * 4 * graph.nodes * len(landmarks.nodes) <= KEPT
+def walk_memory(graph: Graph, landmarks: Landmarks, *, threads: int = 1, bfloat16: bool = True) -> float:
+    r"""How much of where a walk began can still be told after a step, for each step: 0 nothing, 1 all.
+
+    :math:`\sqrt{I / H}`, with the information I (nats) that the place of a walk after two steps holds about its start,
+    and the entropy H of that start, a node drawn by degree.
+
+    Examples
+    --------
+    Edges without a common node tell all, a complete graph next to nothing:
+
+    >>> pairs = Graph.from_edges([0, 2, 4], [1, 3, 5])
+    >>> round(walk_memory(pairs, draw_landmarks(pairs, 6, seed=0)), 3)
+    1.0
+    >>> complete = Graph.from_edges(*np.triu_indices(40, 1))
+    >>> walk_memory(complete, draw_landmarks(complete, 40, seed=0)) < 0.02
+    True
+    """
+    walks = _Walks(graph, landmarks.nodes, threads, bfloat16=bfloat16)
+    place = walks.degree / walks.volume
+    told = np.zeros(graph.nodes)
+    for part in walks.parts():
+        ratio = walks.collect(walks.after(walks.begin(part), SKIPPED), part)
+
+        def work(rows: slice, ratio: Floats = ratio, part: slice = part) -> None:
+            entries = ratio[rows].astype(np.float64)
+            logs = np.log(entries, out=np.zeros_like(entries), where=entries > 0)
+            told[rows] += place[rows] * ((entries * logs) @ landmarks.share[part])
+
+        in_blocks(graph.nodes, work, threads=threads)
+    start = place[place > 0]
+    return float(np.sqrt(np.clip(told.sum() / -(start * np.log(start)).sum(), 0.0, 1.0)))
 
 
 class _Walks:
-    """The logarithms of the landmarks' columns, one block after another."""
+    """Columns of the landmarks, a block at a time: how many times more often than by chance a walk is there."""
 
-    def __init__(self, graph: Graph, landmarks: Landmarks, window: int, threads: int) -> None:
-        self.graph, self.landmarks, self.window, self.threads = graph, landmarks, window, threads
-        self.degree = graph.degrees()
+    def __init__(self, graph: Graph, nodes: NDArray[np.int64], threads: int, *, bfloat16: bool) -> None:
+        self.nodes, self.degree, self.threads = nodes, graph.degrees(), threads
         self.volume = float(self.degree.sum())
-        self.engine = LocalEngine(graph, columns=min(WIDTH, len(landmarks.nodes)), threads=threads)
+        self.engine = LocalEngine(graph, columns=min(WIDTH, len(nodes)), threads=threads, bfloat16=bfloat16)
         self.step = walk(graph)
-        self.information = 0.0  # of where a walk is after two steps about where it began
-        self.kept: list[Block] = []
 
-    def columns(self, *, measure: bool, advance: Callable[[], None]) -> Iterator[Block]:
-        """All blocks; those of an earlier pass if they were kept."""
-        if self.kept:
-            yield from self.kept
-            return
-        for start in range(0, len(self.landmarks.nodes), WIDTH):
-            part = slice(start, min(start + WIDTH, len(self.landmarks.nodes)))
-            block = (part, *self._block(part, measure))
-            if _fits(self.graph, self.landmarks):
-                self.kept.append(block)
-            yield block
-            advance()
+    def parts(self) -> Iterator[slice]:
+        """Which landmarks are in each block."""
+        for start in range(0, len(self.nodes), WIDTH):
+            yield slice(start, min(start + WIDTH, len(self.nodes)))
 
-    def memory(self) -> float:
-        """The root of the share of the information that two steps keep: what one step keeps, if each keeps alike."""
-        place = self.degree[self.degree > 0] / self.volume
-        everything = float(-(place * np.log(place)).sum())
-        return float(np.sqrt(np.clip(self.information / everything, 0.0, 1.0)))
-
-    def _block(self, part: slice, measure: bool) -> tuple[Floats, Floats]:
-        engine, step = self.engine, self.step
-        second = engine.apply(step, engine.apply(step, engine.fill(self._starts(part))))
-        near = engine.collect(second)[:, : part.stop - part.start]
-        third = engine.apply(step, second)
-        engine.release(second)
-        total = third
-        for _ in range(self.window - NEAR - 1):
-            total = engine.apply(step, total, plus=(1.0, third))
-        far = engine.collect(total)[:, : part.stop - part.start]
-        if measure:
-            self.information += self._information(near, part)
-        self._truncated_log(near, 1.0)
-        self._truncated_log(far, 1.0 / (self.window - NEAR))
-        return near, far
-
-    def _starts(self, part: slice) -> Callable[[int, int], Floats]:
-        nodes = self.landmarks.nodes[part]
+    def begin(self, part: slice) -> LocalTall:
+        """``vol D^-1`` at the landmarks."""
+        nodes = self.nodes[part]
         height = (self.volume / self.degree[nodes]).astype(np.float32)
 
         def rows(start: int, stop: int) -> Floats:
@@ -194,27 +192,41 @@ class _Walks:
             block[nodes[inside] - start, inside] = height[inside]
             return block
 
-        return rows
+        return self.engine.fill(rows)
 
-    def _information(self, ratio: Floats, part: slice) -> float:
-        """The share of each landmark times the sum over all nodes of ``p log(p / chance)``, in blocks of rows."""
-        place, found = self.degree / self.volume, np.zeros(len(ratio))
+    def after(self, x: LocalTall, count: int) -> LocalTall:
+        """So many steps later."""
+        for _ in range(count):
+            x = self.engine.apply(self.step, x)
+        return x
 
-        def work(rows: slice) -> None:
-            entries = ratio[rows].astype(np.float64)
-            logs = np.log(entries, out=np.zeros_like(entries), where=entries > 0)
-            found[rows] = place[rows] * ((entries * logs) @ self.landmarks.share[part])
+    def collect(self, x: LocalTall, part: slice) -> Floats:
+        """The columns as an array (n, width)."""
+        return self.engine.collect(x)[:, : part.stop - part.start]
 
-        in_blocks(len(ratio), work, threads=self.threads)
-        return float(found.sum())
+    def logarithms(self, window: int) -> Iterator[tuple[slice, Floats]]:
+        """Which landmarks, and their columns of M."""
+        for part in self.parts():
+            third = self.after(self.begin(part), SKIPPED + 1)
+            total = third
+            for _ in range(window - SKIPPED - 1):
+                total = self.engine.apply(self.step, total, plus=(1.0, third))
+            columns = self.collect(total, part)
+            _truncated_log(columns, 1.0 / (window - SKIPPED), self.threads)
+            yield part, columns
 
-    def _truncated_log(self, ratio: Floats, scale: float) -> None:
-        def work(rows: slice) -> None:
-            entries = ratio[rows]
-            entries *= np.float32(scale)
-            np.log(np.maximum(entries, 1.0, out=entries), out=entries)
 
-        in_blocks(len(ratio), work, threads=self.threads)
+def _fits(graph: Graph, landmarks: Landmarks) -> bool:
+    return 4 * graph.nodes * len(landmarks.nodes) <= KEPT
+
+
+def _truncated_log(ratio: Floats, scale: float, threads: int) -> None:
+    def work(rows: slice) -> None:
+        entries = ratio[rows]
+        entries *= np.float32(scale)
+        np.log(np.maximum(entries, 1.0, out=entries), out=entries)
+
+    in_blocks(len(ratio), work, threads=threads)
 
 
 def _axes(corner: Floats, columns: int) -> Floats:
@@ -238,8 +250,8 @@ def _axes(corner: Floats, columns: int) -> Floats:
     return axes
 
 
-def _add_product(view: Floats, logs: Floats, rotation: Floats, threads: int) -> None:
+def _add_product(Z: Floats, logs: Floats, axes: Floats, threads: int) -> None:
     def work(rows: slice) -> None:
-        view[rows] += logs[rows] @ rotation
+        Z[rows] += logs[rows] @ axes
 
-    in_blocks(len(view), work, threads=threads)
+    in_blocks(len(Z), work, threads=threads)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from graphrefine.arcs import normalised
 from graphrefine.engine.local import LocalEngine, LocalTall
-from graphrefine.high_order import HighSettings
+from graphrefine.high_order import LANDMARKS, WINDOW
 from graphrefine.landmarks import WIDTH
 from graphrefine.memory import held_bytes, peak_bytes
 from graphrefine.methods import embed_graph, find
@@ -114,9 +114,8 @@ def _seconds(graph: Graph, chosen: Settings, threads: int) -> float:
 
 def _seconds_of_high_quality(graph: Graph, threads: int) -> float:
     """Walks from all landmarks, twice, are nearly all of it: as many columns in products of an engine's width."""
-    usual = HighSettings()
     probe = _Probe(LocalEngine(graph, columns=WIDTH, threads=threads), threads)
-    products = 2 * usual.window * -(-usual.landmarks // WIDTH)
+    products = 2 * WINDOW * -(-min(LANDMARKS, graph.nodes) // WIDTH)
     return products * probe.product(walk(graph), probe.fresh_half())
 
 

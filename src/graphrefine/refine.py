@@ -58,8 +58,8 @@ class Settings(MethodSettings):
     axes
         Exponent of the singular values of the filtered matrix in the vectors.
     quality
-        ``"high"`` takes the logarithm of longer walks instead (`graphrefine.high_order`): better vectors, at some ten
-        times the time. Of the other settings only dim and seed have an effect then.
+        ``"high"`` sets these vectors beside eigenvectors and the logarithm of longer walks (`graphrefine.high_order`):
+        better ones, at many times the time.
     bfloat16
         Whether products gather from bfloat16: twice as fast, with a relative rounding of 0.4% in what is gathered.
     seed

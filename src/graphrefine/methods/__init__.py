@@ -178,7 +178,7 @@ def embed(
     threads
         How many to use; by default as many as this process may run on. The result of REFINE does not depend on it.
     quality
-        ``"high"`` for better vectors at some ten times the time.
+        ``"high"`` for better vectors at many times the time.
     block, power, negative, exponent, log_weights, two_sided, filter, order, scale, bfloat16, seed
         Of REFINE, see `graphrefine.refine.Settings`. None leaves the preset's choice.
     others

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 from graphrefine import bipartite, directed
 from graphrefine.errors import InputError
-from graphrefine.high_order import HighSettings, high_order
-from graphrefine.landmarks import KEPT
+from graphrefine.high_order import bytes_held, high_order
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
 from graphrefine.refine import PAPER, PRESETS, Settings, refine
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
 
-OF_HIGH_QUALITY = ("dim", "quality", "seed")  # the settings that have an effect then
 WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
 
 
@@ -52,9 +50,7 @@ def _of_high_quality(graph: Graph, chosen: Settings, run: Run) -> Floats:
             f"quality='high' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; "
             "leave quality out"
         )
-    _check_used(chosen, used=OF_HIGH_QUALITY, where="with quality='high'", way_out="leave it out")
-    with_these = HighSettings(dim=chosen.dim, seed=chosen.seed)
-    return high_order(graph, with_these, run.stages, threads=run.threads)
+    return high_order(graph, chosen, run.stages, threads=run.threads)
 
 
 def sided(chosen: Settings) -> bool:
@@ -104,7 +100,7 @@ def _check_used(chosen: Settings, *, used: tuple[str, ...], where: str, way_out:
 def memory(shape: Shape, chosen: Settings) -> int:
     """Two tall matrices, the sketch, and the graph once more in another order; for two sides or high quality more."""
     if chosen.quality == "high":
-        return engine_memory(shape, columns=chosen.dim, matrices=5) + KEPT
+        return engine_memory(shape, columns=chosen.dim, matrices=0) + bytes_held(shape.nodes, chosen.dim)
     if not ((shape.directed or shape.bipartite) and sided(chosen)):
         return engine_memory(shape, columns=chosen.dim, matrices=2)
     width = bipartite.columns(chosen.dim if shape.bipartite else -(-chosen.dim // 2), shape.nodes)

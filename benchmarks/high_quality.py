@@ -4,8 +4,9 @@
         [--seeds 3] [--threads N] [--vectors FOLDER] [--time-only]
 
 Unit rows, labelled nodes, C = 1 and C chosen by cross-validation on the training part, for every method alike. The bars
-are for C chosen, and "high" or "default" must reach both of a pair; NetMF is beside all graphs that it can take. ``--vectors`` keeps the others' vectors (GRAPH-METHOD-SEED.npy) and takes
-them from there if they are: DeepWalk takes minutes. What was chosen on which graphs, docs/quality.md says.
+are for C chosen, and "high" or "default" must reach both of a pair; NetMF is beside all graphs that it can take.
+``--vectors`` keeps the others' vectors (GRAPH-METHOD-SEED.npy) and takes them from there if they are: DeepWalk takes
+minutes.
 """
 
 from __future__ import annotations

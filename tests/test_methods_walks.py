@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -188,6 +191,12 @@ def test_epochs_train_on_the_same_walks_again(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_memory_is_what_is_held() -> None:
+    """In a process of its own: what an earlier test has freed would be taken again unseen."""
+    code = "from test_methods_walks import check_memory; check_memory()"
+    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, check=True)
+
+
+def check_memory() -> None:
     """Two tables of 80,000 nodes; the forecast is not below, and not twice of it."""
     graph = random_graph(80_000, degree=2)
     chosen = settings("line", samples=0.7)

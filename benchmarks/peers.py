@@ -3,10 +3,10 @@
     pip install fastrp nodevectors
     python benchmarks/peers.py [--graph web-google] [--rounds 3] [--prone-rounds 1]
 
-Against the packages: what a user would get. Against our own: what the method is worth; the default may take 2.5 times as
-long as the preset "paper". One thread each (every contender runs in a process of its own, where no library starts more),
-k = 128, the graph already in memory as a SciPy matrix. nodevectors' ProNE takes minutes on web-google, so it may have
-fewer rounds. The bars are those of web-google.
+Against the packages: what a user would get. Against our own: what the method is worth; the default may take 2.5 times
+as long as the preset "paper". One thread each (every contender runs in a process of its own, where no library starts
+more), k = 128, the graph already in memory as a SciPy matrix. nodevectors' ProNE takes minutes on web-google, so it may
+have fewer rounds. The bars are those of web-google.
 """
 
 from __future__ import annotations

@@ -14,9 +14,8 @@ from graphrefine.errors import OutputError
 from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.files import check_writable, replacing
 from graphrefine.graph import Graph, usable_threads
-from graphrefine.methods import embed_graph
+from graphrefine.methods import embed_graph, settings
 from graphrefine.progress import Stages, Watcher
-from graphrefine.refine import settings
 
 DIM = 64
 NEIGHBOURS = 10
@@ -38,10 +37,10 @@ def run_demo(
     with stages.stage("graph"):
         graph, digit = digits_graph()
     start = perf_counter()
-    embedding, _ = embed_graph(graph, settings(dim=DIM, seed=seed), threads=threads, watcher=watcher)
+    embedding, _ = embed_graph(graph, settings("refine", dim=DIM, seed=seed), threads=threads, watcher=watcher)
     spent = perf_counter() - start
     with stages.stage("score", steps=3):
-        plain, _ = embed_graph(graph, settings(dim=DIM, seed=seed, filter="none"), threads=threads)
+        plain, _ = embed_graph(graph, settings("rbqr", dim=DIM, seed=seed), method="rbqr", threads=threads)
         scores = {}
         for name, vectors in {
             "REFINE": embedding.vectors,

@@ -5,8 +5,8 @@
 
 Unit rows, labelled nodes, C = 1 and C chosen by cross-validation on the training part, for every method alike. The bars
 are for C chosen, and "high" or "default" must reach both of a pair; NetMF is beside all graphs that it can take.
-``--vectors`` keeps the others' vectors (GRAPH-METHOD-SEED.npy) and takes them from there if they are: DeepWalk takes
-minutes.
+``--vectors`` keeps the vectors of the others (GRAPH-METHOD-SEED.npy), and takes them from there if they are: DeepWalk
+takes minutes. What was chosen on which graphs, docs/quality.md says.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def main() -> None:
                 seconds.append(took)
                 if not given.time_only:
                     cells.append(score(name, rows, given))
-            print(f"  {method:9} {np.nanmin([*seconds, np.inf]):9.2f} s", flush=True)
+            times = [took for took in seconds if np.isfinite(took)]
+            print(f"  {method:9} {f'{min(times):9.2f} s' if times else 'kept from before'}", flush=True)
             for title in () if given.time_only else ("C = 1", "C chosen"):
                 mean = np.mean([cell[title] for cell in cells], axis=0)
                 print(f"    {title:9} " + "  ".join(f"{micro:5.2f}/{macro:5.2f}" for micro, macro in mean), flush=True)

@@ -21,18 +21,12 @@ from numpy.typing import NDArray
 from graphrefine.arcs import Side, decompose
 from graphrefine.engine import Engine, T
 from graphrefine.progress import Stages
-from graphrefine.svd import oversampled
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
 
 DEGREE_POWER = 0.3  # chosen with STRENGTH on generated and real user-item graphs; benchmarks/bipartite.py has others
 STRENGTH = 4.0  # of the noise filter
-
-
-def columns(dim: int, nodes: int) -> int:
-    """How wide an engine must be for vectors of this length."""
-    return oversampled(dim, nodes)
 
 
 def one_way(graph: Graph) -> Graph:
@@ -62,7 +56,7 @@ def bipartite_vectors(
     seed: int = 0,
     threads: int = 1,
 ) -> NDArray[np.float32]:
-    """The vectors (n, dim) of a bipartite graph from its arcs one way, on an engine of `columns` columns.
+    """The vectors (n, dim) of a bipartite graph from its arcs one way, on an engine of `oversampled` columns.
 
     Examples
     --------

@@ -15,7 +15,6 @@ where p = 1, and the tf-idf of counts where p is small. The unit of a column is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,9 +23,10 @@ from numpy.typing import NDArray
 
 from graphrefine.engine import Engine, T
 from graphrefine.errors import InputError
-from graphrefine.filters import coefficients, diffuse, principal_rotation
+from graphrefine.filters import coefficients, collect_centred, diffuse, limit, smallest_weight
 from graphrefine.linalg import descending_eigh, one_blas_thread, unit_rows, whitening
 from graphrefine.operators import Operator, transition, walk
+from graphrefine.views import turn_to_axes
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
@@ -258,19 +258,15 @@ def feature_vectors(
     B = prepare(X)
     axes = leading(B, dim, seed=seed)
     engine = engine_of(axes.shape[1])
-    loop = 1.0 if graph.weights is None else float(graph.weights.min())
-    theta = coefficients("reach", degree=len(graph.indices) / max(graph.nodes - graph.isolated, 1)) or ()
-    # The row that every row tends to under T, if nodes count so.
-    degrees = 1.0 if graph.directed else graph.degrees() + loop
-    weights = np.where(graph.without_edges(), 0.0, degrees).astype(np.float32)
-    total = max(float(weights.sum(dtype=np.float64)), 1e-300)
+    loop = smallest_weight(graph)
+    theta = coefficients("reach", degree=graph.mean_count) or ()
 
     def rows(start: int, stop: int) -> Floats:
         return unit_rows(B.times(axes, start, stop))
 
     with one_blas_thread():  # each block is one thread's
         plain = engine.fill(rows, precise=True)
-        mean = (engine.sums(plain, weights) / total).astype(np.float32)
+        mean = limit(engine, graph, plain, loop=loop).astype(np.float32)
         engine.release(plain)
         Z = engine.fill(lambda start, stop: unit_rows(_less(rows(start, stop), mean)), precise=True)
     advance()
@@ -278,11 +274,9 @@ def feature_vectors(
     related = engine.rotate(Z, relation.rotation, unit=True)
     engine.release(Z)
     theta = (relation.own, *theta[1:])
-    shift = sum(theta) * engine.sums(related, weights) / total
+    shift = sum(theta) * limit(engine, graph, related, loop=loop)
     F = diffuse(engine, transition(graph, loop=loop), related, theta, shift=shift, unit=True, advance=advance)
-    middle = engine.sums(F) / graph.nodes
-    rotation = principal_rotation(engine.gram(F) - graph.nodes * np.outer(middle, middle), AXES)
-    return engine.collect(F, rotation, shift=middle @ rotation, unit=True), relation
+    return collect_centred(engine, F, nodes=graph.nodes, axes=AXES), relation
 
 
 def join(structure: Floats, features: Floats, *, weight: float, threads: int) -> None:
@@ -295,20 +289,13 @@ def join(structure: Floats, features: Floats, *, weight: float, threads: int) ->
     >>> (structure @ structure.T > 0).astype(int).tolist()  # the last has no edge: its feature says where it belongs
     [[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 0], [1, 1, 0, 1]]
     """
-    nodes, k = structure.shape
-    blocks = [slice(start, start + ROWS) for start in range(0, nodes, ROWS)]
+    k = structure.shape[1]
 
-    def both(block: slice) -> Floats:
-        return np.hstack([structure[block], np.float32(weight) * features[block]])
+    def both(block: slice, wide: Floats) -> None:
+        wide[:, :k] = structure[block]
+        np.multiply(features[block], np.float32(weight), out=wide[:, k:])
 
-    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        gram = _summed(pool.map(lambda block: _gram(both(block)), blocks))  # in the order of the blocks
-        axes = descending_eigh(gram)[1][:, :k].astype(np.float32)
-
-        def turn(block: slice) -> None:
-            structure[block] = unit_rows(both(block) @ axes)
-
-        list(pool.map(turn, blocks))
+    turn_to_axes(structure, both, columns=k + features.shape[1], threads=threads)
 
 
 def _sketch(seed: int, rows: int, columns: int) -> Small:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import exp, factorial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from graphrefine.engine import Engine, T
 from graphrefine.errors import InputError
 from graphrefine.linalg import descending_eigh, one_blas_thread
 from graphrefine.operators import Operator
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
 
 Theta = tuple[float, ...]
 
@@ -147,6 +150,25 @@ def diffuse(
         scale = 1.0
         advance()
     return H
+
+
+def smallest_weight(graph: Graph) -> float:
+    """The weight of T's loops that leaves the unit of weights free: 1 without weights."""
+    return 1.0 if graph.weights is None or not len(graph.weights) else float(graph.weights.min())
+
+
+def limit(engine: Engine[T], graph: Graph, R: T, *, loop: float) -> NDArray[np.float64]:
+    """The row that every row of ``T^s R`` tends to: on an undirected graph, nodes count by their degrees."""
+    weights = np.where(graph.without_edges(), 0.0, 1.0 if graph.directed else graph.degrees() + loop)
+    mean: NDArray[np.float64] = engine.sums(R, weights.astype(np.float32)) / max(float(weights.sum()), 1e-300)
+    return mean
+
+
+def collect_centred(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDArray[np.float32]:
+    """Unit rows of ``U S^axes`` of F, freed of the mean of its rows, of which so many are not zero."""
+    middle = engine.sums(F) / nodes
+    rotation = principal_rotation(engine.gram(F) - nodes * np.outer(middle, middle), axes)
+    return engine.collect(F, rotation, shift=middle @ rotation, unit=True)
 
 
 def principal_rotation(gram: NDArray[np.float64], exponent: float = 0.5) -> NDArray[np.float64]:

@@ -121,6 +121,11 @@ def sample(graph: Graph, *, seed: int) -> tuple[NDArray[np.int64], Links]:
     return nodes, Links(indptr, graph.indices[entries].astype(np.int64), weights)
 
 
+def learn_from(graph: Graph, vectors: Floats, degrees: NDArray[Any], *, seed: int) -> Floats:
+    """The W of a sample of the graph's nodes.  # (6k, k)."""
+    return learn(vectors, degrees, *sample(graph, seed=seed))
+
+
 def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
     """The W of known nodes and their neighbours.  # (6k, k)."""
     links, used = links.without_others(len(vectors))

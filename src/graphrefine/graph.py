@@ -181,6 +181,11 @@ class Graph:
         counts = self.out_counts
         return counts + np.bincount(self.indices, minlength=self.nodes) if self.directed else counts
 
+    @property
+    def mean_count(self) -> float:
+        """Entries of a row, on average over the nodes that have edges."""
+        return len(self.indices) / max(self.nodes - self.isolated, 1)
+
     def degrees(self) -> NDArray[np.float64]:
         """Sum of the weights in each row.  # (n,)."""
         counts = self.out_counts

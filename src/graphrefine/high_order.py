@@ -15,7 +15,7 @@ In the last two views the weights of edges count by their logarithm, ``log(1 + w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph import Graph
-from graphrefine.kernels import PAD, kernels
 from graphrefine.landmarks import KEPT, draw_landmarks, far_view, steps, walk_memory
-from graphrefine.linalg import Small, descending_eigh, eigh_by_size, one_blas_thread, unit_rows
-from graphrefine.operators import Operator
+from graphrefine.linalg import Small, eigh_by_size, one_blas_thread, unit_rows
+from graphrefine.operators import normalised
 from graphrefine.refine import Settings, refine
 from graphrefine.svd import oversampled, randomized_eigh
+from graphrefine.views import turn_to_axes
 
 if TYPE_CHECKING:
     from graphrefine.progress import Stages
@@ -117,9 +117,7 @@ def by_logarithm(graph: Graph) -> Graph:
 
 def local_view(graph: Graph, chosen: Settings, stages: Stages, *, threads: int = 1) -> Floats:
     """``U |w|`` (n, dim) of the leading eigenpairs of ``D^-a A D^-a``."""
-    degree = graph.degrees()
-    scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -EXPONENT, 0.0).astype(np.float32)
-    operator = Operator(graph, edge="weight", row_scale=scale, column_scale=scale)
+    operator = normalised(graph, EXPONENT)
     columns = oversampled(chosen.dim, graph.nodes)
     if columns == graph.nodes:  # a sketch of all columns would find no less, many products later
         with one_blas_thread():
@@ -147,18 +145,16 @@ def leading_axes(views: tuple[Floats, ...], parts: Sequence[float], *, threads: 
     >>> leading_axes(views, (0.5, 0.5)).tolist()
     [[-1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
     """
-    n, k = views[0].shape
-    width, using = -(-len(views) * k // PAD) * PAD, kernels()
-    gram, turned = np.zeros((width, width)), np.empty((min(ROWS, n), width), np.float32)
+    k = views[0].shape[1]
     means = [_mean(view) for view in views]
-    for _, block in _side_by_side(views, means, parts, width=width):
-        using.rotate(block, None, out=None, gram=gram, threads=threads)
-    axes = np.zeros((width, width), np.float32)
-    with one_blas_thread():
-        axes[:, :k] = descending_eigh(gram)[1][:, :k]
-    for rows, block in _side_by_side(views, means, parts, width=width):
-        using.rotate(block, axes, out=turned[: len(block)], unit=True, threads=threads)
-        views[0][rows] = turned[: len(block), :k]
+
+    def side_by_side(rows: slice, wide: Floats) -> None:
+        for place, (view, mean, part) in enumerate(zip(views, means, parts, strict=True)):
+            known = view[rows].any(axis=1, keepdims=True)
+            unit = unit_rows(np.where(known, view[rows] - mean, np.float32(0)))
+            np.multiply(unit, np.float32(np.sqrt(part)), out=wide[:, place * k : (place + 1) * k])
+
+    turn_to_axes(views[0], side_by_side, columns=len(views) * k, threads=threads)
     return views[0]
 
 
@@ -170,22 +166,3 @@ def _mean(view: Floats) -> Floats:
         total += block.sum(axis=0, dtype=np.float64)
         rows += int(block.any(axis=1).sum())
     return (total / max(rows, 1)).astype(np.float32)
-
-
-def _side_by_side(
-    views: Sequence[Floats], means: Sequence[Floats], parts: Sequence[float], *, width: int
-) -> Iterator[tuple[slice, Floats]]:
-    """Blocks of rows, and what they hold of all views, each with its part of the squared length."""
-    n, k = views[0].shape
-    wide = np.zeros((min(ROWS, n), width), np.float32)
-    for start in range(0, n, ROWS):
-        rows = slice(start, min(start + ROWS, n))
-        block = wide[: rows.stop - start]
-        for place, (view, mean, part) in enumerate(zip(views, means, parts, strict=True)):
-            known = view[rows].any(axis=1, keepdims=True)
-            np.multiply(
-                unit_rows(np.where(known, view[rows] - mean, np.float32(0))),
-                np.float32(np.sqrt(part)),
-                out=block[:, place * k : (place + 1) * k],
-            )
-        yield rows, block

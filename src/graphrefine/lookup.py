@@ -102,17 +102,10 @@ class Lookup:
         >>> here.tolist(), there.tolist()
         ([0, 2], [1, 0])
         """
-        if "rows" in (self.sides.kind, other.sides.kind):
-            return self._shared_by_side(other)
-        if self.names.dtype == other.names.dtype == np.int64:  # the same, in no time
+        both_one = "rows" not in (self.sides.kind, other.sides.kind)
+        if both_one and self.names.dtype == other.names.dtype == np.int64:  # the same, in no time
             _, here, there = np.intersect1d(self.names, other.names, return_indices=True)
             return here.astype(np.int64), there.astype(np.int64)
-        pairs = [(row, place) for row, name in enumerate(self.names) if (place := other.find(name)) is not None]
-        both = np.array(pairs, np.int64).reshape(-1, 2)
-        return both[:, 0], both[:, 1]
-
-
-    def _shared_by_side(self, other: Lookup) -> tuple[Rows, Rows]:
         pairs = [
             (row + self.sides.first(side), place + other.sides.first(side))
             for side, rows in self._by_side.items()

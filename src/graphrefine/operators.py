@@ -7,7 +7,8 @@ Entries are never stored: a product forms them as it goes.
 
 * `proximity`: the log-proximity matrix M of Eqs. 2-4.
 * `transition`: the transition matrix T of Eq. 7.
-* `adjacency`: A itself, or A with loops. `walk`: a step of a random walk.
+* `adjacency`: A itself, or A with loops. `normalised`: A between powers of the degrees.
+* `walk`: a step of a random walk.
 """
 
 from __future__ import annotations
@@ -145,6 +146,20 @@ def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operato
     """
     row_scale = None if scale == 1.0 else np.full(graph.nodes, scale, np.float32)
     return Operator(graph, edge="weight", loop=loop, row_scale=row_scale)
+
+
+def normalised(graph: Graph, exponent: float) -> Operator:
+    """``D^-exponent A D^-exponent``, zero for nodes without edges.
+
+    Examples
+    --------
+    >>> from graphrefine.graph import Graph
+    >>> normalised(Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4]), 0.5).to_scipy().toarray()[0].tolist()
+    [0.0, 0.5, 0.5, 0.5, 0.5]
+    """
+    degree = graph.degrees()
+    scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -exponent, 0.0).astype(np.float32)
+    return Operator(graph, edge="weight", row_scale=scale, column_scale=scale)
 
 
 def walk(graph: Graph) -> Operator:

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from graphrefine.engine import Engine, T
 from graphrefine.errors import InputError
-from graphrefine.filters import Theta, coefficients, diffuse, principal_rotation
+from graphrefine.filters import (
+    Theta,
+    coefficients,
+    collect_centred,
+    diffuse,
+    limit,
+    principal_rotation,
+    smallest_weight,
+)
 from graphrefine.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.rangefinder import range_finder
@@ -100,8 +108,7 @@ class Settings(MethodSettings):
 
     def theta(self, graph: Graph) -> Theta | None:
         """The coefficients of the filter on this graph; None for no filter."""
-        degree = len(graph.indices) / max(graph.nodes - graph.isolated, 1)
-        return coefficients(self.filter, order=self.order, scale=self.scale, degree=degree)
+        return coefficients(self.filter, order=self.order, scale=self.scale, degree=graph.mean_count)
 
 
 PAPER: dict[str, Any] = {
@@ -177,28 +184,14 @@ def smooth(
     with stages.stage("filter", steps=len(theta or ()) or 1):
         if theta is None:
             return engine.collect(R)
-        loop = _loop(graph) if chosen.loop is None else chosen.loop
+        loop = smallest_weight(graph) if chosen.loop is None else chosen.loop
         T = transition(graph, loop=loop)
         nodes = max(graph.nodes - graph.isolated, 1)
         # Where every node is linked to every other, all rows are the mean after one step, and nothing would be left.
         centre = chosen.centre and (graph.weighted or len(graph.indices) < nodes * (nodes - 1))
-        mean = sum(theta) * _mean(engine, graph, R, loop) if centre else None
+        mean = sum(theta) * limit(engine, graph, R, loop=loop) if centre else None
         F = diffuse(engine, T, R, theta, shift=mean, unit=centre, keep=keep, advance=stages.advance)
         del R
-        gram = engine.gram(F)
-        if not centre:
-            return engine.collect(F, principal_rotation(gram, chosen.axes), unit=True)
-        middle = engine.sums(F) / nodes
-        rotation = principal_rotation(gram - nodes * np.outer(middle, middle), chosen.axes)
-        return engine.collect(F, rotation, shift=middle @ rotation, unit=True)
-
-
-def _loop(graph: Graph) -> float:
-    return 1.0 if graph.weights is None or not len(graph.weights) else float(graph.weights.min())
-
-
-def _mean(engine: Engine[T], graph: Graph, R: T, loop: float) -> NDArray[np.float64]:
-    """The row that every row of ``T^s R`` tends to: on an undirected graph, nodes count by their degrees."""
-    weights = np.where(graph.without_edges(), 0.0, 1.0 if graph.directed else graph.degrees() + loop)
-    mean: NDArray[np.float64] = engine.sums(R, weights.astype(np.float32)) / max(float(weights.sum()), 1e-300)
-    return mean
+        if centre:
+            return collect_centred(engine, F, nodes=nodes, axes=chosen.axes)
+        return engine.collect(F, principal_rotation(engine.gram(F), chosen.axes), unit=True)

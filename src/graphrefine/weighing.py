@@ -76,6 +76,11 @@ def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.rando
     return Ends(links, degrees)
 
 
+def learn_from(graph: Graph, vectors: Floats, *, seed: int) -> float:
+    """The weight of degrees that a sample of the graph's edges calls for."""
+    return learn_weight(vectors, draw(graph, seed=seed))
+
+
 def learn_weight(vectors: Floats, trial: Trial) -> float:
     """The weight of degrees that tells the sampled edges from random pairs best."""
     sides = [unit_rows(_sums(vectors, ends.links)) for ends in (trial.first, trial.second)]

@@ -16,6 +16,7 @@ from graphrefine.cli_options import (
     Command,
     Option,
     in_options,
+    parse_counts,
     parse_numbers,
     parse_penalty,
     reading_options,
@@ -29,13 +30,6 @@ UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 def _parse_names(_: Any, __: Any, value: str | None) -> list[str] | None:
     return None if value is None else [name.strip() for name in value.split(",") if name.strip()]
-
-
-def _parse_dims(_: Any, __: Any, value: str | None) -> list[int] | None:
-    try:
-        return None if value is None else [int(number) for number in value.split(",")]
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not whole numbers with commas between, as in 64,128") from None
 
 
 def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
@@ -57,7 +51,7 @@ def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
                     "edges that are held out]"),
         Option(["--methods"], metavar="A,B,...", callback=_parse_names,
                help="Which ones; graphrefine methods lists them.  [default: all]"),
-        Option(["--dims"], metavar="K,K,...", callback=_parse_dims,
+        Option(["--dims"], metavar="K,K,...", callback=parse_counts,
                help="Lengths of the vectors.  [default: 128, or the number of nodes if that is less]"),
         Option(["-o", "--output"], metavar="FOLDER",
                help="For the report: a page, the same in Markdown, a plot, and all figures. Run again, it makes only "

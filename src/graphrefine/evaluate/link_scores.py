@@ -63,20 +63,17 @@ class Known:
         """How much degrees count beside the cosine."""
         if self.graph.directed:
             return DEGREE_WEIGHT
-        return weighing.learn_weight(self.vectors, weighing.draw(self.graph, seed=self.seed))
+        return weighing.learn_from(self.graph, self.vectors, seed=self.seed)
 
 
 def _spectral(known: Known) -> PairScore:
     from graphrefine.engine.local import LocalEngine
-    from graphrefine.operators import adjacency
+    from graphrefine.operators import normalised
     from graphrefine.svd import randomized_eigh
 
     graph, columns = known.graph, min(known.vectors.shape[1], known.graph.nodes)
-    weight = graph.degrees()
-    scale = np.where(weight > 0, np.where(weight > 0, weight, 1) ** -DAMPING, 0).astype(np.float32)
     engine = LocalEngine(graph, columns=columns, threads=known.threads)
-    normalised = replace(adjacency(graph), row_scale=scale, column_scale=scale)
-    pairs = randomized_eigh(engine, normalised, rows=graph.nodes, seed=known.seed)
+    pairs = randomized_eigh(engine, normalised(graph, DAMPING), rows=graph.nodes, seed=known.seed)
     basis = engine.collect(pairs.basis, pairs.axes)
     w = pairs.values
     return PairScore(basis, middle=(w + w**2 + w**3).astype(np.float32), outer=known.degrees(DAMPING))

@@ -110,9 +110,9 @@ def embed_graph(
         recipe["features"] = add_features(vectors, graph, given, seed=chosen.seed, run=run)
     degrees = graph.neighbour_counts().astype("float32")
     learning: dict[str, Any] = {}
-    if graph.edges and not graph.directed and not sides:  # on samples of the graph, when it is needed
-        learn = partial(folding.learn, vectors, degrees, *folding.sample(graph, seed=chosen.seed))
-        weigh = partial(weighing.learn_weight, vectors, weighing.draw(graph, seed=chosen.seed))
+    if graph.edges and not graph.directed and not sides:  # when it is asked for: many embeddings never are
+        learn = partial(folding.learn_from, graph, vectors, degrees, seed=chosen.seed)
+        weigh = partial(weighing.learn_from, graph, vectors, seed=chosen.seed)
         learning = {"fold_map": learn, "degree_weight": weigh}
     return Embedding(graph.names, vectors, recipe, degrees=degrees, **learning), run.stages
 

@@ -15,6 +15,7 @@ from graphrefine.errors import InputError
 from graphrefine.high_order import bytes_held, high_order
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
 from graphrefine.refine import PAPER, PRESETS, Settings, refine
+from graphrefine.svd import oversampled
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
@@ -55,7 +56,7 @@ def _of_high_quality(graph: Graph, chosen: Settings, run: Run) -> Floats:
 
 def sided(chosen: Settings) -> bool:
     """Whether vectors of graphs with two sides are sources' and targets'."""
-    return chosen.two_sided is not False and chosen.filter != "none"
+    return chosen.two_sided and chosen.filter != "none"
 
 
 def two_sides(graph: Graph, chosen: Settings) -> bool:
@@ -67,7 +68,7 @@ def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:
     """Where edges have two sides: the arcs from sources to targets, and how wide an engine for them must be."""
     if graph.sources is None:
         return graph, directed.columns(dim, graph.nodes)
-    return bipartite.one_way(graph), bipartite.columns(dim, graph.nodes)
+    return bipartite.one_way(graph), oversampled(dim, graph.nodes)
 
 
 def rounds(chosen: Settings) -> int:
@@ -76,9 +77,7 @@ def rounds(chosen: Settings) -> int:
 
 
 def _with_sides(graph: Graph, chosen: Settings, run: Run) -> Floats:
-    way_out = "leave it out, or say two_sided=False for one vector for each node, by the paper"
-    where = f"on the source and target vectors of {graph.source}"
-    _check_used(chosen, used=WITH_SIDES, where=where, way_out=way_out)
+    _check_used(graph, chosen)
     sources = graph.sources
     with run.stages.stage("order"):
         arcs, width = arcs_and_columns(graph, chosen.dim)
@@ -89,12 +88,15 @@ def _with_sides(graph: Graph, chosen: Settings, run: Run) -> Floats:
     return bipartite.bipartite_vectors(engine, arcs, run.stages, sources=sources, **how)
 
 
-def _check_used(chosen: Settings, *, used: tuple[str, ...], where: str, way_out: str) -> None:
+def _check_used(graph: Graph, chosen: Settings) -> None:
     """Raise InputError for a setting that would have no effect."""
     usual = Settings()
     for name in (field.name for field in fields(chosen)):
-        if name not in used and getattr(chosen, name) != getattr(usual, name):
-            raise InputError(f"{name}={getattr(chosen, name)!r} has no effect {where}; {way_out}")
+        if name not in WITH_SIDES and getattr(chosen, name) != getattr(usual, name):
+            raise InputError(
+                f"{name}={getattr(chosen, name)!r} has no effect on the source and target vectors of "
+                f"{graph.source}; leave it out, or say two_sided=False for one vector for each node, by the paper"
+            )
 
 
 def memory(shape: Shape, chosen: Settings) -> int:
@@ -103,7 +105,7 @@ def memory(shape: Shape, chosen: Settings) -> int:
         return engine_memory(shape, columns=chosen.dim, matrices=0) + bytes_held(shape.nodes, chosen.dim)
     if not ((shape.directed or shape.bipartite) and sided(chosen)):
         return engine_memory(shape, columns=chosen.dim, matrices=2)
-    width = bipartite.columns(chosen.dim if shape.bipartite else -(-chosen.dim // 2), shape.nodes)
+    width = oversampled(chosen.dim if shape.bipartite else -(-chosen.dim // 2), shape.nodes)
     return engine_memory(shape, columns=width, matrices=4) + shape.nodes * chosen.dim * 4
 
 

@@ -55,17 +55,17 @@ def range_finder(
     Beyond three products the basis is orthonormalised on the way. ``unit``, ``gram`` and ``precise`` are R's, see
     `Engine.apply`.
     """
-    Y = sketch
+    Y, turned = sketch, M.T  # turned once: an engine keeps what it prepares for an operator
     for step in range(power):
         remaining = power - 1 - step
         settle = remaining % TOGETHER == 0
-        Y = engine.apply(M.T if two_sided and remaining % 2 else M, Y, gram=settle, precise=settle)
+        Y = engine.apply(turned if two_sided and remaining % 2 else M, Y, gram=settle, precise=settle)
         if settle and remaining:
             Y = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
         advance()
     C = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
     del Y
-    R = engine.apply(M.T, C, unit=unit, gram=gram, precise=precise)
+    R = engine.apply(turned, C, unit=unit, gram=gram, precise=precise)
     advance()
     return Factors(C, R)
 

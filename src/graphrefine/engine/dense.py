@@ -59,6 +59,7 @@ class DenseProduct:
         scale: float = 1.0,
         plus: NDArray[Any] | None = None,
         plus_scale: float = 0.0,
+        onto: Floats | None = None,
         shift: Floats | None = None,
         unit: bool = False,
         gram: NDArray[np.float64] | None = None,
@@ -71,6 +72,8 @@ class DenseProduct:
             fresh = np.matmul(self.matrix[block], wide, out=out[block])
             if scale != 1.0:
                 fresh *= np.float32(scale)
+            if onto is not None:
+                fresh += onto[block]
             if plus is not None:
                 fresh += np.float32(plus_scale) * plus[block]
             if shift is not None:

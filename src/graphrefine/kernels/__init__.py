@@ -36,6 +36,7 @@ class Product(Protocol):
         scale: float = 1.0,
         plus: Tall | None = None,
         plus_scale: float = 0.0,
+        onto: Floats | None = None,
         shift: Floats | None = None,
         unit: bool = False,
         gram: Gram | None = None,
@@ -43,7 +44,8 @@ class Product(Protocol):
     ) -> None:
         """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked; ``gram += out^T out``.
 
-        The row ``shift`` is not taken away from rows of zeros.
+        The sums of the product go on from those in ``onto``, as if the entries that gave those were here too. The row
+        ``shift`` is not taken away from rows of zeros.
         """
 
 
@@ -66,8 +68,17 @@ class Kernels(Protocol):
         column_scale: Floats | None = None,
         constant: float = 0.0,
         loop: float = 0.0,
+        diagonal: int = 0,
+        first_column: int = 0,
+        starts: NDArray[np.int64] | None = None,
+        stops: NDArray[np.int64] | None = None,
     ) -> Product:
-        """The operator with these entries."""
+        """The operator with these entries; row i has its loop in column ``i + diagonal``.
+
+        A part of a larger matrix has ``columns`` columns from ``first_column`` on, and of row i the entries from
+        ``starts[i]`` to before ``stops[i]``, which must lie in those columns. What has one number for each column, and
+        the diagonal, count from the first of them.
+        """
 
     def rotate(
         self,
@@ -113,6 +124,11 @@ class Kernels(Protocol):
         threads: int = 1,
     ) -> NDArray[np.float64]:
         """The matrix with these entries (ones where None) times the vector ``scale``."""
+
+    def split_rows(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], firsts: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        """Where the columns from ``firsts[c]`` on begin in each row; firsts ascend.  # (len(firsts), rows)."""
 
     def signs(
         self, seed: int, start: int, *, rows: int, words: int, order: NDArray[np.int32] | None = None

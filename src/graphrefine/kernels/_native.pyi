@@ -22,6 +22,10 @@ class Product:
         column_scale: NDArray[np.float32] | None = None,
         constant: float = 0.0,
         loop: float = 0.0,
+        diagonal: int = 0,
+        first_column: int = 0,
+        starts: NDArray[np.int64] | None = None,
+        stops: NDArray[np.int64] | None = None,
     ) -> None: ...
     def apply(
         self,
@@ -31,6 +35,7 @@ class Product:
         scale: float = 1.0,
         plus: NDArray[Any] | None = None,
         plus_scale: float = 0.0,
+        onto: NDArray[np.float32] | None = None,
         shift: NDArray[np.float32] | None = None,
         unit: bool = False,
         gram: NDArray[np.float64] | None = None,
@@ -70,6 +75,9 @@ def row_sums(
     scale: NDArray[np.float64],
     sums: NDArray[np.float64],
     threads: int,
+) -> None: ...
+def split_rows(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], firsts: NDArray[np.int32], cuts: NDArray[np.int64]
 ) -> None: ...
 def parse_integers(
     text: NDArray[np.uint8],

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from graphrefine.kernels import _native
 from graphrefine.kernels._native import rotate, simd
 
-__all__ = ["breadth_first", "name", "permute", "product", "rotate", "row_sums", "signs", "simd"]
+__all__ = ["breadth_first", "name", "permute", "product", "rotate", "row_sums", "signs", "simd", "split_rows"]
 
 name = "native"
 product = _native.Product  # a class, called like the twin's function
@@ -58,3 +58,12 @@ def row_sums(
     sums = np.empty(len(indptr) - 1)
     _native.row_sums(indptr, indices, values, scale, sums, threads)
     return sums
+
+
+def split_rows(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], firsts: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """See `graphrefine.kernels.Kernels.split_rows`."""
+    cuts = np.empty((len(firsts), len(indptr) - 1), np.int64)
+    _native.split_rows(indptr, indices, firsts, cuts)
+    return cuts

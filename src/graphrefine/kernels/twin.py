@@ -72,6 +72,7 @@ class Product:
         scale: float = 1.0,
         plus: NDArray[Any] | None = None,
         plus_scale: float = 0.0,
+        onto: Floats | None = None,
         shift: Floats | None = None,
         unit: bool = False,
         gram: NDArray[np.float64] | None = None,
@@ -84,6 +85,8 @@ class Product:
             fresh = self.matrix[rows] @ wide
             if scale != 1.0:
                 fresh *= np.float32(scale)
+            if onto is not None:
+                fresh += onto[rows]
             if plus is not None:
                 fresh += np.float32(plus_scale) * to_float32(plus[rows])
             _finish(fresh, rows, out, shift=shift, unit=unit, gram=gram)
@@ -101,9 +104,20 @@ def product(
     column_scale: Floats | None = None,
     constant: float = 0.0,
     loop: float = 0.0,
+    diagonal: int = 0,
+    first_column: int = 0,
+    starts: NDArray[np.int64] | None = None,
+    stops: NDArray[np.int64] | None = None,
 ) -> Product:
     """See `graphrefine.kernels.Kernels.product`."""
     rows = len(indptr) - 1
+    if starts is not None and stops is not None:
+        counts = stops - starts
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        entries = np.repeat(starts - indptr[:-1], counts) + np.arange(indptr[-1])
+        indices, value = indices[entries], None if value is None else value[entries]
+    if first_column:
+        indices = indices - np.int32(first_column)
     row = np.repeat(np.arange(rows), np.diff(indptr))
     entry = np.full(len(indices), constant, np.float32)
     if value is not None:
@@ -114,7 +128,8 @@ def product(
         entry += column_shift[indices]
     matrix = sp.csr_array((entry, indices, indptr), shape=(rows, columns))
     if loop:
-        matrix = sp.csr_array(matrix + sp.diags_array(np.full(rows, loop, np.float32)))
+        loops = sp.diags_array(np.full(rows, loop, np.float32), offsets=diagonal, shape=matrix.shape)
+        matrix = sp.csr_array(matrix + loops)
     if row_scale is not None:
         matrix = sp.csr_array(sp.diags_array(row_scale) @ matrix)
     if column_scale is not None:
@@ -223,3 +238,14 @@ def row_sums(
     """See `graphrefine.kernels.Kernels.row_sums`."""
     data = np.ones(len(indices)) if values is None else values.astype(np.float64)
     return np.asarray(sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(scale))) @ scale)
+
+
+def split_rows(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], firsts: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """See `graphrefine.kernels.Kernels.split_rows`."""
+    cuts = np.empty((len(firsts), len(indptr) - 1), np.int64)
+    for c, first in enumerate(firsts.tolist()):
+        before = np.concatenate([[0], np.cumsum(indices < first)])
+        cuts[c] = indptr[:-1] + before[indptr[1:]] - before[indptr[:-1]]
+    return cuts

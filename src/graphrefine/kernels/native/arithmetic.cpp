@@ -102,16 +102,22 @@ constexpr Words LANE = {0, 1, 2, 3};
 #endif
 
 // ---- gathering: out[c : c + 2 W P] = (out or 0) + sum_p coefficient[p] * from[p][c : c + 2 W P], split ----------------
+//
+// A sum goes on from where it stood, entry after entry, so that a row in pieces has the bits of the row in one.
 
-template <int P> inline void keep(const Floats *sum, float *out, bool add) {
-    for (int q = 0; q < 2 * P; ++q) store(out + W * q, add ? load<Floats>(out + W * q) + sum[q] : sum[q]);
+template <int P> inline void take_up(Floats *sum, const float *out, bool add) {
+    for (int q = 0; q < 2 * P; ++q) sum[q] = add ? load<Floats>(out + W * q) : Floats{};
+}
+template <int P> inline void keep(const Floats *sum, float *out) {
+    for (int q = 0; q < 2 * P; ++q) store(out + W * q, sum[q]);
 }
 
 struct Half {
     static constexpr std::int64_t bytes(std::int64_t columns) { return columns * 2; }
     template <int P>
     static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out, bool add) {
-        Floats sum[2 * P] = {};
+        Floats sum[2 * P];
+        take_up<P>(sum, out + c, add);
         for (std::int64_t p = 0; p < count; ++p) {
             const char *row = from[p] + 2 * c;
             const Floats f = broadcast(coefficient[p]);
@@ -121,7 +127,7 @@ struct Half {
                 sum[2 * q + 1] += f * odd(w);
             }
         }
-        keep<P>(sum, out + c, add);
+        keep<P>(sum, out + c);
     }
 };
 
@@ -129,7 +135,12 @@ struct Single {
     static constexpr std::int64_t bytes(std::int64_t columns) { return columns * 4; }
     template <int P>
     static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out, bool add) {
-        Floats sum[2 * P] = {}, split[2 * P];
+        Floats sum[2 * P], split[2 * P];
+        take_up<P>(split, out + c, add);
+        for (int q = 0; q < P; ++q) {
+            sum[2 * q] = INTERLEAVE_LOW(split[2 * q], split[2 * q + 1]);
+            sum[2 * q + 1] = INTERLEAVE_HIGH(split[2 * q], split[2 * q + 1]);
+        }
         for (std::int64_t p = 0; p < count; ++p) {
             const char *row = from[p] + 4 * c;
             const Floats f = broadcast(coefficient[p]);
@@ -139,7 +150,7 @@ struct Single {
             split[2 * q] = EVENS(sum[2 * q], sum[2 * q + 1]);
             split[2 * q + 1] = ODDS(sum[2 * q], sum[2 * q + 1]);
         }
-        keep<P>(split, out + c, add);
+        keep<P>(split, out + c);
     }
 };
 
@@ -148,7 +159,8 @@ struct Signs {
     template <int P>
     static void gather(const char *const *from, const float *coefficient, std::int64_t count, std::int64_t c, float *out, bool add) {
         typedef std::int32_t Integers __attribute__((vector_size(W * 4)));
-        Floats sum[2 * P] = {};
+        Floats sum[2 * P];
+        take_up<P>(sum, out + c, add);
         for (std::int64_t p = 0; p < count; ++p) {
             const char *row = from[p] + c / 8;
             const Floats plus = broadcast(coefficient[p]), minus = -plus;
@@ -158,7 +170,7 @@ struct Signs {
                 sum[q] += (Integers)(word << (31u - first - 2 * LANE)) < 0 ? minus : plus;
             }
         }
-        keep<P>(sum, out + c, add);
+        keep<P>(sum, out + c);
     }
 };
 
@@ -172,23 +184,33 @@ void gather_row(const char *const *from, const float *coefficient, std::int64_t 
         if (c + 2 * W <= columns) X::template gather<1>(from, coefficient, count, c, out, add);
 }
 
+// Where column 0 would be in an array that holds the columns from `column` on, `size` elements each.
+template <class E> const E *from_column_0(const E *array, std::int64_t column, std::int64_t size) {
+    if (!array) return nullptr;
+    return reinterpret_cast<const E *>(reinterpret_cast<std::uintptr_t>(array) - column * size * sizeof(E));
+}
+
 template <class X>
-void product_rows(const Operator &m, const Tall &x, float scale, std::int64_t begin, std::int64_t end, float *out) {
+void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std::int64_t begin, std::int64_t end, float *out) {
     float coefficient[CHUNK + 1];
     const char *from[CHUNK + 1];
     // Copies of the operator's fields, which the compiler can then keep in registers.
-    const std::int64_t *const indptr = m.indptr;
+    const std::int64_t *const starts = m.starts, *const stops = m.stops;
     const std::int32_t *const indices = m.indices;
-    const float *const value = m.value, *const column_shift = m.column_shift, *const column_scale = m.column_scale;
-    const char *const first = static_cast<const char *>(x.data);
-    const std::int64_t columns = x.columns, bytes = X::bytes(columns), last = indptr[m.rows] - 1;
+    const float *const value = m.value;
+    const float *const column_shift = from_column_0(m.column_shift, m.first_column, 1);
+    const float *const column_scale = from_column_0(m.column_scale, m.first_column, 1);
+    const std::int64_t columns = x.columns, bytes = X::bytes(columns), last = m.entries - 1;
+    const char *const first = from_column_0(static_cast<const char *>(x.data), m.first_column, bytes);
+    const std::int64_t diagonal = m.first_column + m.diagonal;
     const bool far = x.rows * bytes > NEAR;
     for (std::int64_t i = begin; i < end; ++i, out += columns) {
         const float shift = (m.row_shift ? m.row_shift[i] : 0.f) + m.constant;
         const float factor = scale * (m.row_scale ? m.row_scale[i] : 1.f);
-        std::int64_t p = indptr[i];
-        for (bool add = false;; add = true) {
-            const std::int64_t count = std::min(CHUNK, indptr[i + 1] - p);
+        std::int64_t p = starts[i];
+        bool loop = m.loop != 0.f;  // still to come, among the other entries in the order of the columns
+        for (bool add = onto;; add = true) {
+            const std::int64_t count = std::min(CHUNK, stops[i] - p);
             for (std::int64_t q = 0; q < count; ++q) from[q] = first + indices[p + q] * bytes;
             for (std::int64_t q = 0; far && q < count; ++q) {
                 const char *next = first + indices[std::min(p + q + AHEAD, last)] * bytes;
@@ -204,13 +226,17 @@ void product_rows(const Operator &m, const Tall &x, float scale, std::int64_t be
                 for (std::int64_t q = 0; q < count; ++q) coefficient[q] *= column_scale[indices[p + q]];
             if (factor != 1.f)
                 for (std::int64_t q = 0; q < count; ++q) coefficient[q] *= factor;
-            p += count;
-            const bool done = p == indptr[i + 1], loop = done && m.loop != 0.f;
-            if (loop) {
-                coefficient[count] = m.loop * factor * (column_scale ? column_scale[i] : 1.f);
-                from[count] = first + i * bytes;
+            const bool done = p + count == stops[i], now = loop && (done || indices[p + count - 1] > i + diagonal);
+            if (now) {
+                const std::int64_t q = std::lower_bound(indices + p, indices + p + count, i + diagonal) - (indices + p);
+                std::copy_backward(coefficient + q, coefficient + count, coefficient + count + 1);
+                std::copy_backward(from + q, from + count, from + count + 1);
+                coefficient[q] = m.loop * factor * (column_scale ? column_scale[i + diagonal] : 1.f);
+                from[q] = first + (i + diagonal) * bytes;
+                loop = false;
             }
-            gather_row<X>(from, coefficient, count + loop, columns, out, add);
+            gather_row<X>(from, coefficient, count + now, columns, out, add);
+            p += count;
             if (done) break;
         }
     }
@@ -434,8 +460,10 @@ template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, 
 
 void apply(const Operator &m, const Tall &x, const Finish &finish, int threads) {
     const auto product = x.kind == Kind::half ? product_rows<Half> : x.kind == Kind::single ? product_rows<Single> : product_rows<Signs>;
+    const bool onto = finish.onto.data;
     over_blocks(m.rows, x.columns, finish, threads, [&](std::int64_t begin, std::int64_t end, float *fresh, float *) {
-        product(m, x, finish.scale, begin, end, fresh);
+        if (onto) read_rows(finish.onto, begin, end, fresh);
+        product(m, x, finish.scale, onto, begin, end, fresh);
     });
 }
 

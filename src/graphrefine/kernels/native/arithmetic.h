@@ -20,11 +20,16 @@ struct Tall {
 
 // A sparse operator whose entries are formed in a register:
 //   entry(i, j) = row_scale[i] * (value[p] + constant + row_shift[i] + column_shift[j]) * column_scale[j]
-// on the stored pattern, plus row_scale[i] * loop * column_scale[i] at (i, i).
+// on the stored pattern, plus row_scale[i] * loop * column_scale[i + diagonal] at (i, i + diagonal).
+// A part of a larger matrix has its columns from first_column on: j counts from there, in the pattern it does not.
 struct Operator {
     std::int64_t rows = 0;
-    const std::int64_t *indptr = nullptr;
+    const std::int64_t *starts = nullptr;  // row i has the entries from starts[i]
+    const std::int64_t *stops = nullptr;   // to before stops[i]
     const std::int32_t *indices = nullptr;
+    std::int64_t entries = 0;              // in `indices`
+    std::int64_t first_column = 0;
+    std::int64_t diagonal = 0;
     const float *value = nullptr;         // one for each entry; null: zero
     const float *row_shift = nullptr;     // null: zero
     const float *column_shift = nullptr;  // null: zero
@@ -36,7 +41,8 @@ struct Operator {
 
 // What happens to a block of fresh rows, while it is in the cache.
 struct Finish {
-    float scale = 1;        // a product's rows are multiplied by this,
+    Tall onto;              // a product's sums go on from those in here (no data: from zero),
+    float scale = 1;        // each product's entry is multiplied by this,
     Tall plus;              // then plus_scale * the same rows of `plus` is added (no data: nothing is),
     float plus_scale = 0;
     const float *shift = nullptr;    // then this row (columns) is taken away from each that is not zero,

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -100,25 +101,45 @@ struct Product {
     Vector<const std::int64_t> indptr;
     Vector<const std::int32_t> indices;
     std::optional<Vector<const float>> value, row_shift, column_shift, row_scale, column_scale;
+    std::optional<Vector<const std::int64_t>> starts, stops;
     std::int64_t columns;
     Operator view;
 
     Product(Vector<const std::int64_t> indptr_, Vector<const std::int32_t> indices_, std::int64_t columns_,
             std::optional<Vector<const float>> value_, std::optional<Vector<const float>> row_shift_,
             std::optional<Vector<const float>> column_shift_, std::optional<Vector<const float>> row_scale_,
-            std::optional<Vector<const float>> column_scale_, float constant, float loop)
+            std::optional<Vector<const float>> column_scale_, float constant, float loop, std::int64_t diagonal,
+            std::int64_t first_column, std::optional<Vector<const std::int64_t>> starts_,
+            std::optional<Vector<const std::int64_t>> stops_)
         : indptr(indptr_), indices(indices_), value(value_), row_shift(row_shift_), column_shift(column_shift_),
-          row_scale(row_scale_), column_scale(column_scale_), columns(columns_) {
+          row_scale(row_scale_), column_scale(column_scale_), starts(starts_), stops(stops_), columns(columns_) {
         need(indptr.shape(0) >= 1, "`indptr` must have one entry more than there are rows");
         view.rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
-        view.indptr = indptr.data(), view.indices = indices.data();
+        const std::int64_t *bounds = indptr.data();
         const std::size_t entries = indices.shape(0), rows = indptr.shape(0) - 1;
-        need(view.indptr[0] == 0 && view.indptr[rows] == static_cast<std::int64_t>(entries),
-             "`indptr` must run from 0 to the number of entries");
-        for (std::size_t i = 0; i < rows; ++i) need(view.indptr[i] <= view.indptr[i + 1], "`indptr` must not decrease");
-        std::int32_t low = 0, high = -1;
-        for (std::size_t p = 0; p < entries; ++p) low = std::min(low, view.indices[p]), high = std::max(high, view.indices[p]);
-        need(low >= 0 && high < columns, "`indices` must lie between 0 and the number of columns");
+        view.starts = bounds, view.stops = bounds + 1, view.indices = indices.data();
+        view.entries = static_cast<std::int64_t>(entries), view.first_column = first_column, view.diagonal = diagonal;
+        need(bounds[0] == 0 && bounds[rows] == view.entries, "`indptr` must run from 0 to the number of entries");
+        for (std::size_t i = 0; i < rows; ++i) need(bounds[i] <= bounds[i + 1], "`indptr` must not decrease");
+        need(starts.has_value() == stops.has_value(), "`starts` and `stops` belong together");
+        if (starts) {
+            need(starts->shape(0) == rows && stops->shape(0) == rows, "`starts` and `stops` must have one number for each row");
+            view.starts = starts->data(), view.stops = stops->data();
+            for (std::size_t i = 0; i < rows; ++i)
+                need(bounds[i] <= view.starts[i] && view.starts[i] <= view.stops[i] && view.stops[i] <= bounds[i + 1],
+                     "`starts` and `stops` must lie within their rows");
+        }
+        const std::int64_t most = std::numeric_limits<std::int32_t>::max();
+        need(first_column >= 0 && columns >= 0 && first_column + columns <= most + 1, "there are too many columns");
+        std::int64_t low = most, high = -1;
+        for (std::size_t i = 0; i < rows; ++i) {
+            std::int32_t least = most, largest = -1;
+            for (std::int64_t p = view.starts[i]; p < view.stops[i]; ++p)
+                least = std::min(least, view.indices[p]), largest = std::max(largest, view.indices[p]);
+            low = std::min<std::int64_t>(low, least), high = std::max<std::int64_t>(high, largest);
+        }
+        need(high < 0 ? low == most : low >= first_column && high < first_column + columns,
+             "`indices` must lie between the first column and the number of columns");
         auto take = [](const std::optional<Vector<const float>> &from, std::size_t length, const char *what) -> const float * {
             if (!from) return nullptr;
             need(from->shape(0) == length, what);
@@ -129,7 +150,7 @@ struct Product {
         view.column_shift = take(column_shift, static_cast<std::size_t>(columns), "`column_shift` must have one number for each column");
         view.row_scale = take(row_scale, rows, "`row_scale` must have one number for each row");
         view.column_scale = take(column_scale, static_cast<std::size_t>(columns), "`column_scale` must have one number for each column");
-        need(loop == 0.f || columns == view.rows, "`loop` needs as many columns as rows");
+        need(loop == 0.f || (diagonal >= 0 && diagonal + view.rows <= columns), "`loop` needs a column for each row");
         view.constant = constant, view.loop = loop;
     }
 };
@@ -152,23 +173,29 @@ NB_MODULE(_native, module) {
     nb::class_<Product>(module, "Product")
         .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>, std::int64_t, std::optional<Vector<const float>>,
                       std::optional<Vector<const float>>, std::optional<Vector<const float>>, std::optional<Vector<const float>>,
-                      std::optional<Vector<const float>>, float, float>(),
+                      std::optional<Vector<const float>>, float, float, std::int64_t, std::int64_t,
+                      std::optional<Vector<const std::int64_t>>, std::optional<Vector<const std::int64_t>>>(),
              "indptr"_a, "indices"_a, nb::kw_only(), "columns"_a, "value"_a = nb::none(), "row_shift"_a = nb::none(),
              "column_shift"_a = nb::none(), "row_scale"_a = nb::none(), "column_scale"_a = nb::none(), "constant"_a = 0.f,
-             "loop"_a = 0.f)
+             "loop"_a = 0.f, "diagonal"_a = 0, "first_column"_a = 0, "starts"_a = nb::none(), "stops"_a = nb::none())
         .def(
             "apply",
             [](const Product &self, const Matrix &x, const OptionalMatrix &out, float scale, const OptionalMatrix &plus,
-               float plus_scale, const std::optional<Vector<const float>> &shift, bool unit, const OptionalGram &gram,
-               int threads) {
+               float plus_scale, const OptionalMatrix &onto, const std::optional<Vector<const float>> &shift, bool unit,
+               const OptionalGram &gram, int threads) {
                 const Tall from = tall(x);
                 need(from.rows == self.columns, "`x` must have as many rows as the operator has columns");
-                const Finish finish = finishing(self.view.rows, from.columns, scale, plus, plus_scale, shift, unit, gram, out);
+                Finish finish = finishing(self.view.rows, from.columns, scale, plus, plus_scale, shift, unit, gram, out);
+                if (onto) {
+                    finish.onto = tall(*onto);
+                    need(finish.onto.kind == Kind::single && finish.onto.rows == self.view.rows && finish.onto.columns == from.columns,
+                         "`onto` must be float32 and have the shape of the result");
+                }
                 nb::gil_scoped_release released;
                 arithmetic().apply(self.view, from, finish, threads);
             },
             "x"_a, nb::kw_only(), "out"_a.none(), "scale"_a = 1.f, "plus"_a = nb::none(), "plus_scale"_a = 0.f,
-            "shift"_a = nb::none(), "unit"_a = false, "gram"_a = nb::none(), "threads"_a = 1);
+            "onto"_a = nb::none(), "shift"_a = nb::none(), "unit"_a = false, "gram"_a = nb::none(), "threads"_a = 1);
 
     module.def(
         "rotate",

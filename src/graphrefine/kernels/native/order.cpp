@@ -75,6 +75,18 @@ void row_sums(const std::int64_t *indptr, const std::int32_t *indices, const flo
     });
 }
 
+// cuts[c][i] = where the columns from firsts[c] on begin in row i, whose columns ascend
+void split_rows(const std::int64_t *indptr, const std::int32_t *indices, std::int64_t n, const std::int32_t *firsts,
+                std::int64_t count, std::int64_t *cuts) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        std::int64_t p = indptr[i];
+        for (std::int64_t c = 0; c < count; ++c) {
+            while (p < indptr[i + 1] && indices[p] < firsts[c]) ++p;
+            cuts[c * n + i] = p;
+        }
+    }
+}
+
 }  // namespace
 
 void bind_order(nb::module_ &module) {
@@ -106,6 +118,15 @@ void bind_order(nb::module_ &module) {
                      static_cast<std::int64_t>(sums.shape(0)), sums.data(), threads);
         },
         "indptr"_a, "indices"_a, "values"_a.none(), "scale"_a, "sums"_a, "threads"_a);
+    module.def(
+        "split_rows",
+        [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, Vector<const std::int32_t> firsts,
+           nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> cuts) {
+            nb::gil_scoped_release released;
+            split_rows(indptr.data(), indices.data(), static_cast<std::int64_t>(cuts.shape(1)), firsts.data(),
+                       static_cast<std::int64_t>(cuts.shape(0)), cuts.data());
+        },
+        "indptr"_a, "indices"_a, "firsts"_a, "cuts"_a);
     module.def(
         "signs",
         [](std::uint64_t seed, std::int64_t start, std::optional<Vector<const std::int32_t>> rows,

@@ -1,0 +1,106 @@
+"""How tall matrices are cut: into blocks of rows, panels of columns, and chunks of blocks to gather from at once.
+
+::
+
+    panel 0   panel 1
+    [ . . . ] [ . . . ]  block 0  }
+    [ . . . ] [ . . . ]  block 1  }  chunk 0
+    [ . . . ] [ . . . ]  block 2  }  chunk 1
+
+A block of a panel is a file. A product holds one panel of one chunk in memory, and goes through the rows of the graph
+block by block: on one machine there is one chunk, and as many panels as the budget calls for; on a cluster there are
+many chunks, so that no worker ever holds a whole matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.kernels import PAD
+
+BLOCK_BYTES = 1 << 24  # of a block of a tall matrix in float32
+BLOCK_ENTRIES = 1 << 22  # of a block of the graph
+UNIT = 512  # rows that are added up together by the kernels: blocks of whole units give the sums of the matrix in one
+
+Bounds = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The cuts of every tall matrix of a run."""
+
+    bounds: Bounds  # (blocks + 1,): the first row of each block, and the number of rows
+    chunks: Bounds  # (chunks + 1,): the first block of each chunk, and the number of blocks
+    columns: int
+    panel: int  # columns of a panel, a multiple of `PAD`; the last one may have fewer
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks of rows there are."""
+        return len(self.bounds) - 1
+
+    @property
+    def padded(self) -> int:
+        """Columns that are stored."""
+        return -(-self.columns // PAD) * PAD
+
+    @property
+    def panels(self) -> int:
+        """How many panels of columns there are."""
+        return -(-self.padded // self.panel)
+
+    def rows(self, block: int) -> slice:
+        """The rows of a block."""
+        return slice(int(self.bounds[block]), int(self.bounds[block + 1]))
+
+    def width(self, panel: int) -> int:
+        """The columns of a panel."""
+        return min(self.panel, self.padded - panel * self.panel)
+
+    def chunk_rows(self, chunk: int) -> slice:
+        """The rows of a chunk."""
+        first, last = self.chunks[chunk : chunk + 2].tolist()
+        return slice(int(self.bounds[first]), int(self.bounds[last]))
+
+
+def cut_rows(
+    indptr: NDArray[np.int64], *, columns: int, block_bytes: int = BLOCK_BYTES, entries: int = BLOCK_ENTRIES
+) -> Bounds:
+    """Bounds of blocks of rows, of whole units, small enough in a tall matrix and in the graph where one unit is.
+
+    Examples
+    --------
+    Three units of a row with 9 entries and others with none, at most 8 entries in a block:
+
+    >>> indptr = np.repeat([0, 9, 18, 27], [1, 512, 512, 512])
+    >>> cut_rows(indptr, columns=32, entries=8).tolist()
+    [0, 512, 1024, 1536]
+    >>> cut_rows(indptr, columns=32, entries=20).tolist()
+    [0, 1024, 1536]
+    """
+    nodes = len(indptr) - 1
+    most = max(block_bytes // (-(-columns // PAD) * PAD * 4), 1)
+    bounds = [0]
+    while bounds[-1] < nodes:
+        start = bounds[-1]
+        stop = min(int(np.searchsorted(indptr, indptr[start] + entries, side="right")) - 1, start + most)
+        bounds.append(min(max(stop // UNIT * UNIT, start + UNIT), nodes) if stop < nodes else nodes)
+    return np.array(bounds, np.int64)
+
+
+def cut_chunks(bounds: Bounds, *, rows: int) -> Bounds:
+    """Blocks gathered into chunks of about so many rows.
+
+    Examples
+    --------
+    >>> cut_chunks(np.array([0, 10, 20, 30, 35]), rows=20).tolist()
+    [0, 2, 4]
+    """
+    chunks = [0]
+    for block in range(1, len(bounds) - 1):
+        if bounds[block + 1] - bounds[chunks[-1]] > rows:
+            chunks.append(block)
+    return np.array([*chunks, len(bounds) - 1], np.int64)

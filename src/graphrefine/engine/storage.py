@@ -1,0 +1,260 @@
+"""Where blocks are kept: a folder, or anything that fsspec reaches by a URL. Files are written whole or not at all.
+
+A name is a path below the root, with slashes. `StoredArray` is a .npy file of which slices are read.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import FormatError, InputError, MissingExtraError
+
+
+def as_bytes(array: NDArray[Any]) -> memoryview:
+    """The bytes of a contiguous array, not copied."""
+    return array.reshape(-1).view(np.uint8).data
+
+
+class Storage(Protocol):
+    """Whole files by name."""
+
+    root: str
+
+    def size(self, name: str) -> int | None:
+        """Bytes of a file; None if there is none."""
+
+    def read_into(self, name: str, out: NDArray[Any], *, offset: int = 0) -> None:
+        """Fill a contiguous array with the bytes from ``offset`` on; FormatError if the file is too short."""
+
+    def write(self, name: str, *arrays: NDArray[Any]) -> None:
+        """Make or replace a file: the bytes of contiguous arrays, one after another."""
+
+    def names(self, folder: str) -> set[str]:
+        """The files in a folder, by their last names; none if there is no such folder."""
+
+    def remove(self, folder: str) -> None:
+        """Remove a folder and all in it, if it is there."""
+
+
+def open_storage(root: str | os.PathLike[str]) -> Storage:
+    """The storage at a path or URL.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> storage = open_storage(tempfile.mkdtemp())
+    >>> storage.write("a/b", np.arange(3, dtype=np.uint8), np.array([9], np.uint8))
+    >>> out = np.empty(2, np.uint8)
+    >>> storage.read_into("a/b", out, offset=2)
+    >>> out.tolist(), storage.size("a/b"), storage.names("a")
+    ([2, 9], 4, {'b'})
+    """
+    place = os.fspath(root)
+    if "://" in place and not place.startswith("file://"):
+        return RemoteStorage(place)
+    return FolderStorage(place.removeprefix("file://"))
+
+
+class FolderStorage:
+    """A folder of this machine, or one that is shared between machines. See `Storage`."""
+
+    def __init__(self, root: str) -> None:
+        self.root = str(Path(root).absolute())
+        self._made: set[str] = set()
+
+    def _path(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def size(self, name: str) -> int | None:
+        """See `Storage.size`."""
+        try:
+            return Path(self._path(name)).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def read_into(self, name: str, out: NDArray[Any], *, offset: int = 0) -> None:
+        """See `Storage.read_into`."""
+        view, done = as_bytes(out), 0
+        try:
+            handle = os.open(self._path(name), os.O_RDONLY)
+        except FileNotFoundError:
+            raise FormatError(self._path(name), "this file is missing") from None
+        try:
+            while done < len(view):
+                got = os.preadv(handle, [view[done:]], offset + done)
+                if not got:
+                    raise _short(self._path(name), offset + len(view), offset + done)
+                done += got
+        finally:
+            os.close(handle)
+
+    def write(self, name: str, *arrays: NDArray[Any]) -> None:
+        """See `Storage.write`."""
+        path = Path(self._path(name))
+        if str(path.parent) not in self._made:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._made.add(str(path.parent))
+        hidden = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with hidden.open("wb", buffering=0) as file:
+                for array in arrays:
+                    view = as_bytes(np.ascontiguousarray(array))
+                    while len(view):
+                        view = view[file.write(view) :]
+            hidden.replace(path)
+        except BaseException:
+            hidden.unlink(missing_ok=True)
+            raise
+
+    def write_at(self, name: str, array: NDArray[Any], offset: int) -> None:
+        """Write into a file, made where it is not there yet, from ``offset`` on."""
+        view, done = as_bytes(np.ascontiguousarray(array)), 0
+        handle = os.open(self._path(name), os.O_WRONLY | os.O_CREAT, 0o666)
+        try:
+            while done < len(view):
+                done += os.pwrite(handle, view[done:], offset + done)
+        finally:
+            os.close(handle)
+
+    def names(self, folder: str) -> set[str]:
+        """See `Storage.names`."""
+        try:
+            return {name for name in os.listdir(self._path(folder)) if not name.startswith(".")}  # noqa: PTH208
+        except FileNotFoundError:
+            return set()
+
+    def remove(self, folder: str) -> None:
+        """See `Storage.remove`."""
+        self._made = {made for made in self._made if not made.startswith(self._path(folder))}
+        shutil.rmtree(self._path(folder), ignore_errors=True)
+
+
+class RemoteStorage:
+    """What fsspec reaches: object stores, other file systems. See `Storage`."""
+
+    def __init__(self, root: str) -> None:
+        try:
+            import fsspec
+        except ImportError:
+            raise MissingExtraError(f"reading {root}", "fsspec", "scale") from None
+        self.root = root.rstrip("/")
+        try:
+            self._files, self._base = fsspec.core.url_to_fs(self.root)
+        except (ImportError, ValueError) as error:
+            raise InputError(f"{root} cannot be reached: {error}") from None
+
+    def size(self, name: str) -> int | None:
+        """See `Storage.size`."""
+        try:
+            return int(self._files.size(f"{self._base}/{name}"))
+        except FileNotFoundError:
+            return None
+
+    def read_into(self, name: str, out: NDArray[Any], *, offset: int = 0) -> None:
+        """See `Storage.read_into`."""
+        view = out.reshape(-1).view(np.uint8)
+        try:
+            got = self._files.cat_file(f"{self._base}/{name}", start=offset, end=offset + len(view))
+        except FileNotFoundError:
+            raise FormatError(f"{self.root}/{name}", "this file is missing") from None
+        if len(got) != len(view):
+            raise _short(f"{self.root}/{name}", offset + len(view), offset + len(got))
+        view[:] = np.frombuffer(got, np.uint8)
+
+    def write(self, name: str, *arrays: NDArray[Any]) -> None:
+        """See `Storage.write`: such stores show an object when all of it is there."""
+        path = f"{self._base}/{name}"
+        self._files.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+        self._files.pipe_file(path, b"".join(np.ascontiguousarray(array).tobytes() for array in arrays))
+
+    def names(self, folder: str) -> set[str]:
+        """See `Storage.names`."""
+        try:
+            listed = self._files.ls(f"{self._base}/{folder}", detail=False, refresh=True)
+        except FileNotFoundError:
+            return set()
+        return {path.rsplit("/", 1)[1] for path in listed}
+
+    def remove(self, folder: str) -> None:
+        """See `Storage.remove`."""
+        try:
+            self._files.rm(f"{self._base}/{folder}", recursive=True)
+        except FileNotFoundError:
+            return
+
+
+class StoredArray:
+    """A .npy file of one dimension on a storage: slices of it are read, the rest is not.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> storage = open_storage(tempfile.mkdtemp())
+    >>> write_array(storage, "x.npy", np.arange(5))
+    >>> array = StoredArray(storage, "x.npy")
+    >>> len(array), array[1:3].tolist()
+    (5, [1, 2])
+    """
+
+    def __init__(self, storage: Storage, name: str) -> None:
+        size = storage.size(name)
+        if size is None:
+            raise FormatError(f"{storage.root}/{name}", "this file is missing")
+        head = np.empty(min(size, 1024), np.uint8)
+        storage.read_into(name, head)
+        file = io.BytesIO(head.tobytes())
+        try:
+            np.lib.format.read_magic(file)
+            shape, _, self.dtype = np.lib.format.read_array_header_1_0(file)
+        except ValueError as error:
+            raise FormatError(f"{storage.root}/{name}", f"this is no .npy file: {error}") from None
+        self._storage, self._name, self._offset, self._length = storage, name, file.tell(), int(shape[0])
+        wanted = self._offset + self._length * self.dtype.itemsize
+        if size != wanted:
+            raise _short(f"{storage.root}/{name}", wanted, size)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, which: slice) -> NDArray[Any]:
+        start, stop, _ = which.indices(self._length)
+        out = np.empty(max(stop - start, 0), self.dtype)
+        if len(out):
+            self._storage.read_into(self._name, out, offset=self._offset + start * self.dtype.itemsize)
+        return out
+
+
+def write_array(storage: Storage, name: str, array: NDArray[Any]) -> None:
+    """Write an array as .npy."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    storage.write(name, np.frombuffer(header.getvalue(), np.uint8), array)
+
+
+def write_arrays(storage: Storage, name: str, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write small arrays as one .npz."""
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, **arrays)
+    storage.write(name, np.frombuffer(file.getvalue(), np.uint8))
+
+
+def read_arrays(storage: Storage, name: str) -> dict[str, NDArray[Any]] | None:
+    """Read what `write_arrays` wrote; None if it is not there."""
+    size = storage.size(name)
+    if size is None:
+        return None
+    data = np.empty(size, np.uint8)
+    storage.read_into(name, data)
+    with np.load(io.BytesIO(data.tobytes()), allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def _short(path: str, wanted: int, there: int) -> FormatError:
+    return FormatError(path, f"the file was cut short: {there:,} bytes where {wanted:,} were expected")

@@ -12,18 +12,13 @@ their mean, give popular items their due. `Embedding.recommend` ranks items by t
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.arcs import Side, decompose
 from graphrefine.engine import Engine, T
+from graphrefine.graph import Graph
 from graphrefine.progress import Stages
-
-if TYPE_CHECKING:
-    from graphrefine.graph import Graph
 
 DEGREE_POWER = 0.3  # chosen with STRENGTH on generated and real user-item graphs; benchmarks/bipartite.py has others
 STRENGTH = 4.0  # of the noise filter
@@ -42,7 +37,7 @@ def one_way(graph: Graph) -> Graph:
     indptr = np.minimum(graph.indptr, graph.indptr[sources])
     stop = int(indptr[-1])
     weights = None if graph.weights is None else graph.weights[:stop]
-    return replace(graph, indptr=indptr, indices=graph.indices[:stop], weights=weights, directed=True, sources=None)
+    return Graph(indptr, graph.indices[:stop], weights, graph.names, True, graph.report, graph.source)
 
 
 def bipartite_vectors(

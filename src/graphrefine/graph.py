@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.kernels import ingest
+from graphrefine.kernels import ingest, kernels
 from graphrefine.naming import Numbered, name_array, number
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ class Graph:
         ends = [np.asarray(side) for side in (source, target)]
         if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
             raise InputError(
-                "source and target must be one-dimensional and equally long, "
-                f"not {ends[0].shape} and {ends[1].shape}"
+                f"source and target must be one-dimensional and equally long, not {ends[0].shape} and {ends[1].shape}"
             )
         count = usable_threads(threads)
         if names is None:
@@ -188,14 +187,19 @@ class Graph:
 
     def degrees(self) -> NDArray[np.float64]:
         """Sum of the weights in each row.  # (n,)."""
-        counts = self.out_counts
-        if self.weights is None:
-            return counts.astype(np.float64)
-        sums = np.zeros(self.nodes)
-        filled = counts > 0  # reduceat would give an empty row its neighbour's first weight
-        if filled.any():
-            sums[filled] = np.add.reduceat(self.weights, self.indptr[:-1][filled], dtype=np.float64)
-        return sums
+        return sums_of_rows(self.indptr, self.weights)
+
+    def context(self, *, threads: int = 1) -> NDArray[np.float64]:
+        """For each node j the sum of ``A_ij / d_i`` over the arcs i -> j that arrive; d is `degrees`.  # (n,).
+
+        Examples
+        --------
+        >>> Graph.from_edges([0, 0], [1, 2]).context().tolist()
+        [2.0, 0.5, 0.5]
+        """
+        arrivals = self.transposed()
+        inverse = inverses(self.degrees())
+        return kernels().row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
 
     def to_scipy(self) -> csr_array:
         """The adjacency matrix, sharing the graph's arrays."""
@@ -289,6 +293,23 @@ def build(
         source=source,
         sources=sources,
     )
+
+
+def sums_of_rows(indptr: NDArray[np.int64], weights: NDArray[np.float32] | None) -> NDArray[np.float64]:
+    """Sum of the weights of each row of CSR, ones where None.  # (n,)."""
+    counts = np.diff(indptr)
+    if weights is None:
+        return counts.astype(np.float64)
+    sums = np.zeros(len(counts))
+    filled = counts > 0  # reduceat would give an empty row its neighbour's first weight
+    if filled.any():
+        sums[filled] = np.add.reduceat(weights, indptr[:-1][filled], dtype=np.float64)
+    return sums
+
+
+def inverses(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 over each value; 0 where it is 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
 def check_weights(weights: NDArray[Any], count: int) -> NDArray[np.float32]:

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels
-
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
@@ -109,9 +107,7 @@ def proximity(
     [[0.0, 1.099, 1.099], [0.405, 0.0, 0.0], [0.405, 0.0, 0.0]]
     """
     degree = graph.degrees()  # (n,), out of each node
-    inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
-    arrivals = graph.transposed()
-    sums = kernels().row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
+    sums = graph.context(threads=threads)
     context = np.where(sums > 0, sums**exponent, 0.0)
     return Operator(
         graph,

@@ -23,6 +23,7 @@ from graphrefine.formats.source import CODECS, Source
 from graphrefine.graph import Graph, build, usable_threads
 from graphrefine.matrix import bipartite_of_matrix, graph_of_matrix, graph_of_rows, row_names
 from graphrefine.naming import Numbered, add_nodes, name_array, object_array, split_sides
+from graphrefine.stored import is_stored, open_stored
 
 _WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 
@@ -47,8 +48,9 @@ def read(
     r"""Read a graph from a file, from standard input, or from an object in memory.
 
     Files: text edge lists, csv and tsv, parquet, arrow (feather), .mat, .mtx, .npz, METIS and GraphML, each
-    also compressed (.gz, .zst, .bz2, .xz). Objects: SciPy sparse matrices, NumPy edge arrays and square
-    matrices, NetworkX, igraph, pandas, polars, Arrow, PyG, and iterables of (u, v) or (u, v, weight).
+    also compressed (.gz, .zst, .bz2, .xz); and .grf, the graph on disk that `graphrefine.ingest` makes. Objects: SciPy
+    sparse matrices, NumPy edge arrays and square matrices, NetworkX, igraph, pandas, polars, Arrow, PyG, and iterables
+    of (u, v) or (u, v, weight).
 
     Nodes are sorted by name: integers if every id is one, else strings. A matrix keeps its rows, named
     0..n-1, and so does an edge_index of shape (2, m). An edge listed in both directions counts once and the
@@ -75,8 +77,8 @@ def read(
         Nodes that no edge may mention: how many there are (named 0..n-1), their names, or a file with a name
         on each line. For a matrix: the names of its rows, in order.
     format
-        The format, where the suffix does not say it: text, csv, tsv, parquet, arrow, mat, mtx, npz, metis or
-        graphml.
+        The format, where the suffix does not say it: text, csv, tsv, parquet, arrow, mat, mtx, npz, metis, graphml,
+        or grf for a graph on disk.
     delimiter
         Of text: ``"\t"``, ``","``, ``";"``, or ``" "`` for any run of blanks. By default looked for.
     header
@@ -114,6 +116,8 @@ def read(
     )
     if weights is True:
         raise InputError("weights=True says nothing; name the column of the weights, or leave it to be found")
+    if isinstance(graph, str | PathLike) and (format == "grf" or (format is None and is_stored(graph))):
+        return _open(graph, options, nodes)
     if isinstance(graph, str | PathLike):
         return _read_file(Source(graph), options, nodes, format)
     if format is not None:
@@ -137,6 +141,21 @@ def _check_sides(graph: Any, *, directed: bool, bipartite: bool, nodes: Any) -> 
         raise InputError(f"{graph.source} was not read as bipartite; read it again with bipartite=True")
 
 
+def _open(path: str | PathLike[str], options: Options, nodes: Any) -> Graph:
+    """A graph on disk, which is what it is: only what it was ingested as may be said of it."""
+    _check_options(replace(options, bipartite=False), frozenset({"directed", "bipartite"}), "a graph on disk")
+    if nodes is not None:
+        raise InputError("nodes= does not apply to a graph on disk, whose nodes are known; ingest it again with them")
+    graph = open_stored(path)
+    for name, given, found in (
+        ("directed", options.directed, graph.directed),
+        ("bipartite", options.bipartite, graph.sources is not None),
+    ):
+        if given and not found:
+            raise FormatError(path, f"was not ingested as {name}; ingest it again with {name}=True")
+    return graph
+
+
 def _read_file(source: Source, options: Options, nodes: Any, name: str | None) -> Graph:
     format = _format_of(source, name)
     _check_options(options, format.options, f"a {format.name} file")
@@ -155,7 +174,7 @@ def _read_file(source: Source, options: Options, nodes: Any, name: str | None) -
 def _format_of(source: Source, name: str | None) -> Format:
     if name is not None:
         if name not in BY_NAME:
-            raise InputError(f"format={name!r} is not known; the formats are {', '.join(BY_NAME)}")
+            raise InputError(f"format={name!r} is not known; the formats are {', '.join(BY_NAME)}, grf")
         return BY_NAME[name]
     named = BY_SUFFIX.get(source.suffix)
     if named is not None and named.name != "text":
@@ -234,9 +253,7 @@ def _of_matrix(matrix: Any, options: Options, names: Any, source: str) -> Graph:
         columns = csc_array((data, indices, indptr), shape=(len(indptr) - 1, len(indptr) - 1))
         return _of_matrix(columns, options, names, source)
     listed = row_names(len(indptr) - 1, names)
-    return graph_of_rows(
-        indptr, indices, values, directed=False, names=listed, threads=options.threads, source=source
-    )
+    return graph_of_rows(indptr, indices, values, directed=False, names=listed, threads=options.threads, source=source)
 
 
 def _nodes(nodes: Any) -> int | NDArray[Any] | None:

@@ -15,6 +15,7 @@ from graphrefine.datasets.generate import block_model, power_law
 from graphrefine.datasets.loading import load
 from graphrefine.datasets.places import cache_folder, locate
 from graphrefine.datasets.standins import standin
+from graphrefine.datasets.streams import write_edges
 
 __all__ = [
     "DATASETS",
@@ -27,4 +28,5 @@ __all__ = [
     "locate",
     "power_law",
     "standin",
+    "write_edges",
 ]

@@ -27,12 +27,12 @@ NODES, GROUPS, EDGES, REPEATS = 20_000, 200, 200_000, 3
 def main() -> None:
     """List the benchmarks, then run the quick one."""
     folder = Path(__file__).resolve().parent.parent / "benchmarks"
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.glob("*.py")) + sorted(folder.glob("scale/*.py")):
         text = path.read_text(encoding="utf-8")
         if "__main__" not in text:
             continue  # shared by the others
         about = ast.get_docstring(ast.parse(text)) or ""
-        print(f"benchmarks/{path.name:24} {about.partition(chr(10))[0]}")
+        print(f"benchmarks/{path.relative_to(folder).as_posix():24} {about.partition(chr(10))[0]}")
     print("Each says in its docstring how it is run; those on real graphs need GRAPHREFINE_DATA.\n")
     quick()
 

@@ -1,0 +1,80 @@
+"""What `embed` says of its memory before it starts, beside the peak seen from outside, in every mode.
+
+    python benchmarks/scale/modes.py [--edges 2e6,2e7] [--dim 128] [--threads 2] [--dask] [--folder FOLDER]
+
+A node has ten edges. The budget falls from all that the machine has, step by step, until it is refused: each mode is
+met on the way, at several budgets. The last line of each graph is the refusal, which names the least budget there is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from inputs import Shape, add_folder, ingested, place
+from measuring import Run, bar, command, hundreds, machine, plenty, size, watch
+
+SHARES = (1.05, 0.8, 0.65, 0.5, 0.4, 0.3, 0.2, 0.1)  # budgets, as parts of what the in-memory run needs
+
+
+def told(run: Run) -> float:
+    """Print a run; the distance of its prediction from what was measured."""
+    plan = run.plan
+    ratio = float(plan["predicted_mb"]) * 1e6 / run.peak
+    over = "" if run.peak <= plan["budget_mb"] * 1e6 else "  OVER THE BUDGET"
+    print(
+        f"  {plan['mode']:9} budget {plan['budget_mb']:8,.0f} MB, predicted {plan['predicted_mb']:8,.0f}, measured "
+        f"{run.peak / 1e6:8,.0f} ({hundreds(ratio)}), {plan.get('panels') or 1:3} panels, {run.seconds:6.1f} s{over}",
+        flush=True,
+    )
+    return 1.0 if over else abs(ratio - 1)
+
+
+def descend(graph: Path, folder: Path, *, dim: int, threads: int, dask: bool) -> dict[str, float]:
+    """The worst distance of a prediction, by mode."""
+
+    def embedded(memory: str, **more: object) -> Run:
+        words = command("embed", graph, "-o", folder / "vectors", dim=dim, threads=threads, memory=memory, **more)
+        return watch(words)
+
+    first = embedded(plenty()).must()
+    worst = {first.plan["mode"]: told(first)}
+    for share in SHARES:
+        run = embedded(f"{share * first.plan['predicted_mb']:.0f}MB")
+        if run.code == 2:
+            print(f"  refused: {run.errors.strip().splitlines()[-1]}")
+            break
+        mode = run.must().plan["mode"]
+        worst[mode] = max(worst.get(mode, 0.0), told(run))
+    if dask:
+        run = embedded(plenty(), executor="dask", workers=2).must()
+        worst["dask"] = told(run)
+    return worst
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--edges", type=lambda text: [size(part) for part in text.split(",")], default="2e6,2e7")
+    parser.add_argument("--dim", type=int, default=128)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--dask", action="store_true", help="two local workers as well")
+    add_folder(parser)
+    given = parser.parse_args()
+    print(machine())
+    passed = True
+    with place(given.folder) as folder:
+        for edges in given.edges:
+            graph, _ = ingested(Shape(edges, edges // 10), folder, threads=given.threads)
+            print(f"{edges:,} edges, {edges // 10:,} nodes, {given.dim} columns")
+            worst = descend(graph, folder, dim=given.dim, threads=given.threads, dask=given.dask)
+            for mode, off in worst.items():
+                passed &= bar(f"  {mode}: prediction and peak differ by", 100 * off, most=15, unit="%")
+            missing = {"memory", "columns", "streamed"} - set(worst)
+            if missing:
+                print(f"  not met: {', '.join(sorted(missing))}")
+    sys.exit(not passed)
+
+
+if __name__ == "__main__":
+    main()

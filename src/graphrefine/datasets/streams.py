@@ -1,16 +1,9 @@
 """Edges drawn at random straight to disk, to a billion and beyond: R-MAT and power laws, in blocks.
 
-A block of edges has a seed of its own and is one parquet file, so the files do not depend on the threads, and memory
-holds one small piece of a block for each of them. Both ends of an edge are drawn without a table of the nodes:
-
-* **R-MAT** (Chakrabarti, Zhan and Faloutsos, SDM 2004): the adjacency matrix is cut into quarters again and again, and
-  an edge falls into one of them with the probabilities ``quarters``. Sixteen random bits decide three cuts at once.
-  Where the number of nodes is no power of two, edges outside the matrix are drawn anew.
-* **Power law** (Chung and Lu): an end is node i in proportion to ``(i + i0)^(-1 / (exponent - 1))``, by the inverse
-  ``i = floor((i0^b + u ((n + i0)^b - i0^b))^(1 / b) - i0)``, ``b = 1 - 1 / (exponent - 1)``, of a uniform u.
-
-Nodes are then renumbered by a bijection, so that degrees do not follow the numbers. Edges are drawn *with repetition*,
-and self-loops stay: what reads them merges and drops. A node that no edge was drawn for is in no file.
+A block is the edges that start in a range of nodes; `graphrefine.datasets.stream_models` draws them. It has a seed of
+its own and is one parquet file, so the files do not depend on the threads, and memory holds one block for each of them.
+An edge that a block has already is drawn anew, and so is a self-loop: no edge stands twice in the files, though some
+stand there in both directions. Nodes are renumbered by a bijection, so that degrees do not follow the numbers.
 """
 
 from __future__ import annotations
@@ -26,21 +19,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.datasets.stream_models import Ids, Model, PowerLaw, RecursiveMatrix, bijection
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.files import check_writable, replacing_folder
 from graphrefine.graph import usable_threads
 from graphrefine.progress import Stages, Watcher
 from graphrefine.settings import check_integer, check_number
 
-BLOCK = 1 << 22  # edges with one seed and in one file
+BLOCK = 1 << 22  # edges with one seed and in one file, about
 PIECE = 1 << 15  # edges drawn at once: what they need stays in the cache
-CUTS = 3  # of the R-MAT matrix by one look into its table
+ROUNDS = 100  # of drawing anew what was drawn twice, before giving up
 QUARTERS = (0.57, 0.19, 0.19, 0.05)  # those of the Graph 500 benchmark
 MODELS = ("rmat", "powerlaw")
 _PART = re.compile(r"part-\d{5,}\.parquet")
-
-Ids = NDArray[np.uint64]
-Draw = Callable[[np.random.Generator, int], tuple[Ids, Ids]]  # some edges, at most so many: their ends
+_HALF = np.uint64(32)  # an edge as one number: where it starts above, where it ends below
 
 
 def write_edges(
@@ -65,7 +57,8 @@ def write_edges(
     model : {"powerlaw", "rmat"}
         How edges are drawn.
     nodes, edges : int
-        How many. Edges are drawn with repetition: a graph built from them has somewhat fewer.
+        How many; edges at most a quarter of all pairs. Those that are drawn in both directions count twice, so an
+        undirected graph built from them has slightly fewer.
     exponent : float, optional
         Power law: a degree of x has a probability of about ``x^-exponent``; above 2, 2.5 if not given.
     most : int, optional
@@ -93,27 +86,29 @@ def write_edges(
     >>> graphrefine.read(folder / "part-00000.parquet").nodes > 500
     True
     """
-    check_integer("nodes", nodes, least=2, most=2**40)
-    check_integer("edges", edges, least=1, most=2**50)
+    check_integer("nodes", nodes, least=3, most=2**32)
+    check_integer("edges", edges, least=1, most=nodes * (nodes - 1) // 4)
     check_integer("seed", seed, least=0)
-    draw = _model(model, nodes, edges, exponent=exponent, most=most, quarters=quarters)
+    drawing = _model(model, nodes, edges, exponent=exponent, most=most, quarters=quarters)
     if importlib.util.find_spec("pyarrow") is None:
         raise MissingExtraError("parquet files", "pyarrow", "io")
     dtype = np.dtype(np.int32 if nodes <= 2**31 else np.int64)
-    count, workers = -(-edges // BLOCK), usable_threads(threads)
-    size = 2 * dtype.itemsize * edges + 4096 * count
+    parts = -(-edges // BLOCK)
+    size = 2 * dtype.itemsize * edges + 4096 * parts
     check_writable(folder, folder=True, size=size, replaceable=_check_replaceable)
-    renumber, stages = _bijection(nodes, seed), Stages(watcher)
+    bounds = drawing.bounds(parts)
+    counts = np.diff(np.rint(drawing.before(bounds) * edges).astype(np.int64)).tolist()
+    renumber, stages = bijection(nodes, seed), Stages(watcher)
     with replacing_folder(folder, replaceable=_check_replaceable) as hidden:
 
         def write(block: int) -> None:
             rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))))
-            ends = np.empty((2, min(BLOCK, edges - block * BLOCK)), dtype)
-            _fill(ends, draw, renumber, rng)
-            _write_parquet(hidden / f"part-{block:05}.parquet", ends)
+            rows = int(bounds[block]), int(bounds[block + 1])
+            keys = _different(lambda count: drawing.draw(rng, rows, count), counts[block])
+            _write_parquet(hidden / f"part-{block:05}.parquet", _unpacked(keys, renumber, dtype))
 
-        with stages.stage("draw", steps=count), _Pool(workers) as pool:
-            for done in as_completed([pool.submit(write, block) for block in range(count)]):
+        with stages.stage("draw", steps=len(counts)), _Pool(usable_threads(threads)) as pool:
+            for done in as_completed([pool.submit(write, block) for block in range(len(counts))]):
                 done.result()
                 stages.advance()
     return Path(folder)
@@ -133,7 +128,7 @@ def _check_replaceable(folder: Path) -> None:
         raise OutputError(f"{folder}: holds {other}, so it is not a folder of drawn edges; choose another name")
 
 
-def _model(model: str, nodes: int, edges: int, *, exponent: float | None, most: int | None, quarters: Any) -> Draw:
+def _model(model: str, nodes: int, edges: int, *, exponent: float | None, most: int | None, quarters: Any) -> Model:
     """How the edges of a model are drawn; settings of the other model are refused."""
     if model not in MODELS:
         raise InputError(f"model={model!r} is not known; choose one of {', '.join(MODELS)}")
@@ -142,119 +137,63 @@ def _model(model: str, nodes: int, edges: int, *, exponent: float | None, most: 
         if value is not None:
             raise InputError(f"{name}={value!r} is no setting of the model {model!r}; leave it out")
     if model == "rmat":
-        return _rmat(nodes, QUARTERS if quarters is None else quarters)
+        return RecursiveMatrix(nodes, _checked(QUARTERS if quarters is None else quarters))
     exponent = 2.5 if exponent is None else exponent
     check_number("exponent", exponent, above=2)
-    mean = 2 * edges // nodes
     if most is not None:
-        check_integer("most", most, least=mean + 1, most=nodes - 1)
-    return _power_law(nodes, edges, exponent, max(nodes - 1, mean + 1) if most is None else most)
+        check_integer("most", most, least=2 * edges // nodes + 1, most=nodes - 1)
+    return PowerLaw.of(nodes, exponent, (nodes - 1 if most is None else most) / (2 * edges))
 
 
-def _rmat(nodes: int, quarters: tuple[float, float, float, float]) -> Draw:
-    """Edges of R-MAT; those outside the matrix are left out."""
+def _checked(quarters: Any) -> NDArray[np.float64]:
     shares = np.asarray(quarters, np.float64)
     if shares.shape != (4,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9 or shares[0] < shares.max():
         raise InputError(f"quarters={quarters!r} must be four probabilities that add up to 1, the first the largest")
-    table, groups = _cuts(shares), -(-_bits(nodes) // CUTS)
-    surplus = np.uint64(groups * CUTS - _bits(nodes))  # cuts that are drawn, but not needed: the last ones
-
-    def draw(rng: np.random.Generator, count: int) -> tuple[Ids, Ids]:
-        bits = rng.integers(0, 2**64, size=(groups, -(-count // 4)), dtype=np.uint64).view(np.uint16)[:, :count]
-        source, target = np.zeros(count, np.uint64), np.zeros(count, np.uint64)
-        for group in bits:
-            chosen = table[group]
-            source = source << np.uint64(CUTS) | chosen >> np.uint8(CUTS)
-            target = target << np.uint64(CUTS) | chosen & np.uint8((1 << CUTS) - 1)
-        source, target = source >> surplus, target >> surplus
-        inside = (source < nodes) & (target < nodes)
-        return source[inside], target[inside]
-
-    return draw
+    return shares
 
 
-def _cuts(shares: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Where some cuts lead to, as often as it is likely: the bits of the row, then those of the column.  # (65536,)."""
-    chances, codes = np.ones(1), np.zeros(1, np.uint8)
-    for cut in range(CUTS):
-        quarter = np.array([row << (CUTS + cut) | column << cut for row in (0, 1) for column in (0, 1)], np.uint8)
-        chances, codes = np.outer(chances, shares).ravel(), (codes[:, None] | quarter).ravel()
-    return np.repeat(codes, np.diff(np.rint(np.cumsum(np.append(0.0, chances)) * 2**16).astype(np.int64)))
+def _different(draw: Callable[[int], tuple[Ids, Ids]], count: int) -> Ids:
+    """So many different edges as numbers in ascending order; no self-loops."""
+    keys = np.empty(0, np.uint64)
+    for _ in range(ROUNDS):
+        missing = count - len(keys)
+        if missing == 0:
+            return keys
+        fresh = np.empty(missing, np.uint64)
+        done = 0
+        for first in range(0, missing, PIECE):
+            starts, ends = draw(min(PIECE, missing - first))
+            some = (starts << _HALF | ends)[starts != ends]
+            fresh[done : done + len(some)] = some
+            done += len(some)
+        keys = _merged(keys, fresh[:done])
+    raise InputError(
+        f"after {ROUNDS} rounds, {count - len(keys)} edges of a block of {count} have found no place that is free; "
+        "ask for fewer edges or more nodes"
+    )
 
 
-def _power_law(nodes: int, edges: int, exponent: float, most: int) -> Draw:
-    """Edges whose ends are independent of each other, in proportion to degrees that fall as a power law."""
-    power = 1 - 1 / (exponent - 1)
-    offset = _offset(nodes, most / (2 * edges), power)
-    first, last = offset**power, (nodes + offset) ** power
-
-    def draw(rng: np.random.Generator, count: int) -> tuple[Ids, Ids]:
-        place = (first + rng.random((2, count)) * (last - first)) ** (1 / power) - offset
-        ends = np.clip(place, 0, nodes - 1).astype(np.uint64)  # rounding may lead beyond either end
-        return ends[0], ends[1]
-
-    return draw
+def _merged(keys: Ids, fresh: Ids) -> Ids:
+    """Both, in ascending order, each number once."""
+    together = np.concatenate([keys, fresh]) if len(keys) else fresh
+    together.sort(kind="stable" if len(keys) > len(fresh) else "quicksort")  # merging what is sorted already is faster
+    new = np.ones(len(together), np.bool_)
+    np.not_equal(together[1:], together[:-1], out=new[1:])
+    return together[new]
 
 
-def _offset(nodes: int, share: float, power: float) -> float:
-    """The least i0 for which the first node has at most this share of all ends."""
-
-    def largest(offset: float) -> float:
-        return float(((1 + offset) ** power - offset**power) / ((nodes + offset) ** power - offset**power))
-
-    low, high = 0.0, 1.0
-    if largest(low) <= share:
-        return low
-    while largest(high) > share:
-        low, high = high, 2 * high
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if largest(middle) > share else (low, middle)
-    return high
-
-
-def _bits(nodes: int) -> int:
-    return (nodes - 1).bit_length()
-
-
-def _bijection(nodes: int, seed: int) -> Callable[[Ids], Ids]:
-    """New numbers for nodes, one for each: products and shifts modulo a power of two, until they are below `nodes`."""
-    width = _bits(nodes)
-    mask, shift, limit = np.uint64(2**width - 1), np.uint64((width + 1) // 2), np.uint64(nodes)
-    rng = np.random.default_rng(seed)
-    factors = rng.integers(0, 2**63, size=3, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    terms = rng.integers(0, 2**64, size=3, dtype=np.uint64)
-
-    def mix(ids: Ids) -> Ids:
-        for factor, term in zip(factors, terms, strict=True):
-            ids = (ids * factor + term) & mask
-            ids ^= ids >> shift
-        return ids
-
-    def renumber(ids: Ids) -> Ids:
-        ids = mix(ids)
-        beyond = np.flatnonzero(ids >= limit)
-        while len(beyond):
-            ids[beyond] = mix(ids[beyond])
-            beyond = beyond[ids[beyond] >= limit]
-        return ids
-
-    return renumber
-
-
-def _fill(ends: NDArray[Any], draw: Draw, renumber: Callable[[Ids], Ids], rng: np.random.Generator) -> None:
-    """Fill the ends of a block of edges, piece by piece.  # (2, count)."""
-    done, count = 0, ends.shape[1]
-    while done < count:
-        drawn = draw(rng, PIECE)
-        take = min(len(drawn[0]), count - done)
-        for row, ids in zip(ends, drawn, strict=True):
-            row[done : done + take] = renumber(ids[:take])
-        done += take
+def _unpacked(keys: Ids, renumber: Callable[[Ids], Ids], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The new numbers of where edges start and end.  # (2, count)."""
+    ends = np.empty((2, len(keys)), dtype)
+    for first in range(0, len(keys), PIECE):
+        piece = slice(first, first + PIECE)
+        ends[0, piece] = renumber(keys[piece] >> _HALF)
+        ends[1, piece] = renumber(keys[piece] & np.uint64(2**32 - 1))
+    return ends
 
 
 def _write_parquet(path: Path, ends: NDArray[Any]) -> None:
-    """Write a block as it is: random numbers do not shrink, and trying to costs more time than the disk does."""
+    """Write a block as it is: random numbers hardly shrink, and trying to costs more time than the disk does."""
     import pyarrow as pa
     from pyarrow import parquet
 

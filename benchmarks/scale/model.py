@@ -1,0 +1,258 @@
+"""The cost model of the page "Internet scale": bytes, operations and seconds of an embedding, from measured constants.
+
+    python benchmarks/scale/model.py [--constants FILE] [--nodes 1e9 --edges 1e11 --dim 128]
+
+Prints the page's tables. Without a size: those that were measured, then a billion nodes on 10, 100 and 1,000 machines.
+With one: what that graph takes on this machine and on those.
+
+For n nodes, m edges (e = 2m entries) and k columns, REFINE's default takes
+
+* p = power + 1 + order of the filter = 15 products, each with 2 e k operations: it gathers e rows of 2k bytes
+  (bfloat16) and reads 4e bytes of the graph;
+* D = 8 dense passes (four Gram matrices, four rotations), each with 2 n k^2 operations.
+
+In memory that is all. Out of core every product reads and writes a matrix of 2nk bytes, every dense pass reads one and
+every other writes one, and a graph that is on disk is read once for each panel of columns in each product. On a cluster
+the machines are split into groups, one for some of the panels: a machine reads its group's panels of the matrix whole,
+and of the graph its share of the rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from measuring import size
+
+PRODUCTS, DENSE = 15, 8
+PANEL = 32  # columns: kernels work on whole multiples of it
+CONSTANTS = Path(__file__).with_name("constants.json")
+
+
+@dataclass(frozen=True)
+class Work:
+    """A graph to be embedded."""
+
+    edges: float
+    nodes: float
+    dim: int
+
+    @property
+    def entries(self) -> float:
+        """Of the adjacency matrix: each edge has two."""
+        return 2 * self.edges
+
+    @property
+    def graph(self) -> float:
+        """Bytes of the graph: an int32 for each entry, an int64 for each row."""
+        return 4 * self.entries + 8 * self.nodes
+
+    def matrix(self, columns: int | None = None) -> float:
+        """Bytes of a gathered matrix, or of some columns of it."""
+        return 2 * self.nodes * (columns or self.dim)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Rates of one machine: bytes, entries and operations per second."""
+
+    disk_read: float
+    disk_write: float
+    network: float
+    ordering: float
+    dense: dict[int, float]  # by columns
+    gather: dict[int, dict[float, float]]  # by columns, by bytes of the matrix
+    memory: float = 24e9
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> Machine:
+        """From what `constants.py` saved."""
+        return cls(
+            **{name: found[name] for name in ("disk_read", "disk_write", "network", "ordering")},
+            dense={int(columns): rate for columns, rate in found["dense"].items()},
+            gather={
+                int(columns): {float(total): rate for total, rate in rates.items()}
+                for columns, rates in found["gather"].items()
+            },
+        )
+
+    def times(self, cores: float, *, network: float, memory: float) -> Machine:
+        """A machine with so many times the cores, behind a network that also leads to its storage."""
+        return replace(
+            self,
+            dense={columns: cores * rate for columns, rate in self.dense.items()},
+            gather={c: {total: cores * rate for total, rate in rates.items()} for c, rates in self.gather.items()},
+            ordering=cores * self.ordering,
+            network=network,
+            memory=memory,
+        )
+
+    def gathered(self, columns: int, total: float) -> float:
+        """Entries per second from a matrix of so many bytes: between those that were measured, and flat beyond."""
+        width = min(self.gather, key=lambda known: abs(known - columns))
+        known = sorted(self.gather[width].items())
+        rates = np.interp(np.log(total), [np.log(each) for each, _ in known], [np.log(rate) for _, rate in known])
+        return float(np.exp(rates)) * width / columns
+
+    def multiplied(self, columns: int) -> float:
+        """Dense operations per second at this width."""
+        return self.dense[min(self.dense, key=lambda known: abs(known - columns))]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What an embedding takes; bytes and seconds are those of one machine."""
+
+    operations: float
+    moved: float  # bytes through memory
+    disk: float  # bytes
+    network: float  # bytes
+    seconds: dict[str, float]
+
+    @property
+    def total(self) -> float:
+        """Seconds, if nothing happens at the same time."""
+        return sum(self.seconds.values())
+
+
+def operations(work: Work) -> float:
+    """Multiplications and additions, all machines together."""
+    return 2 * work.dim * (PRODUCTS * work.entries + DENSE * work.nodes * work.dim)
+
+
+def in_memory(work: Work, machine: Machine) -> Cost:
+    """Graph and matrices in memory."""
+    moved = PRODUCTS * (work.entries * 2 * work.dim + work.graph + work.matrix()) + DENSE * work.matrix()
+    seconds = {
+        "order": work.entries / machine.ordering,
+        "gather": PRODUCTS * work.entries / machine.gathered(work.dim, work.matrix()),
+        "dense": DENSE * 2 * work.nodes * work.dim**2 / machine.multiplied(work.dim),
+        "write": 4 * work.nodes * work.dim / machine.disk_write,
+    }
+    return Cost(operations(work), moved, 4 * work.nodes * work.dim, 0.0, seconds)
+
+
+def out_of_core(work: Work, machine: Machine, *, columns: int, streamed: bool) -> Cost:
+    """Matrices on disk, so many of their columns in memory at a time; the graph on disk as well if it is streamed."""
+    panels = -(-work.dim // columns)
+    read = (PRODUCTS + DENSE) * work.matrix() + (PRODUCTS * panels * work.graph if streamed else work.graph)
+    written = (PRODUCTS + DENSE / 2) * work.matrix() + 4 * work.nodes * work.dim
+    moved = PRODUCTS * (work.entries * 2 * work.dim + panels * work.graph) + 2 * (read + written)
+    seconds = {
+        "gather": PRODUCTS * panels * work.entries / machine.gathered(columns, work.matrix(columns)),
+        "dense": DENSE * 2 * work.nodes * work.dim**2 / machine.multiplied(work.dim),
+        "read": read / machine.disk_read,
+        "write": written / machine.disk_write,
+    }
+    return Cost(operations(work), moved, read + written, 0.0, seconds)
+
+
+def cluster(work: Work, machine: Machine, *, machines: int) -> tuple[int, Cost]:
+    """Storage shared by machines in groups by panel: the best number of groups, and what each machine then takes."""
+    panels = -(-work.dim // PANEL)
+    choices = [groups for groups in range(1, panels + 1) if panels % groups == 0 and groups <= machines]
+    costs = {groups: _grouped(work, machine, machines=machines, groups=groups) for groups in choices}
+    groups = min(costs, key=lambda each: costs[each].total)
+    return groups, costs[groups]
+
+
+def _grouped(work: Work, machine: Machine, *, machines: int, groups: int) -> Cost:
+    own = -(-work.dim // PANEL) // groups  # panels of each machine, one after the other
+    rows = groups / machines  # its share of the rows
+    written = (PRODUCTS + DENSE / 2) * work.matrix() / machines
+    read = PRODUCTS * (work.matrix() / groups + own * rows * work.graph) + DENSE * work.matrix() / machines
+    gathered = PRODUCTS * own * rows * work.entries
+    seconds = {
+        "gather": gathered / machine.gathered(PANEL, work.matrix(PANEL)),
+        "dense": DENSE * 2 * work.nodes * work.dim**2 / machine.multiplied(work.dim) / machines,
+        "network": (read + written) / machine.network,
+    }
+    return Cost(operations(work), gathered * 2 * PANEL + 2 * (read + written), 0.0, read + written, seconds)
+
+
+def duration(seconds: float) -> str:
+    """In the unit that suits.
+
+    >>> duration(90), duration(7200)
+    ('1.5 min', '2.0 h')
+    """
+    for unit, length in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds:.1f} s"
+
+
+def amount(number: float) -> str:
+    """Bytes or operations in the unit that suits: 5.1 G."""
+    for unit, length in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6)):
+        if number >= length:
+            return f"{number / length:.1f} {unit}"
+    return f"{number:.0f}"
+
+
+def row(name: str, cost: Cost) -> str:
+    """A line of a table."""
+    parts = ", ".join(f"{part} {duration(seconds)}" for part, seconds in cost.seconds.items())
+    cells = (amount(cost.operations), *(f"{amount(b)}B" if b else "-" for b in (cost.moved, cost.disk, cost.network)))
+    return f"| {name} | {' | '.join(cells)} | {duration(cost.total)} | {parts} |"
+
+
+HEAD = "| graph | operations | moved in memory | disk | network | predicted | of it |\n|---|---|---|---|---|---|---|"
+MEASURED = (
+    (Work(1e6, 1e5, 128), None),
+    (Work(1e8, 1e7, 128), None),
+    (Work(1e8, 1e7, 128), 128),
+    (Work(1e9, 4e7, 64), 64),
+)
+CORES, NETWORK, MEMORY = 16, 1.25e9, 128e9  # of a machine in a cluster
+CLUSTERS = (10, 100, 1000)
+
+
+def on_this_machine(works: tuple[tuple[Work, int | None], ...], machine: Machine) -> None:
+    print(HEAD)
+    for work, columns in works:
+        name = f"{work.edges:.0e} edges, {work.nodes:.0e} nodes, k = {work.dim}".replace("e+0", "e").replace("e+", "e")
+        if columns is None:
+            print(row(f"{name}, in memory", in_memory(work, machine)))
+        else:
+            cost = out_of_core(work, machine, columns=columns, streamed=True)
+            print(row(f"{name}, {columns} columns at a time, graph from disk", cost))
+
+
+def on_clusters(work: Work, machine: Machine, threads: int) -> None:
+    large = machine.times(CORES / threads, network=NETWORK, memory=MEMORY)
+    print(HEAD.replace("graph", "machines", 1))
+    for machines in CLUSTERS:
+        groups, cost = cluster(work, large, machines=machines)
+        print(row(f"{machines:,}, in {groups} group{'s' * (groups > 1)}", cost))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--constants", type=Path, default=CONSTANTS)
+    parser.add_argument("--edges", type=size)
+    parser.add_argument("--nodes", type=size)
+    parser.add_argument("--dim", type=int, default=128)
+    given = parser.parse_args()
+    if (given.edges is None) != (given.nodes is None):
+        parser.error("give both --edges and --nodes, or neither")
+    found = json.loads(given.constants.read_text())
+    machine = Machine.of(found)
+    own = None if given.edges is None else Work(given.edges, given.nodes, given.dim)
+    print(f"constants: {found['machine']}, {found['threads']} threads\n")
+    on_this_machine(MEASURED if own is None else ((own, None), (own, own.dim), (own, PANEL)), machine)
+    work = own or Work(1e11, 1e9, 128)
+    print(
+        f"\n{work.edges:.0e} edges, {work.nodes:.0e} nodes on machines of {CORES} cores, {MEMORY / 1e9:g} GB and "
+        f"{NETWORK * 8 / 1e9:g} Gbit/s; a panel of {PANEL} columns is {amount(work.matrix(PANEL))}B\n"
+    )
+    on_clusters(work, machine, found["threads"])
+
+
+if __name__ == "__main__":
+    main()

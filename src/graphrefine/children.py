@@ -244,7 +244,7 @@ def _outcome(
     said: list[str],
     limits: tuple[float | None, int | None],
 ) -> Outcome:
-    from graphrefine.methods.contract import gigabytes
+    from graphrefine.memory import gigabytes
 
     if over == "timeout":
         return Outcome("timeout", f"not done after {limits[0]:g} s", None, total, peak)

@@ -154,6 +154,15 @@ REFINING = under(
 )  # fmt: skip
 
 GRAPH = click.Argument(["graph"], metavar="GRAPH")
+PLACING = under(
+    "Memory and machines",
+    Option(["--memory"], metavar="SIZE",
+           help="Memory to do with, such as 8GB: where it is too little, vectors, and the graph if need be, stay on "
+                "disk and are worked in blocks.  [default: what is free]"),
+    Option(["--work"], metavar="DIR",
+           help="Where such work is kept until it is done; an interrupted run goes on from there.  "
+                "[default: OUT.work, beside the output]"),
+)  # fmt: skip
 METHOD = Option(["--method"], default="refine", show_default=True, metavar="NAME",
                 help="Which one; graphrefine methods lists them.")  # fmt: skip
 SET = Option(["--set", "assigned"], multiple=True, metavar="SETTING=VALUE",

@@ -37,6 +37,15 @@ def held_bytes() -> int:
         return peak_bytes()
 
 
+def private_bytes() -> int:
+    """What this process holds for itself alone now, pages of mapped files aside."""
+    try:
+        with open("/proc/self/status", "rb") as status:  # noqa: PTH123  a pseudo-file
+            return sum(int(line.split()[1]) * 1024 for line in status if line.startswith((b"RssAnon:", b"RssShmem:")))
+    except OSError:
+        return held_bytes()
+
+
 def available_bytes() -> int | None:
     """What this process could still take without swapping, the limits of its container respected; None if unknown."""
     free = _free_bytes()
@@ -59,3 +68,14 @@ def _free_bytes() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
     except (AttributeError, OSError, ValueError):
         return None
+
+
+def gigabytes(size: float) -> str:
+    """Bytes for people.
+
+    Examples
+    --------
+    >>> gigabytes(2_500_000_000), gigabytes(7_000_000)
+    ('2.5 GB', '7 MB')
+    """
+    return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{size / 1e6:,.0f} MB"

@@ -27,13 +27,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine.storage import StoredArray, open_storage
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.files import recover, replacing_folder
-from graphrefine.graph import Graph
+from graphrefine.graph import Graph, Rows
 from graphrefine.storing import MARK, REVERSE, VERSION, StoredWriter, checksum, crc_of, map_file, write_names
 from graphrefine.vector_formats.names import Names, unpack
 
-__all__ = ["SUFFIX", "StoredGraph", "StoredWriter", "check_replaceable", "is_stored", "open_stored", "store"]
+__all__ = [
+    "SUFFIX",
+    "StoredGraph",
+    "StoredPattern",
+    "StoredWriter",
+    "check_replaceable",
+    "is_stored",
+    "open_stored",
+    "store",
+]
 
 SUFFIX = ".grf"
 _AGAIN = "ingest it again"
@@ -109,6 +119,11 @@ class StoredGraph(Graph):
         except ValueError as error:
             raise FormatError(self.path, f"{error}; {_AGAIN}") from None
 
+    @property
+    def has_row_names(self) -> bool:
+        """Whether the names are 0, 1, ..., n - 1; told without a look at them."""
+        return bool(self._manifest["names"] == "range")
+
     def degrees(self) -> NDArray[np.float64]:
         """Sum of the weights in each row.  # (n,)."""
         if self._side or self.weights is None:
@@ -152,6 +167,32 @@ class StoredGraph(Graph):
                     f"{self._side}{name}.npy, block {number} (entries {first:,} to {last:,}) has the checksum "
                     f"{found:08x}, not {expected:08x}: it is damaged; {_AGAIN}",
                 )
+
+
+class StoredPattern:
+    """Rows of a graph on disk, read into memory as they are asked for: an `engine.workshop.Pattern`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "path.grf"
+    >>> store(Graph.from_edges([0, 1], [1, 2]), place)
+    >>> StoredPattern(open_stored(place)).rows(1, 3)
+    Rows(indptr=array([0, 2, 3]), indices=array([0, 2, 1], dtype=int32), weights=None)
+    """
+
+    def __init__(self, graph: StoredGraph, *, reverse: bool = False) -> None:
+        storage, side = open_storage(graph.path), REVERSE if reverse else ""
+        self._indptr = graph.transposed().indptr if reverse else graph.indptr
+        self._indices = StoredArray(storage, f"{side}indices.npy")
+        self._weights = StoredArray(storage, f"{side}weights.npy") if graph.weighted else None
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """Rows from ``start`` to before ``stop``."""
+        indptr = np.asarray(self._indptr[start : stop + 1])
+        first, last = int(indptr[0]), int(indptr[-1])
+        weights = None if self._weights is None else self._weights[first:last]
+        return Rows(indptr - first, self._indices[first:last], weights)
 
 
 def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredGraph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +14,7 @@ from graphrefine.cli_options import (
     GRAPH,
     JSON,
     METHOD,
+    PLACING,
     READING,
     REFINING,
     SET,
@@ -40,7 +42,7 @@ from graphrefine.errors import InputError
         Option(["--align-to"], metavar="OLD",
                help="Rotate the vectors onto those of OLD, an embedding of some of the same nodes, and tell the drift. "
                     "--dim is that of OLD if not given."),
-        METHOD, THREADS, JSON, SET, CONFIG, *REFINING, *READING,
+        METHOD, THREADS, JSON, SET, CONFIG, *PLACING, *REFINING, *READING,
     ],
     short_help="Vectors for every node of a graph.",
 )  # fmt: skip
@@ -50,6 +52,8 @@ def embed(
     output_format: str | None,
     align_to: str | None,
     features: str | None,
+    memory: str | None,
+    work: str | None,
     threads: int | None,
     as_json: bool,
     **options: Any,
@@ -59,13 +63,16 @@ def embed(
     GRAPH is a file: an edge list (txt, csv, tsv ...), parquet, arrow, mat, mtx, npz, METIS or GraphML, also
     compressed (gz, zst, bz2, xz); or '-', standard input.
     """
+    from graphrefine.budget import budget_of
     from graphrefine.console import note, progress_bar, show_json
     from graphrefine.describe import drifted, durations, remarks, summed_up, zero_rows
     from graphrefine.embedding import check_output, load
     from graphrefine.graph import usable_threads
     from graphrefine.kernels import kernels
     from graphrefine.memory import peak_bytes
-    from graphrefine.methods import embed_graph, find, settings
+    from graphrefine.methods import find, settings
+    from graphrefine.methods.placing import embed_within, plan_for
+    from graphrefine.out_of_core import work_folder
     from graphrefine.progress import Stages
     from graphrefine.reader import read
 
@@ -76,7 +83,8 @@ def embed(
     if old is not None:
         given["dim"] = _dim_of(old.dim, given["dim"], align_to)
     chosen, given_dim = settings(method, preset, **given), given["dim"]
-    threads, kernel = usable_threads(threads), kernels().name
+    threads, kernel, budget = usable_threads(threads), kernels().name, budget_of(memory)
+    folder = work_folder(output) if work is None else Path(work)
     check_not_input(output, graph, reading["nodes"], features)
     check_output(output, format=output_format)
     with progress_bar() as bar:
@@ -90,12 +98,18 @@ def embed(
         if lowered:
             to = "that" if most == found.nodes else f"{most}, as it must be even"
             note(f"warning: {found.source} has {found.nodes} nodes: --dim is lowered from {wanted} to {to}")
-        embedding, stages = embed_graph(found, chosen, method=method, features=features, threads=threads, watcher=bar)
-        if old is not None:
-            with outer.stage("align"):
-                embedding = embedding.align_to(old)
-        with outer.stage("write"):
-            embedding.save(output, format=output_format)
+        beside = "features" if features is not None else "align_to" if old is not None else None
+        plan = plan_for(found, chosen, method=method, budget=budget, folder=folder, beside=beside)
+        if memory is not None or plan.mode != "memory":
+            note(plan.in_words())
+        with embed_within(
+            plan, found, chosen, method=method, features=features, threads=threads, watcher=bar, folder=folder
+        ) as (embedding, stages, resumed):
+            if old is not None:
+                with outer.stage("align"):
+                    embedding = embedding.align_to(old)
+            with outer.stage("write"):
+                embedding.save(output, format=output_format)
     spent = durations({**outer.seconds, **stages.seconds}, total=perf_counter() - start)
     zero_vectors = zero_rows(embedding.vectors)
     figures = {
@@ -111,6 +125,7 @@ def embed(
         "threads": threads,
         "kernel": kernel,
         "seed": chosen.seed,
+        "plan": {**plan.figures(), "resumed": resumed},
         "graph": found.summary(),
         "recipe": embedding.recipe,
     }

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphrefine.compare.rows import BASELINE, Comparison, Row
 from graphrefine.errors import OutputError
+from graphrefine.memory import gigabytes
 from graphrefine.methods import METHODS, find
-from graphrefine.methods.contract import gigabytes
 from graphrefine.reports import Cell, Plot, Report, Section, Table
 from graphrefine.reports.drawing import LABEL_SIZE, label_points, log_seconds, path_points, plain, style_of
 from graphrefine.reports.parts import CellLike

@@ -19,9 +19,9 @@ from graphrefine.compare.rows import BASELINE, Comparison, Row, ordered
 from graphrefine.errors import InputError, OutputError
 from graphrefine.graph import usable_threads
 from graphrefine.kernels import kernels
-from graphrefine.memory import available_bytes
+from graphrefine.memory import available_bytes, gigabytes
 from graphrefine.methods import METHODS, find, settings
-from graphrefine.methods.contract import Shape, gigabytes
+from graphrefine.methods.contract import Shape
 from graphrefine.progress import Stages, Watcher
 from graphrefine.reader import read
 from graphrefine.reports.machine import machine

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphrefine.engine import ROWS, Rows
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
-from graphrefine.engine.storage import FolderStorage, Storage
+from graphrefine.engine.storage import FolderStorage, OwnFile, Storage
 from graphrefine.engine.tasks import Product, Ref, Small, Task, Turn
 from graphrefine.engine.workshop import OperatorParts
 from graphrefine.kernels import Kernels
@@ -202,7 +202,7 @@ class BlockEngine:
             Turn(None, x.ref, blocks, small, shift=self._row(shift), unit=unit, file=file) for blocks in self._blocks()
         ]
         self._do(step, f"collect {x.ref}", tasks)
-        return np.memmap(path, np.float32, "r+", offset=len(header), shape=shape)
+        return OwnFile(path, np.float32, "r+", offset=len(header), shape=shape)
 
     def forget(self, ref: Ref) -> None:
         """The files of a tall matrix go with the next step: by then the step that they were for is finished."""

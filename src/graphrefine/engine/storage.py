@@ -231,6 +231,13 @@ class StoredArray:
         return out
 
 
+class OwnFile(np.memmap[Any, Any]):
+    """An array that is all of an ``.npy`` file which nobody else will use: the file may be given another name.
+
+    Vectors larger than memory stand in such a file when they are made.
+    """
+
+
 def write_array(storage: Storage, name: str, array: NDArray[Any]) -> None:
     """Write an array as .npy."""
     header = io.BytesIO()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphrefine import __version__
 from graphrefine.errors import InputError
-from graphrefine.methods.contract import Chosen, Method, Run
+from graphrefine.methods.contract import Chosen, Method, Place, Run
 from graphrefine.progress import Stages, Watcher
 from graphrefine.settings import choose
 
@@ -86,8 +86,12 @@ def embed_graph(
     features: Any = None,
     threads: int | None = None,
     watcher: Watcher | None = None,
+    place: Place | None = None,
 ) -> tuple[Embedding, Stages]:
-    """An `Embedding` of a graph by a method with settings of its own, and how long the stages took."""
+    """An `Embedding` of a graph by a method with settings of its own, and how long the stages took.
+
+    ``place`` is where tall matrices are kept, in memory if not given.
+    """
     from functools import partial
 
     from graphrefine import folding, weighing
@@ -95,8 +99,8 @@ def embed_graph(
     from graphrefine.graph import usable_threads
 
     by = find(method)
-    by.check(graph, chosen)
-    run = Run(usable_threads(threads), Stages(watcher))
+    by.check(graph, chosen, in_memory=place is None)
+    run = Run(usable_threads(threads), Stages(watcher), place)
     given = None if features is None else _read_features(by, graph, chosen, features)
     vectors = by.fit(graph, chosen, run)
     if graph.isolated:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD
-from graphrefine.memory import available_bytes
+from graphrefine.memory import available_bytes, gigabytes
 
 if TYPE_CHECKING:
     from graphrefine.engine import Engine
@@ -56,15 +56,25 @@ class Shape(NamedTuple):
         return cls(graph.nodes, len(graph.indices), graph.weighted, graph.directed, bipartite)
 
 
+class Place(Protocol):
+    """Where tall matrices are kept, if not in memory."""
+
+    def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> Engine[Any]:
+        """An engine for tall matrices of this width on the nodes of a graph."""
+
+
 @dataclass(frozen=True)
 class Run:
     """What a method is given beside the graph and its settings: threads, and somebody to tell how far it is."""
 
     threads: int
     stages: Stages
+    place: Place | None = None  # None: in memory
 
-    def engine(self, graph: Graph, *, columns: int, bfloat16: bool = True) -> Engine[LocalTall]:
+    def engine(self, graph: Graph, *, columns: int, bfloat16: bool = True) -> Engine[Any]:
         """An engine for tall matrices of this width on the nodes of a graph."""
+        if self.place is not None:
+            return self.place.engine(graph, columns=columns, bfloat16=bfloat16)
         return LocalEngine(graph, columns=columns, threads=self.threads, bfloat16=bfloat16)
 
 
@@ -101,6 +111,8 @@ class Method(Generic[S]):
         ``resume(graph, settings, run, vectors)``: the same as `fit`, from vectors to start from; None if it cannot.
     same_bits
         Whether the vectors are the same for any number of threads.
+    on_disk
+        Whether it can do with tall matrices on disk, and with these settings on this graph: None, or why not.
     """
 
     name: str
@@ -119,6 +131,7 @@ class Method(Generic[S]):
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     resume: Callable[[Graph, S, Run, Floats], Floats] | None = None
     same_bits: bool = True
+    on_disk: Callable[[Graph, S], str | None] = lambda graph, chosen: "it works in memory"
 
     def largest(self, memory: int, *, degree: int = 20, chosen: S | None = None) -> int:
         """The most nodes, with so many entries each, that it can take in so many bytes."""
@@ -130,7 +143,7 @@ class Method(Generic[S]):
             low, high = (middle, high) if fits else (low, middle - 1)
         return low
 
-    def check(self, graph: Graph, chosen: S) -> None:
+    def check(self, graph: Graph, chosen: S, *, in_memory: bool = True) -> None:
         """Raise InputError, before any work, where the method cannot take the graph."""
         if chosen.dim > graph.nodes:
             raise InputError(
@@ -142,7 +155,8 @@ class Method(Generic[S]):
                 f"{self.name} takes undirected graphs, and {graph.source} was read as directed; read it without "
                 "directed, or choose a method that takes directions (graphrefine methods lists them)"
             )
-        self._check_room(graph, chosen)
+        if in_memory:
+            self._check_room(graph, chosen)
 
     def most_columns(self, graph: Graph, chosen: S) -> int:
         """The largest dim that the graph allows: its nodes, an even number where vectors have two sides."""
@@ -183,14 +197,3 @@ def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:
     padded = -(-columns // PAD) * PAD
     tall = int(matrices * shape.nodes * padded * 4)
     return tall + shape.nodes * (padded // 8 + 44) + shape.entries * (8 if shape.weighted else 4)
-
-
-def gigabytes(size: float) -> str:
-    """Bytes for people.
-
-    Examples
-    --------
-    >>> gigabytes(2_500_000_000), gigabytes(7_000_000)
-    ('2.5 GB', '7 MB')
-    """
-    return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{size / 1e6:,.0f} MB"

@@ -109,6 +109,15 @@ def memory(shape: Shape, chosen: Settings) -> int:
     return engine_memory(shape, columns=width, matrices=4) + shape.nodes * chosen.dim * 4
 
 
+def on_disk(graph: Graph, chosen: Settings) -> str | None:
+    """Why the vectors cannot be made with tall matrices on disk; None where they can."""
+    if chosen.quality == "high":
+        return "quality='high' works in memory"
+    if two_sides(graph, chosen):
+        return "source and target vectors are made in memory"
+    return None
+
+
 REFINE = Method(
     name="refine",
     reference="Zhu and Koniusz, CIKM 2021",
@@ -122,6 +131,7 @@ REFINE = Method(
     sided=sided,
     features=True,
     presets=PRESETS,
+    on_disk=on_disk,
 )
 RBQR = Method(
     name="rbqr",
@@ -135,4 +145,5 @@ RBQR = Method(
     directed=True,
     fixed={"filter": "none"},
     presets={"default": {}, "paper": {"log_weights": False}},
+    on_disk=on_disk,
 )

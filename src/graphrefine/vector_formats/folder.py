@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.files import recover
 from graphrefine.vector_formats.names import Names, is_range, pack, unpack
-from graphrefine.vector_formats.parts import FORMAT_VERSION, Parts, map_npy, parse_weight
+from graphrefine.vector_formats.parts import FORMAT_VERSION, Parts, map_npy, parse_weight, save_npy
 
 MARK = "graphrefine embedding"
 _FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", "degrees.npy", "fold_map.npy"})
@@ -42,8 +42,7 @@ def write(path: Path, parts: Parts) -> None:
     arrays["vectors.npy"] = parts.vectors
     arrays |= {f"{name}.npy": array for name, array in parts.extras().items()}
     for name, array in arrays.items():
-        with (path / name).open("wb") as file:  # a real file: NumPy writes it in one go
-            np.save(file, array, allow_pickle=False)
+        save_npy(path / name, array)
     meta = {
         "format": MARK,
         "version": FORMAT_VERSION,

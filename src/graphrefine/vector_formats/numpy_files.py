@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
 from graphrefine.vector_formats.names import Names, is_range, pack, unpack
-from graphrefine.vector_formats.parts import Parts, dump_recipe, map_npy, parse_recipe, parse_weight
+from graphrefine.vector_formats.parts import Parts, dump_recipe, map_npy, parse_recipe, parse_weight, save_npy
 
 _WASTE = 8  # longest name over mean name beyond which NumPy's strings are too wasteful
 
@@ -30,8 +30,7 @@ def write_npy(path: Path, parts: Parts) -> None:
             "(.npz, .parquet or a folder would hold both)",
             stacklevel=2,
         )
-    with path.open("wb") as file:
-        np.save(file, parts.vectors, allow_pickle=False)
+    save_npy(path, parts.vectors)
 
 
 def read_npy(path: Path) -> Parts:

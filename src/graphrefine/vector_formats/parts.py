@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import mmap
 import os
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine.storage import OwnFile
 from graphrefine.vector_formats.names import Names
 
 FORMAT_VERSION = 1  # of the folder's layout and of every key that graphrefine adds to other formats
@@ -64,6 +67,18 @@ def map_npy(file: IO[bytes]) -> NDArray[Any]:
         raise ValueError("holds Python objects, which are never loaded")
     array = map_array(file, file.tell(), dtype=dtype, shape=shape[::-1] if fortran else shape)
     return array.T if fortran else array
+
+
+def save_npy(path: Path, array: NDArray[Any]) -> None:
+    """Write an ``.npy`` file; of an `OwnFile`, the file itself gets a second name where the disk allows it."""
+    mapped = array if isinstance(array, OwnFile) else array.base
+    if isinstance(mapped, OwnFile) and mapped.filename is not None and mapped.shape == array.shape:
+        mapped.flush()
+        with contextlib.suppress(OSError):  # another disk, or one without links
+            os.link(mapped.filename, path)
+            return
+    with path.open("wb") as file:  # a real file: NumPy writes it in one go
+        np.save(file, array, allow_pickle=False)
 
 
 def parse_weight(value: Any) -> float | None:

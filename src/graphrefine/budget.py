@@ -1,0 +1,160 @@
+"""How much memory an embedding may take, and how it is made within that: in memory, in column blocks, or streamed.
+
+What is counted is memory that belongs to the process alone (anonymous memory): pages of files that the system keeps at
+hand are its own, and it takes them back when they are wanted.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from graphrefine.engine.layout import BLOCK_BYTES, BLOCK_ENTRIES
+from graphrefine.engine.local import LocalEngine
+from graphrefine.errors import InputError
+from graphrefine.formats.source import CODECS
+from graphrefine.kernels import PAD, kernels
+from graphrefine.memory import available_bytes, gigabytes, private_bytes
+from graphrefine.stored import StoredGraph
+
+if TYPE_CHECKING:
+    from graphrefine.graph import Graph
+    from graphrefine.refine import Settings
+
+Mode = Literal["memory", "columns", "streamed", "dask"]
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+SHARE = 0.9  # of what is free, where no budget is given: others need memory too
+VECTOR_BYTES = 60  # for each node, of vectors with one number: degrees, logarithms, names
+STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
+BUFFERS = 8  # blocks of a tall matrix, and of the graph, that are read, worked and written at a time
+READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
+PACKED = 4
+SAYING = {
+    "memory": "in memory",
+    "columns": "the graph in memory, vectors on disk in panels of columns",
+    "streamed": "the graph and the vectors on disk, read in blocks",
+    "dask": "on a Dask cluster, in blocks",
+}
+
+
+class BudgetError(InputError):
+    """A budget that is too small, however the work is done."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How an embedding will be made."""
+
+    mode: Mode
+    budget: int
+    predicted: int  # bytes of memory at the height
+    disk: int = 0  # bytes of disk at the height, beside the output
+    panel: int = 0  # columns held at a time
+    panels: int = 1
+
+    def in_words(self) -> str:
+        """What was chosen, for people."""
+        parts = [f"{SAYING[self.mode]}: about {gigabytes(self.predicted)} of {gigabytes(self.budget)}"]
+        if self.mode != "memory":
+            parts.append(f"{self.panels} panel{'s' * (self.panels != 1)} of {self.panel} columns")
+            parts.append(f"{gigabytes(self.disk)} of disk")
+        return ", ".join(parts)
+
+    def figures(self) -> dict[str, Any]:
+        """The same for JSON."""
+        named = asdict(self)
+        sizes = {f"{name}_mb": named[name] / 1e6 for name in ("budget", "predicted", "disk")}
+        return {"mode": self.mode, **sizes, "panel": self.panel, "panels": self.panels}
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes, from a number with a unit.
+
+    Examples
+    --------
+    >>> parse_size("8GB"), parse_size("1.5 GiB"), parse_size("300M"), parse_size(1000)
+    (8000000000, 1610612736, 300000000, 1000)
+    """
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", str(text), re.IGNORECASE)
+    if found is None or float(found[1]) <= 0 or (found[3] and not found[2]):
+        raise InputError(f"memory={text!r} is not a size; give one such as 8GB, 500MB or 16GiB")
+    unit = found[2].lower()
+    scale = 1024 ** " kmgt".index(unit) if found[3] else UNITS[unit]
+    return int(float(found[1]) * scale)
+
+
+def budget_of(memory: str | int | None) -> int:
+    """The budget in bytes: as given, else most of what is free."""
+    if memory is not None:
+        return parse_size(memory)
+    free = available_bytes()
+    return int((free or 1 << 62) * SHARE) + private_bytes()
+
+
+def reading_bytes(path: str) -> int:
+    """About what reading a graph file into memory takes; 0 for what is not a file."""
+    place = Path(path)
+    if not place.is_file():
+        return 0
+    packed = place.suffix.lower() in {codec.suffix for codec in CODECS} or place.suffix.lower() == ".parquet"
+    return place.stat().st_size * READING * (PACKED if packed else 1)
+
+
+def make_plan(graph: Graph, chosen: Settings, budget: int) -> Plan:
+    """In memory if the budget has room for that, else in panels of as many columns as it has room for.
+
+    Raises BudgetError, which names the least that would do, where it has none for the narrowest.
+    """
+    whole = in_memory(graph, chosen)
+    if whole <= budget:
+        return Plan("memory", budget, whole)
+    stored = isinstance(graph, StoredGraph)
+    panel = widest_panel(graph, chosen, budget - private_bytes())
+    if panel:
+        panels = -(-chosen.dim // panel)
+        needed = private_bytes() + panel_bytes(graph, chosen, panel)
+        return Plan("streamed" if stored else "columns", budget, needed, disk_bytes(graph, chosen), panel, panels)
+    least = private_bytes() + panel_bytes(graph, chosen, PAD)
+    on_disk = "" if stored else f", {gigabytes(least - graph_bytes(graph))} with the graph on disk (graphrefine ingest)"
+    raise BudgetError(
+        f"memory={gigabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
+        f"time, {gigabytes(least)} are needed at least{on_disk}; give that much, or use a cluster (--executor dask)"
+    )
+
+
+def in_memory(graph: Graph, chosen: Settings) -> int:
+    """What an embedding in memory holds at its height."""
+    engine = LocalEngine.sizes(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
+    slabs = engine.slabs if chosen.filter != "none" else engine.slabs_unfiltered
+    return private_bytes() + slabs * engine.slab_bytes + engine.other_bytes
+
+
+def panel_bytes(graph: Graph, chosen: Settings, panel: int) -> int:
+    """What is held beside the graph when so many columns at a time are gathered from."""
+    half = chosen.bfloat16 and kernels().name == "native"
+    block = min(BLOCK_BYTES, graph.nodes * -(-chosen.dim // PAD) * PAD * 4)
+    entries = min(BLOCK_ENTRIES, len(graph.indices)) * (12 if graph.weighted else 4)
+    return graph.nodes * (panel * (2 if half else 4) + VECTOR_BYTES) + BUFFERS * block + 3 * entries
+
+
+def widest_panel(graph: Graph, chosen: Settings, room: int) -> int:
+    """The widest panel, in as few as possible of equal width, that so many bytes have room for; 0 if none."""
+    units = -(-chosen.dim // PAD)
+    for panels in range(1, units + 1):
+        panel = -(-units // panels) * PAD
+        if panel_bytes(graph, chosen, panel) <= room:
+            return panel
+    return 0
+
+
+def disk_bytes(graph: Graph, chosen: Settings) -> int:
+    """What the tall matrices take on disk at the height."""
+    return graph.nodes * -(-chosen.dim // PAD) * PAD * STORED_BYTES
+
+
+def graph_bytes(graph: Graph) -> int:
+    """What the rows of a graph take."""
+    arrays = (graph.indptr, graph.indices, graph.weights)
+    return sum(array.nbytes for array in arrays if array is not None) * (2 if graph.directed else 1)

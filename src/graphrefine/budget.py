@@ -28,7 +28,8 @@ UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 SHARE = 0.9  # of what is free, where no budget is given: others need memory too
 VECTOR_BYTES = 60  # for each node, of vectors with one number: degrees, logarithms, names
 STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
-BUFFERS = 8  # blocks of a tall matrix, and of the graph, that are read, worked and written at a time
+BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
+ROWS_READ = 3  # blocks of the graph
 READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
 PACKED = 4
 SAYING = {
@@ -117,11 +118,22 @@ def make_plan(graph: Graph, chosen: Settings, budget: int) -> Plan:
         needed = private_bytes() + panel_bytes(graph, chosen, panel)
         return Plan("streamed" if stored else "columns", budget, needed, disk_bytes(graph, chosen), panel, panels)
     least = private_bytes() + panel_bytes(graph, chosen, PAD)
-    on_disk = "" if stored else f", {gigabytes(least - graph_bytes(graph))} with the graph on disk (graphrefine ingest)"
+    on_disk = "" if stored else f", {megabytes(least - graph_bytes(graph))} with the graph on disk (graphrefine ingest)"
     raise BudgetError(
-        f"memory={gigabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
-        f"time, {gigabytes(least)} are needed at least{on_disk}; give that much, or use a cluster (--executor dask)"
+        f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
+        f"time, {megabytes(least)} are needed at least{on_disk}; give that much, or use a cluster (--executor dask)"
     )
+
+
+def megabytes(size: int) -> str:
+    """Bytes for people who will type the number, rounded up.
+
+    Examples
+    --------
+    >>> megabytes(1_234_500_001)
+    '1235MB'
+    """
+    return f"{-(-size // 10**6)}MB"
 
 
 def in_memory(graph: Graph, chosen: Settings) -> int:
@@ -134,9 +146,11 @@ def in_memory(graph: Graph, chosen: Settings) -> int:
 def panel_bytes(graph: Graph, chosen: Settings, panel: int) -> int:
     """What is held beside the graph when so many columns at a time are gathered from."""
     half = chosen.bfloat16 and kernels().name == "native"
-    block = min(BLOCK_BYTES, graph.nodes * -(-chosen.dim // PAD) * PAD * 4)
-    entries = min(BLOCK_ENTRIES, len(graph.indices)) * (12 if graph.weighted else 4)
-    return graph.nodes * (panel * (2 if half else 4) + VECTOR_BYTES) + BUFFERS * block + 3 * entries
+    row = -(-chosen.dim // PAD) * PAD * 4
+    block = min(BLOCK_BYTES, graph.nodes * row)
+    entries = min(BLOCK_ENTRIES, int(len(graph.indices) / graph.nodes * block / row)) * (12 if graph.weighted else 4)
+    buffers = int(BUFFERS * block) + ROWS_READ * entries
+    return graph.nodes * (panel * (2 if half else 4) + VECTOR_BYTES) + buffers
 
 
 def widest_panel(graph: Graph, chosen: Settings, room: int) -> int:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine import __version__
-from graphrefine.budget import Plan
+from graphrefine.budget import Plan, megabytes
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
@@ -124,8 +124,8 @@ def resumed_plan(folder: Path, plan: Plan) -> Plan:
         return plan
     if waiting.predicted > plan.budget:
         raise InputError(
-            f"memory={gigabytes(plan.budget)}: {folder} holds unfinished work that needs "
-            f"{gigabytes(waiting.predicted)}; give that much to go on with it, or delete it to start anew"
+            f"memory={megabytes(plan.budget)}: {folder} holds unfinished work that needs "
+            f"{megabytes(waiting.predicted)}; give that much to go on with it, or delete it to start anew"
         )
     return waiting
 

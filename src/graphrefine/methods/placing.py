@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.budget import Plan, in_memory, make_plan
+from graphrefine.budget import Plan, in_memory, make_plan, megabytes
 from graphrefine.errors import InputError
-from graphrefine.memory import gigabytes, private_bytes
+from graphrefine.memory import private_bytes
 from graphrefine.methods import embed_graph, find
 from graphrefine.methods.contract import Chosen, Shape
 from graphrefine.out_of_core import resumed_plan, working
@@ -39,7 +39,7 @@ def plan_for(
     if needed > budget:
         by.check(graph, chosen)  # which says what would fit
         raise InputError(
-            f"memory={gigabytes(budget)} is too little: {method} needs {gigabytes(needed)} for {graph.source}, and "
+            f"memory={megabytes(budget)} is too little: {method} needs {megabytes(needed)} for {graph.source}, and "
             f"{reason}"
         )
     return Plan("memory", budget, needed)

@@ -182,7 +182,9 @@ class Workshop:
         for chunk in range(chunks):
             x, last = self._gathered(task.x, task.panel, chunk), chunk == chunks - 1
             for at, (block, rows) in enumerate(zip(span, loaded.rows, strict=True)):
-                out = np.empty((len(rows.indptr) - 1, width), kind if last else np.float32)
+                # Sums go on where they are: memory that is touched for the first time costs as much as the product.
+                held = outs[at] if chunk and (not last or kind is np.float32) else None
+                out = np.empty((len(rows.indptr) - 1, width), kind if last else np.float32) if held is None else held
                 self._product(task.operator, block, rows, chunk, cuts[at] if cuts else None).apply(
                     x,
                     out=out,

@@ -40,6 +40,7 @@ constexpr std::int64_t BLOCK = 128;    // rows in the cache at a time
 constexpr std::int64_t UNIT = 512;     // rows that a thread takes at a time
 constexpr std::int64_t CHUNK = 512;    // entries of a row whose coefficients are formed at a time
 constexpr std::int64_t AHEAD = 16;     // entries between a prefetch and its use
+constexpr std::int64_t ROWS_AHEAD = 8; // the same in rows, where rows are in pieces
 constexpr std::int64_t NEAR = 1 << 22; // bytes of a matrix that the cache holds: no prefetch, no way past the cache
 constexpr int TILE = 4;                // rows of a register tile; it is two vectors wide
 
@@ -184,6 +185,10 @@ void gather_row(const char *const *from, const float *coefficient, std::int64_t 
         if (c + 2 * W <= columns) X::template gather<1>(from, coefficient, count, c, out, add);
 }
 
+inline void prefetch_row(const char *row, std::int64_t bytes) {
+    for (std::int64_t b = 0; b < bytes; b += 128) __builtin_prefetch(row + b), __builtin_prefetch(row + b + 64);
+}
+
 // Where column 0 would be in an array that holds the columns from `column` on, `size` elements each.
 template <class E> const E *from_column_0(const E *array, std::int64_t column, std::int64_t size) {
     if (!array) return nullptr;
@@ -203,8 +208,13 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
     const std::int64_t columns = x.columns, bytes = X::bytes(columns), last = m.entries - 1;
     const char *const first = from_column_0(static_cast<const char *>(x.data), m.first_column, bytes);
     const std::int64_t diagonal = m.first_column + m.diagonal;
-    const bool far = x.rows * bytes > NEAR;
+    const bool far = x.rows * bytes > NEAR, pieces = stops != starts + 1;
     for (std::int64_t i = begin; i < end; ++i, out += columns) {
+        if (far && pieces) {  // what comes next in `indices` is in columns that are not here
+            const std::int64_t next = std::min(i + ROWS_AHEAD, m.rows - 1), some = std::min(stops[next], starts[next] + AHEAD);
+            for (std::int64_t p = starts[next]; p < some; ++p) prefetch_row(first + indices[p] * bytes, bytes);
+        }
+        if (onto && starts[i] == stops[i] && m.loop == 0.f) continue;
         const float shift = (m.row_shift ? m.row_shift[i] : 0.f) + m.constant;
         const float factor = scale * (m.row_scale ? m.row_scale[i] : 1.f);
         std::int64_t p = starts[i];
@@ -212,10 +222,9 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
         for (bool add = onto;; add = true) {
             const std::int64_t count = std::min(CHUNK, stops[i] - p);
             for (std::int64_t q = 0; q < count; ++q) from[q] = first + indices[p + q] * bytes;
-            for (std::int64_t q = 0; far && q < count; ++q) {
-                const char *next = first + indices[std::min(p + q + AHEAD, last)] * bytes;
-                for (std::int64_t b = 0; b < bytes; b += 128) __builtin_prefetch(next + b), __builtin_prefetch(next + b + 64);
-            }
+            const std::int64_t until = pieces ? std::min(count, stops[i] - AHEAD - p) : count;
+            for (std::int64_t q = 0; far && q < until; ++q)
+                prefetch_row(first + indices[std::min(p + q + AHEAD, last)] * bytes, bytes);
             if (column_shift)
                 for (std::int64_t q = 0; q < count; ++q) coefficient[q] = shift + column_shift[indices[p + q]];
             else
@@ -320,10 +329,11 @@ void read_rows(const Tall &x, std::int64_t begin, std::int64_t end, float *out) 
 void write_rows(const float *x, std::int64_t columns, std::int64_t begin, std::int64_t end, const Finish &finish) {
     const Tall &out = finish.out;
     const std::int64_t width = out.stride * (out.kind == Kind::single ? 4 : 2);  // bytes
-    const bool past_cache = out.rows * width > NEAR && width % sizeof(Floats) == 0 &&
+    const bool past_cache = out.rows * width > NEAR && out.data != finish.onto.data && width % sizeof(Floats) == 0 &&
                             reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Floats) == 0;
     float tail[2 * W];
     for (std::int64_t row = begin; row < end; ++row, x += columns) {
+        if (finish.only && finish.only->starts[row] == finish.only->stops[row]) continue;
         const std::int64_t i = finish.places ? finish.places[row] : row;
         if (out.kind == Kind::single) {
             float *to = static_cast<float *>(out.data) + i * out.stride;
@@ -461,8 +471,17 @@ template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, 
 void apply(const Operator &m, const Tall &x, const Finish &finish, int threads) {
     const auto product = x.kind == Kind::half ? product_rows<Half> : x.kind == Kind::single ? product_rows<Single> : product_rows<Signs>;
     const bool onto = finish.onto.data;
-    over_blocks(m.rows, x.columns, finish, threads, [&](std::int64_t begin, std::int64_t end, float *fresh, float *) {
-        if (onto) read_rows(finish.onto, begin, end, fresh);
+    const bool changed = finish.plus.data || finish.shift || finish.unit || finish.gram || finish.sums || m.loop != 0.f;
+    Finish ready = finish;
+    // Sums that go on in place: of the rows without entries nothing is read or written.
+    if (onto && finish.onto.data == finish.out.data && !changed) ready.only = &m;
+    over_blocks(m.rows, x.columns, ready, threads, [&](std::int64_t begin, std::int64_t end, float *fresh, float *) {
+        if (ready.only) {
+            for (std::int64_t i = begin; i < end; ++i)
+                if (m.starts[i] < m.stops[i]) read_rows(finish.onto, i, i + 1, fresh + (i - begin) * x.columns);
+        } else if (onto) {
+            read_rows(finish.onto, begin, end, fresh);
+        }
         product(m, x, finish.scale, onto, begin, end, fresh);
     });
 }

@@ -52,6 +52,7 @@ struct Finish {
     const float *weights = nullptr;  // each row counted so many times (null: once),
     Tall out;               // and they are written here (no data: nowhere),
     const std::int32_t *places = nullptr;  // row i in place places[i] (null: in its own).
+    const Operator *only = nullptr;        // rows without entries of this operator are not written (null: all are).
 };
 
 struct Arithmetic {

@@ -34,7 +34,7 @@ FILE = 1 << 28  # bytes written to and read from the disk
 SENT = 1 << 29  # bytes sent to itself
 
 
-def best(run: Callable[[], object], *, rounds: int = 3) -> float:
+def best(run: Callable[[], object], *, rounds: int = 5) -> float:
     """Seconds of the fastest of some runs, after one that is not counted."""
     run()
     seconds = []

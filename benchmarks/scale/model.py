@@ -11,10 +11,13 @@ For n nodes, m edges (e = 2m entries) and k columns, REFINE's default takes
   (bfloat16) and reads 4e bytes of the graph;
 * D = 8 dense passes (four Gram matrices, four rotations), each with 2 n k^2 operations.
 
-In memory that is all. Out of core every product reads and writes a matrix of 2nk bytes, every dense pass reads one and
-every other writes one, and a graph that is on disk is read once for each panel of columns in each product. On a cluster
-the machines are split into groups, one for some of the panels: a machine reads its group's panels of the matrix whole,
-and of the graph its share of the rows.
+In memory that is all. Out of core every product first reads the panel of columns that it gathers from; then the graph
+(where it is on disk) is read, rows are computed and the last ones written at the same time, so that the slowest of the
+three counts. Dense passes read a matrix, and every other one writes one. Nothing is assumed to stay in the page cache.
+
+On a cluster a machine has a share of the rows and, for each product, reads the whole matrix from shared storage: once
+for each task, and it needs as many tasks as its rows of the graph and its results in float32 are larger than half of
+its memory. Machines in groups would each read the columns of their group alone.
 """
 
 from __future__ import annotations
@@ -129,50 +132,57 @@ def in_memory(work: Work, machine: Machine) -> Cost:
     """Graph and matrices in memory."""
     moved = PRODUCTS * (work.entries * 2 * work.dim + work.graph + work.matrix()) + DENSE * work.matrix()
     seconds = {
-        "order": work.entries / machine.ordering,
-        "gather": PRODUCTS * work.entries / machine.gathered(work.dim, work.matrix()),
+        "ordering": work.entries / machine.ordering,
+        "gathers": PRODUCTS * work.entries / machine.gathered(work.dim, work.matrix()),
         "dense": DENSE * 2 * work.nodes * work.dim**2 / machine.multiplied(work.dim),
-        "write": 4 * work.nodes * work.dim / machine.disk_write,
+        "vectors written": 4 * work.nodes * work.dim / machine.disk_write,
     }
     return Cost(operations(work), moved, 4 * work.nodes * work.dim, 0.0, seconds)
 
 
 def out_of_core(work: Work, machine: Machine, *, columns: int, streamed: bool) -> Cost:
     """Matrices on disk, so many of their columns in memory at a time; the graph on disk as well if it is streamed."""
-    panels = -(-work.dim // columns)
-    read = (PRODUCTS + DENSE) * work.matrix() + (PRODUCTS * panels * work.graph if streamed else work.graph)
-    written = (PRODUCTS + DENSE / 2) * work.matrix() + 4 * work.nodes * work.dim
-    moved = PRODUCTS * (work.entries * 2 * work.dim + panels * work.graph) + 2 * (read + written)
-    seconds = {
-        "gather": PRODUCTS * panels * work.entries / machine.gathered(columns, work.matrix(columns)),
-        "dense": DENSE * 2 * work.nodes * work.dim**2 / machine.multiplied(work.dim),
-        "read": read / machine.disk_read,
-        "write": written / machine.disk_write,
+    panels, vectors = -(-work.dim // columns), 4 * work.nodes * work.dim
+    graph = panels * work.graph if streamed else 0.0
+    product = {
+        "gathers": panels * work.entries / machine.gathered(columns, work.matrix(columns)),
+        "reading": graph / machine.disk_read,
+        "writing": work.matrix() / machine.disk_write,
     }
-    return Cost(operations(work), moved, read + written, 0.0, seconds)
-
-
-def cluster(work: Work, machine: Machine, *, machines: int) -> tuple[int, Cost]:
-    """Storage shared by machines in groups by panel: the best number of groups, and what each machine then takes."""
-    panels = -(-work.dim // PANEL)
-    choices = [groups for groups in range(1, panels + 1) if panels % groups == 0 and groups <= machines]
-    costs = {groups: _grouped(work, machine, machines=machines, groups=groups) for groups in choices}
-    groups = min(costs, key=lambda each: costs[each].total)
-    return groups, costs[groups]
-
-
-def _grouped(work: Work, machine: Machine, *, machines: int, groups: int) -> Cost:
-    own = -(-work.dim // PANEL) // groups  # panels of each machine, one after the other
-    rows = groups / machines  # its share of the rows
-    written = (PRODUCTS + DENSE / 2) * work.matrix() / machines
-    read = PRODUCTS * (work.matrix() / groups + own * rows * work.graph) + DENSE * work.matrix() / machines
-    gathered = PRODUCTS * own * rows * work.entries
+    dense = {
+        "arithmetic": 2 * work.nodes * work.dim**2 / machine.multiplied(work.dim),
+        "reading": work.matrix() / machine.disk_read,
+        "writing": work.matrix() / 2 / machine.disk_write,
+    }
     seconds = {
-        "gather": gathered / machine.gathered(PANEL, work.matrix(PANEL)),
+        "panels read": PRODUCTS * work.matrix() / machine.disk_read,
+        f"products ({_slowest(product)})": PRODUCTS * max(product.values()),
+        f"dense ({_slowest(dense)})": DENSE * max(dense.values()),
+        "vectors written": vectors / machine.disk_write,
+    }
+    disk = (2 * PRODUCTS + 1.5 * DENSE) * work.matrix() + PRODUCTS * graph + vectors
+    moved = PRODUCTS * (work.entries * 2 * work.dim + panels * work.graph) + 2 * disk
+    return Cost(operations(work), moved, disk, 0.0, seconds)
+
+
+def _slowest(parts: dict[str, float]) -> str:
+    return max(parts, key=lambda part: parts[part])
+
+
+def cluster(work: Work, machine: Machine, *, machines: int, groups: int = 1) -> Cost:
+    """Storage shared by machines, each with a share of the rows, in groups with a share of the columns."""
+    rows, columns = groups / machines, work.dim // groups
+    tasks = -(-rows * (work.graph + 4 * work.nodes * columns) // (machine.memory / 2))
+    read = PRODUCTS * (tasks * work.matrix(columns) + rows * work.graph) + DENSE * work.matrix() / machines
+    written = (PRODUCTS + DENSE / 2) * work.matrix() / machines
+    gathered = PRODUCTS * rows * work.entries
+    seconds = {
+        "gathers": gathered / machine.gathered(columns, machine.memory / 4),
         "dense": DENSE * 2 * work.nodes * work.dim**2 / machine.multiplied(work.dim) / machines,
         "network": (read + written) / machine.network,
     }
-    return Cost(operations(work), gathered * 2 * PANEL + 2 * (read + written), 0.0, read + written, seconds)
+    moved = gathered * 2 * columns + 2 * (read + written)
+    return Cost(operations(work), moved, 0.0, read + written, seconds)
 
 
 def duration(seconds: float) -> str:
@@ -210,7 +220,26 @@ MEASURED = (
     (Work(1e9, 4e7, 64), 64),
 )
 CORES, NETWORK, MEMORY = 16, 1.25e9, 128e9  # of a machine in a cluster
-CLUSTERS = (10, 100, 1000)
+CLUSTERS, GROUPS = (10, 100, 1000), 4
+
+
+def constants(found: dict[str, Any]) -> None:
+    print("| | |\n|---|---|")
+    for name, title in (
+        ("disk_write", "disk, written"),
+        ("disk_read", "disk, read"),
+        ("network", "network, this machine to itself"),
+    ):
+        print(f"| {title} | {found[name] / 1e9:.2f} GB/s |")
+    for columns, rate in found["dense"].items():
+        print(f"| dense algebra, {columns} columns | {rate / 1e9:.0f} Gflop/s |")
+    print(f"| ordering, done once | {found['ordering'] / 1e6:.0f} million entries/s |\n")
+    sizes = next(iter(found["gather"].values()))
+    print("| columns | " + " | ".join(f"{int(total) / 2**20:g} MB" for total in sizes) + " |")
+    print("|---|" + "---|" * len(sizes))
+    for columns, rates in found["gather"].items():
+        print(f"| {columns} | " + " | ".join(f"{rate / 1e6:.0f}" for rate in rates.values()) + " |")
+    print()
 
 
 def on_this_machine(works: tuple[tuple[Work, int | None], ...], machine: Machine) -> None:
@@ -227,9 +256,10 @@ def on_this_machine(works: tuple[tuple[Work, int | None], ...], machine: Machine
 def on_clusters(work: Work, machine: Machine, threads: int) -> None:
     large = machine.times(CORES / threads, network=NETWORK, memory=MEMORY)
     print(HEAD.replace("graph", "machines", 1))
-    for machines in CLUSTERS:
-        groups, cost = cluster(work, large, machines=machines)
-        print(row(f"{machines:,}, in {groups} group{'s' * (groups > 1)}", cost))
+    for groups in (1, GROUPS):
+        for machines in CLUSTERS:
+            name = f"{machines:,}" if groups == 1 else f"{machines:,}, if in {groups} groups"
+            print(row(name, cluster(work, large, machines=machines, groups=groups)))
 
 
 def main() -> None:
@@ -245,11 +275,12 @@ def main() -> None:
     machine = Machine.of(found)
     own = None if given.edges is None else Work(given.edges, given.nodes, given.dim)
     print(f"constants: {found['machine']}, {found['threads']} threads\n")
+    constants(found)
     on_this_machine(MEASURED if own is None else ((own, None), (own, own.dim), (own, PANEL)), machine)
     work = own or Work(1e11, 1e9, 128)
     print(
         f"\n{work.edges:.0e} edges, {work.nodes:.0e} nodes on machines of {CORES} cores, {MEMORY / 1e9:g} GB and "
-        f"{NETWORK * 8 / 1e9:g} Gbit/s; a panel of {PANEL} columns is {amount(work.matrix(PANEL))}B\n"
+        f"{NETWORK * 8 / 1e9:g} Gbit/s; the matrix is {amount(work.matrix())}B, the graph {amount(work.graph)}B\n"
     )
     on_clusters(work, machine, found["threads"])
 

@@ -49,7 +49,7 @@ def compared(name: str, ours: NDArray[Any], theirs: NDArray[Any]) -> bool:
 
 
 def kill_a_worker(root: int) -> None:
-    """SIGKILL for the process below `root` that works as a worker and holds the most memory."""
+    """SIGKILL for the process below `root` that works as a worker and holds the most memory; without one, the end."""
     found = []
     for pid in processes(root):
         with contextlib.suppress(OSError):
@@ -58,8 +58,7 @@ def kill_a_worker(root: int) -> None:
             if pid != root and any(word in words for word in WORKING) and b"tracker" not in words:
                 found.append((pages, pid))
     if not found:
-        print("  no worker was found to kill")
-        return
+        sys.exit("no worker was found to kill: nothing was shown")
     print(f"  one of {len(found)} workers killed")
     os.kill(max(found)[1], signal.SIGKILL)
 

@@ -25,7 +25,7 @@ class Shape:
     seed: int = 0
 
     def __str__(self) -> str:
-        return f"{self.model}-{self.edges:.0e}-{self.nodes:.0e}-{self.seed}".replace("+", "")
+        return f"{self.model}-{self.edges}-{self.nodes}-{self.seed}"
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:

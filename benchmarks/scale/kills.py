@@ -48,20 +48,22 @@ class Trial:
         self.room.mkdir()
 
 
-def one(trial: Trial, wanted: dict[str, bytes], moment: float) -> bool:
-    """Kill once and resume; whether the result is right. False as well where the run was through before."""
+def one(trial: Trial, wanted: dict[str, bytes], moment: float) -> bool | None:
+    """Kill once and resume; whether the result is right. None where the run was through before."""
     trial.clear()
     killed = trial.run(kill_after=moment)
+    if killed.code == 0:
+        return None
     left = trial.strays()
     resumed = trial.run().must()
     same, strays = contents(trial.out) == wanted, trial.strays()
-    state = "through before" if killed.code == 0 else f"killed at {killed.seconds:6.2f} s"
     print(
-        f"  {state}, leaving {', '.join(left) or 'nothing'}; resumed {resumed.plan.get('resumed')}, "
-        f"{resumed.seconds:6.2f} s: {'identical' if same else 'DIFFERENT'}, strays: {', '.join(strays) or 'none'}",
+        f"  killed at {killed.seconds:6.2f} s, leaving {', '.join(left) or 'nothing'}; "
+        f"resumed {resumed.plan.get('resumed')}, {resumed.seconds:6.2f} s: {'identical' if same else 'DIFFERENT'}, "
+        f"strays: {', '.join(strays) or 'none'}",
         flush=True,
     )
-    return same and not strays and killed.code != 0
+    return same and not strays
 
 
 def again_and_again(trial: Trial, wanted: dict[str, bytes], stretch: float) -> bool:
@@ -102,8 +104,10 @@ def main() -> None:
         if mode == "memory" or (given.mode and mode != given.mode):
             sys.exit(f"--memory {given.memory} leads to the mode {mode!r}: choose another")
         print(f"mode {mode}, undisturbed: {plain.seconds:.2f} s, strays: {trial.strays() or 'none'}; seed {given.seed}")
-        moments = np.random.default_rng(given.seed).uniform(0, plain.seconds, given.kills)
-        right = [one(trial, wanted, moment) for moment in moments.tolist()]
+        rng, right = np.random.default_rng(given.seed), list[bool]()
+        while len(right) < given.kills:
+            survived = one(trial, wanted, rng.uniform(0, plain.seconds))
+            right += [] if survived is None else [survived]
         chained = again_and_again(trial, wanted, plain.seconds / 3)
         shutil.rmtree(trial.room)
     passed = bar("kills that were not survived to the byte", len(right) - sum(right), most=0)

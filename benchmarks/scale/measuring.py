@@ -85,7 +85,7 @@ def watch(
     With ``after``, ``then`` is called with the command's process id once so many seconds have passed.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        start, peak, disk, looked = time.perf_counter(), 0, 0, 0.0
+        start, peak, disk, looked = time.perf_counter(), 0, 0, -LOOK
         child = subprocess.Popen(
             words, stdout=out, stderr=err, start_new_session=True, env={**os.environ, **(environment or {})}
         )

@@ -1,21 +1,27 @@
 """F1 on youtube-77k-groups of vectors made in memory, out of core and by two Dask workers.
 
-    python benchmarks/scale/f1.py [--graph youtube-77k-groups] [--memory 100MB] [--repeats 10] [--threads 2]
+    python benchmarks/scale/f1.py [--graph youtube-77k-groups] [--panel 32] [--repeats 10] [--threads 2]
         [--skip-dask] [--folder FOLDER]
 
-Needs GRAPHREFINE_DATA. The protocol is the paper's: C = 1, unit rows, means over splits; the same splits for all.
+Needs GRAPHREFINE_DATA. The protocol is the paper's: C = 1, unit rows, means over splits; the same splits for all. The
+graph is so small that no budget would send it out of core: that is said by hand, with panels of so many columns.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import graphrefine
+from graphrefine.budget import Plan
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
+from graphrefine.methods.placing import embed_within
+from graphrefine.refine import settings
 from inputs import add_folder, place
 from measuring import bar, command, data, machine, plenty, watch
 
@@ -28,10 +34,26 @@ def cells(vectors: graphrefine.Embedding, labels: Labels, repeats: int) -> NDArr
     return np.array([[at.micro_mean, at.macro_mean] for at in scores.ratios])
 
 
+def in_memory(graph: Path, out: Path, given: argparse.Namespace) -> None:
+    watch(command("embed", graph, "-o", out, memory=plenty(), threads=given.threads)).must()
+
+
+def by_dask(graph: Path, out: Path, given: argparse.Namespace) -> None:
+    watch(command("embed", graph, "-o", out, memory=plenty(), threads=1, executor="dask", workers=2)).must()
+
+
+def out_of_core(graph: Path, out: Path, given: argparse.Namespace) -> None:
+    chosen, work = settings(), out.with_name("work")
+    plan = Plan("streamed", budget=0, predicted=0, panel=given.panel, panels=-(-chosen.dim // given.panel))
+    how: dict[str, Any] = {"method": "refine", "folder": work, "threads": given.threads}
+    with embed_within(plan, graphrefine.read(graph), chosen, **how) as (embedding, _, _):
+        embedding.save(out)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graph", default="youtube-77k-groups")
-    parser.add_argument("--memory", default="100MB", help="for the run out of core")
+    parser.add_argument("--panel", type=int, default=32, help="columns at a time, out of core")
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--skip-dask", action="store_true")
@@ -39,23 +61,17 @@ def main() -> None:
     given = parser.parse_args()
     print(machine())
     labels = read_labels(data(f"{given.graph}.mat"))
-    ways: dict[str, dict[str, object]] = {
-        "in memory": {"memory": plenty(), "threads": given.threads},
-        "out of core": {"memory": given.memory, "threads": given.threads},
-    }
-    if not given.skip_dask:
-        ways["dask"] = {"memory": plenty(), "threads": 1, "executor": "dask", "workers": 2}
     found = {}
     with place(given.folder) as folder:
         graph = folder / f"{given.graph}.grf"
         watch(command("ingest", data(f"{given.graph}.mat"), "-o", graph)).must()
-        for name, options in ways.items():
-            out = folder / name.replace(" ", "-")
-            run = watch(command("embed", graph, "-o", out, **options)).must()
-            found[name] = cells(graphrefine.load(out), labels, given.repeats)
+        for name, embedded in (("in memory", in_memory), ("out of core", out_of_core), ("dask", by_dask)):
+            if name == "dask" and given.skip_dask:
+                continue
+            embedded(graph, folder / "vectors", given)
+            found[name] = cells(graphrefine.load(folder / "vectors"), labels, given.repeats)
             shown = "  ".join(f"{micro:6.2f}/{macro:6.2f}" for micro, macro in found[name])
-            at = ", ".join(f"{ratio:.0%}" for ratio in RATIOS)
-            print(f"{name:12} mode {run.plan['mode']:9} Micro/Macro F1 at {at}: {shown}", flush=True)
+            print(f"{name:12} Micro/Macro F1 at {', '.join(f'{r:.0%}' for r in RATIOS)}: {shown}", flush=True)
     passed = [
         bar(f"{name}: largest difference of F1", float(np.abs(scores - found["in memory"]).max()), most=0.1)
         for name, scores in found.items()

@@ -1,10 +1,11 @@
 """An out-of-core run killed with SIGKILL at random moments and started again: the same bytes, and nothing left behind.
 
-    python benchmarks/scale/kills.py [--edges 2e6] [--nodes 2e5] [--dim 128] [--memory 150MB] [--kills 10]
+    python benchmarks/scale/kills.py [--edges 2e6] [--nodes 4e5] [--dim 128] [--memory SIZE] [--kills 10]
         [--mode streamed] [--seed 0] [--threads 2] [--folder FOLDER]
 
 Each time a run is begun anew, killed (its whole process group) at a moment drawn from the length of an undisturbed run,
-and resumed to its end. One more is killed again and again, after ever longer stretches, until it is through.
+and resumed to its end. One more is killed again and again, after ever longer stretches, until it is through. The
+budget is a little less than what is needed in memory, if none is given.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from inputs import Shape, add_folder, ingested, place
-from measuring import Run, bar, command, kill, machine, size, watch
+from measuring import Run, bar, command, kill, machine, plenty, size, watch
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -84,9 +85,9 @@ def again_and_again(trial: Trial, wanted: dict[str, bytes], stretch: float) -> b
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edges", type=size, default=2 * 10**6)
-    parser.add_argument("--nodes", type=size, default=2 * 10**5)
+    parser.add_argument("--nodes", type=size, default=4 * 10**5)
     parser.add_argument("--dim", type=int, default=128)
-    parser.add_argument("--memory", default="150MB")
+    parser.add_argument("--memory")
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--mode", help="the mode that the budget should lead to; any but in memory if not given")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32, help="of the moments")
@@ -96,13 +97,15 @@ def main() -> None:
     print(machine())
     with place(given.folder) as folder:
         graph, _ = ingested(Shape(given.edges, given.nodes), folder, threads=given.threads)
-        options = {"memory": given.memory, "dim": given.dim, "threads": given.threads}
-        trial = Trial(graph, folder / "room", options)
+        trial = Trial(graph, folder / "room", {"dim": given.dim, "threads": given.threads, "memory": plenty()})
+        trial.clear()
+        memory = given.memory or f"{0.95 * trial.run().must().plan['predicted_mb']:.0f}MB"
+        trial.options["memory"] = memory
         trial.clear()
         plain = trial.run().must()
         mode, wanted = plain.plan["mode"], contents(trial.out)
         if mode == "memory" or (given.mode and mode != given.mode):
-            sys.exit(f"--memory {given.memory} leads to the mode {mode!r}: choose another")
+            sys.exit(f"--memory {memory} leads to the mode {mode!r}: choose another")
         print(f"mode {mode}, undisturbed: {plain.seconds:.2f} s, strays: {trial.strays() or 'none'}; seed {given.seed}")
         rng, right = np.random.default_rng(given.seed), list[bool]()
         while len(right) < given.kills:

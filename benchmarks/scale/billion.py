@@ -16,6 +16,7 @@ from pathlib import Path
 
 from inputs import Shape, drawn, ingested
 from measuring import Run, bar, command, hundreds, machine, size, watch
+from model import beside
 
 STAGES = ("draw", "ingest", "embed")
 
@@ -62,6 +63,7 @@ def main() -> None:
         run = watch(words, folder=given.folder).must()
         told(f"embed, mode {run.plan['mode']}, {run.figures['nodes']:,} nodes, {run.figures['edges']:,} edges", run)
         predicted = run.plan["predicted_mb"] * 1e6 / run.peak
+        print(beside(run.figures))
         print(f"predicted {run.plan['predicted_mb']:,.0f} MB ({hundreds(predicted)})")
         passed &= bar("peak within the budget, as its share", run.peak / run.plan["budget_mb"] / 1e6, most=1)
         passed &= bar("prediction and measured peak differ by", 100 * abs(predicted - 1), most=15, unit="%")

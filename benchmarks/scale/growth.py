@@ -15,6 +15,7 @@ from pathlib import Path
 
 from inputs import Shape, add_folder, ingested, place
 from measuring import Run, bar, command, machine, plenty, size, watch
+from model import beside
 
 TINY = Shape(10_000, 1_000)
 
@@ -67,6 +68,7 @@ def main() -> None:
                 f"{per_edge[-1]:5.1f} bytes/edge + {per_node[-1]:6.0f} bytes/node",
                 flush=True,
             )
+            print(f"{'':14}{beside(whole.figures)}")
     print()
     passed = bar("time per edge, largest over smallest", spread(each), most=4)
     for name, values in (("edge", per_edge), ("node", per_node)):

@@ -185,6 +185,19 @@ def cluster(work: Work, machine: Machine, *, machines: int, groups: int = 1) -> 
     return Cost(operations(work), moved, 0.0, read + written, seconds)
 
 
+def beside(figures: dict[str, Any]) -> str:
+    """What the model says of a finished run of `embed` beside what it took, reading the graph aside."""
+    machine = Machine.of(json.loads(CONSTANTS.read_text()))
+    work = Work(figures["edges"], figures["nodes"], figures["dim"])
+    plan, spent = figures["plan"], figures["seconds"]
+    if plan["mode"] == "memory":
+        cost = in_memory(work, machine)
+    else:
+        cost = out_of_core(work, machine, columns=plan["panel"], streamed=plan["mode"] == "streamed")
+    took = spent["compute"] + spent["write"]
+    return f"model: {duration(cost.total)} predicted, {duration(took)} measured ({took / cost.total:.2f}x)"
+
+
 def duration(seconds: float) -> str:
     """In the unit that suits.
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from inputs import Shape, add_folder, ingested, place
 from measuring import Run, bar, command, hundreds, machine, plenty, size, watch
+from model import beside
 
 
 def embedded(graph: Path, folder: Path, *, memory: str, dim: int, threads: int) -> Run:
@@ -33,6 +34,7 @@ def told(name: str, run: Run) -> float:
         f"{run.seconds:8.1f} s (compute {run.figures['seconds']['compute']:.1f})",
         flush=True,
     )
+    print(f"  {'':10} {beside(run.figures)}")
     return abs(ratio - 1)
 
 

@@ -11,7 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphrefine.engine.layout import BLOCK_BYTES, BLOCK_ENTRIES
+import numpy as np
+
+from graphrefine.engine.cluster import plan_layout
+from graphrefine.engine.layout import BLOCK_BYTES, BLOCK_ENTRIES, Layout
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.formats.source import CODECS
@@ -30,6 +33,9 @@ VECTOR_BYTES = 60  # for each node, of vectors with one number: degrees, logarit
 STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
 BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
 ROWS_READ = 3  # blocks of the graph
+WORKER = 110_000_000  # bytes that a Dask worker holds by itself
+MANAGING = 60_000_000  # of the scheduler, and of the processes that mind workers
+LEAST_OF_WORKER = 32_000_000
 READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
 PACKED = 4
 SAYING = {
@@ -54,11 +60,14 @@ class Plan:
     disk: int = 0  # bytes of disk at the height, beside the output
     panel: int = 0  # columns held at a time
     panels: int = 1
+    each: int | None = None  # bytes of memory for each worker that is started
 
     def in_words(self) -> str:
         """What was chosen, for people."""
         parts = [f"{SAYING[self.mode]}: about {gigabytes(self.predicted)} of {gigabytes(self.budget)}"]
-        if self.mode != "memory":
+        if self.mode == "dask":
+            parts.append(f"{gigabytes(self.disk)} of disk")
+        elif self.mode != "memory":
             parts.append(f"{self.panels} panel{'s' * (self.panels != 1)} of {self.panel} columns")
             parts.append(f"{gigabytes(self.disk)} of disk")
         return ", ".join(parts)
@@ -123,6 +132,38 @@ def make_plan(graph: Graph, chosen: Settings, budget: int) -> Plan:
         f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
         f"time, {megabytes(least)} are needed at least{on_disk}; give that much, or use a cluster (--executor dask)"
     )
+
+
+def cluster_plan(graph: Graph, chosen: Settings, budget: int, *, workers: int | None) -> Plan:
+    """A plan for a Dask cluster.
+
+    ``workers`` are those that are started on this machine, and then share the budget with this process; None: the
+    cluster is elsewhere, its workers have limits of their own, and the budget is this process's.
+    """
+    here = private_bytes() + graph.nodes * VECTOR_BYTES
+    disk = disk_bytes(graph, chosen) + (0 if isinstance(graph, StoredGraph) else graph_bytes(graph))
+    padded = -(-chosen.dim // PAD) * PAD
+    if workers is None:
+        return Plan("dask", budget, here, disk, padded)
+    each = (budget - here - MANAGING) // workers - WORKER
+    if each < LEAST_OF_WORKER:
+        least = here + MANAGING + workers * (WORKER + LEAST_OF_WORKER)
+        raise BudgetError(
+            f"memory={megabytes(budget)} is too little for {workers} workers on this machine: {megabytes(least)} are "
+            "needed at least; give that much, or start fewer"
+        )
+    layout, group = plan_layout(graph, columns=chosen.dim, workers=workers, memory=each)
+    needed = here + MANAGING + workers * (WORKER + task_bytes(graph, layout, group))
+    return Plan("dask", budget, needed, disk, padded, each=each)
+
+
+def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
+    """What a worker holds in a product: a chunk to gather from, the sums of its blocks, their rows of the graph."""
+    chunks = len(layout.chunks) - 1
+    chunk = max(layout.chunk_rows(at).stop - layout.chunk_rows(at).start for at in range(chunks))
+    rows = min(group * int(np.diff(layout.bounds).max()), graph.nodes)
+    entries = len(graph.indices) / graph.nodes * (8 if graph.weighted else 4)
+    return int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 1.5 + 8 * chunks + 8 + entries))
 
 
 def megabytes(size: int) -> str:

@@ -162,6 +162,11 @@ PLACING = under(
     Option(["--work"], metavar="DIR",
            help="Where such work is kept until it is done; an interrupted run goes on from there.  "
                 "[default: OUT.work, beside the output]"),
+    Option(["--executor"], type=click.Choice(["local", "dask"]), default="local", show_default=True,
+           help="Who does the work: this process, or the workers of a Dask cluster, which share the graph and --work."),
+    Option(["--scheduler"], metavar="ADDRESS", help="Of a Dask cluster that runs, such as tcp://host:8786."),
+    Option(["--workers"], type=int, metavar="N",
+           help="Dask workers to start on this machine, where no scheduler is given.  [default: one for each thread]"),
 )  # fmt: skip
 METHOD = Option(["--method"], default="refine", show_default=True, metavar="NAME",
                 help="Which one; graphrefine methods lists them.")  # fmt: skip

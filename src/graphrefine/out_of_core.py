@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from graphrefine import __version__
 from graphrefine.budget import Plan, megabytes
 from graphrefine.engine.blocks import BlockEngine
+from graphrefine.engine.cluster import Cluster, cluster_engine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.storage import open_storage
@@ -30,7 +31,7 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.kernels import kernels
 from graphrefine.memory import gigabytes
 from graphrefine.naming import identities
-from graphrefine.stored import StoredGraph, StoredPattern
+from graphrefine.stored import StoredGraph, StoredPattern, open_stored, store
 from graphrefine.workfolder import WorkFolder
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from graphrefine.refine import Settings
 
 RUN = "run"  # the state that says what the work is of
+GRAPH = "graph.grf"  # a graph from elsewhere, for the workers of a cluster
 
 
 @dataclass
@@ -62,6 +64,30 @@ class OnDisk:
         return BlockEngine(storage, layout, Pipeline(shop), using=using, bfloat16=bfloat16)
 
 
+@dataclass
+class OnCluster:
+    """The same, the work done by a Dask cluster whose workers share the folder and the graph."""
+
+    folder: Path
+    client: Any
+    worker_memory: int | None
+    executor: Cluster | None = None
+
+    def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
+        """An engine for tall matrices of this width on the nodes of a graph."""
+        assert isinstance(graph, StoredGraph)
+        root = str(self.folder / "engine-0")
+        engine = cluster_engine(
+            self.client, graph, root, columns=columns, bfloat16=bfloat16, worker_memory=self.worker_memory
+        )
+        self.executor = engine.executor  # type: ignore[assignment]
+        return engine
+
+    def workers(self) -> list[dict[str, Any]]:
+        """What each worker has done."""
+        return [] if self.executor is None else self.executor.workers_report()
+
+
 def patterns(graph: Graph) -> dict[str, Pattern]:
     """The rows of a graph and of its reversed arcs: in memory, or read from disk as they are needed."""
     if isinstance(graph, StoredGraph):
@@ -72,6 +98,15 @@ def patterns(graph: Graph) -> dict[str, Pattern]:
 def row_identities(graph: Graph) -> NDArray[np.int32] | None:
     """See `naming.identities`."""
     return None if isinstance(graph, StoredGraph) and graph.has_row_names else identities(graph.names)
+
+
+def stored_in(folder: Path, graph: Graph, *, threads: int) -> StoredGraph:
+    """A graph on disk: itself, or put into the folder where it is in memory."""
+    if isinstance(graph, StoredGraph):
+        return graph
+    if not (folder / GRAPH).exists():
+        store(graph, folder / GRAPH, threads=threads)
+    return open_stored(folder / GRAPH)
 
 
 def work_folder(output: str | PathLike[str]) -> Path:
@@ -88,9 +123,9 @@ def work_folder(output: str | PathLike[str]) -> Path:
 
 @contextmanager
 def working(
-    graph: Graph, chosen: Settings, plan: Plan, *, folder: Path, method: str, threads: int, stages: Stages
-) -> Iterator[tuple[OnDisk, bool]]:
-    """Where to embed a graph, and whether work of an earlier run is taken up.
+    graph: Graph, chosen: Settings, plan: Plan, *, folder: Path, method: str, stages: Stages
+) -> Iterator[bool]:
+    """A folder for the work of embedding a graph, and whether work of an earlier run is taken up.
 
     The folder is locked; it goes away if all goes well, and stays for the next run if not.
     """
@@ -111,7 +146,7 @@ def working(
             _check_same(folder, found, mark)
         if isinstance(graph, StoredGraph):
             verify(graph, stages)
-        yield OnDisk(folder, plan.panel, threads), found is not None
+        yield found is not None
         work.finish()
 
 

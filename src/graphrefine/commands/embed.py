@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,9 @@ from graphrefine.cli_options import (
     reading_options,
 )
 from graphrefine.errors import InputError
+
+if TYPE_CHECKING:
+    from graphrefine.methods.placing import Machines
 
 
 @click.command(
@@ -54,6 +57,9 @@ def embed(
     features: str | None,
     memory: str | None,
     work: str | None,
+    executor: str,
+    scheduler: str | None,
+    workers: int | None,
     threads: int | None,
     as_json: bool,
     **options: Any,
@@ -85,6 +91,7 @@ def embed(
     chosen, given_dim = settings(method, preset, **given), given["dim"]
     threads, kernel, budget = usable_threads(threads), kernels().name, budget_of(memory)
     folder = work_folder(output) if work is None else Path(work)
+    machines = _machines(executor, scheduler, workers, threads)
     check_not_input(output, graph, reading["nodes"], features)
     check_output(output, format=output_format)
     with progress_bar() as bar:
@@ -99,12 +106,21 @@ def embed(
             to = "that" if most == found.nodes else f"{most}, as it must be even"
             note(f"warning: {found.source} has {found.nodes} nodes: --dim is lowered from {wanted} to {to}")
         beside = "features" if features is not None else "align_to" if old is not None else None
-        plan = plan_for(found, chosen, method=method, budget=budget, folder=folder, beside=beside)
+        plan = plan_for(found, chosen, method=method, budget=budget, folder=folder, beside=beside, machines=machines)
         if memory is not None or plan.mode != "memory":
             note(plan.in_words())
         with embed_within(
-            plan, found, chosen, method=method, features=features, threads=threads, watcher=bar, folder=folder
-        ) as (embedding, stages, resumed):
+            plan,
+            found,
+            chosen,
+            method=method,
+            features=features,
+            threads=threads,
+            machines=machines,
+            watcher=bar,
+            folder=folder,
+        ) as made:
+            embedding, stages = made.embedding, made.stages
             if old is not None:
                 with outer.stage("align"):
                     embedding = embedding.align_to(old)
@@ -125,10 +141,12 @@ def embed(
         "threads": threads,
         "kernel": kernel,
         "seed": chosen.seed,
-        "plan": {**plan.figures(), "resumed": resumed},
+        "plan": {**plan.figures(), "resumed": made.resumed},
         "graph": found.summary(),
         "recipe": embedding.recipe,
     }
+    if made.workers is not None:
+        figures["workers"] = made.workers
     if old is not None:
         figures["aligned"] = {"to": align_to, **embedding.recipe["aligned"]}
     for line in remarks(found, zero_vectors=zero_vectors, features=embedding.recipe.get("features")):
@@ -141,6 +159,20 @@ def embed(
     if old is not None:
         print(drifted(figures["aligned"]))
     return None
+
+
+def _machines(executor: str, scheduler: str | None, workers: int | None, threads: int) -> Machines | None:
+    if executor == "local":
+        if scheduler is not None or workers is not None:
+            raise InputError("scheduler and workers are for executor='dask'; say --executor dask, or leave them out")
+        return None
+    if workers is not None and (scheduler is not None or workers < 1):
+        raise InputError(
+            f"workers={workers}: how many to start, at least 1, where no scheduler is given; leave one of them out"
+        )
+    from graphrefine.methods.placing import Machines
+
+    return Machines(scheduler, (workers or threads) if scheduler is None else None)
 
 
 def _dim_of(old: int, given: int | None, path: str | None) -> int:

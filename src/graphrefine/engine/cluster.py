@@ -44,6 +44,7 @@ from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.kernels import kernels
 
 if TYPE_CHECKING:
+    from graphrefine.graph import Graph
     from graphrefine.stored import StoredGraph
 
 __all__ = ["Cluster", "WorkerReport", "cluster_engine", "connect"]
@@ -279,7 +280,7 @@ def cluster_engine(
     return BlockEngine(storage, layout, executor, using=kernels(), bfloat16=bfloat16)
 
 
-def plan_layout(graph: StoredGraph, *, columns: int, workers: int, memory: int | None) -> tuple[Layout, int]:
+def plan_layout(graph: Graph, *, columns: int, workers: int, memory: int | None) -> tuple[Layout, int]:
     """How tall matrices are cut for so many workers, and how many blocks a product's task has."""
     padded = -(-columns // 32) * 32
     pieces = max(FEWEST_BLOCKS, BLOCKS_EACH * workers)

@@ -1,18 +1,20 @@
-"""Where an embedding is made: in memory if the budget has room, else on disk."""
+"""Where an embedding is made: in memory if the budget has room, else on disk, or by a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.budget import Plan, in_memory, make_plan, megabytes
+from graphrefine.budget import Plan, cluster_plan, in_memory, make_plan, megabytes
+from graphrefine.engine.connecting import connect
 from graphrefine.errors import InputError
 from graphrefine.memory import private_bytes
 from graphrefine.methods import embed_graph, find
-from graphrefine.methods.contract import Chosen, Shape
-from graphrefine.out_of_core import resumed_plan, working
+from graphrefine.methods.contract import Shape
+from graphrefine.out_of_core import OnCluster, OnDisk, resumed_plan, stored_in, working
 from graphrefine.progress import Stages, Watcher
 
 if TYPE_CHECKING:
@@ -22,8 +24,23 @@ if TYPE_CHECKING:
 BESIDE = {"features": "features are joined to the vectors in memory", "align_to": "vectors are aligned in memory"}
 
 
+@dataclass(frozen=True)
+class Machines:
+    """Who does the work, if not this process: the workers of a Dask cluster, one that runs or one that is started."""
+
+    scheduler: str | None = None
+    workers: int | None = None  # to start on this machine
+
+
 def plan_for(
-    graph: Graph, chosen: Any, *, method: str, budget: int, folder: Path, beside: str | None = None
+    graph: Graph,
+    chosen: Any,
+    *,
+    method: str,
+    budget: int,
+    folder: Path,
+    beside: str | None = None,
+    machines: Machines | None = None,
 ) -> Plan:
     """How a graph is to be embedded within a budget; InputError where it cannot.
 
@@ -33,7 +50,11 @@ def plan_for(
     reason = by.on_disk(graph, chosen) if beside is None else BESIDE[beside]
     if reason is None:
         by.check(graph, chosen, in_memory=False)
+        if machines is not None:
+            return cluster_plan(graph, chosen, budget, workers=machines.workers)
         return resumed_plan(folder, make_plan(graph, chosen, budget))
+    if machines is not None:
+        raise InputError(f"a Dask cluster cannot be used for {method} on {graph.source}: {reason}")
     simple = by.on_disk(graph, chosen) is None
     needed = in_memory(graph, chosen) if simple else private_bytes() + by.memory(Shape.of(graph), chosen)
     if needed > budget:
@@ -45,29 +66,45 @@ def plan_for(
     return Plan("memory", budget, needed)
 
 
+@dataclass(frozen=True)
+class Made:
+    """An embedding that was made as planned."""
+
+    embedding: Embedding
+    stages: Stages
+    resumed: bool = False  # whether unfinished work was taken up
+    workers: list[dict[str, Any]] | None = None  # of a cluster: what each has done
+
+
 @contextmanager
 def embed_within(
     plan: Plan,
     graph: Graph,
-    chosen: Chosen,
+    chosen: Any,
     *,
     method: str,
     folder: Path,
     threads: int,
     features: Any = None,
+    machines: Machines | None = None,
     watcher: Watcher | None = None,
-) -> Iterator[tuple[Embedding, Stages, bool]]:
-    """An embedding made as planned, how long its stages took, and whether unfinished work was taken up.
+) -> Iterator[Made]:
+    """An embedding made as planned.
 
     Vectors that are on disk are in the work folder, which goes away after the block.
     """
     how: dict[str, Any] = {"method": method, "threads": threads, "watcher": watcher}
     if plan.mode == "memory":
-        yield *embed_graph(graph, chosen, features=features, **how), False
+        yield Made(*embed_graph(graph, chosen, features=features, **how))
         return
     before = Stages(watcher)
-    preparing: dict[str, Any] = {"folder": folder, "method": method, "threads": threads, "stages": before}
-    with working(graph, chosen, plan, **preparing) as (place, resumed):  # type: ignore[arg-type]
+    with working(graph, chosen, plan, folder=folder, method=method, stages=before) as resumed, ExitStack() as stack:
+        place: OnDisk | OnCluster = OnDisk(folder, plan.panel, threads)
+        if machines is not None:
+            with before.stage("connect"):
+                graph = stored_in(folder, graph, threads=threads)
+                client = stack.enter_context(connect(scheduler=machines.scheduler, workers=machines.workers))
+                place = OnCluster(folder, client, plan.each)
         embedding, stages = embed_graph(graph, chosen, place=place, **how)
         stages.seconds = {**before.seconds, **stages.seconds}
-        yield embedding, stages, resumed
+        yield Made(embedding, stages, resumed, place.workers() if isinstance(place, OnCluster) else None)

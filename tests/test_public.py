@@ -32,6 +32,7 @@ def test_the_public_names() -> None:
         "GraphRefineError",
         "__version__",
         "embed",
+        "ingest",
         "load",
         "read",
         "tune",
@@ -49,6 +50,7 @@ def test_the_public_names() -> None:
         ("Graph", "graphrefine.graph"),
         ("GraphRefineError", "graphrefine.errors"),
         ("embed", "graphrefine.methods"),
+        ("ingest", "graphrefine.ingesting.run"),
         ("load", "graphrefine.embedding"),
         ("read", "graphrefine.reader"),
         ("tune", "graphrefine.tuning.search"),
@@ -87,6 +89,7 @@ def test_names_load_on_first_use_and_scikit_learn_only_for_the_estimator() -> No
         ["compare", "-h"],
         ["reproduce", "-h"],
         ["tune", "-h"],
+        ["ingest", "-h"],
         ["evaluate", "labels", "-h"],
     ],
 )
@@ -108,6 +111,7 @@ def test_the_commands() -> None:
     assert set(cli.commands) == {
         "embed",
         "info",
+        "ingest",
         "convert",
         "evaluate",
         "demo",

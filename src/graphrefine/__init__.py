@@ -19,17 +19,19 @@ _HOME = {  # public name -> its module, loaded on first use
     "GraphRefineError": "errors",
     "REFINE": "estimator",
     "embed": "methods",
+    "ingest": "ingesting.run",
     "load": "embedding",
     "read": "reader",
     "tune": "tuning.search",
 }
-__all__ = ["REFINE", "Embedding", "Graph", "GraphRefineError", "__version__", "embed", "load", "read", "tune"]
+__all__ = ["REFINE", "Embedding", "Graph", "GraphRefineError", "__version__", "embed", "ingest", "load", "read", "tune"]
 
 if TYPE_CHECKING:
     from graphrefine.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError
     from graphrefine.estimator import REFINE
     from graphrefine.graph import Graph
+    from graphrefine.ingesting.run import ingest
     from graphrefine.methods import embed
     from graphrefine.reader import read
     from graphrefine.tuning.search import tune

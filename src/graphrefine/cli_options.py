@@ -113,7 +113,7 @@ READING = under(
                 "(named 0 to N-1)."),
     Option(["--format"], metavar="NAME",
            help="Format of GRAPH where its suffix does not say: text, csv, tsv, parquet, arrow, mat, mtx, npz, "
-                "metis, graphml."),
+                "metis, graphml, grf."),
     Option(["--delimiter"], metavar="CHAR", callback=_parse_delimiter,
            help="Between the columns of text: comma, semicolon, tab or space.  [default: found]"),
     Option(["--header/--no-header"], default=None,
@@ -236,7 +236,7 @@ _ARGUMENTS = "|".join(
         *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked", "turned", "top", "sample"),
         *("methods", "dims", "time_limit", "memory_limit"),
         *("only", "data", "features"),
-        *("budget", "train", "split_seed", "task"),
+        *("memory", "budget", "train", "split_seed", "task"),
     ]
 )
 

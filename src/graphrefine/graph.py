@@ -312,8 +312,11 @@ def inverses(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
-def check_weights(weights: NDArray[Any], count: int) -> NDArray[np.float32]:
-    """Weights as float32, or an error that names the first that is not finite or is negative."""
+def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDArray[np.float32]:
+    """Weights as float32, or an error that names the first that is not finite or is negative.
+
+    ``before``: how many records there are before these.
+    """
     if weights.shape != (count,):
         raise InputError(f"weights must be one for each of the {count} edges, not of shape {weights.shape}")
     if weights.dtype.kind not in "iufb":
@@ -326,7 +329,7 @@ def check_weights(weights: NDArray[Any], count: int) -> NDArray[np.float32]:
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if bad.size:
         raise InputError(
-            f"record {bad[0] + 1}: weight {weights[bad[0]]} is not allowed; "
+            f"record {before + bad[0] + 1}: weight {weights[bad[0]]} is not allowed; "
             "weights must be finite float32 numbers and not negative"
         )
     return values

@@ -7,7 +7,7 @@ sorted, directions merged, duplicates added, self-loops dropped, everything coun
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -98,7 +98,7 @@ def read(
     >>> graph.names.tolist(), graph.edges, graph.weights.tolist()
     (['ann', 'bob', 'cy'], 2, [3.0, 3.0, 1.0, 1.0])
     """
-    _check_sides(graph, directed=directed, bipartite=bipartite, nodes=nodes)
+    check_sides(graph, directed=directed, bipartite=bipartite, nodes=nodes)
     if isinstance(graph, Graph):
         return graph
     options = Options(
@@ -123,11 +123,12 @@ def read(
     if format is not None:
         raise InputError(f"format={format!r} is for files, and this is a {type(graph).__name__}")
     kind = kind_of(graph)
-    _check_options(options, kind.options, kind.name)
+    check_options(options, kind.options, kind.name)
     return _finish(kind.load(graph, options), options, nodes, "memory")
 
 
-def _check_sides(graph: Any, *, directed: bool, bipartite: bool, nodes: Any) -> None:
+def check_sides(graph: Any, *, directed: bool, bipartite: bool, nodes: Any) -> None:
+    """Refuse what goes ill with two sides."""
     if not bipartite:
         return
     if directed:
@@ -143,7 +144,7 @@ def _check_sides(graph: Any, *, directed: bool, bipartite: bool, nodes: Any) -> 
 
 def _open(path: str | PathLike[str], options: Options, nodes: Any) -> Graph:
     """A graph on disk, which is what it is: only what it was ingested as may be said of it."""
-    _check_options(replace(options, bipartite=False), frozenset({"directed", "bipartite"}), "a graph on disk")
+    check_options(replace(options, bipartite=False), frozenset({"directed", "bipartite"}), "a graph on disk")
     if nodes is not None:
         raise InputError("nodes= does not apply to a graph on disk, whose nodes are known; ingest it again with them")
     graph = open_stored(path)
@@ -157,8 +158,8 @@ def _open(path: str | PathLike[str], options: Options, nodes: Any) -> Graph:
 
 
 def _read_file(source: Source, options: Options, nodes: Any, name: str | None) -> Graph:
-    format = _format_of(source, name)
-    _check_options(options, format.options, f"a {format.name} file")
+    format = format_of(source, name, lambda: source.data)
+    check_options(options, format.options, f"a {format.name} file")
     if format.name in ("mat", "mtx", "npz", "metis") and options.weights not in (None, False):
         raise source.error("a matrix holds its own weights, not in columns; weights=False leaves them out")
     try:
@@ -171,7 +172,8 @@ def _read_file(source: Source, options: Options, nodes: Any, name: str | None) -
         raise source.error(str(error)) from None
 
 
-def _format_of(source: Source, name: str | None) -> Format:
+def format_of(source: Source, name: str | None, head: Callable[[], bytes]) -> Format:
+    """The format of a file: the one named, that of its suffix, or that of its first bytes."""
     if name is not None:
         if name not in BY_NAME:
             raise InputError(f"format={name!r} is not known; the formats are {', '.join(BY_NAME)}, grf")
@@ -180,7 +182,7 @@ def _format_of(source: Source, name: str | None) -> Format:
     if named is not None and named.name != "text":
         return named
     for format in FORMATS:  # no telling suffix: the first bytes may tell
-        if source.data.startswith(format.magic) and format.magic:
+        if head().startswith(format.magic) and format.magic:
             return format
     if named is None and source.suffix:
         known = " ".join(suffix for each in FORMATS for suffix in each.suffixes)
@@ -192,7 +194,8 @@ def _format_of(source: Source, name: str | None) -> Format:
     return BY_NAME["text"]
 
 
-def _check_options(options: Options, allowed: frozenset[str], what: str) -> None:
+def check_options(options: Options, allowed: frozenset[str], what: str) -> None:
+    """Refuse options that do not apply to a kind of graph."""
     plain = Options()
     if options.bipartite and "bipartite" not in allowed:
         raise InputError(
@@ -207,7 +210,7 @@ def _check_options(options: Options, allowed: frozenset[str], what: str) -> None
 
 def _finish(table: EdgeTable | MatrixTable, options: Options, nodes: Any, source: str) -> Graph:
     """The graph of what a loader found."""
-    extra = _nodes(nodes)
+    extra = given_nodes(nodes)
     if isinstance(table, MatrixTable) and options.bipartite:
         graph = _bipartite(table.matrix, options, source)
         graph = replace(graph, report={**graph.report, **table.report})
@@ -256,7 +259,7 @@ def _of_matrix(matrix: Any, options: Options, names: Any, source: str) -> Graph:
     return graph_of_rows(indptr, indices, values, directed=False, names=listed, threads=options.threads, source=source)
 
 
-def _nodes(nodes: Any) -> int | NDArray[Any] | None:
+def given_nodes(nodes: Any) -> int | NDArray[Any] | None:
     """The argument `nodes`: a count, names, or None."""
     if nodes is None:
         return None

@@ -17,6 +17,7 @@ from graphrefine.commands.embed import embed
 from graphrefine.commands.evaluate import evaluate
 from graphrefine.commands.fold_in import fold_in
 from graphrefine.commands.info import info
+from graphrefine.commands.ingest import ingest
 from graphrefine.commands.methods import methods
 from graphrefine.commands.reproduce import reproduce
 from graphrefine.commands.tune import tune
@@ -37,5 +38,5 @@ def cli() -> None:
     """  # noqa: D301  click wants the character itself, not its name
 
 
-for command in (embed, info, evaluate, compare, tune, fold_in, convert, methods, reproduce, demo):
+for command in (embed, info, ingest, evaluate, compare, tune, fold_in, convert, methods, reproduce, demo):
     cli.add_command(command)

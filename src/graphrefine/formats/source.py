@@ -2,55 +2,59 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
+from typing import IO
 
-from graphrefine.errors import FormatError, MissingExtraError
+from graphrefine.errors import FormatError, GraphRefineError, MissingExtraError
 
 
-def _gunzip(data: bytes) -> bytes:
+def _gzip(file: IO[bytes]) -> IO[bytes]:
     import gzip
 
-    return gzip.decompress(data)
+    return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
 
 
-def _bunzip(data: bytes) -> bytes:
+def _bzip2(file: IO[bytes]) -> IO[bytes]:
     import bz2
 
-    return bz2.decompress(data)
+    return bz2.BZ2File(file)
 
 
-def _unxz(data: bytes) -> bytes:
+def _xz(file: IO[bytes]) -> IO[bytes]:
     import lzma
 
-    return lzma.decompress(data)
+    return lzma.LZMAFile(file)
 
 
-def _unzstd(data: bytes) -> bytes:
+def _zstd(file: IO[bytes]) -> IO[bytes]:
     try:
         import pyarrow as pa
     except ImportError:
         raise MissingExtraError("reading .zst files", "pyarrow", "io") from None
-    with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-        return bytes(stream.read())
+    stream: IO[bytes] = pa.CompressedInputStream(file, "zstd")
+    return stream
 
 
 @dataclass(frozen=True)
 class _Codec:
     suffix: str
     magic: bytes
-    decompress: Callable[[bytes], bytes]
+    open: Callable[[IO[bytes]], IO[bytes]]
 
 
 CODECS = (
-    _Codec(".gz", b"\x1f\x8b", _gunzip),
-    _Codec(".bz2", b"BZh", _bunzip),
-    _Codec(".xz", b"\xfd7zXZ\x00", _unxz),
-    _Codec(".zst", b"\x28\xb5\x2f\xfd", _unzstd),
+    _Codec(".gz", b"\x1f\x8b", _gzip),
+    _Codec(".bz2", b"BZh", _bzip2),
+    _Codec(".xz", b"\xfd7zXZ\x00", _xz),
+    _Codec(".zst", b"\x28\xb5\x2f\xfd", _zstd),
 )
 _BZIP2_BLOCK = b"1AY&SY"
 
@@ -78,6 +82,11 @@ class Source:
     def data(self) -> bytes:
         """All bytes, decompressed."""
         raw = self._raw()
+        codec = self._codec(raw)
+        return raw if codec is None else self._decompress(raw, codec)
+
+    def _codec(self, raw: bytes) -> _Codec | None:
+        """How a file that begins with these bytes is compressed."""
         if not raw:
             raise self.error("the file is empty; a graph needs at least one edge")
         named = Path(self.path).suffix.lower()
@@ -85,7 +94,30 @@ class Source:
         for each in CODECS:
             if named == each.suffix and codec is not each:
                 raise self.error(f"the name says {each.suffix}, but the content is something else")
-        return raw if codec is None else self._decompress(raw, codec)
+        return codec
+
+    def chunks(self, size: int) -> Iterator[tuple[bytes, float]]:
+        """The bytes, decompressed, in portions of ``size``; with each, how much of the file that is, from 0 to 1."""
+        import lzma
+        import zlib
+
+        with self._opened() as raw:
+            codec = self._codec(raw.read(16))
+            whole = max(os.fstat(raw.fileno()).st_size, 1)
+            raw.seek(0)
+            try:
+                with contextlib.closing(raw if codec is None else codec.open(raw)) as stream:
+                    while portion := _read_fully(stream, size):
+                        yield portion, min(raw.tell() / whole, 1.0)
+            except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
+                if isinstance(error, GraphRefineError) or codec is None:
+                    raise
+                raise self._damaged(codec, error) from None
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, decompressed."""
+        return next((portion for portion, _ in self.chunks(1 << 16)), b"")
 
     def release(self) -> None:
         """Forget the bytes; a loader calls this when it has parsed them, before the graph is built."""
@@ -94,8 +126,16 @@ class Source:
     def _raw(self) -> bytes:
         if self.path == "-":
             return sys.stdin.buffer.read()
+        with self._opened() as file:
+            return file.read()
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[IO[bytes]]:
         try:
-            return Path(self.path).read_bytes()
+            with Path(self.path).open("rb") as file:
+                yield file
+        except GraphRefineError:
+            raise
         except FileNotFoundError:
             raise self.error("there is no such file") from None
         except IsADirectoryError:
@@ -108,12 +148,24 @@ class Source:
         import zlib
 
         try:
-            data = codec.decompress(raw)
+            with contextlib.closing(codec.open(io.BytesIO(raw))) as stream:
+                data = bytes(stream.read())
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-            raise self.error(f"the {codec.suffix[1:]} data is damaged or cut short: {error}") from None
+            raise self._damaged(codec, error) from None
         if not data:
             raise self.error("the file is empty; a graph needs at least one edge")
         return data
+
+    def _damaged(self, codec: _Codec, error: Exception) -> FormatError:
+        return self.error(f"the {codec.suffix[1:]} data is damaged or cut short: {error}")
+
+
+def _read_fully(stream: IO[bytes], size: int) -> bytes:
+    """So many bytes, unless the stream ends: some streams give less at a time."""
+    found = bytes(stream.read(size))
+    while 0 < len(found) < size and (more := bytes(stream.read(size - len(found)))):
+        found += more
+    return found
 
 
 def _has_magic(raw: bytes, codec: _Codec) -> bool:

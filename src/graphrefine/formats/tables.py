@@ -16,7 +16,7 @@ from graphrefine.naming import Numbered, number, object_array
 
 def load_parquet(source: Source, options: Options) -> EdgeTable:
     """Load a parquet file; only the columns that are used are decoded."""
-    pa = _pyarrow("parquet")
+    pa = pyarrow("parquet")
     import pyarrow.parquet as pq
 
     try:
@@ -30,7 +30,7 @@ def load_parquet(source: Source, options: Options) -> EdgeTable:
 
 def load_arrow(source: Source, options: Options) -> EdgeTable:
     """Load an Arrow IPC file (also called feather) or stream."""
-    pa = _pyarrow("Arrow")
+    pa = pyarrow("Arrow")
     try:
         buffer = pa.BufferReader(source.data)
         is_file = source.data[:6] == b"ARROW1"
@@ -43,7 +43,7 @@ def load_arrow(source: Source, options: Options) -> EdgeTable:
 
 def edges_of_arrow(table: Any, options: Options) -> EdgeTable:
     """Edges of an Arrow table."""
-    chosen = choose_columns(list(table.schema.names), _numeric(table.schema), options)
+    chosen = choose_columns(list(table.schema.names), numeric_columns(table.schema), options)
     columns = [table.column(at) for at in (chosen.source, chosen.target)]
     weights = None
     if chosen.weight is not None:
@@ -75,43 +75,56 @@ def _names_used(schema: Any, options: Options) -> list[str]:
     if by_position or len(set(schema.names)) < len(schema.names):
         return list(schema.names)
     try:
-        chosen = choose_columns(list(schema.names), _numeric(schema), options)
+        chosen = choose_columns(list(schema.names), numeric_columns(schema), options)
     except InputError:
         return list(schema.names)  # the same error comes again, with the file's name
     used = (chosen.source, chosen.target, chosen.weight)
     return [name for at, name in enumerate(schema.names) if at in used]
 
 
-def _numeric(schema: Any) -> list[bool]:
+def numeric_columns(schema: Any) -> list[bool]:
+    """For each column, whether it holds numbers."""
     import pyarrow.types as types
 
     return [types.is_integer(field.type) or types.is_floating(field.type) for field in schema]
 
 
-def _number(columns: list[Any], threads: int) -> Numbered:
+def id_columns(columns: list[Any]) -> list[Any] | None:
+    """The two columns of ids if they are numbers, None if they are to be read as strings; dictionaries are resolved."""
     import pyarrow as pa
     import pyarrow.types as types
 
-    plain = [
-        column.cast(column.type.value_type) if types.is_dictionary(column.type) else column
-        for column in columns
-    ]
+    plain = [column.cast(column.type.value_type) if types.is_dictionary(column.type) else column for column in columns]
     kinds = [column.type for column in plain]
     if all(types.is_integer(kind) or types.is_floating(kind) for kind in kinds):
-        ends = [column.to_numpy() for column in plain]
-        return number(ends[0], ends[1], threads=threads)
+        return plain
     for kind in kinds:
-        if not (
-            types.is_string(kind)
-            or types.is_large_string(kind)
-            or kind == pa.string_view()
-            or types.is_integer(kind)
-        ):
+        texts = types.is_string(kind) or types.is_large_string(kind) or kind == pa.string_view()
+        if not (texts or types.is_integer(kind)):
             raise InputError(f"ids must be integers or strings, not {kind}")
+    return None
+
+
+def _number(columns: list[Any], threads: int) -> Numbered:
+    import pyarrow as pa
+
+    plain = id_columns(columns)
+    if plain is not None:
+        return number(_values(plain[0]), _values(plain[1]), threads=threads)
     united = pa.chunked_array(
-        [chunk for column in plain for chunk in column.cast(pa.large_string()).chunks], type=pa.large_string()
+        [chunk for column in columns for chunk in column.cast(pa.large_string()).chunks], type=pa.large_string()
     )
     return _number_dictionary(united.dictionary_encode().unify_dictionaries(), len(columns[0]))
+
+
+def _values(column: Any) -> NDArray[Any]:
+    """Numbers; integers of which some are missing stay integers, masked, as floats would not hold all of them."""
+    import pyarrow.types as types
+
+    if not column.null_count or not types.is_integer(column.type):
+        return np.asarray(column.to_numpy())
+    missing = column.is_null().to_numpy()
+    return np.ma.masked_array(column.fill_null(0).to_numpy(), mask=missing)
 
 
 def _number_dictionary(encoded: Any, records: int) -> Numbered:
@@ -130,7 +143,8 @@ def _number_dictionary(encoded: Any, records: int) -> Numbered:
     return ends[:records], ends[records:].copy(), names
 
 
-def _pyarrow(purpose: str) -> Any:
+def pyarrow(purpose: str) -> Any:
+    """The package, or an error that says how to get it."""
     try:
         import pyarrow as pa
         import pyarrow.ipc

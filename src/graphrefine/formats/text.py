@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.formats.common import EdgeTable, Options, choose_columns, known_pair
+from graphrefine.formats.common import Chosen, EdgeTable, Options, choose_columns, known_pair
 from graphrefine.formats.source import Source
 from graphrefine.kernels import ingest
 from graphrefine.kernels.ingest import Columns, Parsed, Status
@@ -25,7 +25,7 @@ from graphrefine.naming import Numbered, object_array
 
 COMMENTS = "#%"
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", " ": "blanks"}
-_SAMPLE = 1 << 15  # bytes looked at to find delimiter, header and columns
+SAMPLE = 1 << 15  # bytes looked at to find delimiter, header and columns
 _NO_NUMBER = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _ALL_INTEGERS = re.compile(rb"(?:0|-?[1-9][0-9]{0,18})(?:\n(?:0|-?[1-9][0-9]{0,18}))*")
 
@@ -39,38 +39,74 @@ class _Sample:
     after: int
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How the records of a text are written, and where they begin."""
+
+    delimiter: str
+    comments: str
+    columns: Columns
+    chosen: Chosen
+    header: bool
+    start: int  # where the records begin, in bytes
+    line: int  # how many lines there are before
+
+    def report(self, comments: int, encoding: str) -> dict[str, Any]:
+        """What there is to say about the text once it was read."""
+        return {
+            **self.chosen.report,
+            "delimiter": DELIMITERS[self.delimiter],
+            "header": self.header,
+            "comments": comments,
+            "encoding": encoding,
+        }
+
+
 def load(source: Source, options: Options) -> EdgeTable:
     """Load a text edge list, comma- or tab-separated file."""
     data, encoding = _utf8(source, options.encoding)
-    comments = COMMENTS if options.comments is None else options.comments
-    lines = _lines(data, comments)
-    if not lines:
+    layout = find_layout(source, data, options)
+    if layout is None:
         raise source.error("there is no edge in the file, only blank lines or comments")
-    delimiter = _delimiter(source, [bare for _, _, bare in lines], options)
-    records = [split_fields(bare, delimiter.encode()) for _, _, bare in lines]
-    sample = _Sample(records, *lines[0][:2])
-    header = _has_header(sample.records, options) if options.header is None else options.header
-    names = [_decode(name, encoding).strip() for name in sample.records[0]] if header else None
-    columns, report = _columns(source, sample, names, options)
-    start, line = (sample.after, sample.line) if header else (0, 0)
-
-    text = np.frombuffer(data, dtype=np.uint8)[start:]
-    parsed = _parse(text, columns, delimiter, comments, options.threads)
-    if parsed.status != Status.OK:
-        raise _worded(source, parsed, text, line, (delimiter, columns))
+    text = np.frombuffer(data, dtype=np.uint8)[layout.start :]
+    parsed = parse(source, text, layout, before=layout.line, threads=options.threads)
     source.release()
     del data, text
     if len(parsed.source) == 0:
         raise source.error("there is no edge in the file, only a header")
     weights, comment_lines = parsed.weights, parsed.comments
-    numbered, used = _number(source, parsed, encoding, options)
-    report |= {
-        "delimiter": DELIMITERS[delimiter],
-        "header": header,
-        "comments": comment_lines,
-        "encoding": used,
-    }
-    return EdgeTable(numbered, weights, report)
+    numbered, used = _number(parsed, encoding, options)
+    return EdgeTable(numbered, weights, layout.report(comment_lines, used))
+
+
+def find_layout(source: Source, data: bytes, options: Options, *, like: Layout | None = None) -> Layout | None:
+    """The layout of a text, from its first lines; None if there is no record in it.
+
+    ``like`` is the layout of another part of the same table: where this part has no header, its columns are the same.
+    """
+    comments = COMMENTS if options.comments is None else options.comments
+    lines = _lines(data, comments)
+    if not lines:
+        return None
+    delimiter = _delimiter(source, [bare for _, _, bare in lines], options)
+    records = [split_fields(bare, delimiter.encode()) for _, _, bare in lines]
+    sample = _Sample(records, *lines[0][:2])
+    header = _has_header(sample.records, options) if options.header is None else options.header
+    names = [_decode(name, None).strip() for name in sample.records[0]] if header else None
+    if like is not None and not header:
+        weight = False if like.chosen.weight is None else like.chosen.weight
+        options = replace(options, source=like.chosen.source, target=like.chosen.target, weights=weight)
+    columns, chosen = _columns(source, sample, names, options)
+    start, line = (sample.after, sample.line) if header else (0, 0)
+    return Layout(delimiter, comments, columns, chosen, header, start, line)
+
+
+def parse(source: Source, text: NDArray[np.uint8], layout: Layout, *, before: int, threads: int) -> Parsed:
+    """Parse whole lines; ``before`` is how many there are before them. Ids: narrow or wide integers, or strings."""
+    parsed = _parse(text, layout.columns, layout.delimiter, layout.comments, threads)
+    if parsed.status != Status.OK:
+        raise _worded(source, parsed, text, before, (layout.delimiter, layout.columns))
+    return parsed
 
 
 def _utf8(source: Source, encoding: str | None) -> tuple[bytes, str | None]:
@@ -88,7 +124,7 @@ def _utf8(source: Source, encoding: str | None) -> tuple[bytes, str | None]:
             line = data.count(b"\n", 0, error.start) + 1
             raise source.error(f"the text is not {encoding}: {error.reason}", line=line) from None
         return text.removeprefix("\ufeff").encode("utf-8"), name
-    if b"\0" in data[:_SAMPLE]:
+    if b"\0" in data[:SAMPLE]:
         raise source.error("this looks like a binary file, not text; say format= if it is a known one")
     return data.removeprefix(codecs.BOM_UTF8), None
 
@@ -102,8 +138,8 @@ def _decode(text: bytes, encoding: str | None) -> str:
 
 def _lines(data: bytes, comments: str) -> list[tuple[int, int, bytes]]:
     """Line number, end and content of the first lines that hold records; only whole lines are looked at."""
-    head = data[:_SAMPLE]
-    if len(data) > _SAMPLE and b"\n" in head:
+    head = data[:SAMPLE]
+    if len(data) > SAMPLE and b"\n" in head:
         head = head[: head.rindex(b"\n")]
     found, at = [], 0
     for number, line in enumerate(head.split(b"\n"), start=1):
@@ -112,19 +148,17 @@ def _lines(data: bytes, comments: str) -> list[tuple[int, int, bytes]]:
         first = bare.strip(b" \t")[:1]
         if first and first not in comments.encode():
             found.append((number, min(at, len(data)), bare))
-    if not found and len(data) > _SAMPLE:  # a long preamble of comments: look at everything once
+    if not found and len(data) > SAMPLE:  # a long preamble of comments: look at everything once
         return _lines_after_preamble(data, comments)
     return found
 
 
 def _lines_after_preamble(data: bytes, comments: str) -> list[tuple[int, int, bytes]]:
     marks = re.escape(comments.encode())
-    skipped = re.match(
-        rb"(?:[ \t]*(?:[" + marks + rb"][^\n]*)?\r?\n)*" if marks else rb"(?:[ \t]*\r?\n)*", data
-    )
+    skipped = re.match(rb"(?:[ \t]*(?:[" + marks + rb"][^\n]*)?\r?\n)*" if marks else rb"(?:[ \t]*\r?\n)*", data)
     start = skipped.end() if skipped else 0
     line = data.count(b"\n", 0, start)
-    rest = data[start : start + _SAMPLE]
+    rest = data[start : start + SAMPLE]
     return [(number + line, at + start, bare) for number, at, bare in _lines(rest, comments)]
 
 
@@ -176,14 +210,10 @@ def _has_header(records: list[list[bytes]], options: Options) -> bool:
     return known_pair(texts) is not None and not any(field.strip() in seen for field in first[:2])
 
 
-def _columns(
-    source: Source, sample: _Sample, names: list[str] | None, options: Options
-) -> tuple[Columns, dict[str, Any]]:
+def _columns(source: Source, sample: _Sample, names: list[str] | None, options: Options) -> tuple[Columns, Chosen]:
     body = sample.records[1:] if names else sample.records
     count = len(sample.records[0])
-    while (
-        names is None and count > 2 and not any(len(row) >= count and row[count - 1].strip() for row in body)
-    ):
+    while names is None and count > 2 and not any(len(row) >= count and row[count - 1].strip() for row in body):
         count -= 1  # a delimiter at the end of every line makes no column
     # One number makes a column of numbers: whatever else stands there is refused by its own line.
     numeric = [any(_is_number(row[at]) for row in body if at < len(row)) for at in range(count)]
@@ -192,7 +222,7 @@ def _columns(
     except InputError as error:
         raise source.error(str(error), line=sample.line) from None
     weight = -1 if chosen.weight is None else chosen.weight
-    return (chosen.source, chosen.target, weight, len(sample.records[0])), chosen.report
+    return (chosen.source, chosen.target, weight, len(sample.records[0])), chosen
 
 
 def _parse(text: NDArray[np.uint8], columns: Columns, delimiter: str, comments: str, threads: int) -> Parsed:
@@ -206,13 +236,12 @@ def _parse(text: NDArray[np.uint8], columns: Columns, delimiter: str, comments: 
     return parsed
 
 
-def _number(source: Source, parsed: Parsed, encoding: str | None, options: Options) -> tuple[Numbered, str]:
+def _number(parsed: Parsed, encoding: str | None, options: Options) -> tuple[Numbered, str]:
     if not parsed.names:  # integers
         return ingest.number_ids(parsed.source, parsed.target, threads=options.threads), encoding or "utf-8"
-    if _ALL_INTEGERS.fullmatch(parsed.names):
-        values = [int(name) for name in parsed.names.split(b"\n")]
-        if all(-(2**63) <= value < 2**63 for value in values):
-            return _in_number_order(parsed, values), encoding or "utf-8"
+    values = whole_numbers(parsed.names)
+    if values is not None:
+        return _in_number_order(parsed, values), encoding or "utf-8"
     try:
         names, used = parsed.names.decode("utf-8"), encoding or "utf-8"
     except UnicodeDecodeError:
@@ -220,8 +249,21 @@ def _number(source: Source, parsed: Parsed, encoding: str | None, options: Optio
     return (parsed.source, parsed.target, object_array(names.split("\n"))), used
 
 
-def _in_number_order(parsed: Parsed, values: list[int]) -> Numbered:
-    names = np.array(values, dtype=np.int64)
+def whole_numbers(names: bytes) -> NDArray[np.int64] | None:
+    r"""Names, a line each, as the integers that all of them are; else None. Where a field is empty it comes to this.
+
+    Examples
+    --------
+    >>> whole_numbers(b"7\n-1"), whole_numbers(b"7\nx")
+    (array([ 7, -1]), None)
+    """
+    if not _ALL_INTEGERS.fullmatch(names):
+        return None
+    values = [int(name) for name in names.split(b"\n")]
+    return np.array(values, dtype=np.int64) if all(-(2**63) <= value < 2**63 for value in values) else None
+
+
+def _in_number_order(parsed: Parsed, names: NDArray[np.int64]) -> Numbered:
     order = np.argsort(names)
     rank = np.full(len(names) + 1, -1, dtype=np.int32)  # the last one stands for -1: no node
     rank[order] = np.arange(len(names), dtype=np.int32)

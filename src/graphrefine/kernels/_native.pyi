@@ -108,6 +108,22 @@ def build_rows(
     directed: bool,
     threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, _Tally]: ...
+def merge_arcs(
+    rows: int, first: int, records: NDArray[np.uint32], *, weighted: bool, threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, int, int]: ...
+def mark_ids(bits: NDArray[np.uint64], pages: NDArray[np.int64], lowest: int, ids: NDArray[Any]) -> None: ...
+def rank_ids(
+    bits: NDArray[np.uint64], before: NDArray[np.int32], lowest: int, ids: NDArray[Any], *, threads: int
+) -> NDArray[np.int32]: ...
+def deal_arcs(
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    *,
+    weights: NDArray[np.float32] | None,
+    bounds: NDArray[np.int32],
+    both: bool,
+    threads: int,
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
 def inspect_rows(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None
 ) -> int: ...

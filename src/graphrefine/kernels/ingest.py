@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels, twin_edges, twin_text
+from graphrefine.kernels import kernels, twin_arcs, twin_edges, twin_text
+from graphrefine.kernels.twin_arcs import PAGE, count_bits
 
 Columns = tuple[int, int, int, int]
 """Positions of source, target and weight (-1: none), and the most columns that a line may have."""
@@ -58,9 +59,7 @@ def parse_integers(
     return Parsed(*parser(text, columns, delimiter=delimiter, comments=comments, wide=wide, threads=threads))
 
 
-def parse_strings(
-    text: NDArray[np.uint8], columns: Columns, *, delimiter: str, comments: str, threads: int
-) -> Parsed:
+def parse_strings(text: NDArray[np.uint8], columns: Columns, *, delimiter: str, comments: str, threads: int) -> Parsed:
     """Parse an edge list with any ids; they are numbered in the order of their bytes."""
     parser = _function("parse_strings", twin_text)
     return Parsed(*parser(text, columns, delimiter=delimiter, comments=comments, threads=threads))
@@ -89,9 +88,87 @@ def build_rows(
     return rows._replace(indptr=rows.indptr.view(np.int64))  # the compiled one says "long long"
 
 
-def inspect_rows(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None
-) -> int:
+class IdSet:
+    """Integers in a range as bits, so that each has a rank; and how often they were added, by pages of 1024.
+
+    Examples
+    --------
+    >>> ids = IdSet(-3, 900)
+    >>> ids.add(np.array([7, -3, 700]))
+    >>> ids.close()
+    >>> ids.ranks(np.array([700, 7, 7]), threads=1).tolist(), ids.pages.tolist()
+    ([2, 1, 1], [3])
+    """
+
+    def __init__(self, lowest: int, highest: int, bits: NDArray[np.uint64] | None = None) -> None:
+        words = (highest - lowest >> PAGE) + 1 << PAGE - 6  # whole pages
+        self.lowest = lowest
+        self.bits = np.zeros(words, np.uint64) if bits is None else bits
+        self.pages = np.zeros(words >> PAGE - 6, np.int64)
+        self.before = np.zeros(0, np.int32)  # (words + 1,) ids in the words before each, once closed
+
+    @staticmethod
+    def bytes_for(lowest: int, highest: int) -> int:
+        """The memory that a set of this range takes."""
+        return (highest - lowest + 1024) * 13 // 64
+
+    def add(self, ids: NDArray[Any]) -> None:
+        """Add int32 or int64 ids, all of them in the range."""
+        _function("mark_ids", twin_arcs)(self.bits, self.pages, self.lowest, ids)
+
+    def close(self) -> None:
+        """Count, after which there are ranks; ValueError if there are more than a graph can have nodes."""
+        before, total, step = np.zeros(len(self.bits) + 1, np.int32), 0, 1 << 16
+        for start in range(0, len(self.bits), step):
+            counts = np.cumsum(count_bits(self.bits[start : start + step]), dtype=np.int64) + total
+            before[start + 1 : start + 1 + len(counts)] = np.minimum(counts, np.iinfo(np.int32).max)
+            total = int(counts[-1])
+        if total >= np.iinfo(np.int32).max:
+            raise ValueError(f"{total} ids")
+        self.before = before
+
+    def ranks(self, ids: NDArray[Any], *, threads: int) -> NDArray[np.int32]:
+        """How many ids of the set are smaller, for each of some that are in it."""
+        ranks: NDArray[np.int32] = _function("rank_ids", twin_arcs)(
+            self.bits, self.before, self.lowest, ids, threads=threads
+        )
+        return ranks
+
+    def page_ranks(self) -> NDArray[np.int64]:
+        """The rank of the first place of each page, and the number of ids.  # (pages + 1,)."""
+        return self.before[:: 1 << PAGE - 6].astype(np.int64)
+
+
+def deal_arcs(
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    *,
+    weights: NDArray[np.float32] | None,
+    bounds: NDArray[np.int32],
+    both: bool,
+    threads: int,
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Deal arcs, and with `both` the reversed ones too, to buckets of consecutive rows.
+
+    Returns records, bucket after bucket: row, ``column << 1 | reversed`` and, where there are weights, the bits of the
+    weight; and which record begins each bucket. Bucket i has the rows from ``bounds[i]`` to before ``bounds[i + 1]``.
+    """
+    deal = _function("deal_arcs", twin_arcs)
+    records, offsets = deal(source, target, weights=weights, bounds=bounds, both=both, threads=threads)
+    return records, offsets.view(np.int64)
+
+
+def merge_arcs(rows: int, first: int, records: NDArray[np.uint32], *, weighted: bool, threads: int) -> Rows:
+    """Build rows `first` to before ``first + rows`` from the records of their arcs, as `build_rows` would.
+
+    The tally has distinct arcs and, counted in each of its two rows, pairs listed in both directions.
+    """
+    merge = _function("merge_arcs", twin_arcs)
+    indptr, indices, weights, arcs, pairs = merge(rows, first, records, weighted=weighted, threads=threads)
+    return Rows(indptr.view(np.int64), indices, weights, (0, 0, 0, arcs, pairs))
+
+
+def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None) -> int:
     """Look a square CSR matrix over.
 
     Returns -1 if an index is out of range, else the sum of 1 (rows strictly ascending), 2 (nothing on the

@@ -37,7 +37,7 @@ def build_rows(
     u, v = source[use].astype(np.int64), target[use].astype(np.int64)
     values = np.ones(len(u)) if weights is None else weights[use].astype(np.float64)
 
-    arcs, sums = _add_up(u * nodes + v, values)  # one entry for each distinct direction of each edge
+    arcs, sums = add_up(u * nodes + v, values)  # one entry for each distinct direction of each edge
     u, v = arcs // max(nodes, 1), arcs % max(nodes, 1)
     reciprocal = int(np.isin(v * nodes + u, arcs, assume_unique=True).sum()) // 2
     if directed:
@@ -73,7 +73,7 @@ def inspect_rows(
     return ascending + 2 * (not (rows == indices).any()) + 4 * symmetric
 
 
-def _add_up(keys: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def add_up(keys: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Distinct keys, ascending, each with the sum of its values from the smallest value up."""
     order = np.lexsort((values, keys))
     distinct, groups = np.unique(keys[order], return_inverse=True)

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -122,6 +123,16 @@ struct Edges {
     const float *weights;
     size_t size;
     bool directed;
+    bool weighted() const { return weights; }
+};
+
+// Arcs as `deal_arcs` put them into a file: row, key and, if there are weights, the bits of the weight.
+struct Arcs {
+    const uint32_t *records;
+    size_t size;
+    uint32_t first;                              // the row that is row 0 here
+    bool with_weights;
+    bool weighted() const { return with_weights; }
 };
 
 struct Tally {
@@ -154,6 +165,19 @@ template <class Ahead, class Visit> Tally visit(const Edges &edges, size_t begin
         if (!edges.directed) visit(v, Key(u) << 1 | 1, weight);
     }
     return tally;
+}
+
+template <class Ahead, class Visit> Tally visit(const Arcs &arcs, size_t begin, size_t end, Ahead ahead, Visit visit) {
+    constexpr size_t distance = 16;
+    const size_t width = arcs.with_weights ? 3 : 2;
+    for (size_t i = begin; i < end; ++i) {
+        const uint32_t *record = arcs.records + i * width;
+        if (i + distance < end) ahead(int32_t(record[distance * width] - arcs.first));
+        float weight = 1;
+        if (arcs.with_weights) std::memcpy(&weight, record + 2, 4);
+        visit(int32_t(record[0] - arcs.first), record[1], weight);
+    }
+    return Tally();
 }
 
 void sort_row(Key *keys, float *weights, size_t size, std::vector<std::pair<Key, float>> &scratch) {
@@ -206,7 +230,7 @@ struct Csr {
 
 // Deals the edges to their rows, in the order of the list. Each thread has a part of the list and its own place
 // in every row, behind the entries of the parts before.
-void scatter(int64_t n, const Edges &edges, Csr &csr, int threads) {
+template <class List> void scatter(int64_t n, const List &edges, Csr &csr, int threads) {
     auto part = [&](int t) { return edges.size * t / threads; };
     std::vector<Buffer<int64_t>> places(threads);
     std::vector<Tally> tallies(threads);
@@ -225,7 +249,7 @@ void scatter(int64_t n, const Edges &edges, Csr &csr, int threads) {
     }
     csr.indptr[n] = total;
     csr.indices = Buffer<Key>(total);
-    if (edges.weights) csr.weights = Buffer<float>(total);
+    if (edges.weighted()) csr.weights = Buffer<float>(total);
     parallel(threads, [&](int t) {
         int64_t *place = places[t].begin();
         Key *keys = csr.indices.begin();
@@ -279,7 +303,7 @@ void merge_rows(int64_t n, Csr &csr, const std::vector<int64_t> &bounds) {
     if (csr.weights) csr.weights.shrink(at);
 }
 
-Csr build(int64_t n, const Edges &edges, int threads) {
+template <class List> Csr build(int64_t n, const List &edges, int threads) {
     Csr csr;
     csr.indptr = Buffer<int64_t>(n + 1);
     scatter(n, edges, csr, threads);
@@ -302,6 +326,19 @@ nb::tuple build_rows(int64_t n, Input<int32_t> source, Input<int32_t> target, We
     const Tally &t = csr.tally;
     return nb::make_tuple(csr.indptr.numpy(), csr.indices.numpy<int32_t>(), csr.weights.numpy(),
                           nb::make_tuple(t.missing, t.loops, t.zeros, t.arcs, t.reciprocal / 2));
+}
+
+// The same for some consecutive rows, from the records of their arcs. Pairs listed in both directions are counted once
+// in each of their two rows.
+nb::tuple merge_arcs(int64_t rows, int64_t first, Input<uint32_t> records, bool weighted, int threads) {
+    Arcs arcs{records.data(), records.size() / (weighted ? 3 : 2), uint32_t(first), weighted};
+    Csr csr;
+    {
+        nb::gil_scoped_release release;
+        csr = build(rows, arcs, arcs.size < 100000 ? 1 : std::clamp(threads, 1, 16));
+    }
+    return nb::make_tuple(csr.indptr.numpy(), csr.indices.numpy<int32_t>(), csr.weights.numpy(), csr.tally.arcs,
+                          csr.tally.reciprocal);
 }
 
 // ---- a matrix that may already be a graph ------------------------------------------------------------
@@ -342,6 +379,7 @@ void bind_edges(nb::module_ &module) {
     module.def("number_ids", &number_ids<int64_t>, "source"_a, "target"_a, nb::kw_only(), "threads"_a);
     module.def("build_rows", &build_rows, "nodes"_a, "source"_a, "target"_a, nb::kw_only(), "weights"_a.none(),
                "directed"_a, "threads"_a);
+    module.def("merge_arcs", &merge_arcs, "rows"_a, "first"_a, "records"_a, nb::kw_only(), "weighted"_a, "threads"_a);
     module.def("inspect_rows", [](Input<int64_t> indptr, Input<int32_t> indices, Weights weights) {
         nb::gil_scoped_release release;
         return inspect(indptr, indices, weights);

@@ -19,6 +19,7 @@ using namespace nb::literals;
 
 void bind_text(nb::module_ &module);
 void bind_edges(nb::module_ &module);
+void bind_arcs(nb::module_ &module);
 void bind_order(nb::module_ &module);
 void bind_walks(nb::module_ &module);
 void bind_pairs(nb::module_ &module);
@@ -165,6 +166,7 @@ NB_MODULE(_native, module) {
     module.attr("simd") = std::string(arithmetic().name);
     bind_text(module);
     bind_edges(module);
+    bind_arcs(module);
     bind_order(module);
     bind_walks(module);
     bind_pairs(module);

@@ -94,7 +94,8 @@ def find_layout(source: Source, data: bytes, options: Options, *, like: Layout |
     header = _has_header(sample.records, options) if options.header is None else options.header
     names = [_decode(name, None).strip() for name in sample.records[0]] if header else None
     if like is not None and not header:
-        weight = False if like.chosen.weight is None else like.chosen.weight
+        at = like.chosen.weight
+        weight = False if at is None or at >= len(records[0]) else at
         options = replace(options, source=like.chosen.source, target=like.chosen.target, weights=weight)
     columns, chosen = _columns(source, sample, names, options)
     start, line = (sample.after, sample.line) if header else (0, 0)

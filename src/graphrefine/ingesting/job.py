@@ -12,8 +12,8 @@ from typing import Any
 
 from graphrefine.errors import OutputError
 from graphrefine.formats.common import Options
-from graphrefine.ingesting.budget import Budget, check_memory
 from graphrefine.ingesting.inputs import Input
+from graphrefine.ingesting.limits import Budget, check_memory
 from graphrefine.reader import given_nodes
 from graphrefine.workfolder import WorkFolder
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from threading import Event, Thread
 
-from graphrefine.memory import peak_bytes
-
-_STATUS = Path("/proc/self/status")
+from graphrefine.memory import private_bytes
 
 
 class Peak:
@@ -33,19 +30,9 @@ class Peak:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join()
-        if not self.bytes:
-            self.bytes = peak_bytes()  # where the system does not tell more
 
     def _look(self) -> None:
         while True:
-            self.bytes = max(self.bytes, _own())
+            self.bytes = max(self.bytes, private_bytes())
             if self._stop.wait(self._interval):
                 break
-
-
-def _own() -> int:
-    try:
-        with _STATUS.open("rb") as status:
-            return sum(int(line.split()[1]) for line in status if line.startswith((b"RssAnon:", b"RssShmem:"))) * 1024
-    except OSError:
-        return 0

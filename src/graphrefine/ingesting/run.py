@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from graphrefine.budget import budget_of, reading_bytes
 from graphrefine.errors import InputError
 from graphrefine.files import check_writable, recover, replacing_folder
 from graphrefine.formats.common import Column, Options
 from graphrefine.graph import usable_threads
-from graphrefine.ingesting.budget import bucket_bounds, check_disk, check_memory, disk_bytes, parse_memory
 from graphrefine.ingesting.inputs import STREAMED, Input, find_inputs
 from graphrefine.ingesting.job import Job, begin
+from graphrefine.ingesting.limits import LEAST, bucket_bounds, check_disk, check_memory, disk_bytes
 from graphrefine.ingesting.naming import Named, number
 from graphrefine.ingesting.peak import Peak
 from graphrefine.ingesting.reading import Table, open_table, read_pieces
 from graphrefine.ingesting.sorting import Buckets, deal, merge
 from graphrefine.ingesting.spool import Spool
-from graphrefine.memory import available_bytes
 from graphrefine.progress import Stages, Watcher
 from graphrefine.reader import check_options, read
 from graphrefine.stored import StoredGraph, check_replaceable, open_stored, store
@@ -115,7 +115,9 @@ def ingest_files(
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if options.weights is True:
         raise InputError("weights=True says nothing; name the column of the weights, or leave it to be found")
-    given = None if memory is None else parse_memory(memory)
+    if options.bipartite:
+        raise InputError("bipartite=True does not go with ingesting; embed such a graph from its own file, in memory")
+    given = None if memory is None else budget_of(memory)
     if given is not None:
         check_memory(given)
     place = Path(os.path.realpath(output))
@@ -133,10 +135,10 @@ def _made(
     inputs: Sequence[Input], place: Path, options: Options, given: int | None, nodes: Any, stages: Stages
 ) -> Done:
     if any(each.format.name not in STREAMED for each in inputs):
-        return _whole(inputs, place, options, memory=given or _usual(), nodes=nodes, stages=stages)
+        return _whole(inputs, place, options, memory=given or budget_of(None), nodes=nodes, stages=stages)
     with WorkFolder(f"{place}.work") as work:
         try:
-            job = begin(work, inputs, options, nodes=nodes, memory=given, usual=_usual())
+            job = begin(work, inputs, options, nodes=nodes, memory=given, usual=budget_of(None))
             predicted = _streamed(work, job, place, stages)
         except InputError:
             work.finish()  # a mistake of the user's: what was done for it is of no use
@@ -145,19 +147,13 @@ def _made(
     return Done(open_stored(place, verify=False), stages.seconds, job.budget.memory, predicted, 0, job.resumed)
 
 
-def _usual() -> int:
-    """The budget where none is given: most of what is free."""
-    free = available_bytes()
-    return max(int(0.8 * free), 1 << 29) if free is not None else 1 << 32
-
-
 def _whole(inputs: Sequence[Input], place: Path, options: Options, *, memory: int, nodes: Any, stages: Stages) -> Done:
     """A file of a kind that is read whole, if it fits."""
     (first, *others) = inputs
     whole = next(each for each in inputs if each.format.name not in STREAMED)
     if others:
         raise whole.source.error(f"a {whole.format.name} file is a whole graph; it cannot be one of several parts")
-    predicted = 12 * first.size + (1 << 28)  # text of 8 bytes an entry, and compressed ones, become 24 and more
+    predicted = LEAST + reading_bytes(first.source.path)
     if predicted > memory:
         raise first.source.error(
             f"a {first.format.name} file is read whole, which takes about {predicted / 1e6:,.0f} MB, and the budget is "
@@ -211,7 +207,7 @@ def _buckets(work: WorkFolder, job: Job, spool: Spool, named: Named) -> Buckets:
         starts, arcs = named.nodes.pages()
         budget = job.budget
         bounds = bucket_bounds(starts, arcs, each=each, most=budget.bucket, room=int(budget.free * 0.8))
-        predicted = budget.predicted(spool, starts, arcs, bounds, each=each, named=named.bytes)
+        predicted = budget.predicted(spool, starts, arcs, bounds, each=each - 4, named=named.bytes)
         state = {"bounds": bounds.tolist(), "predicted": predicted}
         work.save("buckets", state)
     bounds = np.array(state["bounds"], np.int32)

@@ -74,7 +74,8 @@ class Buckets:
 def deal(work: WorkFolder, spool: Spool, nodes: Numbered, buckets: Buckets, *, threads: int, stages: Any) -> None:
     """Deal the edges of all pieces; a piece goes as soon as its arcs are in their files."""
     state = work.state("dealt") or {"pieces": 0, "sizes": {side: [0] * len(buckets) for side in buckets.sides}}
-    buckets.cut(state["sizes"])
+    if state["pieces"] < len(spool.entries):  # else merging may have begun, which deletes them one by one
+        buckets.cut(state["sizes"])
     for entry in spool.entries:
         if entry.number >= state["pieces"]:
             edges = spool.edges(entry)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,10 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError, OutputError
 from graphrefine.ingesting.spool import Spool
 
-BASE = 160 << 20  # Python, NumPy, pyarrow and DuckDB before the first record
-LEAST = 256 << 20
+BASE = 160_000_000  # set aside for Python, NumPy, pyarrow and what they keep
+USUAL = 85_000_000  # what these really take, to which comes what a piece leaves behind
+LEAST = 256_000_000
 RECORD = 64  # bytes of memory for each record of a piece, at most: ids, node numbers, records of arcs
-_UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
 @dataclass(frozen=True)
@@ -66,25 +65,9 @@ class Budget:
         named: int,
     ) -> int:
         """The most memory that the work will take, once the pieces and the nodes are known."""
-        piece = RECORD * max(entry.edges for entry in spool.entries)
+        piece = max(entry.edges for entry in spool.entries)
         merging = largest_bucket(starts, arcs, bounds, each)
-        return BASE + max(piece + named, merging, 9 * int(starts[-1]))
-
-
-def parse_memory(memory: int | str) -> int:
-    """Bytes, or a text such as 8GB, 512MB or 16GiB.
-
-    Examples
-    --------
-    >>> parse_memory("8GB"), parse_memory("0.5 GiB"), parse_memory(3_000_000_000)
-    (8000000000, 536870912, 3000000000)
-    """
-    if isinstance(memory, int) and not isinstance(memory, bool):
-        return memory
-    found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?I?)B?\s*", str(memory), re.IGNORECASE)
-    if found is None or found[2].upper() not in _UNITS:
-        raise InputError(f"memory={memory!r} is not an amount of memory; write 8GB, 512MB or a number of bytes")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
+        return USUAL + 32 * piece + max(16 * piece + named, merging, 9 * int(starts[-1]))
 
 
 def check_memory(memory: int, nodes: int = 0) -> None:

@@ -33,6 +33,7 @@ VECTOR_BYTES = 60  # for each node, of vectors with one number: degrees, logarit
 STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
 BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
 ROWS_READ = 3  # blocks of the graph
+LATER = 40_000_000  # bytes of modules that are loaded by the work itself
 WORKER = 110_000_000  # bytes that a Dask worker holds by itself
 MANAGING = 60_000_000  # of the scheduler, and of the processes that mind workers
 LEAST_OF_WORKER = 32_000_000
@@ -190,7 +191,7 @@ def panel_bytes(graph: Graph, chosen: Settings, panel: int) -> int:
     row = -(-chosen.dim // PAD) * PAD * 4
     block = min(BLOCK_BYTES, graph.nodes * row)
     entries = min(BLOCK_ENTRIES, int(len(graph.indices) / graph.nodes * block / row)) * (12 if graph.weighted else 4)
-    buffers = int(BUFFERS * block) + ROWS_READ * entries
+    buffers = int(BUFFERS * block) + ROWS_READ * entries + LATER
     return graph.nodes * (panel * (2 if half else 4) + VECTOR_BYTES) + buffers
 
 

@@ -36,10 +36,11 @@ from graphrefine.workfolder import WorkFolder
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph
-    from graphrefine.progress import Stages
+    from graphrefine.progress import Stages, Watcher
     from graphrefine.refine import Settings
 
 RUN = "run"  # the state that says what the work is of
+STAMP, INPUT = "input", "input.grf"  # a graph file that had to be ingested: of what it was made, and what it became
 GRAPH = "graph.grf"  # a graph from elsewhere, for the workers of a cluster
 
 
@@ -123,11 +124,11 @@ def work_folder(output: str | PathLike[str]) -> Path:
 
 @contextmanager
 def working(
-    graph: Graph, chosen: Settings, plan: Plan, *, folder: Path, method: str, stages: Stages
+    graph: Graph, chosen: Settings, plan: Plan, *, work: WorkFolder, method: str, stages: Stages
 ) -> Iterator[bool]:
-    """A folder for the work of embedding a graph, and whether work of an earlier run is taken up.
+    """A folder, locked, made ready for the work of embedding a graph; and whether work of an earlier run is taken up.
 
-    The folder is locked; it goes away if all goes well, and stays for the next run if not.
+    The folder goes away if all goes well, and stays for the next run if not.
     """
     mark = {
         "graph": fingerprint(graph),
@@ -136,18 +137,38 @@ def working(
         "version": __version__,
         "kernels": kernels().simd,
     }
-    with WorkFolder(folder) as work:
-        found = work.state(RUN)
-        if found is None:
-            work.clear()
-            check_room(folder, plan.disk)
-            work.save(RUN, {**mark, "plan": asdict(plan)})
-        else:
-            _check_same(folder, found, mark)
-        if isinstance(graph, StoredGraph):
-            verify(graph, stages)
-        yield found is not None
-        work.finish()
+    found = work.state(RUN)
+    if found is None:
+        work.clear(keep=(INPUT, f"{STAMP}.json"))
+        check_room(work.path, plan.disk)
+        work.save(RUN, {**mark, "plan": asdict(plan)})
+    else:
+        _check_same(work.path, found, mark)
+    if isinstance(graph, StoredGraph):
+        verify(graph, stages)
+    yield found is not None
+    work.finish()
+
+
+def ingested_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
+    """A graph file that is too large to be read into memory, as a graph on disk in the work folder."""
+    from graphrefine.formats.common import Options
+    from graphrefine.ingesting.run import ingest_files
+
+    about, options = Path(path).stat(), dict(reading)
+    nodes, format = options.pop("nodes"), options.pop("format")
+    said = {name: str(value) for name, value in reading.items() if name != "threads"}
+    stamp = {"path": str(Path(path).absolute()), "size": about.st_size, "changed": about.st_mtime_ns, "reading": said}
+    found, place = work.state(STAMP), work.path / INPUT
+    if found is not None and found != stamp:
+        raise OutputError(
+            f"{work.path}: holds the unfinished work of another run: the graph file, or how it is read, has changed; "
+            "delete it to start anew, or choose another place with --work"
+        )
+    work.save(STAMP, stamp)
+    if not place.exists():
+        ingest_files(path, place, Options(**options), memory=budget, nodes=nodes, format=format, watcher=watcher)
+    return open_stored(place)
 
 
 def resumed_plan(folder: Path, plan: Plan) -> Plan:

@@ -17,6 +17,7 @@ import contextlib
 import json
 import os
 import shutil
+from collections.abc import Container
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -49,9 +50,18 @@ class WorkFolder:
         self.path = Path(path)
         self._lock: IO[bytes] | None = None
 
-    def __enter__(self) -> WorkFolder:
+    @property
+    def locked(self) -> bool:
+        """Whether it is this object that holds the lock."""
+        return self._lock is not None
+
+    def lock(self) -> None:
+        """Take the lock, if it is not held already; leaving the block gives it back."""
         while self._lock is None:
             self._lock = self._locked()
+
+    def __enter__(self) -> WorkFolder:
+        self.lock()
         return self
 
     def __exit__(
@@ -76,10 +86,10 @@ class WorkFolder:
         fresh.write_text(json.dumps(state), encoding="utf-8")
         fresh.replace(self.path / f"{name}.json")
 
-    def clear(self) -> None:
-        """Start anew: remove everything but the lock."""
+    def clear(self, *, keep: Container[str] = ()) -> None:
+        """Start anew: remove everything but the lock, and what is to be kept."""
         for each in self.path.iterdir():
-            if each.name != LOCK:
+            if each.name != LOCK and each.name not in keep:
                 _remove(each)
 
     def finish(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -77,10 +76,10 @@ def embed(
     from graphrefine.kernels import kernels
     from graphrefine.memory import peak_bytes
     from graphrefine.methods import find, settings
-    from graphrefine.methods.placing import embed_within, plan_for
+    from graphrefine.methods.placing import embed_within, plan_for, read_within
     from graphrefine.out_of_core import work_folder
     from graphrefine.progress import Stages
-    from graphrefine.reader import read
+    from graphrefine.workfolder import WorkFolder
 
     start = perf_counter()
     reading = reading_options(options)
@@ -90,14 +89,14 @@ def embed(
         given["dim"] = _dim_of(old.dim, given["dim"], align_to)
     chosen, given_dim = settings(method, preset, **given), given["dim"]
     threads, kernel, budget = usable_threads(threads), kernels().name, budget_of(memory)
-    folder = work_folder(output) if work is None else Path(work)
+    place = WorkFolder(work_folder(output) if work is None else work)
     machines = _machines(executor, scheduler, workers, threads)
     check_not_input(output, graph, reading["nodes"], features)
     check_output(output, format=output_format)
     with progress_bar() as bar:
         outer = Stages(bar)
         with outer.stage("read"):
-            found = read(graph, threads=threads, **reading)
+            found = read_within(graph, budget=budget, work=place, threads=threads, reading=reading, watcher=bar)
         most = find(method).most_columns(found, chosen)
         lowered = given_dim is None and chosen.dim > most
         wanted, chosen = chosen.dim, replace(chosen, dim=most) if lowered else chosen
@@ -106,20 +105,11 @@ def embed(
             to = "that" if most == found.nodes else f"{most}, as it must be even"
             note(f"warning: {found.source} has {found.nodes} nodes: --dim is lowered from {wanted} to {to}")
         beside = "features" if features is not None else "align_to" if old is not None else None
-        plan = plan_for(found, chosen, method=method, budget=budget, folder=folder, beside=beside, machines=machines)
+        how: dict[str, Any] = {"method": method, "work": place, "machines": machines}
+        plan = plan_for(found, chosen, budget=budget, beside=beside, **how)
         if memory is not None or plan.mode != "memory":
             note(plan.in_words())
-        with embed_within(
-            plan,
-            found,
-            chosen,
-            method=method,
-            features=features,
-            threads=threads,
-            machines=machines,
-            watcher=bar,
-            folder=folder,
-        ) as made:
+        with embed_within(plan, found, chosen, features=features, threads=threads, watcher=bar, **how) as made:
             embedding, stages = made.embedding, made.stages
             if old is not None:
                 with outer.stage("align"):

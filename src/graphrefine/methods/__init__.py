@@ -11,6 +11,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import import_module
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from graphrefine import __version__
@@ -145,6 +146,8 @@ def embed(
     features: Any = None,
     preset: str | None = None,
     threads: int | None = None,
+    memory: int | str | None = None,
+    work: str | PathLike[str] | None = None,
     block: int | None = None,
     power: int | None = None,
     negative: float | None = None,
@@ -181,6 +184,11 @@ def embed(
         ``"paper"`` computes what the authors' code computes; options given beside it override it.
     threads
         How many to use; by default as many as this process may run on. The result of REFINE does not depend on it.
+    memory
+        Memory to do with, in bytes or as ``"8GB"``: where it is too little, vectors, and the graph if need be, are kept
+        on disk and worked in blocks. REFINE's vectors are then mapped from a file. By default everything is in memory.
+    work
+        The folder for that, a temporary one if not given. A run that was interrupted goes on with what is there.
     quality
         ``"high"`` for better vectors at many times the time.
     block, power, negative, exponent, log_weights, two_sided, filter, order, scale, bfloat16, seed
@@ -222,5 +230,11 @@ def embed(
         seed=seed,
         **others,
     )
-    found = read(graph, directed=directed, bipartite=bipartite)
-    return embed_graph(found, chosen, method=method, features=features, threads=threads)[0]
+    reading: dict[str, Any] = {"directed": directed, "bipartite": bipartite}
+    if memory is None:
+        if work is not None:
+            raise InputError("work= is where vectors are kept that memory= has no room for; say how much there is")
+        return embed_graph(read(graph, **reading), chosen, method=method, features=features, threads=threads)[0]
+    from graphrefine.methods.placing import embed_in
+
+    return embed_in(memory, work, graph, chosen, method=method, features=features, threads=threads, reading=reading)

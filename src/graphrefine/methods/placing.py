@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.budget import Plan, cluster_plan, in_memory, make_plan, megabytes
+from graphrefine.budget import Plan, budget_of, cluster_plan, in_memory, make_plan, megabytes, reading_bytes
 from graphrefine.engine.connecting import connect
 from graphrefine.errors import InputError
+from graphrefine.graph import usable_threads
 from graphrefine.memory import private_bytes
 from graphrefine.methods import embed_graph, find
 from graphrefine.methods.contract import Shape
-from graphrefine.out_of_core import OnCluster, OnDisk, resumed_plan, stored_in, working
+from graphrefine.out_of_core import OnCluster, OnDisk, ingested_in, resumed_plan, stored_in, working
 from graphrefine.progress import Stages, Watcher
+from graphrefine.reader import read
+from graphrefine.stored import is_stored
+from graphrefine.workfolder import WorkFolder
 
 if TYPE_CHECKING:
     from graphrefine.embedding import Embedding
@@ -38,13 +44,13 @@ def plan_for(
     *,
     method: str,
     budget: int,
-    folder: Path,
+    work: WorkFolder,
     beside: str | None = None,
     machines: Machines | None = None,
 ) -> Plan:
     """How a graph is to be embedded within a budget; InputError where it cannot.
 
-    ``beside`` is what else is done with the vectors, a key of `BESIDE`; ``folder`` where unfinished work may wait.
+    ``beside`` is what else is done with the vectors, a key of `BESIDE`; ``work`` where unfinished work may wait.
     """
     by = find(method)
     reason = by.on_disk(graph, chosen) if beside is None else BESIDE[beside]
@@ -52,7 +58,7 @@ def plan_for(
         by.check(graph, chosen, in_memory=False)
         if machines is not None:
             return cluster_plan(graph, chosen, budget, workers=machines.workers)
-        return resumed_plan(folder, make_plan(graph, chosen, budget))
+        return resumed_plan(work.path, make_plan(graph, chosen, budget))
     if machines is not None:
         raise InputError(f"a Dask cluster cannot be used for {method} on {graph.source}: {reason}")
     simple = by.on_disk(graph, chosen) is None
@@ -76,6 +82,17 @@ class Made:
     workers: list[dict[str, Any]] | None = None  # of a cluster: what each has done
 
 
+def read_within(
+    graph: Any, *, budget: int, work: WorkFolder, threads: int, reading: dict[str, Any], watcher: Watcher | None = None
+) -> Graph:
+    """A graph read into memory; one whose file is too large for that is put on disk first, in the work folder."""
+    path = os.fspath(graph) if isinstance(graph, str | os.PathLike) else "-"
+    if is_stored(path) or reading_bytes(path) + private_bytes() <= budget:
+        return read(graph, threads=threads, **reading)
+    work.lock()
+    return ingested_in(work, path, budget=budget, reading={**reading, "threads": threads}, watcher=watcher)
+
+
 @contextmanager
 def embed_within(
     plan: Plan,
@@ -83,7 +100,7 @@ def embed_within(
     chosen: Any,
     *,
     method: str,
-    folder: Path,
+    work: WorkFolder,
     threads: int,
     features: Any = None,
     machines: Machines | None = None,
@@ -96,15 +113,42 @@ def embed_within(
     how: dict[str, Any] = {"method": method, "threads": threads, "watcher": watcher}
     if plan.mode == "memory":
         yield Made(*embed_graph(graph, chosen, features=features, **how))
+        if work.locked:  # the graph is there
+            with work:
+                work.finish()
         return
     before = Stages(watcher)
-    with working(graph, chosen, plan, folder=folder, method=method, stages=before) as resumed, ExitStack() as stack:
-        place: OnDisk | OnCluster = OnDisk(folder, plan.panel, threads)
+    with ExitStack() as stack:
+        stack.enter_context(work)
+        resumed = stack.enter_context(working(graph, chosen, plan, work=work, method=method, stages=before))
+        place: OnDisk | OnCluster = OnDisk(work.path, plan.panel, threads)
         if machines is not None:
             with before.stage("connect"):
-                graph = stored_in(folder, graph, threads=threads)
+                graph = stored_in(work.path, graph, threads=threads)
                 client = stack.enter_context(connect(scheduler=machines.scheduler, workers=machines.workers))
-                place = OnCluster(folder, client, plan.each)
+                place = OnCluster(work.path, client, plan.each)
         embedding, stages = embed_graph(graph, chosen, place=place, **how)
         stages.seconds = {**before.seconds, **stages.seconds}
         yield Made(embedding, stages, resumed, place.workers() if isinstance(place, OnCluster) else None)
+
+
+def embed_in(
+    memory: int | str,
+    folder: str | os.PathLike[str] | None,
+    graph: Any,
+    chosen: Any,
+    *,
+    method: str,
+    features: Any,
+    threads: int | None,
+    reading: dict[str, Any],
+) -> Embedding:
+    """An embedding made within so much memory, with the work in a folder, a temporary one if None."""
+    budget, count = budget_of(memory), usable_threads(threads)
+    with TemporaryDirectory(prefix="graphrefine-") as temporary:
+        work = WorkFolder(Path(temporary) / "work" if folder is None else folder)
+        found = read_within(graph, budget=budget, work=work, threads=count, reading=reading)
+        beside = None if features is None else "features"
+        plan = plan_for(found, chosen, method=method, budget=budget, work=work, beside=beside)
+        with embed_within(plan, found, chosen, method=method, work=work, threads=count, features=features) as made:
+            return made.embedding

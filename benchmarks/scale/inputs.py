@@ -64,7 +64,9 @@ def ingested(
         return graph, None
     edges = drawn(shape, folder, threads=threads)
     run = watch(command("ingest", edges, "-o", graph, memory=memory, threads=threads), folder=folder).must()
-    print(f"{shape}: ingested in {run.seconds:.1f} s, {run.peak / 1e6:,.0f} MB at most", flush=True)
+    predicted = run.figures.get("predicted_mb")
+    of = "" if predicted is None else f", {predicted:,.0f} predicted"
+    print(f"{shape}: ingested in {run.seconds:.1f} s, {run.peak / 1e6:,.0f} MB at most{of}", flush=True)
     if not keep:
         shutil.rmtree(edges)
     return graph, run

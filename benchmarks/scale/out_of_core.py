@@ -54,7 +54,7 @@ def main() -> None:
     off = 0.0
     with place(given.folder) as folder:
         shape = Shape(given.edges, given.nodes, given.model)
-        graph, _ = ingested(shape, folder, threads=given.threads, memory=given.memory)
+        graph, _ = ingested(shape, folder, threads=given.threads)
         for _ in range(given.rounds):
             for name, memory in (("in memory", plenty()), ("budget", given.memory)):
                 runs[name].append(embedded(graph, folder, memory=memory, dim=given.dim, threads=given.threads))

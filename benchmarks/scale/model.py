@@ -16,8 +16,9 @@ In memory that is all. Out of core every product first reads the panel of column
 three counts. Dense passes read a matrix, and every other one writes one. Nothing is assumed to stay in the page cache.
 
 On a cluster a machine has a share of the rows and, for each product, reads the whole matrix from shared storage: once
-for each task, and it needs as many tasks as its rows of the graph and its results in float32 are larger than half of
-its memory. Machines in groups would each read the columns of their group alone.
+for each of its tasks. Those are two, so that none waits long for another, or more where its rows of the graph and its
+results in float32 are larger than half of its memory. Machines in groups, with one task each if memory allows, would
+read the columns of their group alone, once. A machine is one worker that uses all of its cores.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ import numpy as np
 from measuring import size
 
 PRODUCTS, DENSE = 15, 8
+TASKS = 2  # of a product, for a machine of a cluster
 PANEL = 32  # columns: kernels work on whole multiples of it
 CONSTANTS = Path(__file__).with_name("constants.json")
 
@@ -169,10 +171,10 @@ def _slowest(parts: dict[str, float]) -> str:
     return max(parts, key=lambda part: parts[part])
 
 
-def cluster(work: Work, machine: Machine, *, machines: int, groups: int = 1) -> Cost:
+def cluster(work: Work, machine: Machine, *, machines: int, groups: int = 1, least: int = TASKS) -> Cost:
     """Storage shared by machines, each with a share of the rows, in groups with a share of the columns."""
     rows, columns = groups / machines, work.dim // groups
-    tasks = -(-rows * (work.graph + 4 * work.nodes * columns) // (machine.memory / 2))
+    tasks = max(-(-rows * (work.graph + 4 * work.nodes * columns) // (machine.memory / 2)), least)
     read = PRODUCTS * (tasks * work.matrix(columns) + rows * work.graph) + DENSE * work.matrix() / machines
     written = (PRODUCTS + DENSE / 2) * work.matrix() / machines
     gathered = PRODUCTS * rows * work.entries
@@ -269,10 +271,10 @@ def on_this_machine(works: tuple[tuple[Work, int | None], ...], machine: Machine
 def on_clusters(work: Work, machine: Machine, threads: int) -> None:
     large = machine.times(CORES / threads, network=NETWORK, memory=MEMORY)
     print(HEAD.replace("graph", "machines", 1))
-    for groups in (1, GROUPS):
+    for groups, least in ((1, TASKS), (GROUPS, 1)):
         for machines in CLUSTERS:
             name = f"{machines:,}" if groups == 1 else f"{machines:,}, if in {groups} groups"
-            print(row(name, cluster(work, large, machines=machines, groups=groups)))
+            print(row(name, cluster(work, large, machines=machines, groups=groups, least=least)))
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc"),
 ]
 
-HOLDS = "import time; held = bytearray(b'x' * {mb} * 10**6); time.sleep({seconds})"
+HOLDS = "import time; held = b'x' * ({mb} * 10**6); time.sleep({seconds})"
 
 
 @pytest.fixture(autouse=True)

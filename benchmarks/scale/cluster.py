@@ -55,7 +55,7 @@ def kill_a_worker(root: int) -> None:
         with contextlib.suppress(OSError):
             words = Path("/proc", str(pid), "cmdline").read_bytes()
             pages = int(Path("/proc", str(pid), "statm").read_text().split()[1])
-            if pid != root and any(word in words for word in WORKING) and b"tracker" not in words:
+            if pid != root and any(word in words for word in WORKING) and b"resource_tracker" not in words:
                 found.append((pages, pid))
     if not found:
         sys.exit("no worker was found to kill: nothing was shown")

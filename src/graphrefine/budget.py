@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphrefine.engine.cluster import plan_layout
-from graphrefine.engine.layout import BLOCK_BYTES, BLOCK_ENTRIES, Layout
+from graphrefine.engine.layout import BLOCK_ENTRIES, Layout, usual_bytes
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.formats.source import CODECS
@@ -189,7 +189,7 @@ def panel_bytes(graph: Graph, chosen: Settings, panel: int) -> int:
     """What is held beside the graph when so many columns at a time are gathered from."""
     half = chosen.bfloat16 and kernels().name == "native"
     row = -(-chosen.dim // PAD) * PAD * 4
-    block = min(BLOCK_BYTES, graph.nodes * row)
+    block = usual_bytes(graph.nodes, chosen.dim)
     entries = min(BLOCK_ENTRIES, int(len(graph.indices) / graph.nodes * block / row)) * (12 if graph.weighted else 4)
     buffers = int(BUFFERS * block) + ROWS_READ * entries + LATER
     return graph.nodes * (panel * (2 if half else 4) + VECTOR_BYTES) + buffers

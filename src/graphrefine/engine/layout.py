@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 from graphrefine.kernels import PAD
 
-BLOCK_BYTES = 1 << 24  # of a block of a tall matrix in float32
+BLOCK_BYTES = 1 << 24  # of a block of a tall matrix in float32, at most
+PIECES = 16  # blocks at least, if they are not to be smaller than LEAST_BYTES
+LEAST_BYTES = 1 << 20
 BLOCK_ENTRIES = 1 << 22  # of a block of the graph
 UNIT = 512  # rows that are added up together by the kernels: blocks of whole units give the sums of the matrix in one
 
@@ -66,8 +68,19 @@ class Layout:
         return slice(int(self.bounds[first]), int(self.bounds[last]))
 
 
+def usual_bytes(nodes: int, columns: int) -> int:
+    """The size of a block in float32, if nothing else is said.
+
+    Examples
+    --------
+    >>> usual_bytes(1000, 128), usual_bytes(65536, 128), usual_bytes(10**9, 128)
+    (1048576, 2097152, 16777216)
+    """
+    return min(max(nodes * -(-columns // PAD) * PAD * 4 // PIECES, LEAST_BYTES), BLOCK_BYTES)
+
+
 def cut_rows(
-    indptr: NDArray[np.int64], *, columns: int, block_bytes: int = BLOCK_BYTES, entries: int = BLOCK_ENTRIES
+    indptr: NDArray[np.int64], *, columns: int, block_bytes: int | None = None, entries: int = BLOCK_ENTRIES
 ) -> Bounds:
     """Bounds of blocks of rows, of whole units, small enough in a tall matrix and in the graph where one unit is.
 
@@ -82,7 +95,8 @@ def cut_rows(
     [0, 1024, 1536]
     """
     nodes = len(indptr) - 1
-    most = max(block_bytes // (-(-columns // PAD) * PAD * 4), 1)
+    size = usual_bytes(nodes, columns) if block_bytes is None else block_bytes
+    most = max(size // (-(-columns // PAD) * PAD * 4), 1)
     bounds = [0]
     while bounds[-1] < nodes:
         start = bounds[-1]

@@ -67,8 +67,12 @@ class WorkFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the lock back, if it is held."""
         if self._lock is not None:
-            self._lock.close()  # which gives the lock back
+            self._lock.close()
             self._lock = None
 
     def state(self, name: str) -> Any:

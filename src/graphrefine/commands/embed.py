@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -93,7 +94,7 @@ def embed(
     machines = _machines(executor, scheduler, workers, threads)
     check_not_input(output, graph, reading["nodes"], features)
     check_output(output, format=output_format)
-    with progress_bar() as bar:
+    with closing(place), progress_bar() as bar:
         outer = Stages(bar)
         with outer.stage("read"):
             found = read_within(graph, budget=budget, work=place, threads=threads, reading=reading, watcher=bar)

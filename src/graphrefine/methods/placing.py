@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -114,8 +114,7 @@ def embed_within(
     if plan.mode == "memory":
         yield Made(*embed_graph(graph, chosen, features=features, **how))
         if work.locked:  # the graph is there
-            with work:
-                work.finish()
+            work.finish()
         return
     before = Stages(watcher)
     with ExitStack() as stack:
@@ -145,8 +144,8 @@ def embed_in(
 ) -> Embedding:
     """An embedding made within so much memory, with the work in a folder, a temporary one if None."""
     budget, count = budget_of(memory), usable_threads(threads)
-    with TemporaryDirectory(prefix="graphrefine-") as temporary:
-        work = WorkFolder(Path(temporary) / "work" if folder is None else folder)
+    with TemporaryDirectory(prefix="graphrefine-") as temporary, ExitStack() as stack:
+        work = stack.enter_context(closing(WorkFolder(Path(temporary) / "work" if folder is None else folder)))
         found = read_within(graph, budget=budget, work=work, threads=count, reading=reading)
         beside = None if features is None else "features"
         plan = plan_for(found, chosen, method=method, budget=budget, work=work, beside=beside)

@@ -48,7 +48,7 @@ def same(found: Graph, expected: Graph, *, report: bool = True) -> None:
         if ours is not None:
             assert ours.dtype == theirs.dtype, name
             np.testing.assert_array_equal(ours, theirs, err_msg=name)
-    assert found.directed == expected.directed
+    assert (found.directed, found.sources) == (expected.directed, expected.sources)
     assert found.degrees().tobytes() == expected.degrees().tobytes()
     assert found.context().tobytes() == expected.context().tobytes()
     if report:
@@ -78,7 +78,7 @@ def lines(edges: list[Edge], *, weighted: bool) -> list[str]:
 IDS = st.one_of(INTEGERS.map(str), st.integers(0, 5000).map(str), WORDS.filter(lambda w: not set(w) & set('#%,;"')))
 
 
-@settings(PATIENT, max_examples=40)
+@settings(PATIENT, max_examples=30)
 @given(st.data())
 def test_text_is_the_graph_that_read_gives(tmp_path: Path, data: st.DataObject) -> None:
     edges = data.draw(
@@ -93,8 +93,8 @@ def test_text_is_the_graph_that_read_gives(tmp_path: Path, data: st.DataObject) 
         written.append(f"{edges[0][0]}\t{edges[-1][1]}\t0\n")
     written.insert(data.draw(st.integers(0, len(written))), "# a comment\n")
     (tmp_path / "g.tsv").write_text("".join(written))
-    options: dict[str, Any] = {"directed": data.draw(st.booleans()), "header": False}
-    options |= {"weights": 2 if weighted else False, "delimiter": "\t"}
+    kind = data.draw(st.sampled_from([{}, {"directed": True}, {"bipartite": True}]))
+    options: dict[str, Any] = {**kind, "header": False, "weights": 2 if weighted else False, "delimiter": "\t"}
     expected = read(tmp_path / "g.tsv", **options)
     bits = data.draw(st.sampled_from([None, 0]))
     with tiny(text=data.draw(st.sampled_from([1, 30, 200])), bits=bits):
@@ -104,7 +104,7 @@ def test_text_is_the_graph_that_read_gives(tmp_path: Path, data: st.DataObject) 
     alone_in(tmp_path, "g.tsv", "g.grf")
 
 
-@settings(PATIENT, max_examples=25)
+@settings(PATIENT, max_examples=12)
 @given(st.data())
 def test_parts_are_the_whole(tmp_path: Path, data: st.DataObject) -> None:
     edges = data.draw(edge_lists(ids=data.draw(st.sampled_from([None, st.integers(0, 5000).map(str)]))))
@@ -153,26 +153,27 @@ def tables(draw: st.DrawFn) -> Any:
     return pa.table(named)
 
 
-@settings(PATIENT, max_examples=40)
-@given(tables(), st.booleans(), st.sampled_from([None, 0]))
-def test_tables_are_the_graph_that_read_gives(tmp_path: Path, table: Any, directed: bool, bits: int | None) -> None:
+@settings(PATIENT, max_examples=30)
+@given(tables(), st.sampled_from(["", "directed", "bipartite"]), st.sampled_from([None, 0]))
+def test_tables_are_the_graph_that_read_gives(tmp_path: Path, table: Any, kind: str, bits: int | None) -> None:
+    options: dict[str, Any] = {kind: True} if kind else {}
     pq.write_table(table, tmp_path / "g.parquet", row_group_size=11)
     try:
-        expected = read(tmp_path / "g.parquet", directed=directed)
+        expected = read(tmp_path / "g.parquet", **options)
     except InputError as error:
         with tiny(bits=bits), pytest.raises(InputError) as caught:
-            ingest(tmp_path / "g.parquet", tmp_path / "g.grf", directed=directed)
+            ingest(tmp_path / "g.parquet", tmp_path / "g.grf", **options)
         assert str(caught.value).split(": ", 1)[1] == str(error).split(": ", 1)[1]
         alone_in(tmp_path, *({"g.parquet", "g.arrow"} & {path.name for path in tmp_path.iterdir()}), *_grf(tmp_path))
         return
     with tiny(bits=bits):
-        found = ingest(tmp_path / "g.parquet", tmp_path / "g.grf", directed=directed)
+        found = ingest(tmp_path / "g.parquet", tmp_path / "g.grf", **options)
     same(found, expected)
     with pa.OSFile(str(tmp_path / "g.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table, max_chunksize=9)
     with tiny(bits=bits):
-        found = ingest(tmp_path / "g.arrow", tmp_path / "g.grf", directed=directed)
-    same(found, read(tmp_path / "g.arrow", directed=directed))
+        found = ingest(tmp_path / "g.arrow", tmp_path / "g.grf", **options)
+    same(found, read(tmp_path / "g.arrow", **options))
     alone_in(tmp_path, "g.parquet", "g.arrow", "g.grf")
 
 
@@ -530,7 +531,7 @@ def test_the_command(tmp_path: Path) -> None:
     for arguments, message in (
         (["--memory", "much"], "--memory 'much' is not a size"),
         (["--memory", "1MB"], "--memory 1MB is too little; the least possible is 256 MB"),
-        (["--bipartite"], "--bipartite does not go with ingesting"),
+        (["--bipartite", "--directed"], "--directed and --bipartite exclude each other"),
     ):
         done = run("ingest", tmp_path / "1.txt", "-o", tmp_path / "x.grf", *arguments)
         assert (done.code, done.out) == (2, "") and message in done.err, done.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphrefine.formats.common import Options
 from graphrefine.ingesting.job import Job
 from graphrefine.ingesting.numbering import (
     ByBits,
@@ -24,6 +25,9 @@ from graphrefine.progress import Stages
 from graphrefine.storing import NameKind, map_file
 from graphrefine.workfolder import WorkFolder
 
+SMALL = 4_000_000  # bytes of bits that are always worth it
+JOINING = 40_000_000  # bytes that DuckDB takes beyond what it is told
+
 
 @dataclass(frozen=True)
 class Named:
@@ -32,7 +36,8 @@ class Named:
     nodes: Numbered
     kind: NameKind
     encoding: str
-    bytes: int  # of memory that their numbers take
+    bytes: int  # of memory that numbering takes
+    sources: int | None  # of a bipartite graph
 
 
 def number(work: WorkFolder, job: Job, table: Table, spool: Spool, graph: Path, stages: Stages) -> Named:
@@ -42,11 +47,14 @@ def number(work: WorkFolder, job: Job, table: Table, spool: Spool, graph: Path, 
         state = _by_bits(work, job, spool, graph, stages) or _by_table(work, job, spool, graph, stages)
         work.save("numbered", state)
     encoding = table.encoding or state["encoding"]
+    sources = state["sources"] if job.options.bipartite else None
     if state["way"] == "bits":
-        ids = saved_bits(work.path / "ids.npz")
-        return Named(ByBits(ids, job.options.threads), state["kind"], encoding, ids.bits.nbytes + ids.before.nbytes)
+        sets = saved_bits(work.path, 2 if job.options.bipartite else 1)
+        size = sum(ids.bits.nbytes + ids.before.nbytes for ids in sets)
+        return Named(ByBits(sets, job.options.threads), state["kind"], encoding, size, sources)
     nodes = ByTable(spool, map_file(work.path / "table.npy"), state["nodes"])
-    return Named(nodes, state["kind"], encoding, 0)
+    listed = 200 * sum(entry.names for entry in spool.entries)  # bytes that DuckDB would take for them
+    return Named(nodes, state["kind"], encoding, min(job.budget.join, listed) + JOINING, sources)
 
 
 def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object] | None:
@@ -54,22 +62,24 @@ def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stag
     known = [entry for entry in spool.entries if entry.highest >= entry.lowest]
     if any(entry.names for entry in spool.entries) or not known:
         return None
-    lowest, highest = min(entry.lowest for entry in known), max(entry.highest for entry in known)
-    if IdSet.bytes_for(lowest, highest) > job.budget.bits:
+    whole = min(entry.lowest for entry in known), max(entry.highest for entry in known)
+    ranges = [whole, whole] if job.options.bipartite else [whole]
+    worth = SMALL + 16 * sum(entry.edges for entry in spool.entries)  # more than that is slower than the other way
+    if sum(IdSet.bytes_for(*each) for each in ranges) > min(worth, job.budget.bits):
         return None
-    ids = by_bits(spool, lowest, highest, saved=work.path / "ids.npz", advance=stages.advance)
-    kind = names_of_bits(ids, highest, graph)
-    return {"way": "bits", "kind": kind, "nodes": int(ids.before[-1]), "encoding": "utf-8"}
+    sets = by_bits(spool, ranges, folder=work.path, advance=stages.advance)
+    kind = names_of_bits(sets, whole[1], graph)
+    return {"way": "bits", "kind": kind, "sources": int(sets[0].before[-1]), "encoding": "utf-8"}
 
 
 def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object]:
     """By a table that DuckDB makes; pieces of integers get names of their own first."""
     text = any(entry.names and not entry.own for entry in spool.entries)
     if not any(entry.own for entry in spool.entries):
-        spool.replace([_with_names(spool, entry, text, job.options.threads, stages) for entry in spool.entries])
+        spool.replace([_with_names(spool, entry, text, job.options, stages) for entry in spool.entries])
     join = Join(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.threads)
     try:
-        nodes = join.number()
+        nodes, sources = join.number(), join.sources()
         valid = join.write_names(graph, strings=text)
         join.write_table(work.path / "table.npy")
     finally:
@@ -77,9 +87,12 @@ def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Sta
     if not valid:
         to_utf8(graph)
     kind = "strings" if text else "integers"
-    return {"way": "table", "kind": kind, "nodes": nodes, "encoding": "utf-8" if valid else "latin-1"}
+    told = {"way": "table", "kind": kind, "nodes": nodes, "sources": sources}
+    return {**told, "encoding": "utf-8" if valid else "latin-1"}
 
 
-def _with_names(spool: Spool, entry: Entry, text: bool, threads: int, stages: Stages) -> Entry:
+def _with_names(spool: Spool, entry: Entry, text: bool, options: Options, stages: Stages) -> Entry:
     stages.advance()
-    return entry if entry.names else own_numbers(spool, entry, text=text, threads=threads)
+    if entry.names:
+        return entry
+    return own_numbers(spool, entry, text=text, bipartite=options.bipartite, threads=options.threads)

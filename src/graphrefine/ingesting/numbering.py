@@ -8,7 +8,7 @@ names of all pieces, on disk where they do not fit.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +25,7 @@ from graphrefine.storing import NameKind, NpyFile, map_file
 
 PAGE = 1024  # nodes, or possible ids, whose arcs are counted together
 _BATCH = 1 << 20  # names at a time
+Range = tuple[int, int]  # the lowest and the highest id
 
 
 class Numbered(Protocol):
@@ -40,20 +41,27 @@ class Numbered(Protocol):
 
 
 class ByBits:
-    """Integers in a range: ranks in a set of bits."""
+    """Integers in a range: ranks in a set of bits, or in one for each side of a bipartite graph."""
 
-    def __init__(self, ids: IdSet, threads: int) -> None:
-        self._ids, self._threads = ids, threads
-        self.nodes = int(ids.before[-1])
+    def __init__(self, sets: Sequence[IdSet], threads: int) -> None:
+        self._sets, self._threads = sets, threads
+        self.nodes = sum(int(ids.before[-1]) for ids in sets)
 
     def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """See `Numbered`."""
-        first, second = (self._ids.ranks(side, threads=self._threads) for side in (edges.source, edges.target))
-        return first, second
+        first, last = self._sets[0], self._sets[-1]
+        target = last.ranks(edges.target, threads=self._threads)
+        if last is not first:
+            target += first.before[-1]
+        return first.ranks(edges.source, threads=self._threads), target
 
     def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """See `Numbered`."""
-        return self._ids.page_ranks(), self._ids.pages
+        starts, before = [np.zeros(1, np.int64)], 0
+        for ids in self._sets:
+            starts.append(before + ids.page_ranks()[1:])
+            before += int(ids.before[-1])
+        return np.concatenate(starts), np.concatenate([ids.pages for ids in self._sets])
 
 
 class ByTable:
@@ -77,67 +85,83 @@ class ByTable:
         return np.append(np.arange(0, self.nodes, PAGE), self.nodes), counts
 
 
-def by_bits(spool: Spool, lowest: int, highest: int, *, saved: Path, advance: Callable[[], None]) -> IdSet:
-    """The set of all ids of a spool, kept in a file."""
-    ids = IdSet(lowest, highest)
+def by_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
+    """The set of all ids of a spool, or one for each side of a bipartite graph; kept in files."""
+    sets = [IdSet(*each) for each in ranges]
     for entry in spool.entries:
-        source, target, _, alone = spool.edges(entry)
-        for side in (source, target, alone):
+        source, target, _, alone, alone_targets = spool.edges(entry)
+        for ids, side in ((sets[0], source), (sets[0], alone), (sets[-1], target), (sets[-1], alone_targets)):
             if len(side):
                 ids.add(side)
         advance()
     try:
-        ids.close()
+        for ids in sets:
+            ids.close()
     except ValueError:
         raise too_many() from None
-    np.savez(saved, bits=ids.bits, before=ids.before, pages=ids.pages, lowest=np.int64(lowest))
-    return ids
+    for number, ids in enumerate(sets):
+        np.savez(_saved(folder, number), bits=ids.bits, before=ids.before, pages=ids.pages, lowest=np.int64(ids.lowest))
+    return sets
 
 
-def saved_bits(saved: Path) -> IdSet:
-    """The set that `by_bits` kept."""
-    with np.load(saved) as arrays:
-        ids = IdSet(int(arrays["lowest"]), int(arrays["lowest"]), bits=arrays["bits"])
-        ids.before, ids.pages = arrays["before"], arrays["pages"]
-    return ids
+def saved_bits(folder: Path, count: int) -> list[IdSet]:
+    """The sets that `by_bits` kept."""
+    sets = []
+    for number in range(count):
+        with np.load(_saved(folder, number)) as arrays:
+            ids = IdSet(int(arrays["lowest"]), int(arrays["lowest"]), bits=arrays["bits"])
+            ids.before, ids.pages = arrays["before"], arrays["pages"]
+        sets.append(ids)
+    return sets
 
 
-def names_of_bits(ids: IdSet, highest: int, folder: Path) -> NameKind:
-    """Write the ids of a set as names of nodes, unless they are 0, 1, ..., n - 1."""
-    if (ids.lowest, highest) == (0, int(ids.before[-1]) - 1):
+def _saved(folder: Path, number: int) -> Path:
+    return folder / f"ids-{number}.npz"
+
+
+def names_of_bits(sets: Sequence[IdSet], highest: int, folder: Path) -> NameKind:
+    """Write the ids of sets as names of nodes, unless they are 0, 1, ..., n - 1."""
+    if len(sets) == 1 and (sets[0].lowest, highest) == (0, int(sets[0].before[-1]) - 1):
         return "range"
     file = NpyFile(folder / "names.npy", np.int64)
-    for start in range(0, len(ids.bits), _BATCH // 64):
-        words = ids.bits[start : start + _BATCH // 64].astype("<u8")
-        places = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
-        file.append(places + (ids.lowest + start * 64))
+    for ids in sets:
+        for start in range(0, len(ids.bits), _BATCH // 64):
+            words = ids.bits[start : start + _BATCH // 64].astype("<u8")
+            places = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
+            file.append(places + (ids.lowest + start * 64))
     file.close()
     return "integers"
 
 
-def own_numbers(spool: Spool, entry: Entry, *, text: bool, threads: int) -> Entry:
+def own_numbers(spool: Spool, entry: Entry, *, text: bool, bipartite: bool, threads: int) -> Entry:
     """Turn a piece of integers into one with names: the integers themselves, or as ``text``."""
-    source, target, weights, alone = spool.edges(entry)
-    wide = [side.astype(np.int64) for side in (source, target)]
-    extra = [np.concatenate([side, alone]) for side in wide]
-    first, second, names = number_ids(np.ascontiguousarray(extra[0]), np.ascontiguousarray(extra[1]), threads=threads)
+    source, target, weights, *alone = spool.edges(entry)
+    ends = [np.concatenate([side.astype(np.int64), more]) for side, more in zip((source, target), alone, strict=True)]
+    if bipartite:
+        (numbers, names), (others, more) = (_numbered(side, threads) for side in ends)
+        first, numbered, names = len(names), [numbers, others + np.int32(len(names))], np.concatenate([names, more])
+    else:
+        whole, names = _numbered(np.concatenate(ends), threads)
+        first, numbered = -1, [whole[: len(ends[0])], whole[len(ends[0]) :]]
     listed: Any = names
     if text:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        spelled = pa.array(names).cast(pa.large_string())
-        order = pc.sort_indices(spelled).to_numpy()
-        rank = np.empty(len(order), np.int32)
-        rank[order] = np.arange(len(order), dtype=np.int32)
-        first, second, listed = rank[first], rank[second], packed(spelled.take(order))
-    write_names(spool.names_path(entry.number), entry.number, listed)
+        listed = packed(pa.array(names).cast(pa.large_string()))
+    write_names(spool.names_path(entry.number), entry.number, listed, first=first)
     with spool.path(entry.number, own=True).open("wb") as out:
-        for side in (first, second):
+        for side in numbered:
             out.write(np.ascontiguousarray(side[: entry.edges]).data)
         if weights is not None:
             out.write(weights.data)
-    return replace(entry, names=len(names), alone=0, wide=False, own=True)
+    return replace(entry, names=len(names), alone=0, alone_targets=0, wide=False, first=first, own=True)
+
+
+def _numbered(ids: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Ids to numbers in their order, and the distinct ids."""
+    half = -(-len(ids) // 2)  # the kernel takes two arrays of one length
+    first, second, names = number_ids(ids[:half], np.append(ids[half:], ids[: 2 * half - len(ids)]), threads=threads)
+    return np.concatenate([first, second])[: len(ids)], names
 
 
 class Join:
@@ -164,13 +188,17 @@ class Join:
     def number(self) -> int:
         """Give every distinct name its number; how many there are."""
         self._base.execute(
-            "CREATE TABLE numbered AS SELECT name, (row_number() OVER (ORDER BY name) - 1)::BIGINT AS node "
-            "FROM (SELECT DISTINCT name FROM listed)"
+            "CREATE TABLE numbered AS SELECT side, name, (row_number() OVER (ORDER BY side, name) - 1)::BIGINT AS node "
+            "FROM (SELECT DISTINCT side, name FROM listed)"
         )
         count = int(self._base.execute("SELECT count(*) FROM numbered").fetchall()[0][0])
         if count > MOST:
             raise too_many()
         return count
+
+    def sources(self) -> int:
+        """How many names are on the first side."""
+        return int(self._base.execute("SELECT count(*) FROM numbered WHERE NOT side").fetchall()[0][0])
 
     def write_names(self, folder: Path, *, strings: bool) -> bool:
         """Write the names in order; whether they are valid UTF-8, or must be taken for Latin-1."""
@@ -195,7 +223,7 @@ class Join:
     def write_table(self, path: Path) -> None:
         """Write the node of every name of every piece, piece after piece."""
         table = NpyFile(path, np.int32)
-        query = "SELECT node::INTEGER FROM listed JOIN numbered USING (name) ORDER BY piece, place"
+        query = "SELECT node::INTEGER FROM listed JOIN numbered USING (side, name) ORDER BY piece, place"
         for column in self._stream(query):
             table.append(column.to_numpy(zero_copy_only=False))
         table.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,13 @@ class Packed(NamedTuple):
         ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
         return cls(text[text != ord("\n")], np.append(0, ends - np.arange(len(ends))))
 
+    def take(self, which: NDArray[np.integer[Any]]) -> Packed:
+        """Some of the names, in ascending order of their places."""
+        lengths = np.diff(self.offsets)
+        chosen = np.zeros(len(lengths), np.bool_)
+        chosen[which] = True
+        return Packed(self.text[np.repeat(chosen, lengths)], np.append(0, np.cumsum(lengths[chosen])))
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -55,10 +62,14 @@ class Kept:
     alone: NDArray[np.int64]  # ids that only dropped records have; with names there is no need
     names: Packed | None
     tally: dict[str, int]
+    alone_targets: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # of a bipartite graph
+    first: int = -1  # of a bipartite graph: how many of the names, the first ones, are sources
 
 
-def keep(piece: Piece) -> Kept:
+def keep(piece: Piece, *, bipartite: bool = False) -> Kept:
     """Drop records without an end, without a weight and from a node to itself, in this order; their nodes stay.
+
+    In a bipartite graph the ends are never the same node. Names are then listed for each side on its own.
 
     Examples
     --------
@@ -70,18 +81,37 @@ def keep(piece: Piece) -> Kept:
     gone = _missing(piece)
     missing = gone[0] | gone[1]
     zero = np.zeros_like(missing) if weights is None else ~missing & (weights == 0)
-    loop = ~missing & ~zero & (source == target)
+    loop = ~missing & ~zero & (source == target) & (not bipartite)
     tally = {"records": len(source), "missing": int(missing.sum())}
     tally |= {"zero_weights": int(zero.sum()), "self_loops": int(loop.sum())}
     dropped = missing | zero | loop
-    alone = np.zeros(0, np.int64)
+    names, first, alone = piece.names, -1, [np.zeros(0, np.int64)] * 2
+    if names is not None and bipartite:
+        source, target, names, first = _by_sides(source, target, names)
     if dropped.any():
-        if piece.names is None:
-            ends = [side[dropped & ~none].astype(np.int64) for side, none in zip((source, target), gone, strict=True)]
-            alone = np.unique(np.concatenate(ends))
+        if names is None:
+            alone = [side[dropped & ~none].astype(np.int64) for side, none in zip((source, target), gone, strict=True)]
+            if not bipartite:
+                alone = [np.concatenate(alone), alone[0][:0]]
         source, target = source[~dropped], target[~dropped]
         weights = None if weights is None else weights[~dropped]
-    return Kept(_narrow(source), _narrow(target), weights, alone, piece.names, tally)
+    lone = [np.unique(side) for side in alone]
+    return Kept(_narrow(source), _narrow(target), weights, lone[0], names, tally, lone[1], first)
+
+
+def _by_sides(
+    source: NDArray[np.int32], target: NDArray[np.int32], names: Packed
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Packed, int]:
+    """List names once for each side on which they stand, those of sources first; and how many these are."""
+    present = [np.unique(side[side >= 0]) for side in (source, target)]
+    ends, listed, before = [], [], 0
+    for side, there in zip((source, target), present, strict=True):
+        ends.append(np.where(side >= 0, before + np.searchsorted(there, side), -1).astype(np.int32))
+        listed.append(names.take(there))
+        before += len(there)
+    text = np.concatenate([each.text for each in listed])
+    offsets = np.concatenate([listed[0].offsets, listed[1].offsets[1:] + listed[0].offsets[-1]])
+    return ends[0], ends[1], Packed(text, offsets), len(present[0])
 
 
 def _missing(piece: Piece) -> tuple[Mask, Mask]:

@@ -95,7 +95,7 @@ def read_pieces(work: WorkFolder, job: Job, table: Table, spool: Spool, stages: 
     for entry in spool.entries:
         done[entry.file] += 1
     for number, piece in _pieces(job, table, done):
-        spool.add(keep(piece), file=number, comments=piece.comments)
+        spool.add(keep(piece, bipartite=job.options.bipartite), file=number, comments=piece.comments)
         share = (sizes[number] + piece.share * (sizes[number + 1] - sizes[number])) / max(sizes[-1], 1)
         while shown < int(100 * share):
             shown += 1

@@ -23,7 +23,7 @@ from graphrefine.ingesting.reading import Table, open_table, read_pieces
 from graphrefine.ingesting.sorting import Buckets, deal, merge
 from graphrefine.ingesting.spool import Spool
 from graphrefine.progress import Stages, Watcher
-from graphrefine.reader import check_options, read
+from graphrefine.reader import check_options, check_sides, read
 from graphrefine.stored import StoredGraph, check_replaceable, open_stored, store
 from graphrefine.storing import StoredWriter
 from graphrefine.workfolder import WorkFolder
@@ -47,6 +47,7 @@ def ingest(
     *,
     memory: int | str | None = None,
     directed: bool = False,
+    bipartite: bool = False,
     weights: Any = None,
     source: Column | None = None,
     target: Column | None = None,
@@ -71,7 +72,7 @@ def ingest(
         a folder beside it, with ``.work`` at the end of its name; a run that was killed goes on from there.
     memory
         The most memory to use: bytes, or ``"8GB"``. By default most of what is free.
-    directed, weights, source, target, nodes, format, delimiter, header, comments, encoding, variable
+    directed, bipartite, weights, source, target, nodes, format, delimiter, header, comments, encoding, variable
         As for `graphrefine.read`. Columns of parts without a header are those of the first part.
     threads
         At most so many; by default all cores. The graph is the same.
@@ -88,6 +89,7 @@ def ingest(
     """
     options = Options(
         directed=directed,
+        bipartite=bipartite,
         weights=weights,
         source=source,
         target=target,
@@ -115,8 +117,7 @@ def ingest_files(
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if options.weights is True:
         raise InputError("weights=True says nothing; name the column of the weights, or leave it to be found")
-    if options.bipartite:
-        raise InputError("bipartite=True does not go with ingesting; embed such a graph from its own file, in memory")
+    check_sides(None, directed=options.directed, bipartite=options.bipartite, nodes=nodes)
     given = None if memory is None else budget_of(memory)
     if given is not None:
         check_memory(given)
@@ -159,7 +160,7 @@ def _whole(inputs: Sequence[Input], place: Path, options: Options, *, memory: in
             f"a {first.format.name} file is read whole, which takes about {predicted / 1e6:,.0f} MB, and the budget is "
             f"{memory / 1e6:,.0f} MB; write the edges as text or parquet, or say a larger memory="
         )
-    named = {name: getattr(options, name) for name in ("directed", "weights", "variable", "threads")}
+    named = {name: getattr(options, name) for name in ("directed", "bipartite", "weights", "variable", "threads")}
     with stages.stage("read"):
         graph = read(first.source.path, format=first.format.name, nodes=nodes, **named)
     with stages.stage("finish"):
@@ -189,7 +190,8 @@ def _streamed(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:
     report = _report(job, table, spool, named, merged)
     with stages.stage("finish"):
         with StoredWriter(graph, directed=directed, state=merged["writer"]) as writer:
-            writer.finish(names=named.kind, report=report, source=table.name, threads=threads)
+            told: dict[str, Any] = {"names": named.kind, "source": table.name, "sources": named.sources}
+            writer.finish(report=report, threads=threads, **told)
         with replacing_folder(place, replaceable=check_replaceable) as hidden:
             for path in graph.iterdir():
                 _place(path, hidden / path.name)

@@ -7,6 +7,7 @@ are strings, are in a parquet file beside it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,8 @@ class Entry:
     highest: int
     comments: int
     tally: dict[str, int]
+    alone_targets: int = 0  # of a bipartite graph, as is all that follows: ids of the second side that no edge mentions
+    first: int = -1  # how many of the names are on the first side
     own: bool = False  # whether it was integers at first, and has been given names since
 
 
@@ -42,6 +45,7 @@ class Edges(NamedTuple):
     target: NDArray[Any]
     weights: NDArray[np.float32] | None
     alone: NDArray[np.int64]
+    alone_targets: NDArray[np.int64]
 
 
 class Spool:
@@ -57,15 +61,17 @@ class Spool:
         """Keep a piece."""
         number, wide = len(self.entries), np.int64 in (kept.source.dtype, kept.target.dtype)
         kind = np.int64 if wide else np.int32
-        ends = [] if kept.names is not None else [side for side in (kept.source, kept.target, kept.alone) if len(side)]
+        ends = [] if kept.names is not None else [kept.source, kept.target, kept.alone, kept.alone_targets]
         with self.path(number, own=False).open("wb") as out:
             for array in (kept.source.astype(kind, copy=False), kept.target.astype(kind, copy=False)):
                 out.write(np.ascontiguousarray(array).data)
             if kept.weights is not None:
                 out.write(np.ascontiguousarray(kept.weights).data)
             out.write(kept.alone.data)
+            out.write(kept.alone_targets.data)
         if kept.names is not None:
-            write_names(self.names_path(number), number, kept.names)
+            write_names(self.names_path(number), number, kept.names, first=kept.first)
+        lowest, highest = _range(ends)
         entry = Entry(
             number=number,
             file=file,
@@ -74,10 +80,12 @@ class Spool:
             wide=wide,
             weighted=kept.weights is not None,
             names=0 if kept.names is None else len(kept.names.offsets) - 1,
-            lowest=min((int(side.min()) for side in ends), default=0),
-            highest=max((int(side.max()) for side in ends), default=-1),
+            lowest=lowest,
+            highest=highest,
             comments=comments,
             tally=kept.tally,
+            alone_targets=len(kept.alone_targets),
+            first=kept.first,
         )
         with self._log.open("a", encoding="utf-8") as log:
             log.write(json.dumps(asdict(entry)) + "\n")
@@ -90,7 +98,8 @@ class Spool:
         with self.path(entry.number, own=entry.own).open("rb") as file:
             source, target = (np.fromfile(file, kind, entry.edges) for _ in range(2))
             weights = np.fromfile(file, np.float32, entry.edges) if entry.weighted else None
-            return Edges(source, target, weights, np.fromfile(file, np.int64, entry.alone))
+            alone, more = (np.fromfile(file, np.int64, count) for count in (entry.alone, entry.alone_targets))
+            return Edges(source, target, weights, alone, more)
 
     def remove(self, entry: Entry) -> None:
         """Delete the arrays of a piece, which are no longer needed."""
@@ -123,8 +132,14 @@ class Spool:
         return [Entry(**json.loads(line)) for line in whole.split("\n") if line]
 
 
-def write_names(path: Path, piece: int, names: Packed | NDArray[np.int64]) -> None:
-    """Write the names of a piece, in order, for DuckDB to read."""
+def _range(ends: Sequence[NDArray[Any]]) -> tuple[int, int]:
+    """The lowest and the highest id; 0 and -1 if there is none."""
+    filled = [side for side in ends if len(side)]
+    return min((int(side.min()) for side in filled), default=0), max((int(side.max()) for side in filled), default=-1)
+
+
+def write_names(path: Path, piece: int, names: Packed | NDArray[np.int64], *, first: int) -> None:
+    """Write the names of a piece for DuckDB to read; of a bipartite graph, ``first`` of them are of the first side."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -134,5 +149,6 @@ def write_names(path: Path, piece: int, names: Packed | NDArray[np.int64]) -> No
     else:
         column = pa.array(names)
     places = pa.array(np.arange(len(column), dtype=np.int32))
-    table = pa.table({"piece": np.full(len(column), piece, np.int32), "place": places, "name": column})
-    pq.write_table(table, path, compression="zstd", use_dictionary=["piece"])
+    side = np.arange(len(column)) >= first if first >= 0 else np.zeros(len(column), np.bool_)
+    table = {"piece": np.full(len(column), piece, np.int32), "side": side, "place": places, "name": column}
+    pq.write_table(pa.table(table), path, compression="zstd", use_dictionary=["piece"])

@@ -53,7 +53,7 @@ RETRIES = 2  # of a task that failed for a reason that may pass, such as a stora
 FEWEST_BLOCKS = 16
 BLOCKS_EACH = 8  # for a worker, at least
 TASKS_EACH = 2  # of a product, for a worker
-CHUNKS = 8  # at least
+CHUNKS = 4  # at least: each is another pass over the sums
 
 
 @dataclass
@@ -201,6 +201,7 @@ class Cluster:
         probe, here = secrets.token_bytes(16), kernels()
         self.storage.write(f"{PROBES}/client", np.frombuffer(probe, np.uint8))
         answers = self.client.run(look_around, self.place, probe, fingerprint, on_error="return")
+        answers = {address: seen for address, seen in answers.items() if not isinstance(seen, OSError)}  # it is gone
         if not answers:
             raise InputError("the Dask cluster has no workers; start some with: dask worker ADDRESS")
         for address, seen in answers.items():
@@ -262,19 +263,18 @@ def cluster_engine(
     found = read_layout(storage)
     if found is None:
         memory = worker_memory or _least_memory(client)
-        layout, group = plan_layout(graph, columns=columns, workers=len(_workers(client)), memory=memory)
-        _write_layout(storage, layout, group)
-    else:
-        layout, group = found
-        if layout.columns != columns or layout.bounds[-1] != graph.nodes:
-            raise OutputError(f"{storage.root}: is the work of another run; delete it to start anew")
+        found = plan_layout(graph, columns=columns, workers=len(_workers(client)), memory=memory)
+        _write_layout(storage, *found)
+    layout, group = found
+    if layout.columns != columns or layout.bounds[-1] != graph.nodes:
+        raise OutputError(f"{storage.root}: is the work of another run; delete it to start anew")
     executor = Cluster(
         client,
         storage.root,
         graph_root or str(graph.path.absolute()),
         group=group,
         fingerprint=graph.fingerprint,
-        identities=identities(graph.names),
+        identities=None if graph.has_row_names else identities(graph.names),
         threads=threads,
     )
     return BlockEngine(storage, layout, executor, using=kernels(), bfloat16=bfloat16)

@@ -67,7 +67,8 @@ def _started(distributed: Any, workers: int | None, memory: int | None) -> Itera
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",  # any port that is free, for what is served whether there is a dashboard or not
+            scheduler_kwargs={"dashboard": False},
             memory_limit=memory or 0,
             local_directory=folder,
             silence_logs=QUIET,

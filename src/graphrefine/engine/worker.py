@@ -99,7 +99,7 @@ class SliceOf:
         return self._kept
 
 
-class StoredPattern:
+class CheckedPattern:
     """The rows of a graph on a storage; the checksum of a block is looked at when it is first read from.
 
     Examples
@@ -110,7 +110,7 @@ class StoredPattern:
     >>> place = f"{tempfile.mkdtemp()}/triangle.grf"
     >>> store(Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]), place)
     >>> storage = open_storage(place)
-    >>> StoredPattern(storage, read_manifest(storage)).rows(1, 3).indices.tolist()
+    >>> CheckedPattern(storage, read_manifest(storage)).rows(1, 3).indices.tolist()
     [0, 2, 0, 1]
     """
 
@@ -251,9 +251,9 @@ def _shop(place: Place) -> Workshop:
         if plan is None:
             raise FormatError(f"{storage.root}/{PLAN}", "this file is missing")
         manifest = read_manifest(graph)
-        patterns = {"rows": StoredPattern(graph, manifest)}
+        patterns = {"rows": CheckedPattern(graph, manifest)}
         if manifest["directed"]:
-            patterns["arrivals"] = StoredPattern(graph, manifest, reverse=True)
+            patterns["arrivals"] = CheckedPattern(graph, manifest, reverse=True)
         _shops[place.run] = Workshop(
             storage,
             plan[0],

@@ -94,6 +94,7 @@ class Workshop:
         self.counts = Counts()
         self._held: tuple[Ref, int, int] | None = None
         self._room = np.empty(0, np.uint8)
+        self._sums_room = np.empty(0, np.float32)
 
     def do(self, task: Task) -> Small:
         """All three parts."""
@@ -134,7 +135,7 @@ class Workshop:
 
     def let_go(self) -> None:
         """Forget what was gathered from, and its memory."""
-        self._held, self._room = None, np.empty(0, np.uint8)
+        self._held, self._room, self._sums_room = None, np.empty(0, np.uint8), np.empty(0, np.float32)
 
     def _turn(self, task: Turn, loaded: Loaded) -> tuple[Small, Stores]:
         small, stores = self._sums(task.gram, task.sums), Stores()
@@ -178,18 +179,18 @@ class Workshop:
         width = self.layout.width(task.panel)
         kind = dtype_of(task.out.kind)
         cuts = [self._cuts(rows) for rows in loaded.rows] if chunks > 1 else []
+        sums = self._waiting(loaded.rows, width) if chunks > 1 else []
         outs: list[Array] = []
         for chunk in range(chunks):
             x, last = self._gathered(task.x, task.panel, chunk), chunk == chunks - 1
             for at, (block, rows) in enumerate(zip(span, loaded.rows, strict=True)):
-                # Sums go on where they are: memory that is touched for the first time costs as much as the product.
-                held = outs[at] if chunk and (not last or kind is np.float32) else None
-                out = np.empty((len(rows.indptr) - 1, width), kind if last else np.float32) if held is None else held
+                if last:
+                    outs.append(np.empty((len(rows.indptr) - 1, width), kind))
                 self._product(task.operator, block, rows, chunk, cuts[at] if cuts else None).apply(
                     x,
-                    out=out,
+                    out=outs[at] if last else sums[at],
                     scale=task.scale,
-                    onto=outs[at] if chunk else None,
+                    onto=sums[at] if chunk else None,
                     plus=loaded.blocks[at] if task.plus is not None and last else None,
                     plus_scale=task.plus[0] if task.plus is not None else 0.0,
                     shift=task.shift if last else None,
@@ -197,11 +198,19 @@ class Workshop:
                     gram=small.get("gram") if last else None,
                     threads=self.threads,
                 )
-                if chunk:
-                    outs[at] = out
-                else:
-                    outs.append(out)
         return small, [(task.out.name(task.panel, b), out, None) for b, out in zip(span, outs, strict=True)]
+
+    def _waiting(self, blocks: list[Rows], width: int) -> list[Array]:
+        """Room for the sums of blocks, used again by the next task: memory that is new costs as much as the product."""
+        counts = [len(rows.indptr) - 1 for rows in blocks]
+        if len(self._sums_room) < sum(counts) * width:
+            self._sums_room = np.empty(0, np.float32)
+            self._sums_room = np.empty(sum(counts) * width, np.float32)
+        ends = np.cumsum(counts) * width
+        return [
+            self._sums_room[end - count * width : end].reshape(count, width)
+            for end, count in zip(ends.tolist(), counts, strict=True)
+        ]
 
     def _product(self, number: int, block: int, rows: Rows, chunk: int, cuts: NDArray[np.int64] | None) -> Any:
         """The part of an operator that has the rows of a block and the columns of a chunk."""

@@ -22,6 +22,7 @@ from graphrefine.budget import Plan
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.methods.placing import embed_within
 from graphrefine.refine import settings
+from graphrefine.workfolder import WorkFolder
 from inputs import add_folder, place
 from measuring import bar, command, data, machine, plenty, watch
 
@@ -45,9 +46,9 @@ def by_dask(graph: Path, out: Path, given: argparse.Namespace) -> None:
 def out_of_core(graph: Path, out: Path, given: argparse.Namespace) -> None:
     chosen, work = settings(), out.with_name("work")
     plan = Plan("streamed", budget=0, predicted=0, panel=given.panel, panels=-(-chosen.dim // given.panel))
-    how: dict[str, Any] = {"method": "refine", "folder": work, "threads": given.threads}
-    with embed_within(plan, graphrefine.read(graph), chosen, **how) as (embedding, _, _):
-        embedding.save(out)
+    how: dict[str, Any] = {"method": "refine", "work": WorkFolder(work), "threads": given.threads}
+    with embed_within(plan, graphrefine.read(graph), chosen, **how) as made:
+        made.embedding.save(out)
 
 
 def main() -> None:

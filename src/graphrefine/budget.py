@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Mode = Literal["memory", "columns", "streamed", "dask"]
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 SHARE = 0.9  # of what is free, where no budget is given: others need memory too
-VECTOR_BYTES = 60  # for each node, of vectors with one number: degrees, logarithms, names
+VECTOR_BYTES = 36  # for each node, of vectors with one number: degrees, logarithms, names
 STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
 BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
 ROWS_READ = 3  # blocks of the graph
@@ -191,7 +191,8 @@ def panel_bytes(graph: Graph, chosen: Settings, panel: int) -> int:
     row = -(-chosen.dim // PAD) * PAD * 4
     block = usual_bytes(graph.nodes, chosen.dim)
     entries = min(BLOCK_ENTRIES, int(len(graph.indices) / graph.nodes * block / row)) * (12 if graph.weighted else 4)
-    buffers = int(BUFFERS * block) + ROWS_READ * entries + LATER
+    joined = 0 if panel >= chosen.dim else block  # rows are put together from their panels
+    buffers = int(BUFFERS * block) + joined + ROWS_READ * entries + LATER
     return graph.nodes * (panel * (2 if half else 4) + VECTOR_BYTES) + buffers
 
 

@@ -154,11 +154,12 @@ REFINING = under(
 )  # fmt: skip
 
 GRAPH = click.Argument(["graph"], metavar="GRAPH")
+MEMORY = Option(["--memory"], metavar="SIZE",
+                help="Memory to do with, such as 8GB: where it is too little, vectors, and the graph if need be, stay "
+                     "on disk and are worked in blocks.  [default: what is free]")  # fmt: skip
 PLACING = under(
     "Memory and machines",
-    Option(["--memory"], metavar="SIZE",
-           help="Memory to do with, such as 8GB: where it is too little, vectors, and the graph if need be, stay on "
-                "disk and are worked in blocks.  [default: what is free]"),
+    MEMORY,
     Option(["--work"], metavar="DIR",
            help="Where such work is kept until it is done; an interrupted run goes on from there.  "
                 "[default: OUT.work, beside the output]"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.budget import Plan
 from graphrefine.console import seconds
 from graphrefine.kernels import ingest
 
@@ -29,6 +30,7 @@ REMARKS = {
 }
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 BLOCK = 8192  # rows looked at together
+COMPONENT_BYTES = 24  # for each entry, while components are counted
 SYMMETRIC = 4  # of what `inspect_rows` sees
 
 
@@ -97,38 +99,49 @@ def drifted(aligned: dict[str, Any]) -> str:
     return f"aligned to {aligned['to']} by {by}: {drift}"
 
 
-def figures(graph: Graph) -> dict[str, Any]:
-    """What can be counted in a graph."""
-    components, member_of = graph.components()
+def figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
+    """What can be counted in a graph, within so many bytes; components need more of them than anything else."""
+    components: dict[str, Any] = {"components": None, "largest_component": None}
+    if memory is None or len(graph.indices) * COMPONENT_BYTES <= memory:
+        count, member_of = graph.components()
+        components = {"components": count, "largest_component": int(np.bincount(member_of).max())}
     quantiles = np.quantile(graph.out_counts, SHARES).tolist()
     weights = graph.weights
     return {
         **graph.summary(),
         "weights": None if weights is None else {"min": float(weights.min()), "max": float(weights.max())},
-        "components": components,
-        "largest_component": int(np.bincount(member_of).max()),
+        **components,
         "degree_quantiles": {f"{share:g}": value for share, value in zip(SHARES, quantiles, strict=True)},
     }
 
 
 def described(
-    figures: dict[str, Any], chosen: Settings, cost: Estimate, *, threads: int
+    figures: dict[str, Any], chosen: Settings, cost: Estimate | Plan, *, threads: int
 ) -> list[tuple[str, str]]:
     """The same figures in words, and what embedding the graph will cost."""
     weights = "{min:g} to {max:g}".format(**figures["weights"]) if figures["weights"] else "none"
     quantiles = figures["degree_quantiles"].items()
     degrees = (f"{round(100 * float(share))}%: {value:g}" for share, value in quantiles)
-    cores = "1 thread" if threads == 1 else f"{threads} threads"
+    parts = "not counted: too large for the memory"
+    if figures["components"] is not None:
+        parts = f"{figures['components']:,}, the largest of {figures['largest_component']:,} nodes"
     return [
         ("graph", figures["source"]),
         ("nodes", f"{figures['nodes']:,} ({_sides(figures)}{figures['isolated']:,} isolated)"),
         ("edges", f"{figures['edges']:,} {_kind(figures)}"),
         ("weights", weights),
-        ("components", f"{figures['components']:,}, the largest of {figures['largest_component']:,} nodes"),
+        ("components", parts),
         ("out-degree" if figures["directed"] else "degree", ", ".join(degrees)),
-        ("embedding", f"dim {chosen.dim} takes about {seconds(cost.seconds)} on {cores} and "
-                      f"{cost.peak_bytes / 1e6:,.0f} MB, reading and writing aside"),
-    ]  # fmt: skip
+        ("embedding", f"dim {chosen.dim} {_cost_in_words(cost, threads)}"),
+    ]
+
+
+def _cost_in_words(cost: Estimate | Plan, threads: int) -> str:
+    if isinstance(cost, Plan):
+        return cost.in_words()
+    cores = "1 thread" if threads == 1 else f"{threads} threads"
+    peak = f"{cost.peak_bytes / 1e6:,.0f} MB"
+    return f"takes about {seconds(cost.seconds)} on {cores} and {peak}, reading and writing aside"
 
 
 def _sides(figures: dict[str, Any]) -> str:

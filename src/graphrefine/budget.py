@@ -34,7 +34,7 @@ STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: tw
 BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
 ROWS_READ = 3  # blocks of the graph
 LATER = 40_000_000  # bytes of modules that are loaded by the work itself
-WORKER = 110_000_000  # bytes that a Dask worker holds by itself
+WORKER = 55_000_000  # bytes that a Dask worker holds by itself
 MANAGING = 60_000_000  # of the scheduler, and of the processes that mind workers
 LEAST_OF_WORKER = 32_000_000
 READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
@@ -164,7 +164,7 @@ def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
     chunk = max(layout.chunk_rows(at).stop - layout.chunk_rows(at).start for at in range(chunks))
     rows = min(group * int(np.diff(layout.bounds).max()), graph.nodes)
     entries = len(graph.indices) / graph.nodes * (8 if graph.weighted else 4)
-    return int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 1.5 + 8 * chunks + 8 + entries))
+    return int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 2 + 8 * chunks + 8 + entries))
 
 
 def megabytes(size: int) -> str:

@@ -52,8 +52,9 @@ __all__ = ["Cluster", "WorkerReport", "cluster_engine", "connect"]
 RETRIES = 2  # of a task that failed for a reason that may pass, such as a storage that does not answer
 FEWEST_BLOCKS = 16
 BLOCKS_EACH = 8  # for a worker, at least
-TASKS_EACH = 2  # of a product, for a worker
-CHUNKS = 4  # at least: each is another pass over the sums
+TASKS_EACH = 1  # of a product, for a worker: each reads the whole matrix
+ORDERS_EACH = 4  # of other steps, for a worker
+CHUNKS = 3  # at least: each is another pass over the sums
 
 
 @dataclass
@@ -162,10 +163,9 @@ class Cluster:
         self.client.run(forget, self.place.run)
 
     def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
-        """Tasks that are done on the way through one matrix, together; products are long enough by themselves."""
-        if not tasks or not isinstance(tasks[0], Turn):
-            return [[task] for task in tasks]
-        size = max(len(tasks) // (2 * TASKS_EACH * max(len(_workers(self.client)), 1)), 1)
+        """Tasks that a worker gets together, so that it reads and writes for one while it computes another."""
+        shares = max(len(_workers(self.client)), 1) * (ORDERS_EACH if tasks and isinstance(tasks[0], Turn) else 1)
+        size = max(-(-len(tasks) // shares), 1)
         return [tasks[at : at + size] for at in range(0, len(tasks), size)]
 
     def _send(self, tasks: Sequence[Task]) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from zlib import crc32
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 CHECK = 4  # bytes of the checksum at the end of a block's file
 READERS = 2  # files read at a time
+KEPT = 6  # buffers that wait to be used again
 
 
 class Vector(Protocol):
@@ -73,6 +75,40 @@ class Counts:
     bytes_written: int = 0
 
 
+class Buffers:
+    """Memory for blocks, used again: taking new memory from the system costs as much as the work on it.
+
+    Examples
+    --------
+    >>> buffers = Buffers()
+    >>> block = buffers.take((2, 3), np.float32)
+    >>> where = block.ctypes.data
+    >>> buffers.give(block)
+    >>> buffers.take((3, 2), np.float32).ctypes.data == where
+    True
+    """
+
+    def __init__(self) -> None:
+        self._free: list[NDArray[np.uint8]] = []
+        self._lock = Lock()
+
+    def take(self, shape: tuple[int, int], dtype: Any) -> Array:
+        """An array whose numbers are not set."""
+        size = shape[0] * shape[1] * np.dtype(dtype).itemsize
+        with self._lock:
+            fits = [at for at, free in enumerate(self._free) if size <= len(free) <= 2 * size]
+            room = self._free.pop(fits[0]) if fits else np.empty(size, np.uint8)
+        taken: Array = room[:size].view(dtype).reshape(shape)
+        return taken
+
+    def give(self, array: Array) -> None:
+        """Nobody uses an array any more; one that was not taken here is left alone."""
+        room = array.base
+        if isinstance(room, np.ndarray) and room.dtype == np.uint8 and room.base is None:
+            with self._lock:
+                self._free = [*self._free[-KEPT + 1 :], room]
+
+
 class Workshop:
     """Does tasks. Operators and vectors are made known to it before the tasks that name them."""
 
@@ -93,6 +129,7 @@ class Workshop:
         self.suspect: set[int] = set()  # tall matrices of an earlier run: their checksums are looked at
         self.counts = Counts()
         self._held: tuple[Ref, int, int] | None = None
+        self._buffers = Buffers()
         self._room = np.empty(0, np.uint8)
         self._sums_room = np.empty(0, np.float32)
 
@@ -132,6 +169,7 @@ class Workshop:
                 assert isinstance(self.storage, FolderStorage)
                 self.storage.write_at(name, rows, offset)
             self.counts.bytes_written += rows.nbytes
+            self._buffers.give(rows)
 
     def let_go(self) -> None:
         """Forget what was gathered from, and its memory."""
@@ -144,7 +182,7 @@ class Workshop:
             width = self.layout.padded if task.file is None else task.file[2]
             out = None
             if task.out is not None or task.file is not None:
-                out = np.empty((len(x), width), np.float32 if task.out is None else dtype_of(task.out.kind))
+                out = self._buffers.take((len(x), width), np.float32 if task.out is None else dtype_of(task.out.kind))
             self.kernels.rotate(
                 x,
                 task.rotation,
@@ -157,6 +195,7 @@ class Workshop:
                 weights=None if task.weights is None else self.vectors[task.weights][rows],
                 threads=self.threads,
             )
+            self._buffers.give(x)
             if out is not None and task.file is not None:
                 stores.append((task.file[0], out, task.file[1] + rows.start * width * 4))
             elif out is not None and task.out is not None:
@@ -166,11 +205,13 @@ class Workshop:
     def _panels(self, ref: Ref, block: int, rows: Array) -> Stores:
         if self.layout.panels == 1:
             return [(ref.name(0, block), rows, None)]
-        starts = range(0, self.layout.padded, self.layout.panel)
-        return [
-            (ref.name(panel, block), np.ascontiguousarray(rows[:, at : at + self.layout.panel]), None)
-            for panel, at in enumerate(starts)
-        ]
+        stores = Stores()
+        for panel, at in enumerate(range(0, self.layout.padded, self.layout.panel)):
+            part = self._buffers.take((len(rows), self.layout.width(panel)), rows.dtype)
+            part[:] = rows[:, at : at + self.layout.panel]
+            stores.append((ref.name(panel, block), part, None))
+        self._buffers.give(rows)
+        return stores
 
     def _multiply(self, task: Product, loaded: Loaded) -> tuple[Small, Stores]:
         """One chunk after the other is gathered from, for all blocks of the task; the sums wait in float32."""
@@ -185,7 +226,7 @@ class Workshop:
             x, last = self._gathered(task.x, task.panel, chunk), chunk == chunks - 1
             for at, (block, rows) in enumerate(zip(span, loaded.rows, strict=True)):
                 if last:
-                    outs.append(np.empty((len(rows.indptr) - 1, width), kind))
+                    outs.append(self._buffers.take((len(rows.indptr) - 1, width), kind))
                 self._product(task.operator, block, rows, chunk, cuts[at] if cuts else None).apply(
                     x,
                     out=outs[at] if last else sums[at],
@@ -198,6 +239,8 @@ class Workshop:
                     gram=small.get("gram") if last else None,
                     threads=self.threads,
                 )
+        for added in loaded.blocks:
+            self._buffers.give(added)
         return small, [(task.out.name(task.panel, b), out, None) for b, out in zip(span, outs, strict=True)]
 
     def _waiting(self, blocks: list[Rows], width: int) -> list[Array]:
@@ -262,8 +305,15 @@ class Workshop:
 
     def _whole_rows(self, ref: Ref, block: int) -> Array:
         """A block with all of its columns."""
-        parts = [self._block(ref, panel, block) for panel in range(self.layout.panels)]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        if self.layout.panels == 1:
+            return self._block(ref, 0, block)
+        span = self.layout.rows(block)
+        whole = self._buffers.take((span.stop - span.start, self.layout.padded), dtype_of(ref.kind))
+        for panel in range(self.layout.panels):
+            part = self._block(ref, panel, block)
+            whole[:, panel * self.layout.panel : panel * self.layout.panel + part.shape[1]] = part
+            self._buffers.give(part)
+        return whole
 
     def _block(self, ref: Ref, panel: int, block: int, *, out: Array | None = None) -> Array:
         rows, width = self.layout.rows(block), self.layout.width(panel)
@@ -274,7 +324,7 @@ class Workshop:
             out[:] = fresh
             return out
         if out is None:
-            out = np.empty((rows.stop - rows.start, width), dtype_of(ref.kind))
+            out = self._buffers.take((rows.stop - rows.start, width), dtype_of(ref.kind))
         name = ref.name(panel, block)
         self.storage.read_into(name, out)
         self.counts.bytes_read += out.nbytes

@@ -259,3 +259,31 @@ def test_more_columns_at_a_time_need_more_memory(graph: Graph) -> None:
     chosen = settings("refine", dim=128)
     sizes: list[Any] = [budget.panel_bytes(graph, chosen, panel) for panel in (32, 64, 128)]
     assert sizes[1] - sizes[0] == NODES * 32 * 2 and sizes[2] - sizes[1] == NODES * 64 * 2
+
+
+# Clusters.
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("graph") / "small.txt"
+    np.savetxt(path, np.random.default_rng(0).integers(0, 5000, (20_000, 2)), fmt="%d")
+    return path
+
+
+def test_a_cluster_gives_the_same_vectors(small: Path, tmp_path: Path) -> None:
+    given = ["--dim", "32", "--executor", "dask", "--workers", "2", "--json"]
+    done = spawn("embed", small, "-o", tmp_path / "out", *given)
+    assert done.code == 0, done.err
+    figures = json.loads(done.out)
+    assert figures["plan"]["mode"] == "dask" and figures["plan"]["blocks"] >= 8
+    assert sum(worker["blocks"] for worker in figures["workers"]) > 100
+    assert all(worker["bytes_read"] > 0 and worker["bytes_written"] > 0 for worker in figures["workers"])
+    assert np.array_equal(load(tmp_path / "out").vectors, graphrefine.embed(small, dim=32).vectors)
+    assert in_files(tmp_path) == {"out"}
+
+
+def test_a_scheduler_that_cannot_be_reached(small: Path, tmp_path: Path) -> None:
+    done = spawn("embed", small, "-o", tmp_path / "out", "--executor", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    assert done.code == 2 and "tcp://127.0.0.1:1 cannot be reached" in done.err, done.err
+    assert "Traceback" not in done.err and in_files(tmp_path) == set()

@@ -52,13 +52,14 @@ class OnDisk:
     panel: int
     threads: int
     engines: int = 0
+    blocks: int = 0  # of the engine made last
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
         """An engine for tall matrices of this width on the nodes of a graph."""
         bounds = cut_rows(graph.indptr, columns=columns)
         layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
         storage, using = open_storage(self.folder / f"engine-{self.engines}"), kernels()
-        self.engines += 1
+        self.engines, self.blocks = self.engines + 1, layout.blocks
         shop = Workshop(
             storage, layout, patterns(graph), using=using, threads=self.threads, identities=row_identities(graph)
         )
@@ -73,6 +74,7 @@ class OnCluster:
     client: Any
     worker_memory: int | None
     executor: Cluster | None = None
+    blocks: int = 0
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
         """An engine for tall matrices of this width on the nodes of a graph."""
@@ -81,7 +83,7 @@ class OnCluster:
         engine = cluster_engine(
             self.client, graph, root, columns=columns, bfloat16=bfloat16, worker_memory=self.worker_memory
         )
-        self.executor = engine.executor  # type: ignore[assignment]
+        self.executor, self.blocks = engine.executor, engine.layout.blocks  # type: ignore[assignment]
         return engine
 
     def workers(self) -> list[dict[str, Any]]:

@@ -132,7 +132,7 @@ def embed(
         "threads": threads,
         "kernel": kernel,
         "seed": chosen.seed,
-        "plan": {**plan.figures(), "resumed": made.resumed},
+        "plan": {**plan.figures(), "blocks": made.blocks, "resumed": made.resumed},
         "graph": found.summary(),
         "recipe": embedding.recipe,
     }

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import os
+import platform
 import shutil
 from pathlib import Path
 from typing import Any, Protocol
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,9 @@ from graphrefine.errors import FormatError, InputError, MissingExtraError
 def as_bytes(array: NDArray[Any]) -> memoryview:
     """The bytes of a contiguous array, not copied."""
     return array.reshape(-1).view(np.uint8).data
+
+
+HOST = f"{crc32(platform.node().encode()):08x}"
 
 
 class Storage(Protocol):
@@ -101,7 +106,7 @@ class FolderStorage:
         if str(path.parent) not in self._made:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._made.add(str(path.parent))
-        hidden = path.with_name(f".{path.name}.{os.getpid()}.part")
+        hidden = path.with_name(f".{path.name}.{HOST}-{os.getpid()}.part")  # other machines may share the folder
         try:
             with hidden.open("wb", buffering=0) as file:
                 for array in arrays:

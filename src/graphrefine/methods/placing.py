@@ -79,6 +79,7 @@ class Made:
     embedding: Embedding
     stages: Stages
     resumed: bool = False  # whether unfinished work was taken up
+    blocks: int = 0  # of rows, where work was on disk
     workers: list[dict[str, Any]] | None = None  # of a cluster: what each has done
 
 
@@ -118,17 +119,19 @@ def embed_within(
         return
     before = Stages(watcher)
     with ExitStack() as stack:
+        if machines is not None:
+            with before.stage("connect"):
+                client = stack.enter_context(connect(scheduler=machines.scheduler, workers=machines.workers))
         stack.enter_context(work)
         resumed = stack.enter_context(working(graph, chosen, plan, work=work, method=method, stages=before))
         place: OnDisk | OnCluster = OnDisk(work.path, plan.panel, threads)
         if machines is not None:
-            with before.stage("connect"):
-                graph = stored_in(work.path, graph, threads=threads)
-                client = stack.enter_context(connect(scheduler=machines.scheduler, workers=machines.workers))
-                place = OnCluster(work.path, client, plan.each)
+            graph = stored_in(work.path, graph, threads=threads)
+            place = OnCluster(work.path, client, plan.each)
         embedding, stages = embed_graph(graph, chosen, place=place, **how)
         stages.seconds = {**before.seconds, **stages.seconds}
-        yield Made(embedding, stages, resumed, place.workers() if isinstance(place, OnCluster) else None)
+        workers = place.workers() if isinstance(place, OnCluster) else None
+        yield Made(embedding, stages, resumed, place.blocks, workers)
 
 
 def embed_in(

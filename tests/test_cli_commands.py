@@ -342,6 +342,6 @@ def test_a_bug_shows_its_traceback(tmp_path: Path, edges: Path, monkeypatch: pyt
     def broken(*_: Any, **__: Any) -> NDArray[Any]:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("graphrefine.methods.embed_graph", broken)
+    monkeypatch.setattr("graphrefine.methods.placing.embed_graph", broken)
     with pytest.raises(ZeroDivisionError):
         run("embed", edges, "-o", tmp_path / "out")

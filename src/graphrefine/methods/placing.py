@@ -88,7 +88,8 @@ def read_within(
 ) -> Graph:
     """A graph read into memory; one whose file is too large for that is put on disk first, in the work folder."""
     path = os.fspath(graph) if isinstance(graph, str | os.PathLike) else "-"
-    if is_stored(path) or reading_bytes(path) + private_bytes() <= budget:
+    needed = 0 if is_stored(path) else reading_bytes(path)
+    if not needed or needed + private_bytes() <= budget:
         return read(graph, threads=threads, **reading)
     work.lock()
     return ingested_in(work, path, budget=budget, reading={**reading, "threads": threads}, watcher=watcher)

@@ -132,13 +132,17 @@ struct Product {
         }
         const std::int64_t most = std::numeric_limits<std::int32_t>::max();
         need(first_column >= 0 && columns >= 0 && first_column + columns <= most + 1, "there are too many columns");
-        std::int64_t low = most, high = -1;
-        for (std::size_t i = 0; i < rows; ++i) {
-            std::int32_t least = most, largest = -1;
-            for (std::int64_t p = view.starts[i]; p < view.stops[i]; ++p)
+        std::int32_t low = most, high = -1;
+        auto look = [&](std::int64_t from, std::int64_t to) {
+            std::int32_t least = low, largest = high;
+            for (std::int64_t p = from; p < to; ++p)
                 least = std::min(least, view.indices[p]), largest = std::max(largest, view.indices[p]);
-            low = std::min<std::int64_t>(low, least), high = std::max<std::int64_t>(high, largest);
-        }
+            low = least, high = largest;
+        };
+        if (starts)
+            for (std::size_t i = 0; i < rows; ++i) look(view.starts[i], view.stops[i]);
+        else
+            look(0, view.entries);
         need(high < 0 ? low == most : low >= first_column && high < first_column + columns,
              "`indices` must lie between the first column and the number of columns");
         auto take = [](const std::optional<Vector<const float>> &from, std::size_t length, const char *what) -> const float * {

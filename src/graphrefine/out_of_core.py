@@ -24,6 +24,7 @@ from graphrefine.budget import Plan, megabytes
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.cluster import Cluster, cluster_engine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
+from graphrefine.engine.patterns import StoredPattern
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.storage import open_storage
 from graphrefine.engine.workshop import Pattern, Workshop
@@ -31,7 +32,7 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.kernels import kernels
 from graphrefine.memory import gigabytes
 from graphrefine.naming import identities
-from graphrefine.stored import StoredGraph, StoredPattern, open_stored, store
+from graphrefine.stored import StoredGraph, open_stored, store
 from graphrefine.workfolder import WorkFolder
 
 if TYPE_CHECKING:
@@ -94,7 +95,9 @@ class OnCluster:
 def patterns(graph: Graph) -> dict[str, Pattern]:
     """The rows of a graph and of its reversed arcs: in memory, or read from disk as they are needed."""
     if isinstance(graph, StoredGraph):
-        return {"rows": StoredPattern(graph), "arrivals": StoredPattern(graph, reverse=graph.directed)}
+        storage = open_storage(graph.path)
+        both = [StoredPattern(storage, weighted=graph.weighted, reverse=turned) for turned in (False, graph.directed)]
+        return {"rows": both[0], "arrivals": both[1]}
     return {"rows": graph, "arrivals": graph.transposed()}
 
 

@@ -27,17 +27,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.storage import StoredArray, open_storage
+from graphrefine.engine.patterns import REVERSE, damage
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.files import recover, replacing_folder
-from graphrefine.graph import Graph, Rows
-from graphrefine.storing import MARK, REVERSE, VERSION, StoredWriter, checksum, crc_of, map_file, write_names
+from graphrefine.graph import Graph
+from graphrefine.storing import MARK, VERSION, StoredWriter, checksum, crc_of, map_file, write_names
 from graphrefine.vector_formats.names import Names, unpack
 
 __all__ = [
     "SUFFIX",
     "StoredGraph",
-    "StoredPattern",
     "StoredWriter",
     "check_replaceable",
     "is_stored",
@@ -162,37 +161,8 @@ class StoredGraph(Graph):
         for name, expected in block["crc32"].items():
             found = checksum(getattr(self, name)[first:last])
             if found != expected:
-                raise FormatError(
-                    self.path,
-                    f"{self._side}{name}.npy, block {number} (entries {first:,} to {last:,}) has the checksum "
-                    f"{found:08x}, not {expected:08x}: it is damaged; {_AGAIN}",
-                )
-
-
-class StoredPattern:
-    """Rows of a graph on disk, read into memory as they are asked for: an `engine.workshop.Pattern`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp()) / "path.grf"
-    >>> store(Graph.from_edges([0, 1], [1, 2]), place)
-    >>> StoredPattern(open_stored(place)).rows(1, 3)
-    Rows(indptr=array([0, 2, 3]), indices=array([0, 2, 1], dtype=int32), weights=None)
-    """
-
-    def __init__(self, graph: StoredGraph, *, reverse: bool = False) -> None:
-        storage, side = open_storage(graph.path), REVERSE if reverse else ""
-        self._indptr = graph.transposed().indptr if reverse else graph.indptr
-        self._indices = StoredArray(storage, f"{side}indices.npy")
-        self._weights = StoredArray(storage, f"{side}weights.npy") if graph.weighted else None
-
-    def rows(self, start: int, stop: int) -> Rows:
-        """Rows from ``start`` to before ``stop``."""
-        indptr = np.asarray(self._indptr[start : stop + 1])
-        first, last = int(indptr[0]), int(indptr[-1])
-        weights = None if self._weights is None else self._weights[first:last]
-        return Rows(indptr - first, self._indices[first:last], weights)
+                told = damage(f"{self._side}{name}", number, (first, last), found=found, expected=expected)
+                raise FormatError(self.path, told)
 
 
 def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredGraph:

@@ -17,6 +17,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine.patterns import REVERSE
 from graphrefine.graph import inverses, sums_of_rows
 from graphrefine.kernels import kernels
 from graphrefine.vector_formats.names import Names, is_range, pack
@@ -26,7 +27,6 @@ MARK, VERSION = "graphrefine graph", 1
 MOST_ROWS, FEWEST_ENTRIES, MOST_ENTRIES = 1 << 20, 1 << 16, 1 << 25  # of a block
 HEADER = 128  # bytes of the header of an .npy file with one axis
 NameKind = Literal["range", "integers", "strings"]
-REVERSE = "reverse_"
 
 
 class NpyFile:

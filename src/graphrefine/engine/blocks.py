@@ -45,7 +45,7 @@ class Executor(Protocol):
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Small]]:
         """Do tasks in any order; each is given back once what it wrote is on the storage."""
 
-    def group(self, panel: int) -> int:
+    def group(self) -> int:
         """How many blocks a product's task should have."""
 
 
@@ -127,7 +127,7 @@ class BlockEngine:
         out = self._new(precise or later)
         number, row = self._number(operator), self._row(shift)
         added = None if plus is None else (plus[0], plus[1].ref)
-        group = self.executor.group(0)
+        group = self.executor.group()
         tasks = [
             Product(
                 out.ref,

@@ -137,7 +137,7 @@ class Cluster:
         """See `graphrefine.engine.blocks.Executor.distrust`."""
         self._suspect.add(number)
 
-    def group(self, panel: int) -> int:
+    def group(self) -> int:
         """See `graphrefine.engine.blocks.Executor.group`."""
         return self._group
 

@@ -30,7 +30,7 @@ class Pipeline:
         """See `graphrefine.engine.blocks.Executor.distrust`."""
         self.workshop.suspect.add(number)
 
-    def group(self, panel: int) -> int:
+    def group(self) -> int:
         """One block at a time: what is gathered from stays in memory between tasks."""
         return 1
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.layout import Layout
+from graphrefine.engine.patterns import StoredPattern, damage
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
 from graphrefine.engine.tasks import Small, Task
@@ -99,8 +100,8 @@ class SliceOf:
         return self._kept
 
 
-class CheckedPattern:
-    """The rows of a graph on a storage; the checksum of a block is looked at when it is first read from.
+class CheckedPattern(StoredPattern):
+    """The same; the checksum of a block is looked at when it is first read from.
 
     Examples
     --------
@@ -115,43 +116,30 @@ class CheckedPattern:
     """
 
     def __init__(self, storage: Storage, manifest: Mapping[str, Any], *, reverse: bool = False) -> None:
-        self._storage, self._side = storage, "reverse_" if reverse else ""
-        self._table = manifest[f"{self._side}blocks"]
+        super().__init__(storage, weighted=manifest["weighted"], reverse=reverse)
+        self._table = manifest[f"{self.side}blocks"]
         self._ends = np.array([block["rows"][1] for block in self._table], np.int64)
         self._verified = np.zeros(len(self._table), bool)
-        self._indptr, self._indices = self._array("indptr"), self._array("indices")
-        self._weights = self._array("weights") if manifest["weighted"] else None
 
     def rows(self, start: int, stop: int) -> Rows:
         """See `engine.workshop.Pattern.rows`."""
-        from graphrefine.graph import Rows
-
         first_block = int(np.searchsorted(self._ends, start, side="right"))
         for number in range(first_block, int(np.searchsorted(self._ends, stop, side="left")) + 1):
             if number < len(self._table) and not self._verified[number]:
                 self._verify(number)
-        indptr = self._indptr[start : stop + 1]
-        first, last = int(indptr[0]), int(indptr[-1])
-        weights = None if self._weights is None else self._weights[first:last]
-        return Rows(indptr - first, self._indices[first:last], weights)
-
-    def _array(self, name: str) -> StoredArray:
-        return StoredArray(self._storage, f"{self._side}{name}.npy")
+        return super().rows(start, stop)
 
     def _verify(self, number: int) -> None:
         block = self._table[number]
         first, last = block["entries"]
         for name, expected in block["crc32"].items():
-            array, found = self._array(name), 0
+            array, found = self.array(name), 0
             step = PIECE // array.dtype.itemsize
             for at in range(first, last, step):
                 found = zlib.crc32(as_bytes(array[at : min(at + step, last)]), found)
             if found != expected:
-                raise FormatError(
-                    self._storage.root,
-                    f"{self._side}{name}.npy, block {number} (entries {first:,} to {last:,}) has the checksum "
-                    f"{found:08x}, not {expected:08x}: it is damaged; ingest it again",
-                )
+                told = damage(f"{self.side}{name}", number, (first, last), found=found, expected=expected)
+                raise FormatError(self.storage.root, told)
         self._verified[number] = True
 
 

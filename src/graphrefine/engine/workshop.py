@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine.buffers import Buffers
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.storage import FolderStorage, Storage, as_bytes
 from graphrefine.engine.tasks import Product, Ref, Small, Task, Turn, dtype_of
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 CHECK = 4  # bytes of the checksum at the end of a block's file
 READERS = 2  # files read at a time
-KEPT = 6  # buffers that wait to be used again
 
 
 class Vector(Protocol):
@@ -75,40 +74,6 @@ class Counts:
     bytes_written: int = 0
 
 
-class Buffers:
-    """Memory for blocks, used again: taking new memory from the system costs as much as the work on it.
-
-    Examples
-    --------
-    >>> buffers = Buffers()
-    >>> block = buffers.take((2, 3), np.float32)
-    >>> where = block.ctypes.data
-    >>> buffers.give(block)
-    >>> buffers.take((3, 2), np.float32).ctypes.data == where
-    True
-    """
-
-    def __init__(self) -> None:
-        self._free: list[NDArray[np.uint8]] = []
-        self._lock = Lock()
-
-    def take(self, shape: tuple[int, int], dtype: Any) -> Array:
-        """An array whose numbers are not set."""
-        size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-        with self._lock:
-            fits = [at for at, free in enumerate(self._free) if size <= len(free) <= 2 * size]
-            room = self._free.pop(fits[0]) if fits else np.empty(size, np.uint8)
-        taken: Array = room[:size].view(dtype).reshape(shape)
-        return taken
-
-    def give(self, array: Array) -> None:
-        """Nobody uses an array any more; one that was not taken here is left alone."""
-        room = array.base
-        if isinstance(room, np.ndarray) and room.dtype == np.uint8 and room.base is None:
-            with self._lock:
-                self._free = [*self._free[-KEPT + 1 :], room]
-
-
 class Workshop:
     """Does tasks. Operators and vectors are made known to it before the tasks that name them."""
 
@@ -132,12 +97,6 @@ class Workshop:
         self._buffers = Buffers()
         self._room = np.empty(0, np.uint8)
         self._sums_room = np.empty(0, np.float32)
-
-    def do(self, task: Task) -> Small:
-        """All three parts."""
-        small, stores = self.work(task, self.load(task))
-        self.store(stores)
-        return small
 
     def load(self, task: Task) -> Loaded:
         """Read what the task works on, but for what it gathers from."""
@@ -170,10 +129,6 @@ class Workshop:
                 self.storage.write_at(name, rows, offset)
             self.counts.bytes_written += rows.nbytes
             self._buffers.give(rows)
-
-    def let_go(self) -> None:
-        """Forget what was gathered from, and its memory."""
-        self._held, self._room, self._sums_room = None, np.empty(0, np.uint8), np.empty(0, np.float32)
 
     def _turn(self, task: Turn, loaded: Loaded) -> tuple[Small, Stores]:
         small, stores = self._sums(task.gram, task.sums), Stores()

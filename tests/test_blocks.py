@@ -25,6 +25,7 @@ from graphrefine.naming import identities
 from graphrefine.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine import Settings, refine
+from stopping import StoppedError, stop_after
 
 
 def graph_of(nodes: int, edges: int, *, seed: int, weighted: bool = False, directed: bool = False) -> Graph:
@@ -117,24 +118,6 @@ def test_every_verb_is_that_of_the_engine_in_memory(tmp_path: Path) -> None:
     for ours, theirs in zip(*results, strict=True):
         assert ours.shape == theirs.shape
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 if ours.dtype == np.float64 else 0)
-
-
-class StoppedError(Exception):
-    """The power went."""
-
-
-def stop_after(engine: BlockEngine, count: int) -> None:
-    """Let so many tasks be done, and no more."""
-    run, left = engine.executor.run, [count]
-
-    def stopping(tasks: Any) -> Any:
-        for found in run(tasks):
-            if left[0] == 0:
-                raise StoppedError
-            left[0] -= 1
-            yield found
-
-    engine.executor.run = stopping  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize(("count", "panel"), [(0, 64), (1, 32), (5, 64), (23, 32), (40, 64), (60, 32)])

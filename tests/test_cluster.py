@@ -26,6 +26,7 @@ from graphrefine.progress import Stages
 from graphrefine.refine import Settings, refine
 from graphrefine.stored import StoredGraph, open_stored, store
 from graphs import random_graph
+from stopping import StoppedError, stop_after
 
 pytest.importorskip("distributed")
 
@@ -97,25 +98,11 @@ def test_a_worker_that_is_killed_is_survived_with_the_right_bits(client: Any, tm
     assert 0 < report[address] < sum(report.values()) / 2  # it had its part until then, and what it did is counted
 
 
-def stopping(engine: BlockEngine, *, after: int) -> BlockEngine:
-    run, left = engine.executor.run, [after]
-
-    def running(tasks: Any) -> Any:
-        for found in run(tasks):
-            if left[0] == 0:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            yield found
-
-    engine.executor.run = running  # type: ignore[method-assign]
-    return engine
-
-
 def test_an_interrupted_run_goes_on_with_the_cuts_it_had(client: Any, tmp_path: Path) -> None:
     plain = random_graph(9000, degree=10, seed=6)
     graph, chosen, work = stored(tmp_path, plain), Settings(dim=32), str(tmp_path / "work")
-    first = stopping(cluster_engine(client, graph, work, columns=32), after=9)
-    with pytest.raises(KeyboardInterrupt):
+    first = stop_after(cluster_engine(client, graph, work, columns=32), 9)
+    with pytest.raises(StoppedError):
         refine(first, graph, chosen, Stages())
     # As if there were more workers now: cut anew, blocks and tasks would be others.
     again = cluster_engine(client, graph, work, columns=32, worker_memory=1 << 22)

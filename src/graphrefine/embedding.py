@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphrefine import beside
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.files import check_writable, replacing, replacing_folder
 from graphrefine.lookup import Lookup, Name, shown
 from graphrefine.recommending import best, excluded
+from graphrefine.search.asking import neighbors
 from graphrefine.sides import Side
 from graphrefine.uses import FoldMap, Uses, Weight
 from graphrefine.vector_formats import READ_ERRORS, Format, choose
@@ -52,6 +54,8 @@ class Embedding(Uses):
     recipe : dict
     degrees : ndarray of float32, (n,), or None
         Methods of graphrefine fill it in; files of formats that cannot hold it come back without.
+    path : Path or None
+        Where it was loaded from; what belongs to its vectors, such as an index, is kept beside that.
 
     Examples
     --------
@@ -63,6 +67,9 @@ class Embedding(Uses):
     >>> "eve" in embedding, embedding.index("bob"), len(embedding), embedding.dim
     (False, 1, 2, 2)
     """
+
+    path: Path | None = None
+    seen: beside.Stamp | None = None
 
     def __init__(
         self,
@@ -138,6 +145,8 @@ class Embedding(Uses):
         chosen = best(scores, n, without=np.array(without, np.int64))
         return list(zip(self.target_names[chosen].tolist(), scores[chosen].tolist(), strict=True))
 
+    neighbors = neighbors
+
     def __getitem__(self, name: Name) -> NDArray[np.float32]:
         """Give the vector of a node, by its name (not its row)."""
         vector: NDArray[np.float32] = self.vectors[self.index(name)]
@@ -211,6 +220,7 @@ class Embedding(Uses):
             raise FormatError(place, f"is a {kind}, so it cannot be read as {chosen.name}")
         try:
             embedding = cls.__new__(cls)
+            embedding.path, embedding.seen = place, beside.seen(place)  # before: a newer file would not match
             embedding._take(chosen.read(place))
         except FormatError:
             raise

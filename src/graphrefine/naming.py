@@ -168,9 +168,7 @@ def _from_objects(values: list[Any]) -> NDArray[Any]:
     texts = [None if _missing(value) else _text(value) for value in values]
     if len({*texts} - {None}) < len({*present}):
         clash = _clash(present)
-        raise InputError(
-            f"the ids {clash[0]!r} and {clash[1]!r} are both written {str(clash[0])!r}; rename one"
-        )
+        raise InputError(f"the ids {clash[0]!r} and {clash[1]!r} are both written {str(clash[0])!r}; rename one")
     return object_array(texts)
 
 
@@ -212,7 +210,6 @@ def _number_masked(source: NDArray[np.int64], target: NDArray[np.int64]) -> Numb
     values = [np.asarray(side) for side in (source, target)]
     names = np.unique(np.concatenate([v[~m] for v, m in zip(values, hidden, strict=True)]))
     first, second = (
-        np.where(m, -1, np.searchsorted(names, v)).astype(np.int32)
-        for v, m in zip(values, hidden, strict=True)
+        np.where(m, -1, np.searchsorted(names, v)).astype(np.int32) for v, m in zip(values, hidden, strict=True)
     )
     return first, second, names

@@ -249,5 +249,3 @@ def _differing(found: dict[str, Any], mark: dict[str, Any], name: str) -> str:
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     """As JSON gives it back."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
-
-

@@ -15,9 +15,7 @@ Floats = NDArray[np.float32]
 ROWS = 8192  # in a block that is set side by side
 
 
-def turn_to_axes(
-    out: Floats, side_by_side: Callable[[slice, Floats], None], *, columns: int, threads: int = 1
-) -> None:
+def turn_to_axes(out: Floats, side_by_side: Callable[[slice, Floats], None], *, columns: int, threads: int = 1) -> None:
     """Fill ``out`` (n, k) with unit rows: those of the whole, on its k leading principal axes.
 
     Parameters

@@ -53,9 +53,7 @@ def evaluate() -> None:
     ],
     short_help="How well the vectors tell the labels of the nodes.",
 )  # fmt: skip
-def labels(
-    embedding: str, labels: str, variable: str, format: str | None, as_json: bool, **protocol: Any
-) -> None:
+def labels(embedding: str, labels: str, variable: str, format: str | None, as_json: bool, **protocol: Any) -> None:
     """Node classification, the paper's way: Micro and Macro F1 of the labels in LABELS.
 
     LABELS is a table in text (node, label; several rows for a node with several labels) or a .mat file with the

@@ -55,9 +55,7 @@ class Places:
         size = max(min(2 * edges, SLOTS * n), 1 << 16)
         ends = np.concatenate([[0], _rounded(np.cumsum(weights) * (size / weights.sum()), rng)])
         table = np.repeat(by_class.indices.astype(np.int32), np.diff(ends))
-        return cls(
-            degrees, members, starts, table, ends[by_class.indptr], mixing, rng.permutation(n).astype(np.int32)
-        )
+        return cls(degrees, members, starts, table, ends[by_class.indptr], mixing, rng.permutation(n).astype(np.int32))
 
     def ends_of(self, first: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int32]:
         """Where edges that start at these nodes end."""

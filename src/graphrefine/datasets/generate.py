@@ -160,9 +160,7 @@ def _members(nodes: int, share: Floats, labels_per_node: float, rng: np.random.G
     return sp.csr_array((np.ones(len(rows), np.bool_), (rows, columns)), shape=(nodes, len(share)))
 
 
-def _labels(
-    places: Places, labelled: int | None, noise: float, share: Floats, rng: np.random.Generator
-) -> Labels:
+def _labels(places: Places, labelled: int | None, noise: float, share: Floats, rng: np.random.Generator) -> Labels:
     """The communities as labels, some of them wrong, of all nodes or of some."""
     n, classes = places.members.shape
     rows, columns = places.members.tocoo().coords

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from graphrefine.progress import Watcher
 
 
-def load(
-    name: str, *, download: bool = True, threads: int | None = None, progress: Watcher | None = None
-) -> Dataset:
+def load(name: str, *, download: bool = True, threads: int | None = None, progress: Watcher | None = None) -> Dataset:
     """One of the paper's graphs, with its labels.
 
     It is looked for in the folder that ``GRAPHREFINE_DATA`` names, then in the cache (``GRAPHREFINE_CACHE``, or the

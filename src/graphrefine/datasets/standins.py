@@ -57,9 +57,7 @@ def standin(name: str, *, seed: int = 0, threads: int | None = None) -> Dataset:
     from graphrefine.datasets.generate import block_model
 
     entry = find(name)
-    drawn = block_model(
-        entry.nodes, entry.edges, classes=entry.classes, seed=seed, threads=threads, **STANDINS[name]
-    )
+    drawn = block_model(entry.nodes, entry.edges, classes=entry.classes, seed=seed, threads=threads, **STANDINS[name])
     return replace(
         drawn,
         name=name,

@@ -286,17 +286,13 @@ class LocalEngine:
     def _ordered(self, x: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
         return x if x is None or self.order is None else x[self.order]
 
-    def _pattern(
-        self, operator: Operator
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
+    def _pattern(self, operator: Operator) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
         key = operator.transposed and self.graph.directed
         if key not in self._patterns:
             graph = operator.pattern
             self._patterns[key] = (
                 (graph.indptr, graph.indices, graph.weights)
                 if self.order is None
-                else self.kernels.permute(
-                    graph.indptr, graph.indices, graph.weights, self.order, threads=self.threads
-                )
+                else self.kernels.permute(graph.indptr, graph.indices, graph.weights, self.order, threads=self.threads)
             )
         return self._patterns[key]

@@ -313,5 +313,3 @@ class Workshop:
         if sums:
             small["sums"] = np.zeros(padded)
         return small
-
-

@@ -135,9 +135,7 @@ def evaluate_labels(
     job = partial(_score, rows, indicator, candidates=candidates, seed=seed)
     outcomes = list(_in_parallel(job, splits, threads=threads, progress=progress))
     return LabelScores(
-        ratios=tuple(
-            _gather(ratio, outcomes[place * repeats :][:repeats]) for place, ratio in enumerate(ratios)
-        ),
+        ratios=tuple(_gather(ratio, outcomes[place * repeats :][:repeats]) for place, ratio in enumerate(ratios)),
         nodes=len(rows),
         classes=len(occupied),
         unlabelled=unlabelled,
@@ -266,9 +264,7 @@ def _gather(ratio: float, outcomes: Sequence[_Outcome]) -> RatioScores:
     )
 
 
-def _choose(
-    rows: NDArray[np.float32], targets: Bool, *, candidates: tuple[float, ...], key: tuple[int, ...]
-) -> float:
+def _choose(rows: NDArray[np.float32], targets: Bool, *, candidates: tuple[float, ...], key: tuple[int, ...]) -> float:
     """The C of the best mean F1 on held-out parts of the training nodes; the smallest of equals."""
     if len(candidates) == 1:
         return candidates[0]

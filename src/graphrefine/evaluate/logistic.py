@@ -136,9 +136,7 @@ class _Point(NamedTuple):
             part[classes] = replacement
 
 
-def _newton(
-    design: Float32, targets: Bool, weights: Float64, *, C: float, tol: float, spectrum: Float64
-) -> Float64:
+def _newton(design: Float32, targets: Bool, weights: Float64, *, C: float, tol: float, spectrum: Float64) -> Float64:
     """Minimise for every class (a row of `targets` and of `weights`) from where `weights` is."""
     solution = weights.copy()
     active = np.arange(len(weights))

@@ -141,26 +141,20 @@ def find_column(column: Column, names: list[str] | None, count: int) -> int:
             return names.index(column)
         if not column.isdecimal():
             known = f"the columns are {', '.join(map(repr, names))}" if names else "the columns have no names"
-            raise InputError(
-                f"there is no column {column!r}; {known}; a position from 0 to {count - 1} works too"
-            )
+            raise InputError(f"there is no column {column!r}; {known}; a position from 0 to {count - 1} works too")
     position = int(column)
     if isinstance(column, bool) or not 0 <= position < count:
         raise InputError(f"there is no column {column!r}; positions go from 0 to {count - 1}")
     return position
 
 
-def _weight_column(
-    names: list[str] | None, numeric: list[bool], taken: set[int], options: Options
-) -> int | None:
+def _weight_column(names: list[str] | None, numeric: list[bool], taken: set[int], options: Options) -> int | None:
     if options.weights is False:
         return None
     if options.weights is not None:
         found = find_column(options.weights, names, len(numeric))
         if found in taken:
-            raise InputError(
-                f"the weights cannot be column {_label(found, names)}: that is an end of the edges"
-            )
+            raise InputError(f"the weights cannot be column {_label(found, names)}: that is an end of the edges")
         return found
     others = [at for at in range(len(numeric)) if at not in taken]
     if names is not None:

@@ -27,9 +27,7 @@ def load(source: Source, options: Options) -> EdgeTable:
     try:
         reader.parser.Parse(source.data, True)
     except expat.ExpatError as error:
-        raise source.error(
-            f"this is not well-formed XML: {expat.ErrorString(error.code)}", line=error.lineno
-        ) from None
+        raise source.error(f"this is not well-formed XML: {expat.ErrorString(error.code)}", line=error.lineno) from None
     source.release()
     return reader.table()
 

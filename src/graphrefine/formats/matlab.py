@@ -134,12 +134,7 @@ def _read_sparse(
 def _sparse(
     inflater: _Inflater, flags: int, dimensions: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
-    if (
-        flags & 0xFF != _SPARSE_CLASS
-        or flags & _COMPLEX
-        or len(dimensions) != 2
-        or dimensions[0] != dimensions[1]
-    ):
+    if flags & 0xFF != _SPARSE_CLASS or flags & _COMPLEX or len(dimensions) != 2 or dimensions[0] != dimensions[1]:
         raise _OtherLayoutError  # the general way has the words for what is wrong
     rows, starts = inflater.element(), inflater.element()
     if len(starts) != dimensions[1] + 1 or starts[-1] > len(rows):

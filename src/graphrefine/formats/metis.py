@@ -38,9 +38,7 @@ def load(source: Source, options: Options) -> EdgeTable:
             raise source.error("a neighbour stands without its weight", line=number)
     counts = np.array([len(row) // step for row in fields])
     if counts.sum() != 2 * edges:
-        raise source.error(
-            f"the first line promises {edges} edges, so {2 * edges} neighbours, not {counts.sum()}"
-        )
+        raise source.error(f"the first line promises {edges} edges, so {2 * edges} neighbours, not {counts.sum()}")
     tokens = [token for row in fields for token in row]
     target = _neighbours(source, body, fields, (nodes, step))
     values = None

@@ -136,9 +136,7 @@ def _load_table(table: Any, options: Options) -> EdgeTable:
     frames = (table.iloc[:, at] if hasattr(table, "iloc") else table[names[at]] for at in range(len(names)))
     columns = [np.asarray(frame.to_numpy()) for frame in frames]
     chosen = choose_columns(names, [each.dtype.kind in "iuf" for each in columns], options)
-    weights = (
-        None if chosen.weight is None else check_weights(columns[chosen.weight], len(columns[chosen.weight]))
-    )
+    weights = None if chosen.weight is None else check_weights(columns[chosen.weight], len(columns[chosen.weight]))
     ends = number(columns[chosen.source], columns[chosen.target], threads=options.threads)
     return EdgeTable(ends, weights, chosen.report)
 
@@ -147,9 +145,7 @@ def _load_array(array: Any, options: Options) -> EdgeTable | MatrixTable:
     values = np.asarray(array)
     shape = values.shape
     if values.ndim != 2 or 0 in shape:
-        raise InputError(
-            f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}"
-        )
+        raise InputError(f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}")
     if shape in ((2, 2), (3, 3), (2, 3)):
         raise InputError(
             f"an array of shape {shape} can be read in more than one way: use "
@@ -183,9 +179,7 @@ def _load_records(records: Iterable[Any], options: Options) -> EdgeTable:
     weights = options.weights
     if width == 3 and weights is None:
         weights = np.array([record[2] for record in listed])
-    return EdgeTable(
-        number(ids[:, 0], ids[:, 1], threads=options.threads), _edge_weights(weights, len(listed))
-    )
+    return EdgeTable(number(ids[:, 0], ids[:, 1], threads=options.threads), _edge_weights(weights, len(listed)))
 
 
 def _edge_weights(weights: Any, count: int) -> NDArray[np.float32] | None:

@@ -124,9 +124,7 @@ def deal_arcs(
     both: bool,
     threads: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
-def inspect_rows(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None
-) -> int: ...
+def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None) -> int: ...
 def random_walks(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
@@ -177,3 +175,16 @@ class SkipGram:
         last_rate: float,
         threads: int,
     ) -> None: ...
+
+def nearest(
+    queries: NDArray[np.float32],
+    rows: NDArray[np.float32],
+    found: NDArray[np.int64],
+    scores: NDArray[np.float32],
+    *,
+    scale: NDArray[np.float32] | None,
+    added: NDArray[np.float32] | None,
+    bounds: NDArray[np.int64] | None,
+    left_out: NDArray[np.int64] | None,
+    threads: int,
+) -> None: ...

@@ -60,9 +60,7 @@ def row_sums(
     return sums
 
 
-def split_rows(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], firsts: NDArray[np.int32]
-) -> NDArray[np.int64]:
+def split_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], firsts: NDArray[np.int32]) -> NDArray[np.int64]:
     """See `graphrefine.kernels.Kernels.split_rows`."""
     cuts = np.empty((len(firsts), len(indptr) - 1), np.int64)
     _native.split_rows(indptr, indices, firsts, cuts)

@@ -240,9 +240,7 @@ def row_sums(
     return np.asarray(sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(scale))) @ scale)
 
 
-def split_rows(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], firsts: NDArray[np.int32]
-) -> NDArray[np.int64]:
+def split_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], firsts: NDArray[np.int32]) -> NDArray[np.int64]:
     """See `graphrefine.kernels.Kernels.split_rows`."""
     cuts = np.empty((len(firsts), len(indptr) - 1), np.int64)
     for c, first in enumerate(firsts.tolist()):

@@ -52,9 +52,7 @@ def build_rows(
     return indptr, columns.astype(np.int32), kept, tally
 
 
-def inspect_rows(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None
-) -> int:
+def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None) -> int:
     """See `graphrefine.kernels.ingest.inspect_rows`."""
     nodes, entries = len(indptr) - 1, len(indices)
     counts = np.diff(indptr)

@@ -61,9 +61,7 @@ def check_report_folder(
     return _results(target)
 
 
-def write_report(
-    folder: FilePath, report: Report, results: Mapping[str, Any], *, beside: Collection[str] = ()
-) -> None:
+def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *, beside: Collection[str] = ()) -> None:
     """Write a report, replacing its earlier version in one step or, if anything fails, not at all.
 
     Parameters

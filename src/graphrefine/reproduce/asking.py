@@ -114,9 +114,7 @@ def ask_scores(
     }
 
 
-def score_job(
-    setup: Setup, source: Source, method: str, ratios: Sequence[float], seed: int, **settings: Any
-) -> Job:
+def score_job(setup: Setup, source: Source, method: str, ratios: Sequence[float], seed: int, **settings: Any) -> Job:
     """A question for `work_scores.score`; the settings that it depends on are all in it."""
     preset = settings.pop("preset", None)
     dim = min(setup.dim, settings.pop("dim", setup.dim))

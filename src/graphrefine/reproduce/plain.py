@@ -184,5 +184,3 @@ def staged_refine(
         sketch = gaussian(A.shape[0], dim, seed=seed, dtype=dtype)
     found = rbqr(M, sketch, block=block, power=power, clock=clock)
     return filtered(A, found.R, clock), clock
-
-

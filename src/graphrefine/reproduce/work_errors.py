@@ -53,9 +53,7 @@ def _bound_at(
     }
 
 
-def _factors_at(
-    M: sp.csr_array, values: Array, scheme: str, power: int, asked: Mapping[str, Any]
-) -> dict[str, float]:
+def _factors_at(M: sp.csr_array, values: Array, scheme: str, power: int, asked: Mapping[str, Any]) -> dict[str, float]:
     """The factor c' by which the errors of a scheme exceed the best of rank k, in two norms.
 
     Halko, Martinsson and Tropp speak of the spectral norm; Theorem 1 is stated in Frobenius'.

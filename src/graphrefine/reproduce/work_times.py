@@ -153,9 +153,7 @@ def stages_of(graph: Graph, shape: tuple[int, int, int], *, seed: int, rounds: i
     return {"plain": _least(plain_rounds), "graphrefine": _least(own_rounds)}
 
 
-def staged_own(
-    graph: Graph, *, dim: int, block: int, power: int, seed: int
-) -> tuple[NDArray[np.float32], Clock]:
+def staged_own(graph: Graph, *, dim: int, block: int, power: int, seed: int) -> tuple[NDArray[np.float32], Clock]:
     """What ``embed(..., preset="paper", threads=1)`` does, with a clock at every stage."""
     clock = Clock()
     with clock("proximity"):

@@ -156,9 +156,7 @@ def _checked_meta(path: Path, text: bytes) -> dict[str, Any]:
     if mark != MARK:
         raise FormatError(path, f"meta.json is of {mark!r}, not of a graphrefine embedding")
     if version != FORMAT_VERSION:
-        raise FormatError(
-            path, f"has layout {version}, but this graphrefine reads {FORMAT_VERSION}; upgrade it"
-        )
+        raise FormatError(path, f"has layout {version}, but this graphrefine reads {FORMAT_VERSION}; upgrade it")
     expected = {"nodes": int, "dim": int, "names": str, "files": dict, "recipe": dict}
     for key, kind in expected.items():
         if not isinstance(meta.get(key), kind):

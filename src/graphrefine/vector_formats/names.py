@@ -47,9 +47,7 @@ def as_names(names: Any, count: int) -> Names:
         return np.arange(count, dtype=np.int64)
     array = names if isinstance(names, np.ndarray) else _to_array(names)
     if array.shape != (count,):
-        raise InputError(
-            f"names has the shape {array.shape}, but there must be one for each of {count} vectors"
-        )
+        raise InputError(f"names has the shape {array.shape}, but there must be one for each of {count} vectors")
     if count == 0:
         return np.arange(0, dtype=np.int64)
     if array.dtype.kind in "iu":

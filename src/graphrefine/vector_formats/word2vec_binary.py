@@ -28,12 +28,7 @@ def write(path: Path, parts: Parts) -> None:
             numbers = parts.vectors[rows].astype("<f4", copy=False).tobytes()
             texts = encode_all(parts.names[rows])
             file.write(
-                b"".join(
-                    [
-                        b"%s %s" % (text, numbers[at * width : (at + 1) * width])
-                        for at, text in enumerate(texts)
-                    ]
-                )
+                b"".join([b"%s %s" % (text, numbers[at * width : (at + 1) * width]) for at, text in enumerate(texts)])
             )
 
 

@@ -24,6 +24,7 @@ void bind_order(nb::module_ &module);
 void bind_walks(nb::module_ &module);
 void bind_pairs(nb::module_ &module);
 void bind_skipgram(nb::module_ &module, const std::string &simd);
+void bind_nearest(nb::module_ &module, const std::string &simd);
 
 namespace {
 
@@ -175,6 +176,7 @@ NB_MODULE(_native, module) {
     bind_walks(module);
     bind_pairs(module);
     bind_skipgram(module, arithmetic().name);
+    bind_nearest(module, arithmetic().name);
 
     nb::class_<Product>(module, "Product")
         .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>, std::int64_t, std::optional<Vector<const float>>,

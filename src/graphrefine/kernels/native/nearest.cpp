@@ -1,0 +1,118 @@
+// The nearest rows of queries: rows shared among threads in chunks, each thread with heaps of its own, merged in the end.
+#include "arrays.h"
+#include "nearest.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+constexpr std::int64_t CHUNK = 1024;  // rows that a thread takes at a time
+
+Scan fastest = scan_baseline;
+
+using Matrix = nb::ndarray<const float, nb::ndim<2>, nb::device::cpu>;
+template <class T> using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Numbers = std::optional<Vector<const float>>;
+
+void need(bool holds, const char *what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+std::vector<float> packed(const Matrix &queries) {
+    const std::int64_t count = static_cast<std::int64_t>(queries.shape(0)), columns = static_cast<std::int64_t>(queries.shape(1));
+    std::vector<float> all(static_cast<std::size_t>((count + GROUP - 1) / GROUP * GROUP * columns));
+    for (std::int64_t i = 0; i < count; ++i)
+        for (std::int64_t c = 0; c < columns; ++c)
+            all[static_cast<std::size_t>((i / GROUP * columns + c) * GROUP + i % GROUP)] = queries.data()[i * queries.stride(0) + c];
+    return all;
+}
+
+struct Heaps {
+    std::vector<float> scores;
+    std::vector<std::int64_t> rows;
+
+    Heaps(std::int64_t queries, std::int64_t keep)
+        : scores(static_cast<std::size_t>(queries * keep), -std::numeric_limits<float>::infinity()),
+          rows(static_cast<std::size_t>(queries * keep), -1) {}
+};
+
+// The best of all threads' heaps for one query, best first; of equal scores the earlier row.
+void merge(const std::vector<Heaps> &heaps, std::int64_t query, std::int64_t keep, std::int64_t *rows, float *scores) {
+    std::vector<std::pair<float, std::int64_t>> all;
+    for (const Heaps &own : heaps)
+        for (std::int64_t i = query * keep; i < (query + 1) * keep; ++i)
+            if (own.rows[static_cast<std::size_t>(i)] >= 0)
+                all.emplace_back(-own.scores[static_cast<std::size_t>(i)], own.rows[static_cast<std::size_t>(i)]);
+    const std::size_t count = std::min(all.size(), static_cast<std::size_t>(keep));
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(keep); ++i) {
+        rows[i] = i < count ? all[i].second : -1;
+        scores[i] = i < count ? -all[i].first : -std::numeric_limits<float>::infinity();
+    }
+}
+
+void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t> &found, const Table<float> &scores, const Numbers &scale,
+             const Numbers &added, const std::optional<Vector<const std::int64_t>> &bounds,
+             const std::optional<Vector<const std::int64_t>> &left_out, int threads) {
+    need(queries.shape(1) == rows.shape(1), "queries and rows must have the same columns");
+    need(rows.shape(0) == 0 || rows.shape(1) <= 1 || rows.stride(1) == 1, "the numbers of a row must lie beside each other");
+    need(queries.shape(0) == 0 || queries.shape(1) <= 1 || queries.stride(1) == 1, "the numbers of a query must lie beside each other");
+    need(found.shape(0) == queries.shape(0) && scores.shape(0) == queries.shape(0) && found.shape(1) == scores.shape(1),
+         "`found` and `scores` must have one row for each query, and be alike");
+    for (const Numbers *each : {&scale, &added})
+        need(!*each || (*each)->shape(0) == rows.shape(0), "`scale` and `added` must have one number for each row");
+    need(bounds.has_value() == left_out.has_value(), "`bounds` and `left_out` belong together");
+    if (bounds) {
+        need(bounds->shape(0) == queries.shape(0) + 1, "`bounds` must have one entry more than there are queries");
+        need(bounds->data()[0] == 0 && bounds->data()[queries.shape(0)] == static_cast<std::int64_t>(left_out->shape(0)),
+             "`bounds` must run from 0 to the length of `left_out`");
+        for (std::size_t i = 0; i < queries.shape(0); ++i) need(bounds->data()[i] <= bounds->data()[i + 1], "`bounds` must not decrease");
+    }
+    Rows view;
+    view.data = rows.data(), view.count = static_cast<std::int64_t>(rows.shape(0));
+    view.columns = static_cast<std::int64_t>(rows.shape(1)), view.stride = view.count ? rows.stride(0) : 0;
+    view.scale = scale ? scale->data() : nullptr, view.added = added ? added->data() : nullptr;
+    const std::int64_t keep = static_cast<std::int64_t>(found.shape(1));
+
+    nb::gil_scoped_release released;
+    const std::vector<float> together = packed(queries);
+    Queries asked;
+    asked.packed = together.data(), asked.count = static_cast<std::int64_t>(queries.shape(0));
+    asked.bounds = bounds ? bounds->data() : nullptr, asked.left_out = left_out ? left_out->data() : nullptr;
+    if (keep == 0 || asked.count == 0) return;
+    threads = static_cast<int>(std::clamp<std::int64_t>((view.count + CHUNK - 1) / CHUNK, 1, threads));
+    std::vector<Heaps> heaps(static_cast<std::size_t>(threads), Heaps(asked.count, keep));
+    std::atomic<std::int64_t> next{0};
+    parallel(threads, [&](int thread) {
+        Heaps &own = heaps[static_cast<std::size_t>(thread)];
+        const Best best{own.scores.data(), own.rows.data(), keep};
+        for (std::int64_t first; (first = next.fetch_add(CHUNK)) < view.count;)
+            fastest(view, asked, best, first, std::min(first + CHUNK, view.count));
+    });
+    for (std::int64_t query = 0; query < asked.count; ++query)
+        merge(heaps, query, keep, found.data() + query * keep, scores.data() + query * keep);
+}
+
+}  // namespace
+
+void bind_nearest(nb::module_ &module, const std::string &simd) {
+#ifdef GRAPHREFINE_X86
+    if (simd == "avx2") fastest = scan_avx2;
+    if (simd == "avx512") fastest = scan_avx512;
+#endif
+    module.def("nearest", &nearest, "queries"_a, "rows"_a, "found"_a, "scores"_a, nb::kw_only(), "scale"_a.none(), "added"_a.none(),
+               "bounds"_a.none(), "left_out"_a.none(), "threads"_a);
+}

@@ -1,0 +1,54 @@
+"""The nearest rows of queries, in NumPy: the same as the compiled kernel, but for the rounding of sums."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+_CELLS = 1 << 24  # scores in memory at a time
+
+
+def nearest(
+    queries: Floats,
+    rows: Floats,
+    found: Ints,
+    scores: Floats,
+    *,
+    scale: Floats | None,
+    added: Floats | None,
+    bounds: Ints | None,
+    left_out: Ints | None,
+    threads: int,
+) -> None:
+    """See `graphrefine.kernels.nearest.nearest`; BLAS has threads of its own."""
+    found[:], scores[:] = -1, -np.inf
+    block = max(_CELLS // max(len(queries), 1), 256)
+    for lo in range(0, len(rows), block):
+        each = queries @ rows[lo : lo + block].T  # (q, block)
+        if scale is not None:
+            each *= scale[lo : lo + block]
+        if added is not None:
+            each += added[lo : lo + block]
+        if bounds is not None and left_out is not None:
+            query = np.repeat(np.arange(len(queries)), np.diff(bounds))
+            here = (left_out >= lo) & (left_out < lo + block)
+            each[query[here], left_out[here] - lo] = -np.inf
+        each[np.isnan(each)] = -np.inf
+        _merge(found, scores, each, lo)
+
+
+def _merge(found: Ints, scores: Floats, each: Floats, first: int) -> None:
+    """Take up the scores of a block of rows, the first of which has the number `first`."""
+    keep = found.shape[1]
+    for query, row_scores in enumerate(each):
+        wanted = np.flatnonzero(row_scores > (scores[query, -1] if keep else np.inf))
+        if len(wanted) > keep:  # those at or above the last one that is wanted: few, unless most are equal
+            least = np.partition(row_scores[wanted], len(wanted) - keep)[len(wanted) - keep]
+            wanted = wanted[row_scores[wanted] >= least]
+        rows = np.concatenate([found[query], wanted + first])
+        all_scores = np.concatenate([scores[query], row_scores[wanted]])
+        order = np.argsort(-all_scores, kind="stable")[:keep]  # earlier rows come first, so ties stay in their order
+        found[query], scores[query] = rows[order], all_scores[order]

@@ -19,6 +19,7 @@ from graphrefine.commands.fold_in import fold_in
 from graphrefine.commands.info import info
 from graphrefine.commands.ingest import ingest
 from graphrefine.commands.methods import methods
+from graphrefine.commands.neighbors import neighbors
 from graphrefine.commands.reproduce import reproduce
 from graphrefine.commands.tune import tune
 
@@ -34,9 +35,10 @@ def cli() -> None:
     graphrefine evaluate labels friends labels.csv  how well the vectors tell the labels
     graphrefine compare friends.csv                 which method is best on it, and what each costs
     graphrefine tune friends.csv -o settings.json   which settings are best on it
+    graphrefine neighbors friends ada               who is most like her
     graphrefine convert friends friends.parquet     any format to any other
     """  # noqa: D301  click wants the character itself, not its name
 
 
-for command in (embed, info, ingest, evaluate, compare, tune, fold_in, convert, methods, reproduce, demo):
+for command in (embed, info, ingest, evaluate, compare, tune, neighbors, fold_in, convert, methods, reproduce, demo):
     cli.add_command(command)

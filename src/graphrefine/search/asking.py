@@ -86,23 +86,46 @@ def neighbors(
     >>> people.neighbors(vectors=[0, 2], k=1)
     [Neighbor(node='cy', score=1.0)]
     """
-    if (nodes is None) == (vectors is None):
-        raise InputError("give either nodes or vectors to find the neighbours of, not both")
-    allowed = allowed_rows(embedding, among=among, labels=labels, label=label)
     search = Search(embedding, score, index=index, threads=threads)
+    single = is_name(nodes) if vectors is None else np.ndim(np.asarray(vectors)) == 1
+    found = ask(
+        search,
+        [nodes] if is_name(nodes) else nodes,
+        vectors=None if vectors is None else np.atleast_2d(np.asarray(vectors)),
+        k=k,
+        among=among,
+        labels=labels,
+        label=label,
+        unlinked=unlinked,
+        side=side,
+    )
+    return found[0] if single else found
+
+
+def ask(
+    search: Search,
+    nodes: Any,
+    *,
+    vectors: ArrayLike | None = None,
+    k: int = 10,
+    among: Any = None,
+    labels: Any = None,
+    label: str | None = None,
+    unlinked: Any = None,
+    side: Side | None = None,
+) -> list[list[Neighbor]]:
+    """The neighbours of several nodes, or vectors, by a `Search` that is there already; see `neighbors`."""
+    embedding = search.embedding
+    if (nodes is None) == (vectors is None):
+        raise InputError("give either nodes or vectors to find the neighbours of")
+    allowed = allowed_rows(embedding, among=among, labels=labels, label=label)
     if nodes is None:
         if unlinked is not None:
             raise InputError("unlinked: a vector has no edges; give nodes, or leave it out")
-        asked = np.asarray(vectors)
-        single = asked.ndim == 1
-        found = search.nearest(vectors=np.atleast_2d(asked), k=k, among=allowed)
-    else:
-        single = is_name(nodes)
-        rows = rows_of(embedding, [nodes] if single else nodes, side)
-        without = None if unlinked is None else linked_rows(embedding, rows, as_graph(unlinked))
-        found = search.nearest(rows=rows, k=k, among=allowed, without=without)
-    every = named(embedding, found)
-    return every[0] if single else every
+        return named(embedding, search.nearest(vectors=vectors, k=k, among=allowed))
+    rows = rows_of(embedding, nodes, side)
+    without = None if unlinked is None else linked_rows(embedding, rows, as_graph(embedding, unlinked))
+    return named(embedding, search.nearest(rows=rows, k=k, among=allowed, without=without))
 
 
 def named(embedding: Embedding, found: Found) -> list[list[Neighbor]]:
@@ -155,12 +178,15 @@ def labelled_rows(embedding: Embedding, labels: Any, label: str) -> Mask:
     return mask
 
 
-def as_graph(graph: Any) -> Graph:
-    """A graph, read if it is not one yet."""
+def as_graph(embedding: Embedding, graph: Any) -> Graph:
+    """A graph; if it is yet to be read, directed or bipartite as that of the embedding was."""
     from graphrefine.graph import Graph
     from graphrefine.reader import read
 
-    return graph if isinstance(graph, Graph) else read(graph)
+    if isinstance(graph, Graph):
+        return graph
+    how: dict[str, Any] = {"directed": embedding.recipe.get("directed"), "bipartite": embedding.sides.kind == "rows"}
+    return read(graph, **{name: True for name, wanted in how.items() if wanted})
 
 
 def linked_rows(embedding: Embedding, rows: Rows, graph: Graph) -> list[Rows]:

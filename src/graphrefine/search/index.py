@@ -5,7 +5,7 @@ A score ``query . (s_v y_v) + t_v`` is an inner product of longer vectors, all o
 ``(query, 1, 0) . (s_v y_v, t_v, sqrt(M^2 - |s_v y_v|^2 - t_v^2))``,
 
 and among vectors of one length the largest inner product is the smallest distance, which is what such an index is good
-at. It keeps numbers of 16 bits, and gives candidates; their scores are formed again from the vectors. How widely it
+at. It keeps bfloat16, and gives candidates; their scores are formed again from the vectors. How widely it
 looks is settled when it is made, by exact search for some nodes.
 
 ::
@@ -186,9 +186,7 @@ def _graph(answers: Terms, threads: int, stages: Stages) -> tuple[Any, float]:
     length = _longest(answers)
     dim = answers.vectors.shape[1]
     unit = plain and answers.scale is not None
-    graph = Graph(
-        ndim=dim if unit else dim + 2, metric="ip", dtype="f16", connectivity=16, expansion_add=128, expansion_search=64
-    )
+    graph = Graph(ndim=dim if unit else dim + 2, metric="ip", dtype="bf16", connectivity=16, expansion_add=64)
     for lo in range(0, len(answers.vectors), _ADDED):
         some = answers.part(slice(lo, lo + _ADDED))
         rows = np.arange(lo, lo + len(some.vectors))
@@ -223,7 +221,7 @@ def _longest(answers: Terms) -> float:
 
 
 def _longer(vectors: Floats, added: Floats | None, length: float) -> Floats:
-    """Vectors with two columns more, all of one length; divided by it, as 16 bits do not reach far."""
+    """Vectors with two columns more, all of one length, which is made 1."""
     extra = np.zeros(len(vectors), np.float32) if added is None else np.where(np.isfinite(added), added, 0)
     rest = length**2 - np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64) - extra.astype(np.float64) ** 2
     columns = (vectors, extra[:, None], np.sqrt(np.maximum(rest, 0))[:, None])

@@ -119,6 +119,7 @@ def test_the_commands() -> None:
         "compare",
         "reproduce",
         "fold-in",
+        "neighbors",
         "tune",
     }
     assert set(cli.commands["evaluate"].commands) == {"labels", "links", "reconstruction"}  # type: ignore[attr-defined]

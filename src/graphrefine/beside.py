@@ -7,7 +7,6 @@ A companion is a folder: ``friends.index`` beside ``friends``, ``friends.parquet
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from pathlib import Path
 from typing import Any, Protocol
@@ -85,7 +84,7 @@ def read_meta(folder: Path, mark: str) -> dict[str, Any] | None:
 
 def check_ours(folder: Path, mark: str) -> None:
     """Raise OutputError unless a folder is empty or a companion of this kind: anything else would be lost."""
-    if any(os.scandir(folder)) and read_meta(folder, mark) is None:
+    if any(folder.iterdir()) and read_meta(folder, mark) is None:
         raise OutputError(f"{folder}: is a folder but no {mark}, and would be lost; move it away")
 
 

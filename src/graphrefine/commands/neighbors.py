@@ -86,7 +86,7 @@ def neighbors(
         if not found:
             note(f"note: nothing is near {node!r}: its vector is zero, or nothing may be found")
     if search.index is not None:
-        where = search.index.path or "in memory: there is no file to keep it beside"
+        where = search.index.path or f"is not kept ({search.index.problem})"
         note(f"index {where}: recall@10 {search.index.recall:.3f}; {len(asking)} searched in {seconds(spent)}")
     return None
 

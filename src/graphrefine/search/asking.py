@@ -185,8 +185,9 @@ def as_graph(embedding: Embedding, graph: Any) -> Graph:
 
     if isinstance(graph, Graph):
         return graph
-    how: dict[str, Any] = {"directed": embedding.recipe.get("directed"), "bipartite": embedding.sides.kind == "rows"}
-    return read(graph, **{name: True for name, wanted in how.items() if wanted})
+    kinds = {"directed": embedding.recipe.get("directed"), "bipartite": embedding.sides.kind == "rows"}
+    how: dict[str, Any] = {name: True for name, wanted in kinds.items() if wanted}
+    return read(graph, **how)
 
 
 def linked_rows(embedding: Embedding, rows: Rows, graph: Graph) -> list[Rows]:

@@ -63,6 +63,7 @@ class Index:
     path: Path | None  # the folder beside the embedding; None: in memory
     made: bool  # now, or found
     threads: int
+    problem: str = "the embedding is in no file"  # why it is not kept
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -110,7 +111,8 @@ def open_index(
         return index
     try:
         _keep(index, folder, embedding, score)
-    except OutputError:
+    except OutputError as error:
+        index.problem = str(error)
         return index
     return _opened(folder, embedding, score, threads=threads, made=True) or index
 

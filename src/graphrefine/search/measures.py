@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SCORES = ("cosine", "dot", "link")
 
+_BLOCK = 1 << 14  # rows looked at in one go
+
 Floats = NDArray[np.float32]
 
 
@@ -85,8 +87,11 @@ def ways(embedding: Embedding, score: str) -> tuple[Way, ...]:
 def _terms(embedding: Embedding, score: str) -> Terms:
     vectors = embedding.vectors
     inverse = inverse_lengths(vectors)
-    if not np.isfinite(inverse).all() or not inverse.any():  # an infinite length gives 0
-        check_finite(vectors, embedding.names)
+    suspects = np.flatnonzero(inverse == 0)  # rows of zeros, of NaN, of infinite numbers
+    for lo in range(0, len(suspects), _BLOCK):
+        some = suspects[lo : lo + _BLOCK]
+        if not np.isfinite(vectors[some]).all():
+            check_finite(vectors, embedding.names)
     if score == "dot" or (score == "link" and embedding.sides.kind is not None):
         return Terms(vectors, None, None)
     if score == "link" and embedding.degrees is not None:

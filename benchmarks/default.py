@@ -60,9 +60,7 @@ def cells(vectors: NDArray[np.floating], labels: Labels, *, ratios: tuple[float,
     return np.array([[at.micro_mean, at.macro_mean] for at in scores.ratios])
 
 
-def mean_micro(
-    vectors: NDArray[np.floating], *, labels: Labels, ratios: tuple[float, ...], repeats: int
-) -> float:
+def mean_micro(vectors: NDArray[np.floating], *, labels: Labels, ratios: tuple[float, ...], repeats: int) -> float:
     return float(cells(vectors, labels, ratios=ratios, repeats=repeats, C=1.0)[:, 0].mean())
 
 

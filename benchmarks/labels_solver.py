@@ -47,9 +47,7 @@ def embedded(path: Path) -> NDArray[Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graph", default="blogcatalog.mat", help="a file of GRAPHREFINE_DATA")
     parser.add_argument("--vectors", type=Path, help="a .npy file with a row for each node")
     parser.add_argument("--repeats", type=int, default=3)
@@ -65,12 +63,8 @@ def main() -> None:
 
 def compare(rows: NDArray[np.float32], path: Path, *, repeats: int, C: float) -> None:
     truth = read_labels(path).indicator
-    print(
-        f"{path.name}: {truth.shape[0]} nodes, {truth.shape[1]} classes, C = {C:g}, {repeats} splits a ratio"
-    )
-    print(
-        "train  Micro/Macro liblinear  ours          |d mean|     max |d| of a split  max |d score|  seconds"
-    )
+    print(f"{path.name}: {truth.shape[0]} nodes, {truth.shape[1]} classes, C = {C:g}, {repeats} splits a ratio")
+    print("train  Micro/Macro liblinear  ours          |d mean|     max |d| of a split  max |d score|  seconds")
     total = np.zeros(2)
     for ratio in RATIOS:
         f1, seconds, apart = np.zeros((2, repeats, 2)), np.zeros(2), 0.0

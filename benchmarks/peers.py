@@ -58,9 +58,7 @@ def contend(contender: str, name: str) -> None:
         from graphrefine.methods import embed_graph, settings
 
         method, preset = OURS[contender]
-        work: Callable[[], object] = partial(
-            embed_graph, read, settings(method, preset), method=method, threads=1
-        )
+        work: Callable[[], object] = partial(embed_graph, read, settings(method, preset), method=method, threads=1)
     elif contender == "fastrp":
         import fastrp
 

@@ -107,9 +107,7 @@ def refuses(*arguments: str | Path, folder: Path, expected: tuple[str, ...], std
 
 def contents(folder: Path) -> dict[str, bytes | None]:
     """Every file below a folder (None: a folder), hidden ones too."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")
-    }
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
 def ring_of_cliques(cliques: int = 4, size: int = 5) -> NDArray[np.int64]:

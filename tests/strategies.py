@@ -16,9 +16,7 @@ WORDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_si
 
 
 @st.composite
-def edge_lists(
-    draw: st.DrawFn, *, ids: st.SearchStrategy[str] | None = None, weighted: bool = True
-) -> list[Edge]:
+def edge_lists(draw: st.DrawFn, *, ids: st.SearchStrategy[str] | None = None, weighted: bool = True) -> list[Edge]:
     """Edges between a few nodes, so that duplicates, both directions and self-loops are frequent.
 
     There is always one edge that is no self-loop. Ids are written as text; weights are floats, or all 1.

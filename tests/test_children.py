@@ -83,9 +83,7 @@ def test_a_child_that_gives_up_says_why(graph: Path, tmp_path: Path, change: dic
 
 def test_a_bug_is_told_by_its_last_line(graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text(
-        "import graphrefine.cli\n"
-        "def broken(): raise ZeroDivisionError('of a method')\n"
-        "graphrefine.cli.main = broken\n"
+        "import graphrefine.cli\ndef broken(): raise ZeroDivisionError('of a method')\ngraphrefine.cli.main = broken\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     outcome = run_embed(graph, method="refine", dim=4, seed=0, threads=1, output=tmp_path / "out")
@@ -140,9 +138,7 @@ def test_a_killed_child_is_an_outcome(
 
 
 @needs_proc
-def test_an_interrupted_caller_leaves_no_child(
-    large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_caller_leaves_no_child(large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
 
     def interrupt(pid: int) -> int:

@@ -256,9 +256,7 @@ def test_rows_of_other_inputs_are_made_again(folder: Path, monkeypatch: pytest.M
     assert started == ["refine", "refine"] and other.finished[0].recipe["seed"] == 1
 
 
-def test_what_went_over_a_limit_is_tried_again_with_a_higher_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_went_over_a_limit_is_tried_again_with_a_higher_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     instead(monkeypatch, {"refine": ended("timeout"), "rbqr": ended("failed")})
     assert compares(folder, "-o", folder / "out", "--time-limit", "10").code == 2
     started = instead(monkeypatch, {"refine": ended("timeout"), "rbqr": ended("killed")})

@@ -102,9 +102,7 @@ def test_every_float32_survives_text(name: str, with_arrow: bool, monkeypatch: p
 
 
 @pytest.mark.parametrize("with_arrow", [True, False])
-def test_decimals_survive_readers_that_go_by_way_of_float64(
-    with_arrow: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_decimals_survive_readers_that_go_by_way_of_float64(with_arrow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not with_arrow:
         monkeypatch.setattr(decimals, "_arrow", lambda: None)
     assert np.float32(np.float64("7.038531e-26")) != AWKWARD[-2], "the case that this guards against"
@@ -190,9 +188,7 @@ def test_mapped_formats_share_the_file(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_saving_makes_no_copy_of_the_vectors(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_saving_makes_no_copy_of_the_vectors(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decimals, "_VALUES_AT_ONCE", 1 << 14)
     monkeypatch.setattr("graphrefine.vector_formats.arrow_files._PARQUET_VALUES", 1 << 14)
     rows = 200_000 if name == "x.npz" else 20_000  # NumPy writes an npz by blocks of 16 MB
@@ -224,9 +220,7 @@ def keyed_vectors() -> Iterator[Any]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", WORD2VEC)
-def test_gensim_reads_and_writes_the_same(
-    name: str, sample: Embedding, keyed_vectors: Any, tmp_path: Path
-) -> None:
+def test_gensim_reads_and_writes_the_same(name: str, sample: Embedding, keyed_vectors: Any, tmp_path: Path) -> None:
     sample.save(tmp_path / name)
     theirs = keyed_vectors.load_word2vec_format(str(tmp_path / name), binary=name.endswith(".bin"))
     assert theirs.index_to_key == sample.names.tolist()
@@ -347,9 +341,7 @@ def test_a_folder_with_a_part_cut_or_missing_is_refused(tmp_path: Path) -> None:
                 load(tmp_path / "emb")
         if part.suffix == ".npy":
             part.write_bytes(whole + b"x")
-            with pytest.raises(
-                FormatError, match=rf"{part.name} has {len(whole) + 1} bytes, not {len(whole)}"
-            ):
+            with pytest.raises(FormatError, match=rf"{part.name} has {len(whole) + 1} bytes, not {len(whole)}"):
                 load(tmp_path / "emb")
         part.unlink()
         with pytest.raises(FormatError, match=f"{part.name} is missing"):

@@ -195,9 +195,7 @@ def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -
     weak = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=1e-3)
     chosen = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=[1e-3, 5.0])
     assert set(chosen.ratios[0].C) == {5.0}
-    assert (
-        chosen.ratios[0].macro == evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0).ratios[0].macro
-    )
+    assert chosen.ratios[0].macro == evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0).ratios[0].macro
     assert chosen.ratios[0].macro_mean > weak.ratios[0].macro_mean + 20
     default = evaluate_labels(noisy, part, ratios=[0.3], repeats=2, C="cv")
     assert default.C == classification.CANDIDATES

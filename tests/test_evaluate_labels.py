@@ -29,9 +29,7 @@ def pairs(labels: Labels) -> set[tuple[Any, str]]:
     """The (node, label) pairs that `labels` holds."""
     entries = labels.indicator.tocoo()
     names = labels.names.tolist()
-    return {
-        (names[row], labels.classes[column]) for row, column in zip(entries.row, entries.col, strict=True)
-    }
+    return {(names[row], labels.classes[column]) for row, column in zip(entries.row, entries.col, strict=True)}
 
 
 def test_mat_group_sparse_and_dense(tmp_path: Path) -> None:
@@ -72,9 +70,7 @@ def test_text_tables(tmp_path: Path, name: str, delimiter: str, header: str, end
     assert not labels.by_row
 
 
-@pytest.mark.parametrize(
-    ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
-)
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
 def test_compressed_tables(tmp_path: Path, suffix: str, pack: Any) -> None:
     text = "\n".join(",".join(record) for record in RECORDS)
     assert pairs(read_labels(write(tmp_path, "t.csv" + suffix, pack(text.encode())))) == PAIRS
@@ -145,9 +141,7 @@ def test_matrix_rows_follow_integer_names_in_any_order() -> None:
 
 def test_no_common_name_shows_names_of_both(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "t.csv", "n1,x\nn2,y\n"))
-    with pytest.raises(
-        InputError, match=r"none of the 2 nodes of .*t\.csv .* 'n1', 'n2', .* 0, 1, 2, \.\.\.;"
-    ):
+    with pytest.raises(InputError, match=r"none of the 2 nodes of .*t\.csv .* 'n1', 'n2', .* 0, 1, 2, \.\.\.;"):
         align(labels, np.arange(5), unlabelled="drop")
 
 
@@ -171,9 +165,7 @@ def test_mat_without_the_variable_lists_what_it_has(tmp_path: Path) -> None:
 def test_mat_with_values_that_are_no_membership(tmp_path: Path, group: Any) -> None:
     path = tmp_path / "x.mat"
     scipy.io.savemat(path, {"group": group})
-    with pytest.raises(
-        FormatError, match=r"x\.mat: variable 'group': 0 .* and 1 .* are expected, not negative"
-    ):
+    with pytest.raises(FormatError, match=r"x\.mat: variable 'group': 0 .* and 1 .* are expected, not negative"):
         read_labels(path)
 
 

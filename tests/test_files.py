@@ -205,9 +205,7 @@ def test_a_full_disk_is_one_clear_error_and_leaves_the_old_one(tmp_path: Path) -
                 assert name in str(error) and "cannot be written" in str(error), error
                 print(name)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
     assert done.stdout.split() == OUTPUTS, done.stderr
     assert names_in(tmp_path) == sorted([*OUTPUTS, "warm.parquet"])
     for name in OUTPUTS:
@@ -245,9 +243,7 @@ def run_and_kill(folder: Path, name: str, patch: str) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
 @pytest.mark.parametrize("moment", KILL_AT)
 @pytest.mark.parametrize("name", ["folder", "x.npz"])
-def test_a_killed_run_leaves_a_whole_output_and_the_next_one_cleans_up(
-    name: str, moment: str, tmp_path: Path
-) -> None:
+def test_a_killed_run_leaves_a_whole_output_and_the_next_one_cleans_up(name: str, moment: str, tmp_path: Path) -> None:
     version(1).save(tmp_path / name)
     run_and_kill(tmp_path, name, KILL_AT[moment])
     assert version_of(load(tmp_path / name)) == (2 if moment == "in place" else 1)
@@ -272,9 +268,7 @@ def test_a_run_killed_at_any_time_leaves_a_whole_output(name: str, tmp_path: Pat
     """
     waits = np.random.default_rng(0).uniform(0.001, 0.05, 4)
     for wait in waits:
-        process = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True
-        )
+        process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         time.sleep(wait)
@@ -342,9 +336,7 @@ def read_while(action: Callable[[], None], path: Path) -> list[int]:
 
 @pytest.mark.parametrize("name", ["folder", "x.npz", "x.arrow", "x.safetensors"])
 @pytest.mark.parametrize("one_step", [True, False])
-def test_a_reader_never_sees_a_mix(
-    name: str, one_step: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_never_sees_a_mix(name: str, one_step: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not one_step:
         monkeypatch.setattr(files, "_exchange", lambda one, other: False)
     version(0).save(tmp_path / name)

@@ -117,9 +117,7 @@ def test_matrices_keep_their_rows(convert: Any, directed: bool) -> None:
 
 
 def test_stored_zeros_are_no_edges_and_stored_duplicates_add() -> None:
-    zeros = sp.csr_array(
-        (np.array([1.0, 0, 1, 0]), np.array([1, 2, 0, 0]), np.array([0, 2, 3, 4])), shape=(3, 3)
-    )
+    zeros = sp.csr_array((np.array([1.0, 0, 1, 0]), np.array([1, 2, 0, 0]), np.array([0, 2, 3, 4])), shape=(3, 3))
     assert dense(Graph.from_matrix(zeros)) == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
     twice = sp.csr_array((np.array([1.0, 2]), np.array([1, 1]), np.array([0, 2, 2])), shape=(2, 2))
     assert dense(Graph.from_matrix(twice)) == [[0, 3], [3, 0]]
@@ -153,9 +151,7 @@ def test_a_matrix_that_points_outside_itself_is_refused() -> None:
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.5, 1, 2])), min_size=1),
     st.booleans(),
 )
-def test_degrees_rows_and_transposes_match_the_matrix(
-    edges: list[tuple[int, int, float]], directed: bool
-) -> None:
+def test_degrees_rows_and_transposes_match_the_matrix(edges: list[tuple[int, int, float]], directed: bool) -> None:
     source, target, weights = zip(*edges, strict=True)
     graph = Graph.from_edges(source, target, weights, directed=directed)
     check(graph)

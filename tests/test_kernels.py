@@ -83,9 +83,7 @@ def test_rotation_equals_its_twin(n: int, columns: int, triangular: bool, unit: 
     for which in (native, twin):
         out = np.empty((n, columns - 5), np.float32)
         gram = np.zeros((columns, columns))
-        which.rotate(
-            x, rotation, triangular=triangular, out=out, places=places, unit=unit, gram=gram, threads=threads
-        )
+        which.rotate(x, rotation, triangular=triangular, out=out, places=places, unit=unit, gram=gram, threads=threads)
         results.append((out, gram))
     (ours, our_gram), (theirs, their_gram) = results
     assert np.abs(ours - theirs).max() <= 1e-5 * np.abs(theirs).max()

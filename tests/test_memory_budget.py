@@ -136,9 +136,7 @@ def in_files(tmp_path: Path) -> set[str]:
 
 @needs_signals
 @pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 0.6])
-def test_a_killed_run_is_taken_up(
-    stored: Path, tmp_path: Path, expected: NDArray[np.float32], moment: float
-) -> None:
+def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArray[np.float32], moment: float) -> None:
     least = tight(stored, tmp_path / "out")
     typed = ["embed", stored, "-o", tmp_path / "out", "--dim", DIM, "--memory", least]
     with subprocess.Popen([sys.executable, "-m", "graphrefine", *map(str, typed)], stderr=subprocess.DEVNULL) as child:

@@ -24,7 +24,7 @@ from graphrefine.evaluate import read_labels
 from graphrefine.kernels import twin_nearest
 from graphrefine.kernels.nearest import LeftOut, nearest
 from graphrefine.search import SCORES, Search
-from graphrefine.search import index as index_module
+from graphrefine.search.graphs import Part
 from strategies import PATIENT
 
 Floats = NDArray[np.float32]
@@ -303,10 +303,11 @@ def test_the_index_finds_what_exact_search_finds(stored: Path, score: Any) -> No
 def test_a_wrong_index_has_a_recall_that_says_so(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: candidates drawn at random must not pass for neighbours."""
     drawn = np.random.default_rng(0)
-    monkeypatch.setattr(
-        index_module.Index, "_candidates",
-        lambda self, way, queries, count: [np.sort(drawn.choice(3000, count, replace=False)) for _ in queries],
-    )  # fmt: skip
+
+    def candidates(part: Part, queries: Floats, count: int, *, width: int, threads: int) -> list[NDArray[np.int64]]:
+        return [np.sort(drawn.choice(3000, width, replace=False)) for _ in queries]
+
+    monkeypatch.setattr(Part, "candidates", candidates)
     recall = Search(graphrefine.load(stored), index=True).recall
     assert recall is not None and recall < 0.5
 
@@ -373,6 +374,18 @@ def test_filters_and_many_left_out_are_searched_exactly_beside_an_index(stored: 
     for options in ({"among": mask}, {"without": without}, {"k": 1000}):
         ours, theirs = (each.nearest(rows=[2000], **options) for each in (search, exact))
         assert np.array_equal(ours.rows, theirs.rows)
+
+
+def test_equal_vectors_are_all_found_and_the_first_of_them(stored: Path) -> None:
+    """Of 3,000 nodes with one of 30 vectors a graph of all of them would find few."""
+    vectors = normal(30, 16)[np.arange(3000) % 30]
+    search = Search(Embedding(None, vectors), index=True)
+    assert search.recall == 1
+    assert search.nearest(rows=[5]).rows.tolist() == [list(range(35, 335, 30))]
+    assert (
+        search.nearest(rows=[35], k=300).rows.tolist()
+        == Search(Embedding(None, vectors)).nearest(rows=[35], k=300).rows.tolist()
+    )
 
 
 def test_small_and_empty_sets_have_an_index_too() -> None:

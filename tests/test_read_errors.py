@@ -290,8 +290,6 @@ def test_bad_graphml_files(tmp_path: Path, text: str, problem: str) -> None:
 def test_bad_graphml_weights(tmp_path: Path, weight: str) -> None:
     path = tmp_path / "a.graphml"
     head = '<graphml><key id="w" for="edge" attr.name="weight"/><graph>\n'
-    path.write_text(
-        f'{head}<edge source="a" target="b"><data key="w">{weight}</data></edge></graph></graphml>'
-    )
+    path.write_text(f'{head}<edge source="a" target="b"><data key="w">{weight}</data></edge></graph></graphml>')
     refused(path, f"^, line 2: weight '{weight}' is")
     refused(path, "there is no data 'cost' for edges; the edges' data is 'weight'", weights="cost")

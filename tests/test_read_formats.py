@@ -27,9 +27,7 @@ def matrices(draw: st.DrawFn) -> Any:
     """Square matrices with isolated rows, self-loops, and often with symmetry and with all ones."""
     nodes = draw(st.integers(2, 6))
     values = st.just(1.0) if draw(st.booleans()) else st.sampled_from([0.5, 1.0, 2.0, 7.0])
-    entries = draw(
-        st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1), values), max_size=15)
-    )
+    entries = draw(st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1), values), max_size=15))
     matrix = np.zeros((nodes, nodes))
     matrix[0, 1] = draw(values)
     for i, j, value in entries:
@@ -110,9 +108,7 @@ def test_tables_come_back(tmp_path: Path, edges: list[Edge], directed: bool) -> 
     plain = read(edges, directed=directed)
     table = pa.table(columns(edges))
     pa.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=3)
-    pa.feather.write_feather(
-        table.set_column(3, "source", table["source"].dictionary_encode()), tmp_path / "a.feather"
-    )
+    pa.feather.write_feather(table.set_column(3, "source", table["source"].dictionary_encode()), tmp_path / "a.feather")
     for name, writer in (("a.arrow", pa.ipc.new_file), ("b.arrow", pa.ipc.new_stream)):
         with writer(tmp_path / name, table.schema) as sink:
             sink.write_table(table, max_chunksize=2)
@@ -194,9 +190,7 @@ def test_graphml_comes_back_from_networkx(tmp_path: Path, edges: list[Edge], dir
     nx.write_graphml(graph, tmp_path / "a.graphml")
     found = read(tmp_path / "a.graphml", directed=directed)
     expected = read(graph, directed=directed)
-    order = sorted(
-        range(expected.nodes), key=lambda at: found.names.tolist().index(_as(found, expected.names[at]))
-    )
+    order = sorted(range(expected.nodes), key=lambda at: found.names.tolist().index(_as(found, expected.names[at])))
     assert dense(found) == np.array(dense(expected))[np.ix_(order, order)].tolist()
 
 

@@ -75,9 +75,7 @@ def assert_same(first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
 
 @PATIENT
 @given(texts(), st.booleans(), st.sampled_from([-1, 2]), st.integers(1, 3), st.sampled_from(["#%", ""]))
-def test_integer_parsers_agree(
-    text: tuple[bytes, str], wide: bool, weight: int, most: int, comments: str
-) -> None:
+def test_integer_parsers_agree(text: tuple[bytes, str], wide: bool, weight: int, most: int, comments: str) -> None:
     data = np.frombuffer(text[0], dtype=np.uint8)
     settings: dict[str, Any] = {"delimiter": text[1], "comments": comments, "wide": wide, "threads": 1}
     columns = (0, 1, weight, max(most, 3 if weight == 2 else 2))
@@ -109,9 +107,7 @@ def test_threads_cut_the_text_without_a_trace() -> None:
     data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     settings: dict[str, Any] = {"delimiter": " ", "comments": "#"}
     for threads in (1, 2, 3, 5):
-        parsed = ingest.Parsed(
-            *native.parse_integers(data, (0, 1, -1, 2), wide=False, threads=threads, **settings)
-        )
+        parsed = ingest.Parsed(*native.parse_integers(data, (0, 1, -1, 2), wide=False, threads=threads, **settings))
         np.testing.assert_array_equal(np.stack([parsed.source, parsed.target], axis=1), pairs)
         assert parsed.comments == -(-len(pairs) // 97)
         named = ingest.Parsed(*native.parse_strings(data, (0, 1, -1, 2), threads=threads, **settings))

@@ -89,7 +89,7 @@ def test_the_report_has_it_all(whole: Reproduction, folder: Path) -> None:
     page, text = (folder / "report.html").read_text(), (folder / "report.md").read_text()
     for experiment in EXPERIMENTS:
         assert f"## {experiment.title}\n" in text.replace("\\", "").replace("&amp;", "&")
-    assert "stand-in" in page and "src=\"http" not in page
+    assert "stand-in" in page and 'src="http' not in page
     assert len(list((folder / "cells").glob("*.json"))) == whole.results["work"]["computed"]
 
 

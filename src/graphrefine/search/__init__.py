@@ -5,7 +5,8 @@
 ==============  =============================================================================================
 measures.py     what is near: a score as an inner product, and which rows are compared with which
 searcher.py     `Search`: exact, in blocks, by the kernel; or by an index
-index.py        the index: usearch's graph of near neighbours, kept beside the embedding and mapped
+index.py        the index: kept beside the embedding and mapped, its recall measured
+graphs.py       usearch's graph of near neighbours
 asking.py       from names, labels and graphs to rows, and back
 ==============  =============================================================================================
 """

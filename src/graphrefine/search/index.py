@@ -1,18 +1,15 @@
-"""An index of near neighbours (usearch's HNSW), kept beside the embedding and mapped from disk.
+"""The index: graphs of near neighbours, kept beside the embedding and mapped from disk.
 
-A score ``query . (s_v y_v) + t_v`` is an inner product of longer vectors, all of one length M,
-
-``(query, 1, 0) . (s_v y_v, t_v, sqrt(M^2 - |s_v y_v|^2 - t_v^2))``,
-
-and among vectors of one length the largest inner product is the smallest distance, which is what such an index is good
-at. It keeps bfloat16, and gives candidates; their scores are formed again from the vectors. How widely it
-looks is settled when it is made, by exact search for some nodes.
+It gives candidates; their scores are formed again from the vectors, and are exact. How widely it looks is settled when
+it is made, by exact search for some nodes.
 
 ::
 
     friends.cosine.index/
-        meta.json         what this is, the stamp of the vectors, the recall that was measured
-        all.usearch       or source.usearch and target.usearch of a bipartite graph
+        meta.json            what this is, the stamp of the vectors, the recall that was measured
+        all.usearch          usearch's graph; source and target of a bipartite graph
+        all.members.npy      rows, those with the same vector beside each other
+        all.starts.npy       where each of these groups begins
 """
 
 from __future__ import annotations
@@ -33,6 +30,8 @@ from graphrefine.errors import MissingExtraError, OutputError
 from graphrefine.files import replacing_folder
 from graphrefine.kernels.nearest import LeftOut, Nearest, nearest
 from graphrefine.progress import Stages, Watcher
+from graphrefine.search import graphs
+from graphrefine.search.graphs import Part
 from graphrefine.search.measures import Terms, Way
 
 if TYPE_CHECKING:
@@ -45,9 +44,8 @@ INDEX_BEYOND = 1_000_000  # nodes from which on an index is made unasked
 MARK = "graphrefine index"
 VERSION = 1
 RECALL = 0.98  # aimed at, when it is settled how widely to look
-_WIDTHS = (64, 96, 128, 192, 256, 384, 512)  # candidates looked at: how widely
+_WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512)  # candidates looked at: how widely
 _SAMPLE = 300  # nodes that are searched exactly to find that out
-_ADDED = 1 << 14  # rows added at a time
 _FEW = 8  # questions for which threads are not worth starting
 _MOST = 400  # candidates asked of the index at most; more is searched exactly
 
@@ -56,8 +54,7 @@ _MOST = 400  # candidates asked of the index at most; more is searched exactly
 class Index:
     """The index of an embedding by one score."""
 
-    parts: dict[str, Any]  # usearch's index for each way
-    lengths: dict[str, float]  # M of each way
+    parts: dict[str, Part]  # one for each way
     recall: float
     width: int
     path: Path | None  # the folder beside the embedding; None: in memory
@@ -75,22 +72,12 @@ class Index:
     def nearest(self, way: Way, queries: Floats, k: int, left_out: list[Rows]) -> Nearest:
         """The k nearest of each query, with exact scores."""
         found = Nearest(np.full((len(queries), k), -1, np.int64), np.full((len(queries), k), -np.inf, np.float32))
-        count = min(max(k + max(map(len, left_out), default=0), self.width), len(way.answers.vectors))
-        for at, rows in enumerate(self._candidates(way, queries, count)):
-            _rescore(found, at, queries[at : at + 1], rows, way.answers, left_out[at])
+        count, threads = k + max(map(len, left_out), default=0), self.threads if len(queries) > _FEW else 1
+        with self._lock:  # how widely usearch looks is a setting of its graph, not of a question
+            every = self.parts[way.name].candidates(queries, count, width=self.width, threads=threads)
+        for at, rows in enumerate(every):
+            _rescore(found, at, queries[at : at + 1], np.setdiff1d(rows, left_out[at], assume_unique=True), way.answers)
         return found
-
-    def _candidates(self, way: Way, queries: Floats, count: int) -> list[Rows]:
-        index = self.parts[way.name]
-        if not len(index) or not len(queries):
-            return [np.empty(0, np.int64)] * len(queries)
-        with self._lock:  # how widely it looks is a setting of the index, not of a question
-            index.expansion_search = max(self.width, count)
-            longer, threads = _longer_queries(queries, index.ndim), self.threads if len(queries) > _FEW else 1
-            found = index.search(longer, min(count, len(index)), threads=threads)
-        keys = np.atleast_2d(found.keys).astype(np.int64)
-        counts = getattr(found, "counts", None)  # one question has no counts: all that was found
-        return [np.sort(each if counts is None else each[: counts[at]]) for at, each in enumerate(keys)]
 
 
 def open_index(
@@ -105,8 +92,7 @@ def open_index(
     folder = None if embedding.path is None else beside.companion(embedding.path, f"{score}.index")
     if folder is not None and (found := _opened(folder, embedding, score, threads=threads)) is not None:
         return found
-    stages = Stages(watcher)
-    index = _made(ways, threads, stages)
+    index = _made(ways, Stages(watcher), threads=threads)
     if folder is None:
         return index
     try:
@@ -118,23 +104,16 @@ def open_index(
 
 
 def _opened(folder: Path, embedding: Embedding, score: str, *, threads: int, made: bool = False) -> Index | None:
-    from usearch.index import Index as Graph
-
     meta = beside.read_meta(folder, MARK)
     if meta is None or meta.get("version") != VERSION or meta.get("score") != score:
         return None
     if not beside.is_current(meta.get("of"), embedding) or meta.get("terms") != _terms(embedding, score):
         return None
     try:
-        parts = {}
-        for name, about in meta["parts"].items():
-            if (folder / f"{name}.usearch").stat().st_size != about["size"]:
-                return None
-            parts[name] = Graph.restore(folder / f"{name}.usearch", view=True) if about["nodes"] else _Empty()
-            if parts[name] is None:
-                return None
-        lengths = {name: float(about["length"]) for name, about in meta["parts"].items()}
-        return Index(parts, lengths, float(meta["recall"]), int(meta["width"]), folder, made, threads)
+        if any((folder / name).stat().st_size != size for name, size in meta["files"].items()):
+            return None
+        parts = {name: Part.open(folder, name) for name in meta["parts"]}
+        return Index(parts, float(meta["recall"]), int(meta["width"]), folder, made, threads)
     except (OSError, KeyError, TypeError, ValueError, AttributeError, RuntimeError):
         return None  # damaged: made anew
 
@@ -148,14 +127,8 @@ def _terms(embedding: Embedding, score: str) -> Any:
 
 def _keep(index: Index, folder: Path, embedding: Embedding, score: str) -> None:
     with replacing_folder(folder, replaceable=lambda path: beside.check_ours(path, MARK)) as hidden:
-        parts = {}
         for name, part in index.parts.items():
-            file = hidden / f"{name}.usearch"
-            if len(part):
-                part.save(str(file))
-            else:
-                file.touch()
-            parts[name] = {"nodes": len(part), "length": index.lengths[name], "size": file.stat().st_size}
+            part.save(hidden, name)
         meta = {
             "format": MARK,
             "version": VERSION,
@@ -164,93 +137,32 @@ def _keep(index: Index, folder: Path, embedding: Embedding, score: str) -> None:
             "terms": _terms(embedding, score),
             "recall": index.recall,
             "width": index.width,
-            "parts": parts,
+            "parts": list(index.parts),
+            "files": {file.name: file.stat().st_size for file in sorted(hidden.iterdir())},
         }
         (hidden / beside.META).write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
 
 
-def _made(ways: tuple[Way, ...], threads: int, stages: Stages) -> Index:
-    blocks = sum(-(-len(way.answers.vectors) // _ADDED) for way in ways)
-    parts, lengths = {}, {}
-    with stages.stage("index", steps=blocks):
-        for way in ways:
-            parts[way.name], lengths[way.name] = _graph(way.answers, threads, stages)
-    index = Index(parts, lengths, 1.0, _WIDTHS[0], None, made=True, threads=threads)
+def _made(ways: tuple[Way, ...], stages: Stages, *, threads: int) -> Index:
+    with stages.stage("index", steps=sum(graphs.steps(way.answers) for way in ways)):
+        parts = {way.name: graphs.make(way.answers, stages, threads=threads) for way in ways}
+    index = Index(parts, 1.0, _WIDTHS[0], None, made=True, threads=threads)
     with stages.stage("recall"):
-        _settle(index, ways, threads)
+        _settle(index, ways)
     return index
 
 
-def _graph(answers: Terms, threads: int, stages: Stages) -> tuple[Any, float]:
-    from usearch.index import Index as Graph
-
-    plain = answers.added is None or not (np.isfinite(answers.added) & (answers.added != 0)).any()
-    length = _longest(answers)
-    dim = answers.vectors.shape[1]
-    unit = plain and answers.scale is not None
-    graph = Graph(ndim=dim if unit else dim + 2, metric="ip", dtype="bf16", connectivity=16, expansion_add=64)
-    for lo in range(0, len(answers.vectors), _ADDED):
-        some = answers.part(slice(lo, lo + _ADDED))
-        rows = np.arange(lo, lo + len(some.vectors))
-        keep = np.ones(len(rows), bool) if some.added is None else np.isfinite(some.added)
-        vectors = some.vectors if some.scale is None else some.vectors * some.scale[:, None]
-        if not unit:
-            vectors = _longer(vectors, some.added, length)
-        if keep.any():
-            graph.add(rows[keep], np.ascontiguousarray(vectors[keep]), threads=threads)
-        stages.advance()
-    return graph if len(graph) else _Empty(), length
-
-
-class _Empty:
-    """An index of nothing; usearch cannot keep one."""
-
-    ndim = 0
-
-    def __len__(self) -> int:
-        return 0
-
-
-def _longest(answers: Terms) -> float:
-    squares = np.zeros(1)
-    for lo in range(0, len(answers.vectors), _ADDED):
-        some = answers.part(slice(lo, lo + _ADDED))
-        own = np.einsum("ij,ij->i", some.vectors, some.vectors, dtype=np.float64)
-        own *= 1 if some.scale is None else some.scale.astype(np.float64) ** 2
-        own += 0 if some.added is None else np.where(np.isfinite(some.added), some.added.astype(np.float64), 0) ** 2
-        squares = np.maximum(squares, own.max(initial=0))
-    return float(np.sqrt(squares[0]))
-
-
-def _longer(vectors: Floats, added: Floats | None, length: float) -> Floats:
-    """Vectors with two columns more, all of one length, which is made 1."""
-    extra = np.zeros(len(vectors), np.float32) if added is None else np.where(np.isfinite(added), added, 0)
-    rest = length**2 - np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64) - extra.astype(np.float64) ** 2
-    columns = (vectors, extra[:, None], np.sqrt(np.maximum(rest, 0))[:, None])
-    longer: Floats = (np.hstack(columns) / (length or 1)).astype(np.float32)
-    return longer
-
-
-def _longer_queries(queries: Floats, ndim: int) -> Floats:
-    if queries.shape[1] == ndim:
-        return np.ascontiguousarray(queries)
-    ones, zeros = np.ones((len(queries), 1), np.float32), np.zeros((len(queries), 1), np.float32)
-    longer = np.hstack([queries, ones, zeros]).astype(np.float64)
-    unit: Floats = (longer / np.sqrt(np.einsum("ij,ij->i", longer, longer))[:, None]).astype(np.float32)
-    return unit
-
-
-def _rescore(found: Nearest, at: int, query: Floats, rows: Rows, answers: Terms, left_out: Rows) -> None:
-    some = answers.part(rows[~np.isin(rows, left_out)] if len(left_out) else rows)
-    rows = rows[~np.isin(rows, left_out)] if len(left_out) else rows
+def _rescore(found: Nearest, at: int, query: Floats, rows: Rows, answers: Terms) -> None:
+    some = answers.part(rows)
     best = nearest(query, some.vectors, found.rows.shape[1], scale=some.scale, added=some.added)
-    found.rows[at] = np.where(best.rows[0] >= 0, rows[np.maximum(best.rows[0], 0)] if len(rows) else -1, -1)
+    there = best.rows[0] >= 0
+    found.rows[at][there] = rows[best.rows[0][there]]
     found.scores[at] = best.scores[0]
 
 
-def _settle(index: Index, ways: tuple[Way, ...], threads: int) -> None:
+def _settle(index: Index, ways: tuple[Way, ...]) -> None:
     """Look as widely as it takes to find what exact search finds, for some nodes."""
-    samples = [_sample(way, threads) for way in ways]
+    samples = [_sample(way, index.threads) for way in ways]
     wanted = sum(int((exact.rows >= 0).sum()) for _, _, exact in samples)
     for width in _WIDTHS:
         index.width = width
@@ -266,9 +178,8 @@ def _settle(index: Index, ways: tuple[Way, ...], threads: int) -> None:
 
 def _sample(way: Way, threads: int) -> tuple[Floats, list[Rows], Nearest]:
     """Some nodes as queries, what they must not find (themselves), and their ten nearest by exact search."""
-    rng = np.random.default_rng(0)
     size = len(way.asking.vectors)
-    rows = np.sort(rng.choice(size, min(_SAMPLE, size), replace=False))
+    rows = np.sort(np.random.default_rng(0).choice(size, min(_SAMPLE, size), replace=False))
     asked = way.asking.part(rows)
     queries = asked.vectors if asked.scale is None else asked.vectors * asked.scale[:, None]
     own = [np.array([row], np.int64) + way.first_asking - way.first_answer for row in rows]

@@ -238,6 +238,7 @@ _ARGUMENTS = "|".join(
         *("methods", "dims", "time_limit", "memory_limit"),
         *("only", "data", "features"),
         *("memory", "budget", "train", "split_seed", "task"),
+        *("table", "index", "replace"),
     ]
 )
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from graphrefine.embedding import check_output, format_of, load
 from graphrefine.vector_formats import choose
+from graphrefine.vector_formats.pgvector_sql import table_name
 
 
 class Conversion(NamedTuple):
@@ -24,10 +25,15 @@ def convert(
     *,
     source_format: str | None = None,
     target_format: str | None = None,
+    table: str | None = None,
+    index: bool | None = None,
+    replace: bool | None = None,
 ) -> Conversion:
     """Read an embedding in one format and write it in another.
 
-    From a memory-mapped format, a block of rows at a time is in memory. The target is checked first.
+    From a memory-mapped format, a block of rows at a time is in memory. The target is checked first. Either may be the
+    address of a PostgreSQL server; then ``table`` is which one there, named after the source if not given.
+    ``index`` and ``replace`` are for a table that is written; see `Embedding.save`.
 
     Examples
     --------
@@ -39,8 +45,15 @@ def convert(
     >>> convert(folder / "some.csv", folder / "same.vec")
     Conversion(nodes=3, dim=1, source_format='csv', target_format='word2vec')
     """
-    check_output(target, format=target_format)
-    read_as = format_of(source, source_format)
-    embedding = load(source, format=read_as.name)
-    embedding.save(target, format=target_format)
-    return Conversion(len(embedding), embedding.dim, read_as.name, choose(target, target_format).name)
+    read_as, write_as = format_of(source, source_format), choose(target, target_format)
+    if "table" in write_as.takes and table is None and not read_as.server:
+        table = table_name(os.fspath(source))
+    written = table if "table" in write_as.takes or not read_as.server else None
+    options = write_as.options(target, {"table": written, "index": index, "replace": replace})
+    if write_as.server:
+        write_as.check_place(os.fspath(target), **{name: options[name] for name in options if name != "index"})
+    else:
+        check_output(target, format=target_format)
+    embedding = load(source, format=read_as.name, table=table if read_as.server else None)
+    embedding.save(target, format=target_format, **options)
+    return Conversion(len(embedding), embedding.dim, read_as.name, write_as.name)

@@ -22,6 +22,7 @@ from graphrefine.search.asking import neighbors
 from graphrefine.sides import Side
 from graphrefine.uses import FoldMap, Uses, Weight
 from graphrefine.vector_formats import READ_ERRORS, Format, choose
+from graphrefine.vector_formats.addresses import shown_place
 from graphrefine.vector_formats.checks import as_degrees, as_recipe, as_vectors, check_finite
 from graphrefine.vector_formats.folder import check_replaceable
 from graphrefine.vector_formats.names import Names, as_names
@@ -158,18 +159,24 @@ class Embedding(Uses):
     def __iter__(self) -> Iterator[int | str]:
         return iter(self.names.tolist())
 
-    def save(self, path: str | os.PathLike[str], *, format: str | None = None, durable: bool = False) -> None:
+    def save(
+        self, path: str | os.PathLike[str], *, format: str | None = None, durable: bool = False, **options: Any
+    ) -> None:
         """Write the embedding, replacing what is there in one step or, if anything fails, not at all.
 
         Parameters
         ----------
         path : path
-            The suffix says the format (see ``graphrefine.vector_formats``); none means the native folder.
+            The suffix says the format (see ``graphrefine.vector_formats``); none means the native folder. Or the
+            address of a PostgreSQL server with pgvector, ``postgresql://user@host/database``.
         format : str, optional
             The format, whatever the suffix.
         durable : bool
             Wait until the disk has it, so that it also survives a power cut. A killed process never
             leaves a part of an output, either way.
+        options
+            Of pgvector, in a file or a server: ``table``, its name; ``index``, whether to make an HNSW index for
+            cosines; ``replace``, whether the table may take the place of one that graphrefine did not write.
 
         Examples
         --------
@@ -180,46 +187,58 @@ class Embedding(Uses):
         Embedding(2 nodes x 2, names 'ada' ... 'bob')
         """
         chosen = choose(path, format)
+        options = chosen.options(path, options)
         _check_names(path, chosen, self.names)
         parts = Parts(self.names, self.vectors, self.recipe)
         if chosen.degrees and self.degrees is not None:
             parts = parts._replace(degrees=self.degrees, degree_weight=self.degree_weight)
         if chosen.maps:
             parts = parts._replace(fold_map=self.fold_map)
+        if chosen.server:
+            return chosen.write(os.fspath(path), parts, **options)
         try:
             with (
                 replacing_folder(path, replaceable=check_replaceable, durable=durable)
                 if chosen.folder
                 else replacing(path, durable=durable)
             ) as hidden:
-                chosen.write(hidden, parts)
+                chosen.write(hidden, parts, **options)
         except OSError as error:
             if isinstance(error, OutputError):
                 raise
             raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
+        return None
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, format: str | None = None) -> Embedding:
+    def load(cls, path: str | os.PathLike[str], *, format: str | None = None, table: str | None = None) -> Embedding:
         """Read an embedding.
 
         Parameters
         ----------
         path : path
             A file whose suffix says the format, or a native folder of any name. Folders and npy, arrow and
-            safetensors files are memory-mapped: loading takes no time, and no memory until it is used.
+            safetensors files are memory-mapped: loading takes no time, and no memory until it is used. Or the
+            address of a PostgreSQL server, ``postgresql://user@host/database``.
         format : str, optional
             The format, whatever the suffix.
+        table : str, optional
+            Of a server: which table; the only one that graphrefine wrote there, if not given.
 
         Returns
         -------
         Embedding
         """
         place, chosen = Path(path), format_of(path, format)
+        embedding = cls.__new__(cls)
+        if chosen.server:
+            embedding._take(chosen.read(os.fspath(path), table=table))
+            return embedding
+        if table is not None:
+            raise InputError(f"table={table!r}: only a server has tables, and {os.fspath(path)} is a file")
         if place.is_file() if chosen.folder else place.is_dir():
             kind = "file" if chosen.folder else "folder"
             raise FormatError(place, f"is a {kind}, so it cannot be read as {chosen.name}")
         try:
-            embedding = cls.__new__(cls)
             embedding.path, embedding.seen = place, beside.seen(place)  # before: a newer file would not match
             embedding._take(chosen.read(place))
         except FormatError:
@@ -235,9 +254,9 @@ def format_of(path: str | os.PathLike[str], format: str | None) -> Format:
     return choose(path, "folder" if format is None and Path(path).is_dir() else format)
 
 
-def load(path: str | os.PathLike[str], *, format: str | None = None) -> Embedding:
+def load(path: str | os.PathLike[str], *, format: str | None = None, table: str | None = None) -> Embedding:
     """Read an embedding; the same as ``Embedding.load``."""
-    return Embedding.load(path, format=format)
+    return Embedding.load(path, format=format, table=table)
 
 
 def check_output(
@@ -258,6 +277,10 @@ def check_output(
         How many numbers will be stored (nodes times dim), if known by now: the disk must have room for them.
     """
     chosen = choose(path, format)
+    if chosen.server:
+        raise OutputError(
+            f"{shown_place(path)}: is a server; make a file first, then: graphrefine convert FILE postgresql://..."
+        )
     chosen.check_package()
     if names is not None:
         _check_names(path, chosen, names)
@@ -269,4 +292,4 @@ def _check_names(path: str | os.PathLike[str], chosen: Format, names: Names) -> 
     try:
         chosen.check_names(names)
     except InputError as error:
-        raise InputError(f"{os.fspath(path)}: {error}") from None
+        raise InputError(f"{shown_place(path)}: {error}") from None

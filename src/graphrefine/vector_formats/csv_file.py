@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
-from graphrefine.vector_formats.decimals import RowError, format_rows, line_blocks, parse_rows, row_chunks
+from graphrefine.vector_formats.decimals import GrowingRows, RowError, format_rows, line_blocks, parse_rows, row_chunks
 from graphrefine.vector_formats.names import Names, encode_all, from_text
 from graphrefine.vector_formats.parts import Parts
 
@@ -62,7 +61,7 @@ def read(path: Path) -> Parts:
 def _read(path: Path, file: IO[bytes]) -> Parts:
     header = file.readline()
     dim = _columns(path, header) - 1
-    vectors = _GrowingRows(dim)
+    vectors = GrowingRows(dim)
     texts: list[bytes] = []
     quoted, line = False, 2
     for block in line_blocks(file, quoted=True):
@@ -109,22 +108,3 @@ def _strings(texts: list[bytes]) -> Names:
     names = np.empty(len(texts), dtype=object)
     names[:] = [text.decode("utf-8", "surrogateescape") for text in texts]
     return names
-
-
-class _GrowingRows:
-    """An array that grows in place: a list of blocks would need twice the memory when put together."""
-
-    def __init__(self, dim: int) -> None:
-        self._array = np.empty((0, dim), dtype=np.float32)
-        self._used = 0
-
-    def append(self, rows: NDArray[np.float32]) -> None:
-        needed = self._used + len(rows)
-        if needed > len(self._array):
-            self._array.resize((max(needed, len(self._array) * 5 // 4), rows.shape[1]), refcheck=False)
-        self._array[self._used : needed] = rows
-        self._used = needed
-
-    def finish(self) -> NDArray[np.float32]:
-        self._array.resize((self._used, self._array.shape[1]), refcheck=False)
-        return self._array

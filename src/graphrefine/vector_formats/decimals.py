@@ -110,6 +110,27 @@ def _parse_one_by_one(rows: list[bytes], separator: bytes) -> NDArray[np.float32
         return np.array(values, dtype=np.float32)
 
 
+class GrowingRows:
+    """An array that grows in place: a list of blocks would need twice the memory when put together."""
+
+    def __init__(self, dim: int) -> None:
+        self._array = np.empty((0, dim), dtype=np.float32)
+        self._used = 0
+
+    def append(self, rows: NDArray[np.float32]) -> None:
+        """Add rows at the end."""
+        needed = self._used + len(rows)
+        if needed > len(self._array):
+            self._array.resize((max(needed, len(self._array) * 5 // 4), rows.shape[1]), refcheck=False)
+        self._array[self._used : needed] = rows
+        self._used = needed
+
+    def finish(self) -> NDArray[np.float32]:
+        """Give the array, cut to what was added."""
+        self._array.resize((self._used, self._array.shape[1]), refcheck=False)
+        return self._array
+
+
 def line_blocks(file: IO[bytes], *, quoted: bool = False) -> Iterator[bytes]:
     """Read a file in blocks of whole lines, each block ending in a line end unless the file does not.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,12 +44,23 @@ def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | N
     if features:
         counts |= {"isolated": 0, "zero_vectors": 0, "alone": graph.isolated}
         counts |= {"bare": graph.nodes - features["nodes"], "unknown": features["unknown"]}
-    if counts.get("reciprocal") == graph.edges:  # a symmetric matrix, or a list meant so
-        del counts["reciprocal"]
-    lines = [f"note: {text}: {counts[name]:,}" for name, text in REMARKS.items() if counts.get(name)]
+    lines = [f"note: {text}" for text in counted(counts, edges=graph.edges)]
     if graph.directed and ingest.inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
         lines.append("note: every edge is there in both directions, so that directed says nothing; leave it out")
     return lines
+
+
+def counted(counts: Mapping[str, Any], *, edges: int) -> list[str]:
+    """What was counted while reading, in words; what is as most people expect it is left out.
+
+    Examples
+    --------
+    >>> counted({"records": 9, "self_loops": 2, "missing": 0, "reciprocal": 7}, edges=7)
+    ['self-loops left out: 2']
+    """
+    symmetric = counts.get("reciprocal") == edges  # a symmetric matrix, or a list meant so
+    expected = {"reciprocal"} if symmetric else set()
+    return [f"{text}: {counts[name]:,}" for name, text in REMARKS.items() if counts.get(name) and name not in expected]
 
 
 def zero_rows(vectors: NDArray[np.float32]) -> int:

@@ -105,6 +105,12 @@ class Embedding(Uses):
         ends = f", names {shown(self.names[0])} ... {shown(self.names[-1])}" if len(self) else ""
         return f"Embedding({len(self)} nodes x {self.dim}{ends})"
 
+    def _repr_html_(self) -> str:
+        """The embedding in a notebook; see `graphrefine.representation`."""
+        from graphrefine.representation import embedding_html
+
+        return embedding_html(self)
+
     def index(self, name: Name, *, side: Side | None = None) -> int:
         """Give the row of a node in `vectors`; or, where a side is said, in `source` or `target`.
 

@@ -143,10 +143,21 @@ class Graph:
             parts.append(f"{self.isolated:,} isolated")
         return f"Graph({', '.join(parts)})"
 
+    def _repr_html_(self) -> str:
+        """The graph in a notebook; see `graphrefine.representation`."""
+        from graphrefine.representation import graph_html
+
+        return graph_html(self)
+
     @property
     def nodes(self) -> int:
         """How many nodes there are."""
         return len(self.indptr) - 1
+
+    def names_of(self, rows: ArrayLike) -> NDArray[Any]:
+        """The names of some rows; of a graph on disk, no others are read."""
+        names: NDArray[Any] = self.names[np.asarray(rows, np.int64)]
+        return names
 
     @property
     def edges(self) -> int:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.engine.patterns import REVERSE, damage
 from graphrefine.errors import FormatError, OutputError
@@ -117,6 +117,20 @@ class StoredGraph(Graph):
             return unpack(text, offsets)
         except ValueError as error:
             raise FormatError(self.path, f"{error}; {_AGAIN}") from None
+
+    def names_of(self, rows: ArrayLike) -> Names:
+        """The names of some rows, read alone."""
+        if self._manifest["names"] != "strings" or "names" in self.__dict__:
+            return super().names_of(rows)
+        text = self._load(self.path, "names", np.uint8)
+        offsets = self._load(self.path, "offsets", np.int64, self.nodes + 1)
+        chosen = np.asarray(rows, np.int64)
+        names = np.empty(len(chosen), object)
+        names[:] = [
+            text[first:last].tobytes().decode("utf-8", "surrogateescape")
+            for first, last in zip(offsets[chosen].tolist(), offsets[chosen + 1].tolist(), strict=True)
+        ]
+        return names
 
     @property
     def has_row_names(self) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 # Most readers parse a float64 and round that to float32. Of all float32 there is one (found by trying every
 # one) whose shortest decimal then gives its neighbour: it gets one digit more.
-_ROUNDS_TWICE = (b"7.038531e-26", b"7.0385307e-26")
+ROUNDS_TWICE = (b"7.038531e-26", b"7.0385307e-26")
 _VALUES_AT_ONCE = 1 << 19
 _BYTES_AT_ONCE = 1 << 23
 
@@ -53,7 +53,7 @@ def format_rows(vectors: NDArray[np.float32], separator: bytes) -> list[bytes]:
     decimals = arrow.array(vectors.reshape(-1)).cast(arrow.string())
     bounds = np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32)
     joined = arrow.compute.binary_join(arrow.ListArray.from_arrays(bounds, decimals), separator.decode())
-    return [row.replace(*_ROUNDS_TWICE) for row in joined.cast(arrow.binary()).to_pylist()]
+    return [row.replace(*ROUNDS_TWICE) for row in joined.cast(arrow.binary()).to_pylist()]
 
 
 def parse_rows(rows: list[bytes], dim: int, separator: bytes) -> NDArray[np.float32]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.sides import Sides
-from graphrefine.vector_formats.decimals import GrowingRows, RowError, format_rows, parse_rows, row_chunks
+from graphrefine.vector_formats.decimals import ROUNDS_TWICE, GrowingRows, RowError, format_rows, parse_rows, row_chunks
 from graphrefine.vector_formats.names import Names, encode_all
 from graphrefine.vector_formats.parts import Parts, parse_weight
 
@@ -22,8 +22,6 @@ _ESCAPES = {b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 _TO_ESCAPE = re.compile(rb"[\\\n\r\t]")
 _ESCAPED = re.compile(rb"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)", re.DOTALL)
 _LETTERS = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
-# What PostgreSQL prints for one float32 gives its neighbour by way of float64; see `decimals`.
-_ROUNDS_TWICE = re.compile(rb"(?<![0-9.])7\.038531e-26")
 
 
 def columns(parts: Parts) -> list[str]:
@@ -104,6 +102,6 @@ def _names(texts: list[bytes], strings: bool) -> Names:
 
 def _numbers(rows: list[bytes], dim: int) -> NDArray[np.float32]:
     try:
-        return parse_rows([_ROUNDS_TWICE.sub(b"7.0385307e-26", row) for row in rows], dim, b",")
+        return parse_rows([row.replace(*ROUNDS_TWICE) for row in rows], dim, b",")  # PostgreSQL prints the shortest
     except RowError as error:
         raise ValueError(error.problem) from error

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import postgres_server
-from cli_runs import check_refused, run, works
+from cli_runs import check_refused, ring_of_cliques, run, works
+from graphrefine import embed, read
 from graphrefine.embedding import Embedding, check_output, load
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
 from graphrefine.vector_formats import decimals, pgvector_server, pgvector_sql
@@ -303,9 +304,9 @@ def test_data_are_never_taken_for_statements_where_one_before_them_fails(server:
 
 @pytest.mark.parametrize("table", ["", "a.b.c", "x" * 64, "nul\0", "new\nline", ".x", "\ud800"])
 def test_names_that_no_table_has(table: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"table=.*1 to 63 printable"):
+    with pytest.raises(InputError, match=r"table=.*1 to 63 bytes"):
         sample(2, 2).save(tmp_path / "x.sql", table=table)
-    with pytest.raises(InputError, match=r"table=.*1 to 63 printable"):
+    with pytest.raises(InputError, match=r"table=.*1 to 63 bytes"):
         sample(2, 2).save("postgresql://nobody@127.0.0.1:1/none", table=table)
 
 
@@ -456,6 +457,25 @@ def test_without_psycopg(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match=r"graphrefine\[postgres\]"):
         sample(2, 2).save("postgresql://ada@127.0.0.1:1/x")
+
+
+def test_passwords_are_not_shown_by_commands_that_read(server: Server, tmp_path: Path) -> None:
+    """The server asks for no password, and takes any."""
+    place = server.address(user="postgres:s3cret", database="secrets")
+    query(server, "CREATE DATABASE secrets")
+    embedding = embed(read(ring_of_cliques()), dim=4)
+    embedding.save(place)
+    np.savetxt(tmp_path / "g.txt", ring_of_cliques(), fmt="%d")
+    np.savetxt(tmp_path / "labels.txt", [(node, node // 5) for node in range(20)], fmt="%d")
+    for arguments in (
+        ["neighbors", place, "0"],
+        ["evaluate", "labels", place, tmp_path / "labels.txt", "--ratios", "0.5", "--repeats", "2"],
+        ["evaluate", "reconstruction", tmp_path / "g.txt", place],
+        ["embed", tmp_path / "g.txt", "--align-to", place, "-o", tmp_path / "out"],
+        ["convert", place, tmp_path / "x.csv"],
+    ):
+        for done in (works(*arguments), works(*arguments, "--json")):
+            assert done.out and "s3cret" not in done.out + done.err, arguments
 
 
 # ---------------------------------------------------------------- the command

@@ -80,13 +80,15 @@ def embed(
     from graphrefine.methods.placing import embed_within, plan_for, read_within
     from graphrefine.out_of_core import work_folder
     from graphrefine.progress import Stages
+    from graphrefine.vector_formats.addresses import shown_place
     from graphrefine.workfolder import WorkFolder
 
     start = perf_counter()
     reading = reading_options(options)
     method, preset, given = method_options(options)
     old = None if align_to is None else load(align_to)
-    if old is not None:
+    if old is not None and align_to is not None:
+        align_to = shown_place(align_to)
         given["dim"] = _dim_of(old.dim, given["dim"], align_to)
     chosen, given_dim = settings(method, preset, **given), given["dim"]
     threads, kernel, budget = usable_threads(threads), kernels().name, budget_of(memory)

@@ -62,13 +62,14 @@ def labels(embedding: str, labels: str, variable: str, format: str | None, as_js
     from graphrefine.console import progress_bar, show_json, show_table
     from graphrefine.embedding import load
     from graphrefine.evaluate import evaluate_labels, read_labels
+    from graphrefine.vector_formats.addresses import shown_place
 
     vectors = load(embedding, format=format)
     known = read_labels(labels, variable=variable)
     with progress_bar() as bar:
         scores = evaluate_labels(vectors, known, progress=bar, **protocol)
     if as_json:
-        return show_json({"embedding": embedding, **scores.to_dict()})
+        return show_json({"embedding": shown_place(embedding), **scores.to_dict()})
     show_table(scores.table())
     print(scores.protocol)
     return None
@@ -165,6 +166,7 @@ def reconstruction(
     from graphrefine.evaluate import evaluate_reconstruction
     from graphrefine.evaluate.making import Maker
     from graphrefine.reader import read
+    from graphrefine.vector_formats.addresses import shown_place
 
     reading = reading_options(options)
     if embedding is not None:
@@ -182,7 +184,9 @@ def reconstruction(
         figures = evaluate_reconstruction(
             found, vectors, top=top, sample=sample, seed=seed, threads=threads, progress=bar
         )
-    made = {"embedding": embedding} if embedding is not None else {"method": maker.name, "settings": maker.settings}
+    made: dict[str, Any] = {"embedding": shown_place(embedding)} if embedding is not None else {}
+    if embedding is None:
+        made = {"method": maker.name, "settings": maker.settings}
     if as_json:
         return show_json({**made, **figures.to_dict()})
     show_table(figures.table())

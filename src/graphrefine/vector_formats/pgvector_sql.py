@@ -99,8 +99,8 @@ def identifier(table: str) -> str:
     for part in parts:
         if not (part and part.isprintable() and len(part.encode()) <= _IDENTIFIER_BYTES and len(parts) <= 2):
             raise InputError(
-                f"table={table!r}: a name of 1 to {_IDENTIFIER_BYTES} printable bytes is expected, or schema.table of "
-                "two such"
+                f"table={table!r}: a name of 1 to {_IDENTIFIER_BYTES} bytes, all printable, is expected, or "
+                "schema.table of two such"
             )
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 

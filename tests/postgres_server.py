@@ -11,12 +11,14 @@ import importlib.util
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -42,54 +44,39 @@ class Server:
 @contextlib.contextmanager
 def running() -> Iterator[Server]:
     """Start a server, and end it; skip where there can be none, but fail in CI."""
-    found = importlib.util.find_spec("pgserver")
-    if found is None or not found.submodule_search_locations:
-        problem = "PostgreSQL with pgvector is not here; pip install pgserver"
-        if os.environ.get("CI") and HAS_WHEEL:
-            pytest.fail(problem)
-        pytest.skip(problem)
-    programs = Path(found.submodule_search_locations[0]) / "pginstall" / "bin"
+    installed = _installed()
     folder = Path(tempfile.mkdtemp(prefix="pg-"))  # short: a socket's path has at most 107 bytes
     try:
         as_user = _as_user(folder)
-        initialise = [
-            programs / "initdb",
-            "-D",
-            folder / "data",
-            "-U",
-            "postgres",
-            "-E",
-            "UTF8",
-            "--locale=C",
-            "-A",
-            "trust",
-        ]
-        subprocess.run([*initialise, "--no-sync"], check=True, capture_output=True, timeout=60, cwd=folder, **as_user)  # type: ignore[call-overload]
-        options = [
-            "-c",
-            "listen_addresses=",
-            "-c",
-            f"unix_socket_directories={folder}",
-            "-c",
-            "shared_buffers=16MB",
-            "-F",
-        ]
+        programs = _reachable(installed, folder, as_user) / "pginstall" / "bin"
+        data = f"-D {folder}/data -U postgres -E UTF8 --locale=C -A trust --no-sync".split()
+        subprocess.run([programs / "initdb", *data], check=True, capture_output=True, timeout=60, cwd=folder, **as_user)
+        options = f"-D {folder}/data -F -c listen_addresses= -c unix_socket_directories={folder}".split()
+        command = [str(programs / "postgres"), *options, "-c", "shared_buffers=16MB"]
         with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(  # type: ignore[call-overload]
-                [programs / "postgres", "-D", folder / "data", *options], stdout=log, stderr=log, cwd=folder, **as_user
-            )
+            process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, **as_user)
         try:
             server = Server(programs, folder)
             _wait_for(server, process)
             yield server
         finally:
-            process.terminate()
+            process.send_signal(signal.SIGINT)  # without waiting for clients
             process.wait(20)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _as_user(folder: Path) -> dict[str, object]:
+def _installed() -> Path:
+    found = importlib.util.find_spec("pgserver")
+    if found is not None and found.submodule_search_locations:
+        return Path(found.submodule_search_locations[0])
+    problem = "PostgreSQL with pgvector is not here; pip install pgserver"
+    if os.environ.get("CI") and HAS_WHEEL:
+        pytest.fail(problem)
+    pytest.skip(problem)
+
+
+def _as_user(folder: Path) -> dict[str, Any]:
     """How the server's processes are started: PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return {}
@@ -98,7 +85,19 @@ def _as_user(folder: Path) -> dict[str, object]:
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 
-def _wait_for(server: Server, process: subprocess.Popen[bytes]) -> None:
+def _reachable(installed: Path, folder: Path, as_user: dict[str, Any]) -> Path:
+    """The wheel's folder, or a copy where the other user may not look into it."""
+    with contextlib.suppress(OSError):
+        asked = [str(installed / "pginstall" / "bin" / "postgres"), "--version"]
+        if subprocess.run(asked, capture_output=True, timeout=60, cwd=folder, **as_user).returncode == 0:
+            return installed
+    libraries = installed.with_name("pgserver.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, folder / "pgserver.libs")
+    return Path(shutil.copytree(installed, folder / "pgserver", ignore=shutil.ignore_patterns("include")))
+
+
+def _wait_for(server: Server, process: subprocess.Popen[Any]) -> None:
     until = time.monotonic() + 30
     while server.psql("-c", "SELECT 1").returncode:
         if process.poll() is not None or time.monotonic() > until:

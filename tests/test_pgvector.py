@@ -522,3 +522,14 @@ def test_embed_and_files_have_no_tables(tmp_path: Path) -> None:
     sample(2, 2).save(tmp_path / "a")
     with pytest.raises(InputError, match="only a server has tables"):
         load(tmp_path / "a", table="x")
+
+
+def test_without_a_server_ci_fails_and_others_skip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="pip install pgserver"), postgres_server.running():
+        pass
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setattr(postgres_server, "HAS_WHEEL", True)
+    with pytest.raises(pytest.fail.Exception, match="pip install pgserver"), postgres_server.running():
+        pass

@@ -53,9 +53,10 @@ def neighbors(
     """The nodes nearest to each NODE, the nearest first, itself left out.
 
     \b
+    who is most like her, whom she may want to know, the nearest chess players:
     graphrefine neighbors friends ada -k 5
-    graphrefine neighbors friends ada --score link --unlinked friends.csv   whom she may want to know
-    graphrefine neighbors friends ada --labels labels.csv --label chess     the nearest who play chess
+    graphrefine neighbors friends ada --score link --unlinked friends.csv
+    graphrefine neighbors friends ada --labels labels.csv --label chess
     """  # noqa: D301  click wants the character itself, not its name
     from graphrefine.console import note, seconds, show_json, show_table
     from graphrefine.embedding import load

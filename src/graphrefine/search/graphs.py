@@ -88,7 +88,7 @@ def make(answers: Terms, stages: Stages, *, threads: int) -> Part:
     columns = answers.vectors.shape[1]
     plain = answers.scale is not None and (answers.added is None or not answers.added[members].any())
     length = 1.0 if plain else _longest(answers)
-    graph = Graph(ndim=columns if plain else columns + 2, metric="ip", dtype="bf16", connectivity=16, expansion_add=64)
+    graph = Graph(ndim=columns if plain else columns + 2, metric="ip", dtype="bf16", connectivity=16, expansion_add=128)
     first = members[starts[:-1]]  # a row for each group
     for lo in range(0, len(first), ADDED):
         some = answers.part(first[lo : lo + ADDED])

@@ -23,6 +23,7 @@ void bind_arcs(nb::module_ &module);
 void bind_order(nb::module_ &module);
 void bind_walks(nb::module_ &module);
 void bind_pairs(nb::module_ &module);
+void bind_layout(nb::module_ &module);
 void bind_skipgram(nb::module_ &module, const std::string &simd);
 void bind_nearest(nb::module_ &module, const std::string &simd);
 
@@ -175,6 +176,7 @@ NB_MODULE(_native, module) {
     bind_order(module);
     bind_walks(module);
     bind_pairs(module);
+    bind_layout(module);
     bind_skipgram(module, arithmetic().name);
     bind_nearest(module, arithmetic().name);
 

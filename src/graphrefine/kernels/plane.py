@@ -1,0 +1,124 @@
+"""The kernels of maps: nearest neighbours kept, points pulled and pushed in the plane; compiled or their twins.
+
+As `graphrefine.kernels.kernels` chooses. What a grid holds, who is nearest and how points move are the same in both,
+bit for bit, and forces but for rounding; all are the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.kernels import kernels, twin_layout
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int32]
+
+WHOLE = 1 << 20  # what a point weighs on the grid
+
+
+class Neighbourhood(NamedTuple):
+    """Who pulls whom, and how much: CSR rows."""
+
+    indptr: NDArray[np.int64]  # (n + 1,)
+    indices: Rows  # (nnz,)
+    weights: Floats  # (nnz,)
+
+
+class Frame(NamedTuple):
+    """Where a square grid lies in the plane."""
+
+    left: float
+    bottom: float
+    spacing: float
+    side: int  # points of the grid along an edge
+
+    def _where(self) -> dict[str, float]:
+        return {"left": self.left, "bottom": self.bottom, "inverse": 1 / self.spacing}
+
+
+def keep_best(scores: Floats, queries: Rows, candidates: Rows, *, best: Floats, rows: Rows) -> None:
+    """Offer candidates to queries: ``best[q]`` and ``rows[q]`` (n, k) hold the best so far, in descending order.
+
+    A query is not its own neighbour. Of equal candidates the first keeps its place, counted from one that the query's
+    number decides.
+
+    Examples
+    --------
+    >>> best, rows = np.full((2, 1), -2, np.float32), np.full((2, 1), -1, np.int32)
+    >>> both = np.array([0, 1], np.int32)
+    >>> keep_best(np.array([[1, 0.5], [0.5, 1]], np.float32), both, both, best=best, rows=rows)
+    >>> best.tolist(), rows.tolist()
+    ([[0.5], [0.5]], [[1], [0]])
+    """
+    _function("keep_best")(scores, queries, candidates, best, rows)
+
+
+def spread(points: Floats, frame: Frame, *, threads: int = 1) -> NDArray[np.int64]:
+    """How many points lie about each point of a grid, times `WHOLE`: each counts for the four around it.
+
+    Examples
+    --------
+    >>> grid = spread(np.array([[0.25, 0.0]], np.float32), Frame(0.0, 0.0, 1.0, 2))
+    >>> (grid / WHOLE).tolist()
+    [[0.75, 0.25], [0.0, 0.0]]
+    """
+    out = np.empty((frame.side, frame.side), np.int64)
+    _function("spread")(points, **frame._where(), out=out, threads=threads)
+    return out
+
+
+def forces(
+    near: Neighbourhood, points: Floats, field: Floats, frame: Frame, *, attraction: float, threads: int = 1
+) -> Floats:
+    """``attraction * sum_j w_ij (y_j - y_i) / (1 + |y_j - y_i|^2)``, plus what the field (side, side, 2) is at y_i.
+
+    Examples
+    --------
+    >>> pair = Neighbourhood(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32))
+    >>> points, still = np.array([[0, 0], [1, 0]], np.float32), np.zeros((2, 2, 2), np.float32)
+    >>> forces(pair, points, still, Frame(0.0, 0.0, 1.0, 2), attraction=2.0).tolist()
+    [[1.0, 0.0], [-1.0, 0.0]]
+    """
+    out = np.empty_like(points)
+    _function("forces")(*near, points, field, **frame._where(), attraction=attraction, out=out, threads=threads)
+    return out
+
+
+class Motion(NamedTuple):
+    """Points on their way: where they are, how fast, and how boldly each coordinate steps."""
+
+    points: Floats  # (n, 2)
+    velocity: Floats  # (n, 2)
+    gains: Floats  # (n, 2)
+
+    @classmethod
+    def from_rest(cls, points: Floats) -> Motion:
+        """At rest."""
+        return cls(points, np.zeros_like(points), np.ones_like(points))
+
+
+def move(motion: Motion, forces: Floats, *, momentum: float, rate: float, farthest: float, threads: int = 1) -> None:
+    """One step, in place: ``v = momentum * v + rate * gain * force``, at most `farthest` along each axis.
+
+    A gain grows while force and motion agree, and shrinks where they do not (Jacobs, Neural Networks 1988).
+
+    Examples
+    --------
+    >>> motion = Motion.from_rest(np.zeros((1, 2), np.float32))
+    >>> move(motion, np.array([[1, -1]], np.float32), momentum=0.5, rate=1.0, farthest=1.0)
+    >>> motion.points.round(3).tolist()
+    [[0.800000011920929, -1.0]]
+    """
+    points, velocity, gains = motion
+    _function("move")(forces, velocity, gains, points, momentum=momentum, rate=rate, farthest=farthest, threads=threads)
+
+
+def _function(name: str) -> Any:
+    if kernels().name == "scipy":
+        return getattr(twin_layout, name)
+    from graphrefine.kernels import _native
+
+    return getattr(_native, name)

@@ -1,0 +1,108 @@
+"""The twin of ``native/layout.cpp``: the same in NumPy; bit for bit, but for the order in which pulls are summed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.kernels.twin import mixed
+from graphrefine.kernels.twin_walks import below
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int32]
+
+UNITS = np.float32(1024)
+ONE, ZERO = np.float32(1), np.float32(0)
+
+
+def keep_best(scores: Floats, queries: Rows, candidates: Rows, best: Floats, rows: Rows) -> None:
+    """See `graphrefine.kernels.plane.keep_best`."""
+    many, k = scores.shape[1], best.shape[1]
+    if not many:
+        return
+    starts = below(mixed(queries.astype(np.uint64)), many)
+    turned = (starts[:, None] + np.arange(many)) % many  # each query begins elsewhere
+    found = np.take_along_axis(scores, turned, axis=1)
+    ids = candidates[turned]
+    found[ids == queries[:, None]] = -np.inf
+    found, ids = np.hstack([best[queries], found]), np.hstack([rows[queries], ids])
+    order = np.argsort(-found, axis=1, kind="stable")[:, :k]
+    best[queries] = np.take_along_axis(found, order, axis=1)
+    rows[queries] = np.take_along_axis(ids, order, axis=1)
+
+
+class _Places(NamedTuple):
+    """Where points lie on a grid: the cells, and how far into them."""
+
+    column: NDArray[np.int64]
+    row: NDArray[np.int64]
+    right: Floats
+    up: Floats
+
+
+def _places(points: Floats, left: float, bottom: float, inverse: float, side: int) -> _Places:
+    x = (points[:, 0] - np.float32(left)) * np.float32(inverse)
+    y = (points[:, 1] - np.float32(bottom)) * np.float32(inverse)
+    most = np.float32(side - 2)
+    a, b = (np.clip(np.floor(each), ZERO, most) for each in (x, y))
+    right, up = np.clip(x - a, ZERO, ONE), np.clip(y - b, ZERO, ONE)
+    return _Places(a.astype(np.int64), b.astype(np.int64), right, up)
+
+
+def spread(points: Floats, *, left: float, bottom: float, inverse: float, out: NDArray[np.int64], threads: int) -> None:
+    """See `graphrefine.kernels.plane.spread`; `threads` is for the compiled twin."""
+    side, all_of_it = len(out), int(UNITS)
+    at = _places(points, left, bottom, inverse, side)
+    right, up = (at.right * UNITS).astype(np.int64), (at.up * UNITS).astype(np.int64)
+    out[:] = 0
+    for below_it, above in ((0, all_of_it - up), (1, up)):
+        for beside, share in ((0, all_of_it - right), (1, right)):
+            np.add.at(out, (at.row + below_it, at.column + beside), share * above)
+
+
+def forces(
+    indptr: NDArray[np.int64],
+    indices: Rows,
+    weights: Floats,
+    points: Floats,
+    field: Floats,
+    *,
+    left: float,
+    bottom: float,
+    inverse: float,
+    attraction: float,
+    out: Floats,
+    threads: int,
+) -> None:
+    """See `graphrefine.kernels.plane.forces`; `threads` is for the compiled twin."""
+    source = np.repeat(np.arange(len(points)), np.diff(indptr))
+    apart = points[indices] - points[source]  # (entries, 2)
+    pull = weights / (1 + np.einsum("ij,ij->i", apart, apart))
+    at = _places(points, left, bottom, inverse, len(field))
+    right, up = at.right[:, None], at.up[:, None]
+    push = (1 - right) * (1 - up) * field[at.row, at.column] + right * (1 - up) * field[at.row, at.column + 1]
+    push += (1 - right) * up * field[at.row + 1, at.column] + right * up * field[at.row + 1, at.column + 1]
+    for axis in range(2):
+        sums = np.bincount(source, pull * apart[:, axis], minlength=len(points))
+        out[:, axis] = np.float32(attraction) * sums.astype(np.float32) + push[:, axis]
+
+
+def move(
+    forces: Floats,
+    velocity: Floats,
+    gains: Floats,
+    points: Floats,
+    *,
+    momentum: float,
+    rate: float,
+    farthest: float,
+    threads: int,
+) -> None:
+    """See `graphrefine.kernels.plane.move`; `threads` is for the compiled twin."""
+    onward = (forces > 0) == (velocity > 0)
+    gains[:] = np.where(onward, gains + np.float32(0.2), np.maximum(gains * np.float32(0.8), np.float32(0.01)))
+    wanted = np.float32(momentum) * velocity + np.float32(rate) * gains * forces
+    velocity[:] = np.clip(wanted, -np.float32(farthest), np.float32(farthest))
+    points += velocity

@@ -90,6 +90,7 @@ def test_names_load_on_first_use_and_scikit_learn_only_for_the_estimator() -> No
         ["reproduce", "-h"],
         ["tune", "-h"],
         ["ingest", "-h"],
+        ["explore", "-h"],
         ["evaluate", "labels", "-h"],
     ],
 )
@@ -120,6 +121,7 @@ def test_the_commands() -> None:
         "reproduce",
         "fold-in",
         "neighbors",
+        "explore",
         "tune",
     }
     assert set(cli.commands["evaluate"].commands) == {"labels", "links", "reconstruction"}  # type: ignore[attr-defined]

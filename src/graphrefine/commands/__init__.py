@@ -15,6 +15,7 @@ from graphrefine.commands.convert import convert
 from graphrefine.commands.demo import demo
 from graphrefine.commands.embed import embed
 from graphrefine.commands.evaluate import evaluate
+from graphrefine.commands.explore import explore
 from graphrefine.commands.fold_in import fold_in
 from graphrefine.commands.info import info
 from graphrefine.commands.ingest import ingest
@@ -40,5 +41,6 @@ def cli() -> None:
     """  # noqa: D301  click wants the character itself, not its name
 
 
-for command in (embed, info, ingest, evaluate, compare, tune, neighbors, fold_in, convert, methods, reproduce, demo):
+_ALL = (embed, info, ingest, evaluate, compare, tune, neighbors, explore, fold_in, convert, methods, reproduce, demo)
+for command in _ALL:
     cli.add_command(command)

@@ -1,0 +1,1 @@
+"""A page to look at an embedding, and the API under it: ``graphrefine explore``."""

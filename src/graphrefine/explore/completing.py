@@ -1,0 +1,74 @@
+"""Names by a part of them: those that begin with a text, then those that contain it, whatever the case.
+
+The names stand in lower case as one run of UTF-8 bytes, and a search goes over these: the places of the first byte,
+those of them that go on with the second, and so on. A million names of ten characters take some ten milliseconds.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.vector_formats.names import encode_all, pack
+
+KEPT = 16  # searches whose results are kept, for the next page of them
+
+
+class Completion:
+    """A search over names.
+
+    Examples
+    --------
+    >>> names = Completion(np.array(["Ada", "bob", "Canada", "Adam"], object))
+    >>> names.find("ada").tolist(), names.find("B").tolist(), names.find("x").tolist()
+    ([0, 3, 2], [1], [])
+    >>> Completion(np.array([1, 21, 12])).find("1").tolist()
+    [0, 2, 1]
+    """
+
+    def __init__(self, names: NDArray[Any]) -> None:
+        self._names = names
+        self.find = lru_cache(maxsize=KEPT)(self._find)
+
+    @cached_property
+    def _text(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """All names as bytes, and where each begins and the last one ends."""
+        if self._names.dtype != object:
+            texts = encode_all(self._names)
+            ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+            return np.frombuffer(b"".join(texts), np.uint8), np.concatenate([[0], ends])
+        lower = np.empty(len(self._names), object)
+        lower[:] = [name.lower() for name in self._names.tolist()]
+        return pack(lower)
+
+    def prepare(self) -> None:
+        """Do now what the first search would do."""
+        self.find("a")
+
+    def _find(self, part: str) -> NDArray[np.int64]:
+        """The rows of names with this part, in the order in which to show them."""
+        text, starts = self._text
+        places = _occurrences(text, part.lower().encode("utf-8", "surrogatepass"))
+        rows = np.searchsorted(starts, places, side="right") - 1
+        length = len(part.lower().encode("utf-8", "surrogatepass"))
+        within = places + length <= starts[rows + 1]
+        places, rows = places[within], rows[within]
+        begins = rows[places == starts[rows]]
+        whole = begins[starts[begins + 1] - starts[begins] == length]
+        ordered = np.concatenate([whole, begins, rows])
+        _, first = np.unique(ordered, return_index=True)  # a name may have the part several times
+        first.sort()
+        return ordered[first]
+
+
+def _occurrences(text: NDArray[np.uint8], part: bytes) -> NDArray[np.int64]:
+    """Where a part begins in a text."""
+    if not part or len(part) > len(text):
+        return np.empty(0, np.int64)
+    places = np.flatnonzero(text[: len(text) - len(part) + 1] == part[0])
+    for ahead, byte in enumerate(part[1:], 1):
+        places = places[text[places + ahead] == byte]
+    return places

@@ -1,0 +1,135 @@
+"""Nearest neighbours for requests that come at the same time: what waits is searched for together.
+
+An exact search reads every vector, and reads them once for many queries as for one. So while one search runs, in a
+thread of its own, the queries that arrive are gathered, and the next search takes those that ask in the same way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.embedding import Embedding
+
+TOGETHER = 64  # queries of one search
+
+Rows = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+class Ask(NamedTuple):
+    """What queries must have in common to be searched for together."""
+
+    score: str
+    k: int
+    label: str | None
+    unlinked: bool
+    by_row: bool
+
+
+class Hits(NamedTuple):
+    """The neighbours of one query, the nearest first."""
+
+    rows: list[int]
+    scores: list[float]
+
+
+class Waiting(NamedTuple):
+    """A query, and where its hits go."""
+
+    query: int | Floats
+    hits: asyncio.Future[Hits]
+
+
+class Finder:
+    """Searches for all requests, one search at a time.
+
+    `nearest` is called in a thread, with queries that have an `Ask` in common, and gives rows and scores (q, k).
+    """
+
+    def __init__(self, nearest: Callable[[Ask, list[Any]], list[Hits]]) -> None:
+        self._nearest = nearest
+        self._thread = ThreadPoolExecutor(1, "search")
+        self._waiting: dict[Ask, list[Waiting]] = {}
+        self._running: asyncio.Task[None] | None = None
+
+    async def find(self, ask: Ask, queries: list[Any]) -> list[Hits]:
+        """The hits of each query. Many queries take turns with those of others."""
+        found: list[Hits] = []
+        for lo in range(0, len(queries), TOGETHER):
+            found += await asyncio.gather(*(self._one(ask, query) for query in queries[lo : lo + TOGETHER]))
+        return found
+
+    def _one(self, ask: Ask, query: Any) -> asyncio.Future[Hits]:
+        loop = asyncio.get_running_loop()
+        waiting = Waiting(query, loop.create_future())
+        self._waiting.setdefault(ask, []).append(waiting)
+        if self._running is None or self._running.done():
+            self._running = loop.create_task(self._search())
+        return waiting.hits
+
+    async def _search(self) -> None:
+        while self._waiting:
+            ask = next(iter(self._waiting))
+            queue = self._waiting.pop(ask)
+            if len(queue) > TOGETHER:
+                self._waiting[ask] = queue[TOGETHER:]  # at the end, so that others have their turn
+            batch = [each for each in queue[:TOGETHER] if not each.hits.done()]  # whoever waited may have left
+            if not batch:
+                continue
+            loop = asyncio.get_running_loop()
+            try:
+                hits = await loop.run_in_executor(self._thread, self._nearest, ask, [each.query for each in batch])
+            except Exception as error:
+                for each in batch:
+                    if not each.hits.done():
+                        each.hits.set_exception(error)
+                continue
+            for each, found in zip(batch, hits, strict=True):
+                if not each.hits.done():
+                    each.hits.set_result(found)
+
+
+def make_search(embedding: Embedding, score: str, *, index: bool) -> Any:
+    """The search by a score."""
+    return _Plain(embedding, score)
+
+
+class _Found(NamedTuple):
+    rows: Rows
+    scores: Floats
+
+
+class _Plain:
+    def __init__(self, embedding: Embedding, score: str) -> None:
+        self.vectors, self.score = embedding.vectors, score
+
+    def nearest(
+        self,
+        rows: Rows | None = None,
+        vectors: Floats | None = None,
+        k: int = 10,
+        among: NDArray[np.bool_] | None = None,
+        without: list[Rows] | None = None,
+    ) -> _Found:
+        """As the search will be."""
+        from graphrefine.scoring import inverse_lengths
+
+        queries = self.vectors[rows] if vectors is None else vectors
+        scores = queries @ self.vectors.T
+        if self.score == "cosine":
+            scores = scores * inverse_lengths(queries)[:, None] * inverse_lengths(self.vectors)
+        if among is not None:
+            scores[:, ~among] = -np.inf
+        for place, left in enumerate(without or []):
+            scores[place, left] = -np.inf
+        if rows is not None:
+            scores[np.arange(len(rows)), rows] = -np.inf
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        found = np.take_along_axis(scores, best, axis=1)
+        return _Found(np.where(np.isfinite(found), best, -1), found)

@@ -1,0 +1,60 @@
+"""The labels of the nodes that are shown."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.evaluate.labels import align, as_labels
+from graphrefine.explore.colouring import Categories
+
+
+class NodeLabels:
+    """Which row has which labels, those of most nodes first.
+
+    Examples
+    --------
+    >>> labels = NodeLabels(["red", "blue", "red"], np.arange(3))
+    >>> labels.of(1), labels.classes, labels.labelled, labels.mask("red").tolist()
+    (['blue'], ['red', 'blue'], 3, [True, False, True])
+    """
+
+    def __init__(self, labels: Any, names: NDArray[Any]) -> None:
+        found = as_labels(labels)
+        aligned = align(found, names, unlabelled="keep")
+        self.given, self.missing = len(found.names), aligned.missing  # labelled nodes, and those not in the embedding
+        counts = np.asarray(aligned.indicator.sum(axis=0)).ravel()
+        ranked = np.argsort(-counts, kind="stable")
+        ranked = ranked[counts[ranked] > 0]
+        self.classes = [found.classes[each] for each in ranked.tolist()]
+        self.indicator = aligned.indicator[np.argsort(aligned.order)][:, ranked].tocsr()  # (n, classes)
+        self.indicator.sort_indices()
+        self.labelled = int(np.count_nonzero(np.diff(self.indicator.indptr)))
+        self._codes = {name: code for code, name in enumerate(self.classes)}
+        self.mask = lru_cache(maxsize=8)(self._mask)
+
+    def of(self, row: int) -> list[str]:
+        """The labels of a row."""
+        start, stop = self.indicator.indptr[row : row + 2]
+        return [self.classes[code] for code in self.indicator.indices[start:stop].tolist()]
+
+    def __contains__(self, label: str) -> bool:
+        return label in self._codes
+
+    def _mask(self, label: str) -> NDArray[np.bool_]:
+        """Which rows have a label.  # (n,)."""
+        having = np.flatnonzero(self.indicator.indices == self._codes[label])
+        rows = np.searchsorted(self.indicator.indptr, having, side="right") - 1
+        mask = np.zeros(self.indicator.shape[0], bool)
+        mask[rows] = True
+        return mask
+
+    def column(self) -> Categories:
+        """The label of each row that most nodes have."""
+        first = np.full(self.indicator.shape[0], -1, np.int32)
+        some = np.diff(self.indicator.indptr) > 0
+        first[some] = self.indicator.indices[self.indicator.indptr[:-1][some]]
+        return Categories(first, self.classes)

@@ -1,0 +1,134 @@
+"""The graph beside the embedding: which row is which node of it, who is linked to whom, and what to draw of that."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.embedding import Embedding
+from graphrefine.errors import InputError
+from graphrefine.graph import Graph
+from graphrefine.lookup import Lookup, shown
+from graphrefine.scoring import inverse_lengths
+from graphrefine.sides import ONE, Sides
+
+RANKED = 20_000  # neighbours of a node that are looked at to draw the first few
+
+Rows = NDArray[np.int64]
+
+
+class Ego(NamedTuple):
+    """A node and some of its neighbours."""
+
+    rows: list[int]  # in the embedding: the node, then its neighbours
+    edges: list[list[int]]  # pairs of positions in `rows`
+    of: int  # how many neighbours it has
+
+
+class Linked:
+    """A graph whose nodes are matched to the rows of an embedding by their names.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges(["ada", "bob", "bob"], ["bob", "cy", "dan"])
+    >>> linked = Linked(graph, Embedding(["cy", "bob", "ada"], [[1, 0], [1, 1], [0, 1]]))
+    >>> linked.matched, linked.neighbours(1).tolist(), linked.ego(1, limit=9).edges
+    (3, [2, 0], [[0, 1], [0, 2]])
+    """
+
+    def __init__(self, graph: Graph, embedding: Embedding) -> None:
+        self.graph, self._embedding = graph, embedding
+        here, there = _shared(embedding, graph)
+        self.matched = len(here)
+        if not self.matched:
+            raise InputError(
+                f"none of the {graph.nodes:,} nodes of {graph.source} is in the embedding: the graph has "
+                f"{_samples(graph.names)}, the embedding has {_samples(embedding.names)}; give the graph that it was "
+                "made from"
+            )
+        self.node = np.full(len(embedding), -1, np.int64)  # of the graph, for each row
+        self.row = np.full(graph.nodes, -1, np.int64)  # of the embedding, for each node
+        self.node[here], self.row[there] = there, here
+
+    def degrees(self) -> NDArray[np.float32]:
+        """How many neighbours each row has; NaN for those that are not in the graph.  # (n,)."""
+        counts = self.graph.neighbour_counts().astype(np.float32)
+        return np.where(self.node >= 0, counts[self.node], np.float32(np.nan))
+
+    def neighbours(self, row: int) -> Rows:
+        """The rows that a row is linked to, in either direction."""
+        rows = self.row[self._links(row)[0]]
+        return rows[rows >= 0]
+
+    def _links(self, row: int) -> tuple[Rows, NDArray[np.float32] | None]:
+        """The nodes that a row is linked to, ascending, and their weights."""
+        node = int(self.node[row])
+        if node < 0:
+            return np.empty(0, np.int64), None
+        found = self.graph.rows(node, node + 1)
+        if not self.graph.directed:
+            return found.indices.astype(np.int64), found.weights
+        back = self.graph.transposed().rows(node, node + 1)
+        nodes, first = np.unique(np.concatenate([found.indices, back.indices]), return_index=True)
+        if found.weights is None or back.weights is None:
+            return nodes.astype(np.int64), None
+        return nodes.astype(np.int64), np.concatenate([found.weights, back.weights])[first]
+
+    def ego(self, row: int, *, limit: int) -> Ego:
+        """A row with the neighbours of the heaviest edges, or the most similar ones where edges have no weights."""
+        nodes, weights = self._links(row)
+        known = np.flatnonzero(self.row[nodes] >= 0)
+        if len(known) > RANKED:
+            known = known[np.linspace(0, len(known) - 1, RANKED).astype(np.int64)]
+        rows = self.row[nodes[known]]
+        ranks = self._similarity(row, rows) if weights is None else weights[known]
+        best = np.argsort(-ranks, kind="stable")[:limit]
+        chosen = [row, *rows[best].tolist()]
+        return Ego(chosen, self._among(chosen), len(nodes))
+
+    def _similarity(self, row: int, rows: Rows) -> NDArray[np.float32]:
+        vectors = self._embedding.vectors[rows]
+        similar: NDArray[np.float32] = (vectors @ self._embedding.vectors[row]) * inverse_lengths(vectors)
+        return similar
+
+    def _among(self, rows: list[int]) -> list[list[int]]:
+        """Edges among some rows, as pairs of their positions: once each, or each arc of a directed graph."""
+        nodes = self.node[rows]
+        found = []
+        for place, node in enumerate(nodes.tolist()):
+            if node < 0:
+                continue
+            links = self.graph.rows(node, node + 1).indices
+            at = np.searchsorted(links, nodes)
+            linked = (at < len(links)) & (links[np.minimum(at, len(links) - 1)] == nodes if len(links) else False)
+            others = np.flatnonzero(linked).tolist()
+            found += [[place, other] for other in others if self.graph.directed or place < other]
+        return found
+
+    def about(self) -> dict[str, Any]:
+        """What the page is told."""
+        return {
+            "nodes": self.graph.nodes,
+            "edges": self.graph.edges,
+            "directed": self.graph.directed,
+            "weighted": self.graph.weighted,
+            "matched": self.matched,
+        }
+
+
+def _shared(embedding: Embedding, graph: Graph) -> tuple[Rows, Rows]:
+    """The rows, and the nodes of the graph, that have the same names."""
+    sides = ONE if graph.sources is None else Sides("rows", graph.sources)
+    if sides == embedding.sides or (sides.kind is None and embedding.sides.kind != "rows"):
+        same = embedding.names.dtype == graph.names.dtype and np.array_equal(embedding.names, graph.names)
+        if same:  # in no time, as for a graph and the embedding made from it
+            every = np.arange(graph.nodes)
+            return every, every
+    return embedding.lookup.shared(Lookup(graph.names, sides))
+
+
+def _samples(names: NDArray[Any]) -> str:
+    some = ", ".join(shown(name) for name in names[:3])
+    return some + (", ..." if len(names) > 3 else "")

@@ -1,0 +1,115 @@
+"""What takes a while is made in the background, one thing after the other: maps, groups of nodes, figures.
+
+A `Task` is offered from the start, as one that is being worked on, and is there once it is ready; requests never wait
+for a task but look at its state.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Literal
+
+from graphrefine.errors import GraphRefineError
+
+State = Literal["working", "ready", "failed"]
+NICE = 10  # requests come first, where the operating system knows priorities of threads
+
+
+class StopError(Exception):
+    """The server ends, and so does its work."""
+
+
+class Task:
+    """Something that is made in the background, and what is known of it so far.
+
+    Examples
+    --------
+    >>> task = Task("sum", lambda watch: 1 + 1)
+    >>> task.state, task.run(), task.state, task.value
+    ('working', None, 'ready', 2)
+    """
+
+    def __init__(self, name: str, make: Callable[[Watch], Any]) -> None:
+        self.name, self._make = name, make
+        self.state: State = "working"
+        self.value: Any = None
+        self.error: str | None = None
+
+    def run(self, watch: Watch | None = None) -> None:
+        """Make it now. What a user can mend becomes its error; anything else is a bug, and shown as one."""
+        try:
+            self.value = self._make(watch or Watch())
+            self.state = "ready"
+        except StopError:
+            raise
+        except (GraphRefineError, MemoryError) as error:
+            self.error = str(error) or "not enough memory"
+            self.state = "failed"
+        except Exception as error:
+            self.error = f"this is a bug in graphrefine: {type(error).__name__}: {error}"
+            self.state = "failed"
+            raise
+
+
+class Watch:
+    """A `graphrefine.progress.Watcher` that ends the work once it is told to stop."""
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+
+    def start(self, stage: str, steps: int) -> None:
+        """See `graphrefine.progress.Watcher.start`."""
+        self.check()
+
+    def advance(self) -> None:
+        """See `graphrefine.progress.Watcher.advance`."""
+        self.check()
+
+    def check(self) -> None:
+        """Raise StopError if the work is to end."""
+        if self._stop.is_set():
+            raise StopError
+
+    def stop(self) -> None:
+        """Let the work end, the next time that it looks."""
+        self._stop.set()
+
+
+class Background:
+    """A thread that makes tasks in their order."""
+
+    def __init__(self, tasks: list[Task]) -> None:
+        self.tasks = tasks
+        self._watch = Watch()
+        self._thread = threading.Thread(target=self._work, name="background", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until all is made; whether it is."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def stop(self, seconds: float) -> bool:
+        """Let it end; whether it did, within so many seconds."""
+        self._watch.stop()
+        return not self._thread.ident or self.wait(seconds)
+
+    def _work(self) -> None:
+        if sys.platform == "linux":
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        for task in self.tasks:
+            try:
+                self._watch.check()
+                task.run(self._watch)
+            except StopError:
+                return
+            except Exception:
+                sys.excepthook(*sys.exc_info())

@@ -1,0 +1,179 @@
+"""What is shown: an embedding, and what is known of its nodes from a graph, from labels and from tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.embedding import Embedding
+from graphrefine.explore.colouring import Column, Numbers
+from graphrefine.explore.completing import Completion
+from graphrefine.explore.endpoints import Facts
+from graphrefine.explore.finding import make_search
+from graphrefine.explore.grouping import make_groups
+from graphrefine.explore.judging import make_scores
+from graphrefine.explore.labelling import NodeLabels
+from graphrefine.explore.linking import Linked
+from graphrefine.explore.making import Background, Task, Watch
+from graphrefine.graph import Graph
+from graphrefine.vector_formats.checks import check_finite
+from graphrefine.vector_formats.names import is_range
+
+LAYOUTS = ("pca", "clusters")  # the better ones last
+
+
+class Shown:
+    """An embedding with all that the page and its API tell about it.
+
+    Parameters
+    ----------
+    embedding
+        Its vectors stay where they are: mapped, if they come from a file.
+    graph
+        The graph that it was made from, or one with some of the same nodes.
+    labels
+        Anything that `graphrefine.evaluate.labels.as_labels` takes.
+    columns
+        Further columns to colour by, for each row.
+    index
+        Whether to search neighbours by an index, rather than exactly.
+    name
+        What the page calls it.
+
+    Examples
+    --------
+    >>> shown = Shown(Embedding([0, 1], [[1, 0], [0, 1]], degrees=[1, 1]), labels=["red", "blue"])
+    >>> shown.node(1)
+    {'row': 1, 'node': 1, 'side': None, 'degree': 1, 'labels': ['blue']}
+    """
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        *,
+        graph: Graph | None = None,
+        labels: Any = None,
+        columns: Mapping[str, Column] | None = None,
+        index: bool = False,
+        name: str = "embedding",
+    ) -> None:
+        check_finite(embedding.vectors, embedding.names)
+        self.embedding, self.name = embedding, name
+        self.linked = None if graph is None else Linked(graph, embedding)
+        self.labels = None if labels is None else NodeLabels(labels, embedding.names)
+        self.index = index
+        self.completion = Completion(embedding.names)
+        self.columns = {name: _ready(name, column) for name, column in self._columns(columns or {})}
+        self.layouts = {name: self._layout(name) for name in LAYOUTS}
+        groups = Task("community" if graph else "cluster", lambda watch: make_groups(embedding, graph, self.linked))
+        self.columns[groups.name] = groups
+        self.scores = make_scores(self)
+        prepared = Task("prepared", self._prepare)
+        work = [self.layouts["pca"], prepared, groups, *self.scores, self.layouts["clusters"]]
+        self.background = Background(work)
+
+    def _columns(self, given: Mapping[str, Column]) -> list[tuple[str, Column]]:
+        own: list[tuple[str, Column]] = []
+        if self.labels is not None:
+            own.append(("label", self.labels.column()))
+        if self.degrees is not None:
+            own.append(("degree", Numbers(self.degrees, log=True)))
+        taken = {name for name, _ in own} | {"community", "cluster"}
+        return [*own, *((f"{name} (table)" if name in taken else name, column) for name, column in given.items())]
+
+    def _layout(self, name: str) -> Task:
+        return Task(name, lambda watch: _layout(self.embedding, name))
+
+    def _prepare(self, watch: Watch) -> None:
+        """Do now what the first requests would wait for."""
+        self.embedding.lookup.check_distinct()
+        watch.check()
+        self.completion.prepare()
+        watch.check()
+        if len(self.embedding):
+            self.search("cosine").nearest(rows=np.zeros(1, np.int64), k=1)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the parameters of requests depend on."""
+        integers = self.embedding.names.dtype != object
+        two = self.embedding.sides.kind == "rows"
+        return Facts(len(self.embedding), self.embedding.dim, integers, two, LAYOUTS)
+
+    @cached_property
+    def named(self) -> bool:
+        """Whether nodes have names, rather than the numbers of their rows."""
+        return not is_range(self.embedding.names)
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float32] | None:
+        """How many neighbours each row has, if that is known."""
+        if self.embedding.degrees is not None:
+            return self.embedding.degrees
+        return None if self.linked is None else self.linked.degrees()
+
+    @cached_property
+    def _searches(self) -> dict[str, Any]:
+        return {}
+
+    def search(self, score: str) -> Any:
+        """The search by a score, made when it is first asked for."""
+        if score not in self._searches:
+            self._searches[score] = make_search(self.embedding, score, index=self.index)
+        return self._searches[score]
+
+    def node(self, row: int) -> dict[str, Any]:
+        """What every list of nodes tells of one."""
+        name = self.embedding.names[row]
+        return {
+            "row": row,
+            "node": name if isinstance(name, str) else int(name),
+            "side": self.side(row),
+            "degree": self.degree(row),
+            "labels": [] if self.labels is None else self.labels.of(row),
+        }
+
+    def side(self, row: int) -> str | None:
+        """On which side of a bipartite graph a row stands."""
+        sides = self.embedding.sides
+        if sides.kind != "rows":
+            return None
+        return "source" if row < sides.start else "target"
+
+    def degree(self, row: int) -> int | float | None:
+        """How many neighbours a row has."""
+        return None if self.degrees is None else Numbers(self.degrees).value(row)
+
+    def values(self, row: int) -> dict[str, Any]:
+        """The value of a row in each column that is ready."""
+        return {name: task.value.value(row) for name, task in self.columns.items() if task.state == "ready"}
+
+    @property
+    def best_layout(self) -> str:
+        """The best layout that is ready, or the one that will be first."""
+        ready = [name for name in LAYOUTS if self.layouts[name].state == "ready"]
+        return ready[-1] if ready else LAYOUTS[0]
+
+
+def _ready(name: str, column: Column) -> Task:
+    task = Task(name, lambda watch: column)
+    task.run()
+    return task
+
+
+def _layout(embedding: Embedding, method: str) -> NDArray[np.float32]:
+    vectors = embedding.vectors
+    if len(vectors) == 0 or embedding.dim == 0:
+        return np.zeros((len(vectors), 2), np.float32)
+    sample = vectors[:: max(1, len(vectors) // 20_000)].astype(np.float64)
+    middle = sample.mean(axis=0)
+    _, _, axes = np.linalg.svd(sample - middle, full_matrices=False)
+    found = np.zeros((len(vectors), 2), np.float32)
+    for lo in range(0, len(vectors), 1 << 16):
+        block = (vectors[lo : lo + (1 << 16)] - middle.astype(np.float32)) @ axes[:2].T.astype(np.float32)
+        found[lo : lo + (1 << 16), : block.shape[1]] = block
+    return found / max(float(np.abs(found).max()), 1e-30)

@@ -239,6 +239,7 @@ _ARGUMENTS = "|".join(
         *("only", "data", "features"),
         *("memory", "budget", "train", "split_seed", "task"),
         *("table", "index", "replace"),
+        *("host", "port"),
     ]
 )
 

@@ -10,11 +10,12 @@ import numpy as np
 
 import graphrefine
 from graphrefine.errors import InputError
-from graphrefine.explore.endpoints import BATCH, BODY, ROWS, SCORES, K
+from graphrefine.explore.endpoints import BATCH, BODY, ROWS, K
 from graphrefine.explore.finding import Ask, Finder, Hits
 from graphrefine.explore.making import Task
 from graphrefine.explore.reading import RequestError
 from graphrefine.explore.shown import Shown
+from graphrefine.search import SCORES
 
 THREADS = 2  # for what takes longer than a moment, searches of neighbours aside
 
@@ -53,7 +54,7 @@ class Answers:
             "layout": shown.best_layout,
             "columns": [_column(task) for task in shown.columns.values()],
             "scores": [{**_told(task), **(task.value or {"value": None, "note": None})} for task in shown.scores],
-            "search": "index" if shown.index else "exact",
+            "search": shown.searched("cosine"),
             "score_names": list(SCORES),
             "score": embedding.score_name,
             "limits": {"k": K, "batch": BATCH, "rows": ROWS, "body": BODY},
@@ -99,7 +100,7 @@ class Answers:
             {**self._query(query, by_row), "neighbors": [self._hit(*each) for each in zip(*found, strict=True)]}
             for query, found in zip(queries, hits, strict=True)
         ]
-        return {"results": results, "score": asked["score"], "search": "index" if self.shown.index else "exact"}
+        return {"results": results, "score": asked["score"], "search": self.shown.searched(asked["score"])}
 
     def _query(self, query: Any, by_row: bool) -> dict[str, Any]:
         if not by_row:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graphrefine.explore.kinds import Choice, Flag, Kind, ListOf, Text, Vector, Whole
+from graphrefine.search import SCORES
 from graphrefine.sides import SIDES
 
-SCORES = ("cosine", "dot", "link")
 K = 1000  # neighbours of a node
 BATCH = 1000  # nodes, vectors or pairs of a request
 ROWS = 10_000  # nodes of a list

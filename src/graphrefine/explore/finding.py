@@ -9,23 +9,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding import Embedding
-
 TOGETHER = 64  # queries of one search
 
-Rows = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 
 class Ask(NamedTuple):
     """What queries must have in common to be searched for together."""
 
-    score: str
+    score: Literal["cosine", "dot", "link"]
     k: int
     label: str | None
     unlinked: bool
@@ -93,43 +90,3 @@ class Finder:
             for each, found in zip(batch, hits, strict=True):
                 if not each.hits.done():
                     each.hits.set_result(found)
-
-
-def make_search(embedding: Embedding, score: str, *, index: bool) -> Any:
-    """The search by a score."""
-    return _Plain(embedding, score)
-
-
-class _Found(NamedTuple):
-    rows: Rows
-    scores: Floats
-
-
-class _Plain:
-    def __init__(self, embedding: Embedding, score: str) -> None:
-        self.vectors, self.score = embedding.vectors, score
-
-    def nearest(
-        self,
-        rows: Rows | None = None,
-        vectors: Floats | None = None,
-        k: int = 10,
-        among: NDArray[np.bool_] | None = None,
-        without: list[Rows] | None = None,
-    ) -> _Found:
-        """As the search will be."""
-        from graphrefine.scoring import inverse_lengths
-
-        queries = self.vectors[rows] if vectors is None else vectors
-        scores = queries @ self.vectors.T
-        if self.score == "cosine":
-            scores = scores * inverse_lengths(queries)[:, None] * inverse_lengths(self.vectors)
-        if among is not None:
-            scores[:, ~among] = -np.inf
-        for place, left in enumerate(without or []):
-            scores[place, left] = -np.inf
-        if rows is not None:
-            scores[np.arange(len(rows)), rows] = -np.inf
-        best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        found = np.take_along_axis(scores, best, axis=1)
-        return _Found(np.where(np.isfinite(found), best, -1), found)

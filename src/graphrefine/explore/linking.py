@@ -58,12 +58,13 @@ class Linked:
         return np.where(self.node >= 0, counts[self.node], np.float32(np.nan))
 
     def neighbours(self, row: int) -> Rows:
-        """The rows that a row is linked to, in either direction."""
-        rows = self.row[self._links(row)[0]]
+        """The rows that a row is linked to; of a directed graph, those that its edges lead to."""
+        node = int(self.node[row])
+        rows = self.row[self.graph.rows(node, node + 1).indices] if node >= 0 else self.node[:0]
         return rows[rows >= 0]
 
     def _links(self, row: int) -> tuple[Rows, NDArray[np.float32] | None]:
-        """The nodes that a row is linked to, ascending, and their weights."""
+        """The nodes that a row is linked to, in either direction, ascending, and their weights."""
         node = int(self.node[row])
         if node < 0:
             return np.empty(0, np.int64), None

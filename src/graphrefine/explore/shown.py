@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding import Embedding
+from graphrefine.errors import MissingExtraError
 from graphrefine.explore.colouring import Column, Numbers
 from graphrefine.explore.completing import Completion
 from graphrefine.explore.endpoints import Facts
-from graphrefine.explore.finding import make_search
 from graphrefine.explore.grouping import make_groups
 from graphrefine.explore.judging import make_scores
 from graphrefine.explore.labelling import NodeLabels
 from graphrefine.explore.linking import Linked
 from graphrefine.explore.making import Background, Task, Watch
 from graphrefine.graph import Graph
+from graphrefine.search import INDEX_BEYOND, Search
 from graphrefine.vector_formats.checks import check_finite
 from graphrefine.vector_formats.names import is_range
 
+Score = Literal["cosine", "dot", "link"]
 LAYOUTS = ("pca", "clusters")  # the better ones last
 
 
@@ -40,7 +43,7 @@ class Shown:
     columns
         Further columns to colour by, for each row.
     index
-        Whether to search neighbours by an index, rather than exactly.
+        Whether to search neighbours by an index, rather than exactly, once it is made; beyond a million nodes it is.
     name
         What the page calls it.
 
@@ -62,10 +65,12 @@ class Shown:
         name: str = "embedding",
     ) -> None:
         check_finite(embedding.vectors, embedding.names)
+        if index and find_spec("usearch") is None:
+            raise MissingExtraError("an index of neighbours", "usearch", "ann")
         self.embedding, self.name = embedding, name
         self.linked = None if graph is None else Linked(graph, embedding)
         self.labels = None if labels is None else NodeLabels(labels, embedding.names)
-        self.index = index
+        self._searches: dict[str, Search] = {}
         self.completion = Completion(embedding.names)
         self.columns = {name: _ready(name, column) for name, column in self._columns(columns or {})}
         self.layouts = {name: self._layout(name) for name in LAYOUTS}
@@ -73,7 +78,8 @@ class Shown:
         self.columns[groups.name] = groups
         self.scores = make_scores(self)
         prepared = Task("prepared", self._prepare)
-        work = [self.layouts["pca"], prepared, groups, *self.scores, self.layouts["clusters"]]
+        indexed = [Task("index", self._make_index)] if index or len(embedding) > INDEX_BEYOND else []
+        work = [self.layouts["pca"], prepared, *indexed, groups, *self.scores, self.layouts["clusters"]]
         self.background = Background(work)
 
     def _columns(self, given: Mapping[str, Column]) -> list[tuple[str, Column]]:
@@ -96,6 +102,7 @@ class Shown:
         watch.check()
         if len(self.embedding):
             self.search("cosine").nearest(rows=np.zeros(1, np.int64), k=1)
+            self.embedding.score(self.embedding.source_names[:1], self.embedding.target_names[:1])
 
     @cached_property
     def facts(self) -> Facts:
@@ -116,15 +123,20 @@ class Shown:
             return self.embedding.degrees
         return None if self.linked is None else self.linked.degrees()
 
-    @cached_property
-    def _searches(self) -> dict[str, Any]:
-        return {}
-
-    def search(self, score: str) -> Any:
-        """The search by a score, made when it is first asked for."""
+    def search(self, score: Score) -> Search:
+        """The search by a score, exact until there is an index."""
         if score not in self._searches:
-            self._searches[score] = make_search(self.embedding, score, index=self.index)
+            self._searches[score] = Search(self.embedding, score, index=False)
         return self._searches[score]
+
+    def searched(self, score: str) -> str:
+        """How the search by a score is done."""
+        found = self._searches.get(score)
+        return "exact" if found is None or found.index is None else "index"
+
+    def _make_index(self, watch: Watch) -> None:
+        """Search by an index from now on: by the cosine, as most do."""
+        self._searches["cosine"] = Search(self.embedding, "cosine", index=True, watcher=watch)
 
     def node(self, row: int) -> dict[str, Any]:
         """What every list of nodes tells of one."""

@@ -1,0 +1,118 @@
+"""Further columns to colour by, from a table with a node in each record: csv, tsv or parquet."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import FormatError, MissingExtraError
+from graphrefine.evaluate.tables import NODE_WORDS
+from graphrefine.explore.colouring import Categories, Column, Numbers
+from graphrefine.lookup import shown
+from graphrefine.vector_formats.names import Names
+
+Table = dict[str, Sequence[Any]]  # the columns, in their order
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_LOG = 100.0  # how many times the median the largest number is, where colours go by the logarithm
+
+
+def read_columns(path: str | PathLike[str], names: Names) -> tuple[dict[str, Column], int]:
+    """The columns of a table beside the rows of an embedding, and how many of its nodes are there.
+
+    The nodes are in the column called node, id, name or the like, or else in the first.
+    """
+    table = _read(path)
+    key = next((name for name in table if name.lower() in NODE_WORDS), next(iter(table), None))
+    if key is None or len(table) < 2:
+        raise FormatError(path, "a column of nodes and at least one more are expected, with a header")
+    rows = {str(name): row for row, name in enumerate(names.tolist())}
+    place = np.fromiter((rows.get(str(name), -1) for name in table[key]), np.int64, len(table[key]))
+    found = np.flatnonzero(place >= 0)
+    if not len(found):
+        theirs, ours = (", ".join(shown(name) for name in some[:3]) for some in (list(table[key][:3]), names))
+        raise FormatError(
+            path,
+            f"none of the {len(place)} nodes in column {key!r} is in the embedding: the table has {theirs}, the "
+            f"embedding has {ours}; call them the same in both",
+        )
+    columns = {name: _column(values, place, len(names)) for name, values in table.items() if name != key}
+    return columns, len(np.unique(place[found]))
+
+
+def _column(values: Sequence[Any], place: NDArray[np.int64], count: int) -> Column:
+    """Numbers where every value is one, or is missing; categories otherwise."""
+    known = place >= 0
+    numbers = _numbers(values)
+    if numbers is not None:
+        column = np.full(count, np.nan, np.float32)
+        column[place[known]] = numbers[known]
+        return Numbers(column, log=_is_skewed(column[np.isfinite(column)]))
+    texts = np.array(["" if value is None else str(value) for value in values], object)
+    kinds, codes = np.unique(texts, return_inverse=True)
+    codes = np.where(texts == "", -1, codes.reshape(-1)).astype(np.int32)
+    of = np.full(count, -1, np.int32)
+    of[place[known]] = codes[known]
+    return Categories(of, [str(kind) for kind in kinds.tolist()])
+
+
+def _is_skewed(numbers: NDArray[np.float32]) -> bool:
+    if not len(numbers) or numbers.min() < 0:
+        return False
+    return float(numbers.max()) > _LOG * max(float(np.median(numbers)), 1.0)
+
+
+def _numbers(values: Sequence[Any]) -> NDArray[np.float32] | None:
+    if any(isinstance(value, bool) for value in values):
+        return None
+    try:
+        with np.errstate(over="ignore"):
+            return np.array([np.nan if value in ("", None) else float(value) for value in values], np.float32)
+    except (TypeError, ValueError):
+        return None
+
+
+def _read(path: str | PathLike[str]) -> Table:
+    suffix = Path(path).suffix.lower()
+    if suffix in DELIMITERS:
+        return _read_text(path, DELIMITERS[suffix])
+    if suffix == ".parquet":
+        return _read_parquet(path)
+    raise FormatError(path, "a table in .csv, .tsv or .parquet is expected")
+
+
+def _read_text(path: str | PathLike[str], delimiter: str) -> Table:
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            records = [record for record in csv.reader(file, delimiter=delimiter) if record]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise FormatError(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if not records:
+        raise FormatError(path, "is empty; a header is expected, and a node in each line")
+    width = len(records[0])
+    for line, record in enumerate(records[1:], 2):
+        if len(record) != width:
+            raise FormatError(path, f"has {len(record)} columns where the header has {width}", line=line)
+    if len(set(records[0])) < width:
+        raise FormatError(path, "two columns have one name", line=1)
+    return dict(zip(records[0], zip(*records[1:], strict=True) if records[1:] else [()] * width, strict=True))
+
+
+def _read_parquet(path: str | PathLike[str]) -> Table:
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError as error:
+        raise MissingExtraError("reading parquet", "pyarrow", "io") from error
+    try:
+        found = parquet.read_table(fspath(path))
+    except (OSError, ArrowException) as error:
+        raise FormatError(path, f"cannot be read as parquet: {error}") from error
+    flat = [name for name, kind in zip(found.column_names, found.schema.types, strict=True) if kind.num_fields == 0]
+    if len(set(flat)) < len(flat):
+        raise FormatError(path, "two columns have one name")
+    return {name: found.column(name).to_pylist() for name in flat}  # lists of neighbours and the like colour nothing

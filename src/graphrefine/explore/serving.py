@@ -12,12 +12,24 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from ipaddress import ip_address
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.explore.shown import Shown
 
-CONNECTIONS = 512  # at once; more are turned away
+SETTINGS: dict[str, Any] = {
+    "http": "h11",  # whatever else is installed: all that is refused is refused alike
+    "loop": "asyncio",
+    "ws": "none",
+    "lifespan": "off",
+    "log_level": "warning",
+    "access_log": False,
+    "server_header": False,
+    "date_header": False,
+    "limit_concurrency": 512,  # connections; more are turned away
+    "timeout_graceful_shutdown": 1,
+}
 
 
 def is_loopback(host: str) -> bool:
@@ -99,48 +111,45 @@ def serve(
 
     from graphrefine.explore.app import make_app
 
-    listening = bind(host, port)
-    with listening:
-        if token is None and not is_loopback(host):
-            token = secrets.token_urlsafe(24)
-        every = host in ("0.0.0.0", "::")
-        hosts = [socket.gethostname(), socket.getfqdn()] if every else [f"[{host}]" if ":" in host else host]
-        app = make_app(shown, token=token, hosts=hosts, any_address=every)
+    with bind(host, port) as listening:
         bound = listening.getsockname()[1]
-        address = url(host, bound, token)
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            limit_concurrency=CONNECTIONS,
-            timeout_graceful_shutdown=1,
-            lifespan="off",
-            ws="none",
-        )
+        found = reach(host, bound, token)
+        app = make_app(shown, token=found.token, hosts=found.hosts, any_address=found.any_address)
         shown.background.start()
         if tell is not None:
-            tell(address, bound)
+            tell(found.url, bound)
         if browser:
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(found.url,), daemon=True).start()
         try:
-            uvicorn.Server(config).run(sockets=[listening])
+            uvicorn.Server(uvicorn.Config(app, **SETTINGS)).run(sockets=[listening])
         finally:
             _end(shown)
 
 
-def url(host: str, port: int, token: str | None) -> str:
-    """The address of the page.
+class Reach(NamedTuple):
+    """How a server is reached."""
+
+    url: str
+    token: str | None  # what requests must have
+    hosts: tuple[str, ...]  # what their Host may be, beside names of the loopback
+    any_address: bool  # or any IP address
+
+
+def reach(host: str, port: int, token: str | None) -> Reach:
+    """How a server that listens on a host is reached: beyond the loopback with a token, made if there is none.
 
     Examples
     --------
-    >>> url("127.0.0.1", 8000, None), url("::1", 80, "a b")
-    ('http://127.0.0.1:8000/', 'http://[::1]:80/?token=a%20b')
+    >>> reach("::1", 8000, "a b").url
+    'http://[::1]:8000/?token=a%20b'
     """
-    name = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
-    place = f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"
-    return place if token is None else f"{place}?token={quote(token, safe='')}"
+    if token is None and not is_loopback(host):
+        token = secrets.token_urlsafe(24)
+    every = host in ("0.0.0.0", "::")
+    names = (socket.gethostname(), socket.getfqdn()) if every else (host,)
+    hosts = tuple(f"[{name}]" if ":" in name else name for name in names)
+    url = f"http://{hosts[0]}:{port}/"
+    return Reach(url if token is None else f"{url}?token={quote(token, safe='')}", token, hosts, every)
 
 
 def _end(shown: Shown) -> None:
@@ -150,9 +159,8 @@ def _end(shown: Shown) -> None:
     from graphrefine.files import remove_unfinished
 
     remove_unfinished()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(128 + signal.SIGINT)
+    print("interrupted; no half-written output is left", file=sys.stderr, flush=True)  # as `graphrefine.cli` ends
+    os._exit(128 + getattr(sys.exc_info()[1], "number", signal.SIGINT))
 
 
 def can_open_browser() -> bool:

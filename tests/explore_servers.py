@@ -1,0 +1,132 @@
+"""What the tests of `graphrefine explore` share: something to show, a client for it, and servers of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cli_runs import PROGRAM, ring_of_cliques
+from graphrefine.embedding import Embedding
+from graphrefine.explore.app import make_app
+from graphrefine.explore.shown import Shown
+from graphrefine.graph import Graph
+
+with warnings.catch_warnings():  # newer ones would rather have another client below them
+    warnings.simplefilter("ignore")
+    from starlette.testclient import TestClient as TestClient
+
+CLIQUES, SIZE, DIM = 6, 8, 12
+NODES = CLIQUES * SIZE
+NAMES = [f"{'Node' if i % 2 else 'node'} {i:02d}/é" for i in range(NODES)]
+LABELS = [f"clique {i // SIZE}" for i in range(NODES)]
+
+
+def people() -> Embedding:
+    """Vectors near the centre of each node's clique, with names that need quoting."""
+    draw = np.random.default_rng(3)
+    centres = draw.standard_normal((CLIQUES, DIM))
+    vectors = np.repeat(centres, SIZE, axis=0) + 0.2 * draw.standard_normal((NODES, DIM))
+    counts = np.bincount(ring_of_cliques(CLIQUES, SIZE).ravel(), minlength=NODES)
+    return Embedding(NAMES, vectors, {"method": "refine", "seed": 3}, degrees=counts)
+
+
+def friends() -> Graph:
+    """A ring of cliques among them."""
+    ends = np.array(NAMES, object)[ring_of_cliques(CLIQUES, SIZE)]
+    return Graph.from_edges(ends[:, 0], ends[:, 1])
+
+
+def write_labels(path: Path) -> Path:
+    """A label for each node, and a second one for the first."""
+    lines = [f"{name},{label}" for name, label in zip(NAMES, LABELS, strict=True)]
+    path.write_text("\n".join(["node,label", *lines, f"{NAMES[0]},clique 5"]) + "\n", encoding="utf-8")
+    return path
+
+
+def write_friends(path: Path) -> Path:
+    """The edges of `friends`."""
+    names = np.array(NAMES, object)[ring_of_cliques(CLIQUES, SIZE)]
+    path.write_text("".join(f"{u},{v}\n" for u, v in names.tolist()), encoding="utf-8")
+    return path
+
+
+def ready(shown: Shown) -> Shown:
+    """All background work done; a failure in it fails the test."""
+    shown.background.start()
+    assert shown.background.wait(60)
+    for task in shown.background.tasks:
+        assert task.state == "ready", (task.name, task.error)
+    return shown
+
+
+def client(shown: Shown, **options: Any) -> TestClient:
+    """A client within this process."""
+    return TestClient(make_app(shown, **options), base_url="http://localhost")
+
+
+class Server(NamedTuple):
+    """``graphrefine explore`` in a process of its own."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    port: int
+
+    def talk(self, request: bytes, *, timeout: float = 10) -> bytes:
+        """Send bytes on a connection, and give all that comes back until the server closes it or goes quiet."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection:
+            try:
+                connection.sendall(request)
+                connection.shutdown(socket.SHUT_WR)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # it has answered, and reads no more
+            return received(connection)
+
+    def memory(self) -> int:
+        """Bytes that it holds that are not a file's."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon"))
+
+
+def received(connection: socket.socket) -> bytes:
+    """All that arrives until the end."""
+    parts = []
+    try:
+        while part := connection.recv(1 << 16):
+            parts.append(part)
+    except (TimeoutError, ConnectionResetError):
+        pass
+    return b"".join(parts)
+
+
+@contextmanager
+def serving(*arguments: str | Path, env: dict[str, str] | None = None) -> Iterator[Server]:
+    """A server until the end of the block, on a port that is free."""
+    typed = [*PROGRAM, "explore", *map(str, arguments), "--no-browser", "--json"]
+    process = subprocess.Popen(
+        typed, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, start_new_session=True
+    )
+    assert process.stdout and process.stderr
+    try:
+        line = process.stdout.readline()
+        assert line, process.stderr.read().decode()
+        told = json.loads(line)
+        yield Server(process, told["url"], told["port"])
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(20)
+        finally:
+            process.kill()
+            process.stdout.close()
+            process.stderr.close()

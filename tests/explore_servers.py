@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,13 +83,10 @@ class Server(NamedTuple):
     port: int
 
     def talk(self, request: bytes, *, timeout: float = 10) -> bytes:
-        """Send bytes on a connection, and give all that comes back until the server closes it or goes quiet."""
+        """Send bytes on a connection of their own, and give the one answer that comes back."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection:
-            try:
+            with suppress(BrokenPipeError, ConnectionResetError):  # it has answered, and reads no more
                 connection.sendall(request)
-                connection.shutdown(socket.SHUT_WR)
-            except (BrokenPipeError, ConnectionResetError):
-                pass  # it has answered, and reads no more
             return received(connection)
 
     def memory(self) -> int:
@@ -98,14 +96,20 @@ class Server(NamedTuple):
 
 
 def received(connection: socket.socket) -> bytes:
-    """All that arrives until the end."""
-    parts = []
+    """An answer as long as it says it is, or all until the connection ends."""
+    found = b""
     try:
-        while part := connection.recv(1 << 16):
-            parts.append(part)
-    except (TimeoutError, ConnectionResetError):
+        while not _is_whole(found) and (part := connection.recv(1 << 16)):
+            found += part
+    except ConnectionResetError:
         pass
-    return b"".join(parts)
+    return found
+
+
+def _is_whole(answer: bytes) -> bool:
+    head, end, body = answer.partition(b"\r\n\r\n")
+    length = re.search(rb"(?i)\r\ncontent-length: ([0-9]+)", head)
+    return bool(end) and length is not None and len(body) >= int(length[1])
 
 
 @contextmanager

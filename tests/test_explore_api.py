@@ -646,7 +646,7 @@ RAW = [
     (b"GET /api/info HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", b" 400 "),
     (b"GET /api/info HTTP/1.0\r\n\r\n", b" 421 "),
     (b"nonsense\r\n\r\n", b" 400 "),
-    (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b""),
+    (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", b" 400 "),
     (b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", b" 40"),
     (
         b"POST /api/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n",

@@ -112,13 +112,16 @@ async def _body(request: Request) -> bytes:
     if kind.strip().lower() != "application/json":
         raise _closing(415, "the body must be sent as Content-Type: application/json")
     stated = request.headers.get("content-length", "0")
+    too_large = _closing(413, f"a body of more than {BODY} bytes; ask for less at once")
+    if len(stated) > len(str(BODY)) or not stated.isdecimal() or int(stated) > BODY:
+        raise too_large
     found = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for part in request.stream():
                 found += part
-                if len(found) > BODY or (stated.isdecimal() and len(stated) < 20 and int(stated) > BODY):
-                    raise _closing(413, f"a body of more than {BODY} bytes; ask for less at once")
+                if len(found) > BODY:
+                    raise too_large
     except TimeoutError:
         raise _closing(408, f"the body did not arrive within {BODY_SECONDS:g} seconds") from None
     return bytes(found)

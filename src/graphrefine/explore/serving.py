@@ -23,7 +23,7 @@ SETTINGS: dict[str, Any] = {
     "loop": "asyncio",
     "ws": "none",
     "lifespan": "off",
-    "log_level": "warning",
+    "log_level": "error",  # bugs of ours; not a line for each request that is none
     "access_log": False,
     "server_header": False,
     "date_header": False,

@@ -1,0 +1,60 @@
+// Builds the page into src/graphrefine/explore/page/: the same bytes from the same sources, wherever it runs.
+// `node build.mjs DIR` builds into another folder.
+
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const target = resolve(process.argv[2] ?? join(here, "../src/graphrefine/explore/page"));
+
+/** The packages whose code is in the bundle, by name: those esbuild took files of, and what these carry inside them. */
+async function bundled(metafile) {
+  const seen = new Set();
+  const todo = Object.keys(metafile.inputs).flatMap((input) => {
+    const found = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);
+    return found ? [found[1]] : [];
+  });
+  while (todo.length) {
+    const name = todo.pop();
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const about = JSON.parse(await readFile(join(here, "node_modules", name, "package.json"), "utf8"));
+    todo.push(...Object.keys(about.dependencies ?? {}));
+  }
+  return [...seen].sort();
+}
+
+async function licence(name) {
+  const folder = join(here, "node_modules", name);
+  const about = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+  if (!file) throw new Error(`${name} has no licence file; it cannot be bundled`);
+  const text = (await readFile(join(folder, file), "utf8")).replaceAll("\r\n", "\n").trim();
+  return `${name} ${about.version} (${about.license})\n\n${text}\n`;
+}
+
+await mkdir(target, { recursive: true });
+const { metafile } = await build({
+  absWorkingDir: here,
+  entryPoints: { app: "src/main.ts" },
+  outdir: target,
+  bundle: true,
+  minify: true,
+  format: "iife",
+  target: "es2022",
+  charset: "utf8",
+  legalComments: "none", // LICENSES.txt has the whole texts
+  metafile: true,
+  logLevel: "warning",
+});
+await build({ absWorkingDir: here, entryPoints: ["src/app.css"], outdir: target, minify: true, logLevel: "warning" });
+await copyFile(join(here, "src/index.html"), join(target, "index.html"));
+const texts = await Promise.all((await bundled(metafile)).map(licence));
+const rule = `\n${"-".repeat(80)}\n\n`;
+const intro =
+  "The page of graphrefine explore contains these packages, under their own licences. regl-scatterplot carries\n" +
+  "KDBush (c) 2018 Vladimir Agafonkin inside it, under the ISC licence that stands with earcut.\n";
+await writeFile(join(target, "LICENSES.txt"), [intro, ...texts].join(rule));

@@ -1,0 +1,162 @@
+// A node's card: who it is, its values, its nearest neighbours and its ego network.
+
+import { getEgo, getNeighbors, getNode } from "./api";
+import { button, count, el, number, shown } from "./dom";
+import { drawEgo } from "./ego";
+import { isAbort, said } from "./notices";
+import { set, view } from "./state";
+import type { Info, Neighbor, Node } from "./types";
+
+export const K = 12; // neighbours in the list
+const EGO_LIMIT = 40;
+const SCORE_WORDS: Record<string, string> = {
+  cosine: "cosine (alike)",
+  dot: "dot product",
+  link: "link score (likely edge)",
+};
+
+export interface Around {
+  info: () => Info;
+  go: (row: number) => void;
+  colorOf: (row: number) => string;
+  found: (node: Node) => void;
+  foundNeighbors: (neighbors: Neighbor[]) => void;
+}
+
+export class Card {
+  private asked = new AbortController();
+  private askedNeighbors = new AbortController();
+  private neighbors: Neighbor[] = [];
+  private readonly list = el("ol", { class: "neighbors", "aria-label": "Nearest neighbours" });
+
+  constructor(private readonly around: Around) {}
+
+  /** Draws the card of `view.row` into `place`. */
+  async show(place: HTMLElement): Promise<void> {
+    this.asked.abort();
+    const asked = (this.asked = new AbortController());
+    const row = view.row;
+    if (row === null) return void place.replaceChildren(el("p", { class: "muted" }, "Click a node, or find one by name."));
+    place.replaceChildren(el("p", { class: "muted" }, "Loading…"));
+    try {
+      const node = await getNode(row, asked.signal);
+      place.replaceChildren(...this.head(node), ...this.nearest(), ...this.network(row, asked.signal));
+      this.around.found(node);
+      void this.ask();
+    } catch (error) {
+      if (!isAbort(error)) place.replaceChildren(el("p", { class: "problem" }, said(error)));
+    }
+  }
+
+  private head(node: Node): HTMLElement[] {
+    const tags = [node.side ? `as ${node.side}` : null, ...node.labels.map(String)].filter((tag) => tag !== null);
+    const facts = new Map<string, string>();
+    if (node.degree !== null) facts.set("degree", count(node.degree));
+    for (const [name, value] of Object.entries(node.values ?? {})) {
+      if (name === "degree" || name === "label") continue;
+      facts.set(name, value === null ? "–" : typeof value === "number" ? number(value) : value);
+    }
+    const pairs = [...facts].flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]);
+    return [
+      el("h2", { class: "name", id: "node-name" }, shown(node.node)),
+      el("p", { class: "tags", id: "node-labels" }, ...tags.map((tag) => el("span", { class: "tag" }, shown(tag)))),
+      el("dl", { class: "facts", id: "node-facts" }, ...pairs),
+    ];
+  }
+
+  private nearest(): HTMLElement[] {
+    const { score_names: names, labels, columns, graph } = this.around.info();
+    const scores = names.map((name) => option(name, SCORE_WORDS[name] ?? name, name === view.score));
+    const score = el("select", { id: "score" }, ...scores);
+    score.addEventListener("change", () => this.change({ score: score.value }));
+    const controls = [el("label", { class: "choice" }, el("span", {}, "By"), score)];
+    const classes = columns.find((column) => column.name === "label")?.categories;
+    if (labels && classes) {
+      const all = classes.map((entry) => option(String(entry.name), shown(entry.name), entry.name === view.label));
+      const label = el("select", { id: "only-label" }, option("", "any label", view.label === null), ...all);
+      label.addEventListener("change", () => this.change({ label: label.value === "" ? null : label.value }));
+      controls.push(el("label", { class: "choice" }, el("span", {}, "Only"), label));
+    }
+    const box = el("input", { type: "checkbox", id: "unlinked", checked: view.unlinked, disabled: graph === null });
+    box.addEventListener("change", () => this.change({ unlinked: box.checked }));
+    const why = graph ? "Not yet linked" : "Not yet linked (needs --graph)";
+    const take = button("Select these", () => this.select(), { class: "plain", id: "select-neighbors" });
+    return [
+      el("h3", {}, "Nearest neighbours"),
+      el("div", { class: "controls" }, ...controls, el("label", { class: "check" }, box, why)),
+      this.list,
+      el("p", { class: "actions" }, take),
+    ];
+  }
+
+  private change(patch: Partial<typeof view>): void {
+    set(patch);
+    void this.ask();
+  }
+
+  private async ask(): Promise<void> {
+    this.askedNeighbors.abort();
+    const asked = (this.askedNeighbors = new AbortController());
+    const row = view.row;
+    if (row === null) return;
+    this.list.setAttribute("aria-busy", "true");
+    try {
+      const { score, label, unlinked } = view;
+      const found = await getNeighbors({ row, k: K, score, label, unlinked }, asked.signal);
+      this.neighbors = found.results[0]?.neighbors ?? [];
+      const lines = this.neighbors.map((neighbor) => this.line(neighbor));
+      this.list.replaceChildren(...(lines.length ? lines : [el("li", { class: "muted" }, "None with these choices.")]));
+      this.around.foundNeighbors(this.neighbors);
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.list.replaceChildren(el("li", { class: "problem" }, said(error)));
+    }
+    this.list.removeAttribute("aria-busy");
+  }
+
+  private line(neighbor: Neighbor): HTMLElement {
+    const go = button("", () => this.around.go(neighbor.row), { class: "line", "data-row": neighbor.row });
+    const label = neighbor.labels.slice(0, 1).map((name) => el("span", { class: "muted" }, shown(name)));
+    const dot = el("span", { class: "dot", "aria-hidden": "true" });
+    dot.style.setProperty("background", this.around.colorOf(neighbor.row));
+    go.append(dot, el("span", { class: "name" }, shown(neighbor.node)), ...label);
+    go.append(el("span", { class: "number" }, neighbor.score.toFixed(3)));
+    return el("li", {}, go);
+  }
+
+  private select(): void {
+    if (view.row === null) return;
+    const rows = new Set([view.row, ...this.neighbors.map((neighbor) => neighbor.row)]);
+    set({ selection: [...rows].sort((a, b) => a - b), panel: "selection" });
+  }
+
+  private network(row: number, signal: AbortSignal): HTMLElement[] {
+    const place = el("div", { id: "ego" }, el("p", { class: "muted" }, "Loading…"));
+    if (this.around.info().graph === null) {
+      const how = "Start with --graph to see the edges around a node:";
+      place.replaceChildren(
+        el("p", { class: "muted" }, how),
+        el("code", {}, "graphrefine explore EMBEDDING --graph GRAPH"),
+      );
+    } else {
+      void this.drawNetwork(place, row, signal);
+    }
+    return [el("h3", {}, "In the graph"), place];
+  }
+
+  private async drawNetwork(place: HTMLElement, row: number, signal: AbortSignal): Promise<void> {
+    try {
+      const ego = await getEgo(row, EGO_LIMIT, signal);
+      if (ego.nodes.length < 2) place.replaceChildren(el("p", { class: "muted" }, "This node has no edges."));
+      else place.replaceChildren(drawEgo(ego, this.around.colorOf, this.around.go));
+    } catch (error) {
+      if (!isAbort(error)) place.replaceChildren(el("p", { class: "problem" }, said(error)));
+    }
+  }
+}
+
+function option(value: string, text: string, selected: boolean): HTMLOptionElement {
+  const made = el("option", { value }, text);
+  made.selected = selected;
+  return made;
+}

@@ -1,4 +1,5 @@
 // Builds the page into src/graphrefine/explore/page/: the same bytes from the same sources, wherever it runs.
+// Files lie there as they are addressed: index.html is /, assets/app.js is /assets/app.js.
 // `node build.mjs DIR` builds into another folder.
 
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -8,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
+const replaced = { regl: "./src/gl.ts" }; // so that the page runs without 'unsafe-eval'; see there
 const target = resolve(process.argv[2] ?? join(here, "../src/graphrefine/explore/page"));
 
 /** The packages whose code is in the bundle, by name: those esbuild took files of, and what these carry inside them. */
@@ -19,7 +21,7 @@ async function bundled(metafile) {
   });
   while (todo.length) {
     const name = todo.pop();
-    if (seen.has(name)) continue;
+    if (seen.has(name) || name in replaced) continue;
     seen.add(name);
     const about = JSON.parse(await readFile(join(here, "node_modules", name, "package.json"), "utf8"));
     todo.push(...Object.keys(about.dependencies ?? {}));
@@ -36,12 +38,14 @@ async function licence(name) {
   return `${name} ${about.version} (${about.license})\n\n${text}\n`;
 }
 
-await mkdir(target, { recursive: true });
+const assets = join(target, "assets");
+await mkdir(assets, { recursive: true });
 const { metafile } = await build({
   absWorkingDir: here,
   entryPoints: { app: "src/main.ts" },
-  outdir: target,
+  outdir: assets,
   bundle: true,
+  alias: replaced,
   minify: true,
   format: "iife",
   target: "es2022",
@@ -50,11 +54,11 @@ const { metafile } = await build({
   metafile: true,
   logLevel: "warning",
 });
-await build({ absWorkingDir: here, entryPoints: ["src/app.css"], outdir: target, minify: true, logLevel: "warning" });
+await build({ absWorkingDir: here, entryPoints: ["src/app.css"], outdir: assets, minify: true, logLevel: "warning" });
 await copyFile(join(here, "src/index.html"), join(target, "index.html"));
 const texts = await Promise.all((await bundled(metafile)).map(licence));
 const rule = `\n${"-".repeat(80)}\n\n`;
 const intro =
   "The page of graphrefine explore contains these packages, under their own licences. regl-scatterplot carries\n" +
   "KDBush (c) 2018 Vladimir Agafonkin inside it, under the ISC licence that stands with earcut.\n";
-await writeFile(join(target, "LICENSES.txt"), [intro, ...texts].join(rule));
+await writeFile(join(assets, "LICENSES.txt"), [intro, ...texts].join(rule));

@@ -46,7 +46,7 @@ function hues(tone: Tone): string[] {
 }
 
 function ramp(tone: Tone): string[] {
-  const stops = tone === "light" ? [...VIRIDIS].reverse().slice(1) : VIRIDIS.slice(1);
+  const stops = tone === "light" ? [...VIRIDIS].reverse().slice(2) : VIRIDIS.slice(1);
   return Array.from({ length: RAMP_STEPS }, (_, i) => {
     const place = (i / (RAMP_STEPS - 1)) * (stops.length - 1);
     const at = Math.min(Math.floor(place), stops.length - 2);
@@ -106,7 +106,7 @@ function byNumber(column: Column, values: Float32Array, tone: Tone): Coloring {
     }
   }
   const colors = ramp(tone);
-  const middle = column.log ? low + Math.expm1(span / 2) : (low + high) / 2;
+  const middle = Number((column.log ? low + Math.expm1(span / 2) : (low + high) / 2).toPrecision(2));
   return { slots, colors: [...colors, NONE[tone]], entries: [], ramp: { colors, low, middle, high, none } };
 }
 

@@ -39,11 +39,10 @@ function entries({ coloring, highlight, pick, select }: Asked): HTMLElement[] {
     return el("li", {}, line);
   });
   const list = el("ul", {}, ...items);
-  if (highlight === null) return [list];
-  const chosen = coloring.entries.find((entry) => entry.slot === highlight);
-  if (!chosen) return [list];
-  const take = button(`Select these ${count(chosen.count)}`, () => select(highlight), { class: "plain" });
-  const all = button("Show all", () => pick(null), { class: "plain" });
+  // The buttons are there from the start: entries must not move under the pointer.
+  const off = highlight === null;
+  const take = button("Select", () => highlight !== null && select(highlight), { class: "plain", disabled: off });
+  const all = button("Show all", () => pick(null), { class: "plain", disabled: off });
   return [list, el("p", { class: "actions" }, take, all)];
 }
 

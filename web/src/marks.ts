@@ -10,7 +10,7 @@ export interface Mark {
   kind: "node" | "neighbor" | "hover";
 }
 
-const RADIUS = { node: 9, neighbor: 5, hover: 8 };
+const RADIUS = { node: 9, neighbor: 4.5, hover: 8 };
 const NAME_LENGTH = 36;
 
 export class Marks {
@@ -38,7 +38,8 @@ export class Marks {
   }
 
   draw(): void {
-    const all = [...this.neighbors, this.node, this.hover].filter((mark): mark is Mark => mark !== null);
+    const hover = this.hover?.row === this.node?.row ? null : this.hover; // its name is there already
+    const all = [...this.neighbors, this.node, hover].filter((mark): mark is Mark => mark !== null);
     this.place.replaceChildren(...all.flatMap((mark) => this.mark(mark)));
   }
 

@@ -64,7 +64,7 @@ export class Scatter {
       opacityInactiveMax: 1,
       opacityInactiveScale: 0.35,
       pointSizeSelected: 1,
-      pointOutlineWidth: 1,
+      pointOutlineWidth: 0,
       spatialIndexUseWorker: false,
     });
     this.resizeSurface(width, height);
@@ -124,8 +124,6 @@ export class Scatter {
   }
 
   select(rows: number[]): void {
-    const few = rows.length < 2000;
-    void this.plot.set({ pointSizeSelected: few ? 2 : 0, pointOutlineWidth: few ? 1 : 0 });
     this.plot.select([...rows], { preventEvent: true });
   }
 
@@ -138,6 +136,10 @@ export class Scatter {
       const polygon = (event as unknown as { coordinates: [number, number][] }).coordinates;
       chosen(polygon.length > 2 ? within(this.xy, polygon) : []);
     });
+  }
+
+  onLoss(lost: () => void): void {
+    this.plot.get("renderer").canvas.addEventListener("webglcontextlost", lost);
   }
 
   lasso(active: boolean): void {
@@ -188,6 +190,11 @@ export class Scatter {
     const n = this.xy.length / 2;
     const close = Math.min(0.6, Math.max(0.04, 12 / Math.sqrt(n)));
     return this.centred(this.xy[2 * row], this.xy[2 * row + 1], Math.min(this.camera.distance, close));
+  }
+
+  /** A camera that sees one node in the middle, from as far as now. */
+  same(row: number): Camera {
+    return this.centred(this.xy[2 * row], this.xy[2 * row + 1], this.camera.distance);
   }
 
   /** Where a node is, in pixels of the canvas. */

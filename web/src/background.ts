@@ -1,0 +1,42 @@
+// What the server makes while the page is open: layouts, communities, scores. They are offered as they become ready.
+
+import { getInfo } from "./api";
+import { drawControls } from "./bar";
+import { toast, work } from "./notices";
+import { drawPanel } from "./panel";
+import { hasMoved } from "./pointer";
+import { set, view } from "./state";
+import { world } from "./world";
+
+const POLL = 1500; // ms
+
+export function follow(): void {
+  const { layouts, columns, scores } = world.info;
+  const working = [...layouts, ...columns, ...scores].filter(({ state }) => state === "working");
+  work(working.map(({ name }) => name));
+  if (working.length) setTimeout(() => void look(), POLL);
+}
+
+async function look(): Promise<void> {
+  const before = world.info.layouts;
+  try {
+    world.info = await getInfo();
+  } catch {
+    setTimeout(() => void look(), POLL); // the banner tells
+    return;
+  }
+  const fresh = world.info.layouts.find(
+    ({ name, state }) => state === "ready" && before.some((old) => old.name === name && old.state !== "ready"),
+  );
+  if (fresh) offer(fresh.name);
+  drawControls();
+  if (view.panel === "about") drawPanel();
+  follow();
+}
+
+/** Taken at once while nobody has begun to look around, else offered. */
+function offer(layout: string): void {
+  const untouched = view.row === null && view.selection.length === 0 && !hasMoved();
+  if (untouched) set({ layout });
+  else toast(`The layout “${layout}” is ready: choose it under Layout.`);
+}

@@ -1,0 +1,70 @@
+// Colours and places of the points: fetched when they are wanted, drawn, explained by the legend.
+
+import { getColumn, getCoordinates } from "./api";
+import { colorBy, highlighted, plain, rowsOf } from "./colors";
+import { drawLegend } from "./legend";
+import { said, toast } from "./notices";
+import { set, view } from "./state";
+import type { Column } from "./types";
+import { canvas, tone, world } from "./world";
+
+/** The column that the map is to be coloured by, if it is ready. */
+const wanted = (): Column | undefined =>
+  world.info.columns.find(({ name, state }) => name === view.color && state === "ready");
+
+/** Fetches what the colours need and turns it into colours; without it all points have one. */
+export async function color(): Promise<void> {
+  const { info, columns } = world;
+  const column = wanted();
+  try {
+    if (column && !columns.has(column.name)) columns.set(column.name, await getColumn(column.name));
+  } catch (error) {
+    toast(said(error));
+  }
+  const now = wanted(); // another one may have been chosen meanwhile
+  const data = now && columns.get(now.name);
+  if (now && !data && now !== column) return;
+  world.coloring = now && data ? colorBy(now, data, tone()) : plain(info.nodes, tone());
+}
+
+export async function recolor(): Promise<void> {
+  await color();
+  paint();
+  await world.scatter?.show(world.coordinates, world.coloring.slots);
+  canvas.dataset.color = view.color ?? "";
+}
+
+/** The colours of the points, and the legend. */
+export function paint(): void {
+  const { coloring, info, scatter } = world;
+  const background = getComputedStyle(document.documentElement).getPropertyValue("--map").trim();
+  scatter?.colors(highlighted(coloring, view.highlight, tone()), background, info.nodes);
+  if (view.color === null || (coloring.entries.length === 0 && coloring.ramp === null)) return drawLegend(null);
+  return drawLegend({
+    title: view.color,
+    coloring,
+    highlight: view.highlight,
+    pick: (highlight) => set({ highlight }),
+    select: (slot) => set({ selection: rowsOf(coloring, slot), panel: "selection" }),
+  });
+}
+
+/** Where the points are in the chosen layout. */
+export async function place(): Promise<void> {
+  if (view.layout === null) return;
+  const layout = view.layout;
+  const fetched = await getCoordinates(layout);
+  if (fetched.length !== 2 * world.info.nodes) throw new Error("coordinates of another number of nodes");
+  if (layout === view.layout) world.coordinates = fetched;
+}
+
+export async function relayout(): Promise<void> {
+  try {
+    await place();
+    await world.scatter?.show(world.coordinates, world.coloring.slots);
+    canvas.dataset.layout = view.layout ?? "";
+    world.marks?.draw();
+  } catch (error) {
+    toast(said(error));
+  }
+}

@@ -8,7 +8,7 @@ import { button, byId, count, el } from "./dom";
 import { listen, type Shortcut, showKeys } from "./keys";
 import { fromHash } from "./link";
 import { Marks } from "./marks";
-import { fit, go, openMiddle, pan, zoom } from "./moving";
+import { fit, go, openMiddle, pan, refit, zoom } from "./moving";
 import { cover, reach, said } from "./notices";
 import { color, paint, place, recolor, relayout } from "./painting";
 import { drawPanel, selection } from "./panel";
@@ -77,6 +77,7 @@ function connectView(): void {
     world.scatter?.select(view.selection);
   });
   on(["row", "panel", "selection"], drawPanel);
+  on(["panel"], refit);
   on(["color", "layout"], drawControls);
   on(["color"], () => void recolor());
   on(["highlight"], paint);
@@ -193,7 +194,7 @@ async function firstView(camera: Camera | null): Promise<void> {
   if (!scatter) return;
   cover(null);
   const drawn = scatter.show(world.coordinates, world.coloring.slots);
-  void scatter.look(camera ?? scatter.frame(), false);
+  void (camera ? scatter.look(camera, false) : scatter.fit(false));
   await drawn;
   Object.assign(canvas.dataset, { layout: view.layout ?? "", color: view.color ?? "", drawn: String(info.nodes) });
   if (view.selection.length) scatter.select(view.selection);

@@ -18,15 +18,19 @@ export function go(row: number): void {
 export function open(row: number): void {
   set({ row, panel: "node" });
   const { scatter } = world;
-  if (!scatter) return;
+  if (!scatter || scatter.fitted) return;
   const [x, y] = scatter.place(row);
   const { left, right, top, bottom } = free();
   if (x > right || y > bottom || y < top - 30 || x < Math.min(left, 30)) void scatter.look(scatter.same(row));
 }
 
-export function fit(smooth = true): void {
-  const { scatter } = world;
-  if (scatter) void scatter.look(scatter.frame(), smooth);
+export function fit(): void {
+  void world.scatter?.fit();
+}
+
+/** A panel came or went: a map that was shown as a whole still is. */
+export function refit(): void {
+  if (world.scatter?.fitted) void world.scatter.fit();
 }
 
 export function pan(x: number, y: number): void {

@@ -45,16 +45,22 @@ export function followPointer(map: Scatter, marks: Marks): void {
 
   canvas.addEventListener("mousedown", (event) => {
     pressed = [event.clientX, event.clientY];
-    moved = true;
   });
-  canvas.addEventListener("wheel", () => (moved = true), { passive: true });
+  const move = (): void => {
+    moved = true;
+    map.fitted = false;
+  };
+  canvas.addEventListener("wheel", move, { passive: true });
   canvas.addEventListener("mouseleave", () => {
     cancelAnimationFrame(frame);
     hover(null);
   });
   canvas.addEventListener("mousemove", (event) => {
     cancelAnimationFrame(frame);
-    if (event.buttons) return hover(null);
+    if (event.buttons) {
+      if (!event.shiftKey && !isLassoing()) move();
+      return hover(null);
+    }
     frame = requestAnimationFrame(() => hover(map.at(event.offsetX, event.offsetY)));
   });
   canvas.addEventListener("click", (event) => {

@@ -24,7 +24,7 @@ type Plot = ReturnType<typeof createScatterplot>;
 const FAR = 1e9;
 const REACH = 12; // pixels around the pointer in which a point is meant
 const MOVE_TIME = 450;
-const LARGEST_MOVED = 200_000; // points that still move smoothly from one layout to the next
+const LARGEST_MOVED = 200_000; // points that still move smoothly on slow machines
 const FILL = 0.55; // how much ink the points of a full view lay on it, in views
 
 const calm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -34,6 +34,7 @@ export function sizeOf(n: number): number {
 }
 
 export class Scatter {
+  fitted = false; // whether the whole map is shown, and nobody has moved since
   private points: number[][] = [];
   private xy: Coordinates = new Float32Array(0);
   private readonly plot: Plot;
@@ -71,6 +72,7 @@ export class Scatter {
     new ResizeObserver(() => {
       const size = canvas.getBoundingClientRect();
       this.resizeSurface(size.width, size.height);
+      if (this.fitted) void this.fit(false);
     }).observe(canvas);
     this.far = createSpatialIndex([[FAR, FAR]], false);
   }
@@ -95,6 +97,7 @@ export class Scatter {
       point[2] = slots[i];
     }
     this.xy = xy;
+    if (before === 0) void this.plot.set({ opacity: (this.opacity = this.ink()) });
     const transition = moved && before === n && n <= LARGEST_MOVED && !calm();
     return this.later(async () => {
       await this.plot.draw(this.points, {
@@ -154,10 +157,18 @@ export class Scatter {
   }
 
   look(camera: Camera, smooth = true): Promise<void> {
-    const transition = smooth && !calm();
+    this.fitted = false;
+    const transition = smooth && !calm() && this.points.length <= LARGEST_MOVED;
     return this.plot
       .zoomToLocation([camera.x, camera.y], camera.distance, { transition, transitionDuration: MOVE_TIME })
       .then(() => this.balance());
+  }
+
+  /** Shows the whole map, and goes on to do so when panels come and go, until somebody moves. */
+  fit(smooth = true): Promise<void> {
+    const looked = this.look(this.frame(), smooth);
+    this.fitted = true;
+    return looked;
   }
 
   /** The whole of the map, or of some rows, into the free part of the view. */
@@ -220,16 +231,20 @@ export class Scatter {
     return { left: x - wide, right: x + wide, bottom: y - distance, top: y + distance };
   }
 
-  /** Sets how opaque points are by how many of them are in view, so that density stays visible at any zoom. */
+  /** How opaque points are, by how many of them are in view: density stays visible at any zoom. */
+  private ink(): number {
+    const inView = Math.max(1, countIn(this.xy, this.box()));
+    const zoom = Math.max(1, Math.asinh(Math.max(1, 1 / this.camera.distance)) / Math.asinh(1));
+    const size = sizeOf(this.xy.length / 2) * zoom;
+    const area = this.canvas.clientWidth * this.canvas.clientHeight;
+    return Math.min(0.9, Math.max(0.06, (FILL * area) / (inView * 0.785 * size * size)));
+  }
+
+  /** Sets that a moment after the view has come to rest. */
   balance(): void {
     clearTimeout(this.counting);
     this.counting = window.setTimeout(() => {
-      const inView = Math.max(1, countIn(this.xy, this.box()));
-      const zoom = Math.max(1, Math.asinh(Math.max(1, 1 / this.camera.distance)) / Math.asinh(1));
-      const size = sizeOf(this.xy.length / 2) * zoom;
-      const area = this.canvas.clientWidth * this.canvas.clientHeight;
-      const ink = (FILL * area) / (inView * 0.785 * size * size);
-      const opacity = Math.min(0.9, Math.max(0.06, ink));
+      const opacity = this.ink();
       if (Math.abs(opacity - this.opacity) < 0.02) return;
       this.opacity = opacity;
       void this.plot.set({ opacity });

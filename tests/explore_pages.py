@@ -1,0 +1,210 @@
+"""A real ``graphrefine explore`` over a small graph, Chromium to look at it with, and the truth from the files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from cli_runs import PROGRAM
+from numpy.typing import NDArray
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import graphrefine
+from graphrefine.embedding import Embedding
+
+HTML = '<img src=x onerror="alert(1)">'
+LABELS = ("theory", "<b>bold</b>", "vision", "systems")
+FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+SIZE = {"width": 1000, "height": 640}
+NODES = 160
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the page must show, taken from what the server was given."""
+
+    url: str
+    embedding: Embedding
+    edges: set[tuple[str, str]]
+    labels: Mapping[str, str]
+    years: Mapping[str, int]
+    coordinates: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """By row."""
+        return [str(name) for name in self.embedding.names]
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """As a script gets it."""
+        return dict(httpx.get(f"{self.url}api/info").json())
+
+    def adjacent(self, row: int) -> set[int]:
+        """Rows of the neighbours in the graph."""
+        name = self.names[row]
+        found = {b if a == name else a for a, b in self.edges if name in (a, b)}
+        return {self.names.index(other) for other in found}
+
+    def xy(self, layout: str) -> NDArray[np.float32]:
+        """Places of the nodes, as a script gets them."""
+        if layout not in self.coordinates:
+            raw = httpx.get(f"{self.url}api/coordinates", params={"layout": layout}).content
+            self.coordinates[layout] = np.frombuffer(raw, "<f4").reshape(-1, 2)
+        return self.coordinates[layout]
+
+    def scores(self, row: int, score: str) -> NDArray[np.floating[Any]]:
+        """Of all nodes beside one; itself is last."""
+        vectors = np.asarray(self.embedding.vectors, np.float64)
+        if score == "link":
+            found = np.array(self.embedding.score(self.names[row]), np.float64)
+        else:
+            if score == "cosine":
+                vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+            found = vectors @ vectors[row]
+        found[row] = -np.inf
+        return found
+
+
+def write_graph(folder: Path) -> tuple[set[tuple[str, str]], dict[str, str], dict[str, int]]:
+    """Four groups of papers; some names and labels would be harmful if a page took them for HTML."""
+    random = np.random.default_rng(3)
+    names = [HTML, 'Łódź & "sons", ltd', *(f"paper {i}" for i in range(2, NODES))]
+    group = np.arange(NODES) % 4
+    likely = np.where(group[:, None] == group, 40 / NODES, 1.5 / NODES)
+    pairs = zip(*np.nonzero(np.triu(random.random((NODES, NODES)) < likely, 1)), strict=True)
+    edges = {(names[i], names[j]) for i, j in pairs}
+    labels = {name: LABELS[i % 4] for i, name in enumerate(names) if i % 9}
+    years = {name: 1990 + i % 30 for i, name in enumerate(names)}
+    _write(folder / "graph.csv", ["source", "target"], sorted(edges))
+    _write(folder / "labels.csv", ["node", "label"], list(labels.items()))
+    _write(folder / "columns.csv", ["node", "year"], list(years.items()))
+    return edges, labels, years
+
+
+def _write(path: Path, header: list[str], rows: list[Any]) -> None:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    path.write_text(text.getvalue(), "utf-8")
+
+
+@contextmanager
+def exploring(*arguments: str) -> Iterator[str]:
+    """``graphrefine explore`` in a process of its own, on a free port; gives its address, all background work done."""
+    command = [*PROGRAM, "explore", *arguments, "--port", "0", "--no-browser", "--json"]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            line = process.stdout.readline()
+            assert line, process.stderr.read()
+            yield str(json.loads(line)["url"])
+        finally:
+            process.terminate()
+            process.communicate(timeout=20)
+
+
+def settled(url: str, seconds: float = 60) -> None:
+    """Wait until everything in the background is made."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        info = httpx.get(f"{url}api/info").json()
+        if not any(part["state"] == "working" for kind in ("layouts", "columns", "scores") for part in info[kind]):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"the server still works after {seconds} s")
+
+
+@contextmanager
+def explored(folder: Path) -> Iterator[Truth]:
+    """The small graph, embedded and explored with all that the command takes."""
+    edges, labels, years = write_graph(folder)
+    embedding = graphrefine.embed(graphrefine.read(folder / "graph.csv"), dim=16, seed=0)
+    embedding.save(folder / "papers.parquet")
+    options = [f"--{kind}={folder / kind}.csv" for kind in ("graph", "labels", "columns")]
+    with exploring(str(folder / "papers.parquet"), *options) as url:
+        settled(url)
+        yield Truth(url, embedding, edges, labels, years)
+
+
+def chromium_path() -> str:
+    """Debian's Chromium; without it tests fail in CI, and are skipped elsewhere."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        message = "no chromium: install Debian's package of that name to test the page"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser for one module of tests.
+
+    The fixtures of pytest-playwright live as long as the session, and with them an event loop that would stand in the
+    way of every later test that runs one of its own.
+    """
+    path = chromium_path()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class Watched:
+    """A page, and all that went wrong in it."""
+
+    page: Page
+    problems: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def watched(browser: Browser, **options: Any) -> Iterator[Watched]:
+    """A page in a context of its own, its console and its requests noted."""
+    context = browser.new_context(**{"viewport": SIZE, "reduced_motion": "reduce", **options})
+    context.set_default_timeout(8000)
+    seen = Watched(context.new_page())
+    seen.page.on("console", lambda line: seen.problems.append(line.text) if line.type == "error" else None)
+    seen.page.on("pageerror", lambda error: seen.problems.append(str(error)))
+    seen.page.on("dialog", lambda dialog: seen.problems.append(f"dialog {dialog.message}"))
+    seen.page.on("request", lambda request: seen.requests.append(request.url))
+    try:
+        yield seen
+    finally:
+        context.close()
+
+
+def visit(page: Page, url: str, state: str = "ready") -> None:
+    """Open an address and wait for its first view."""
+    page.goto(url)
+    page.wait_for_selector(f"html[data-state={state}]")
+
+
+def place(page: Page, xy: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Where points of the map are, in pixels of the window, by the camera that the page states."""
+    x, y, distance = map(float, (page.get_attribute("#map", "data-camera") or "").split(","))
+    box = page.locator("#map").bounding_box()
+    assert box is not None
+    half = box["height"] / 2
+    left = box["x"] + box["width"] / 2 + (xy[..., 0] - x) / distance * half
+    return np.stack([left, box["y"] + half - (xy[..., 1] - y) / distance * half], axis=-1)

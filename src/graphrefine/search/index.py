@@ -39,12 +39,14 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
+_Sample = tuple[Floats, list[Rows], Nearest]  # queries, what each must not find, what it must
 
 INDEX_BEYOND = 1_000_000  # nodes from which on an index is made unasked
 MARK = "graphrefine index"
 VERSION = 1
 RECALL = 0.98  # aimed at, when it is settled how widely to look
 _WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512)  # candidates looked at: how widely
+_WORTH = 0.005  # recall for which it is not worth looking more widely
 _SAMPLE = 300  # nodes that are searched exactly to find that out
 _FEW = 8  # questions for which threads are not worth starting
 _MOST = 400  # candidates asked of the index at most; more is searched exactly
@@ -161,22 +163,25 @@ def _rescore(found: Nearest, at: int, query: Floats, rows: Rows, answers: Terms)
 
 
 def _settle(index: Index, ways: tuple[Way, ...]) -> None:
-    """Look as widely as it takes to find what exact search finds, for some nodes."""
+    """Look as widely as it takes to find what exact search finds, for some nodes, or nearly all that ever is found."""
     samples = [_sample(way, index.threads) for way in ways]
-    wanted = sum(int((exact.rows >= 0).sum()) for _, _, exact in samples)
-    for width in _WIDTHS:
-        index.width = width
-        hits = 0
-        for way, (queries, own, exact) in zip(ways, samples, strict=True):
-            found = index.nearest(way, queries, exact.rows.shape[1], own)
-            least = exact.scores.min(axis=1, keepdims=True, initial=np.inf)
-            hits += int(((found.scores >= least) & (found.rows >= 0)).sum())  # equally near is as good
-        index.recall = min(hits / wanted, 1.0) if wanted else 1.0
-        if index.recall >= RECALL:
-            return
+    recalls = {width: _recall(index, width, list(zip(ways, samples, strict=True))) for width in _WIDTHS}
+    enough = min(RECALL, max(recalls.values()) - _WORTH)
+    index.width, index.recall = next((width, recall) for width, recall in recalls.items() if recall >= enough)
 
 
-def _sample(way: Way, threads: int) -> tuple[Floats, list[Rows], Nearest]:
+def _recall(index: Index, width: int, samples: list[tuple[Way, _Sample]]) -> float:
+    index.width = width
+    hits = wanted = 0
+    for way, (queries, own, exact) in samples:
+        found = index.nearest(way, queries, exact.rows.shape[1], own)
+        least = exact.scores.min(axis=1, keepdims=True, initial=np.inf)
+        hits += int(((found.scores >= least) & (found.rows >= 0)).sum())  # equally near is as good
+        wanted += int((exact.rows >= 0).sum())
+    return min(hits / wanted, 1.0) if wanted else 1.0
+
+
+def _sample(way: Way, threads: int) -> _Sample:
     """Some nodes as queries, what they must not find (themselves), and their ten nearest by exact search."""
     size = len(way.asking.vectors)
     rows = np.sort(np.random.default_rng(0).choice(size, min(_SAMPLE, size), replace=False))

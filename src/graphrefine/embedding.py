@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,10 @@ from graphrefine.vector_formats.checks import as_degrees, as_recipe, as_vectors,
 from graphrefine.vector_formats.folder import check_replaceable
 from graphrefine.vector_formats.names import Names, as_names
 from graphrefine.vector_formats.parts import Parts
+
+if TYPE_CHECKING:
+    from graphrefine.mapping import Map
+    from graphrefine.progress import Watcher
 
 
 class Embedding(Uses):
@@ -153,6 +157,46 @@ class Embedding(Uses):
         return list(zip(self.target_names[chosen].tolist(), scores[chosen].tolist(), strict=True))
 
     neighbors = neighbors
+
+    def map(
+        self,
+        labels: Any = None,
+        method: str = "auto",
+        *,
+        seed: int = 0,
+        title: str | None = None,
+        threads: int | None = None,
+        watch: Watcher | None = None,
+    ) -> Map:
+        """Place the nodes in the plane, near those that are like them; a notebook shows the picture.
+
+        Parameters
+        ----------
+        labels : path, array or Labels, optional
+            What to colour by: as for `graphrefine.evaluate.evaluate_labels`.
+        method : {"auto", "clusters", "pca"}
+            See `graphrefine.mapping.layout`. A layout of an embedding in a file is kept beside it, in NAME.map.
+        seed, threads
+            The same seed gives the same map, for any number of threads.
+        title : str, optional
+            Of the picture.
+        watch : Watcher, optional
+            Is told about the stages.
+
+        Returns
+        -------
+        Map
+            With ``coordinates``, and ``save("map.png")``, also svg, html and parquet.
+
+        Examples
+        --------
+        >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [2, 0], [3, 0]]).map(method="pca")
+        >>> people, people.coordinates.tolist()
+        (Map(3 nodes by pca), [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+        """
+        from graphrefine.mapping import map_of
+
+        return map_of(self, labels, method=method, seed=seed, title=title, threads=threads, watch=watch)
 
     def __getitem__(self, name: Name) -> NDArray[np.float32]:
         """Give the vector of a node, by its name (not its row)."""

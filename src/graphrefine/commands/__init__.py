@@ -19,6 +19,7 @@ from graphrefine.commands.explore import explore
 from graphrefine.commands.fold_in import fold_in
 from graphrefine.commands.info import info
 from graphrefine.commands.ingest import ingest
+from graphrefine.commands.map import map
 from graphrefine.commands.methods import methods
 from graphrefine.commands.neighbors import neighbors
 from graphrefine.commands.reproduce import reproduce
@@ -37,10 +38,26 @@ def cli() -> None:
     graphrefine compare friends.csv                 which method is best on it, and what each costs
     graphrefine tune friends.csv -o settings.json   which settings are best on it
     graphrefine neighbors friends ada               who is most like her
+    graphrefine map friends -o friends.png          a picture of all of them
+    graphrefine explore friends --graph friends.csv a page to look around in
     graphrefine convert friends friends.parquet     any format to any other
     """  # noqa: D301  click wants the character itself, not its name
 
 
-_ALL = (embed, info, ingest, evaluate, compare, tune, neighbors, explore, fold_in, convert, methods, reproduce, demo)
-for command in _ALL:
+for command in (
+    embed,
+    info,
+    ingest,
+    evaluate,
+    compare,
+    tune,
+    neighbors,
+    map,
+    explore,
+    fold_in,
+    convert,
+    methods,
+    reproduce,
+    demo,
+):
     cli.add_command(command)

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
         Option(["--labels"], metavar="LABELS", help="Labels of nodes, as for graphrefine evaluate labels."),
         Option(["--columns"], metavar="TABLE",
                help="Further columns to colour by: a csv, tsv or parquet file with a column of nodes."),
-        Option(["--index"], is_flag=True,
-               help="Search neighbours by an index, kept beside EMBEDDING; made if there is none, while it serves."),
+        Option(["--index/--exact"], default=None,
+               help="Search neighbours by an index, kept beside EMBEDDING and made while it serves if there is none; "
+                    "or all vectors.  [default: by an index beyond a million nodes]"),
         Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS",
                help="Where to listen; beyond this machine a token is needed, and made if none is given."),
         Option(["--port"], type=int, default=0, metavar="N", help="Any that is free if not given."),
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     short_help="A page to look at an embedding, and an API to ask it.",
 )  # fmt: skip
 def explore(
-    embedding: str, embedding_format: str | None, index: bool, host: str, port: int, token: str | None,
+    embedding: str, embedding_format: str | None, index: bool | None, host: str, port: int, token: str | None,
     no_browser: bool, as_json: bool, **sources: Any,
 ) -> None:  # fmt: skip
     """Open a page that shows EMBEDDING as a map: find a node, see its neighbours, colour, select.
@@ -67,7 +68,7 @@ def explore(
 
 
 def _shown(
-    vectors: Embedding, *, graph: str | None, labels: str | None, columns: str | None, index: bool, name: str,
+    vectors: Embedding, *, graph: str | None, labels: str | None, columns: str | None, index: bool | None, name: str,
     **options: Any,
 ) -> Shown:  # fmt: skip
     """What is shown, with notes about what does not fit together."""

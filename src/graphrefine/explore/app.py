@@ -185,7 +185,7 @@ def _image(shown: Shown, endpoint: Endpoint) -> Callable[[Request], Awaitable[Re
         read_query(endpoint, request.scope["query_string"])
         task = shown.layouts[shown.best_layout]
         await _ready(task, "the map")
-        return Raw(await asyncio.to_thread(png, task.value), "image/png")
+        return Raw(await asyncio.to_thread(png, task.value, shown.codes()), "image/png")
 
     return answer
 

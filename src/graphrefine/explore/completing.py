@@ -51,17 +51,24 @@ class Completion:
     def _find(self, part: str) -> NDArray[np.int64]:
         """The rows of names with this part, in the order in which to show them."""
         text, starts = self._text
-        places = _occurrences(text, part.lower().encode("utf-8", "surrogatepass"))
+        wanted = part.lower().encode("utf-8", "surrogatepass")
+        places = _occurrences(text, wanted)
         rows = np.searchsorted(starts, places, side="right") - 1
-        length = len(part.lower().encode("utf-8", "surrogatepass"))
-        within = places + length <= starts[rows + 1]
-        places, rows = places[within], rows[within]
-        begins = rows[places == starts[rows]]
-        whole = begins[starts[begins + 1] - starts[begins] == length]
-        ordered = np.concatenate([whole, begins, rows])
-        _, first = np.unique(ordered, return_index=True)  # a name may have the part several times
-        first.sort()
-        return ordered[first]
+        places, rows = _first_within(places, rows, starts[rows + 1] - len(wanted))
+        begins = places == starts[rows]
+        whole = begins & (starts[rows + 1] - starts[rows] == len(wanted))
+        return np.concatenate([rows[whole], rows[begins & ~whole], rows[~begins]])
+
+
+def _first_within(
+    places: NDArray[np.int64], rows: NDArray[np.int64], last: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of places in ascending order, the first in each row, if it is not beyond the last that the row has room for."""
+    within = places <= last
+    places, rows = places[within], rows[within]
+    first = np.ones(len(rows), bool)
+    first[1:] = rows[1:] != rows[:-1]
+    return places[first], rows[first]
 
 
 def _occurrences(text: NDArray[np.uint8], part: bytes) -> NDArray[np.int64]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.evaluate.labels import align, as_labels
 from graphrefine.explore.colouring import Categories
 
 
@@ -23,6 +22,8 @@ class NodeLabels:
     """
 
     def __init__(self, labels: Any, names: NDArray[Any]) -> None:
+        from graphrefine.evaluate.labels import align, as_labels
+
         found = as_labels(labels)
         aligned = align(found, names, unlabelled="keep")
         self.given, self.missing = len(found.names), aligned.missing  # labelled nodes, and those not in the embedding

@@ -80,10 +80,10 @@ class Watch:
 
 
 class Background:
-    """A thread that makes tasks in their order."""
+    """A thread that makes tasks in their order; the first ones are urgent, and the others give way to requests."""
 
-    def __init__(self, tasks: list[Task]) -> None:
-        self.tasks = tasks
+    def __init__(self, tasks: list[Task], *, urgent: int = 0) -> None:
+        self.tasks, self._urgent = tasks, urgent
         self._watch = Watch()
         self._thread = threading.Thread(target=self._work, name="background", daemon=True)
 
@@ -102,10 +102,9 @@ class Background:
         return not self._thread.ident or self.wait(seconds)
 
     def _work(self) -> None:
-        if sys.platform == "linux":
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-        for task in self.tasks:
+        for place, task in enumerate(self.tasks):
+            if place == self._urgent:
+                _give_way()
             try:
                 self._watch.check()
                 task.run(self._watch)
@@ -113,3 +112,10 @@ class Background:
                 return
             except Exception:
                 sys.excepthook(*sys.exc_info())
+
+
+def _give_way() -> None:
+    """Let this thread, and those that it starts, have the time that others leave; where that can be said."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

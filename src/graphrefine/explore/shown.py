@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding import Embedding
 from graphrefine.errors import MissingExtraError
-from graphrefine.explore.colouring import Column, Numbers
+from graphrefine.explore.colouring import Categories, Column, Numbers
 from graphrefine.explore.completing import Completion
 from graphrefine.explore.endpoints import Facts
 from graphrefine.explore.grouping import make_groups
@@ -43,7 +43,7 @@ class Shown:
     columns
         Further columns to colour by, for each row.
     index
-        Whether to search neighbours by an index, rather than exactly, once it is made; beyond a million nodes it is.
+        Whether to search neighbours by an index, once it is made, rather than exactly; None: beyond a million nodes.
     name
         What the page calls it.
 
@@ -61,7 +61,7 @@ class Shown:
         graph: Graph | None = None,
         labels: Any = None,
         columns: Mapping[str, Column] | None = None,
-        index: bool = False,
+        index: bool | None = None,
         name: str = "embedding",
     ) -> None:
         check_finite(embedding.vectors, embedding.names)
@@ -78,9 +78,10 @@ class Shown:
         self.columns[groups.name] = groups
         self.scores = make_scores(self)
         prepared = Task("prepared", self._prepare)
-        indexed = [Task("index", self._make_index)] if index or len(embedding) > INDEX_BEYOND else []
+        wanted = len(embedding) > INDEX_BEYOND and find_spec("usearch") is not None if index is None else index
+        indexed = [Task("index", self._make_index)] if wanted else []
         work = [self.layouts["pca"], prepared, *indexed, groups, *self.scores, self.layouts["clusters"]]
-        self.background = Background(work)
+        self.background = Background(work, urgent=1)
 
     def _columns(self, given: Mapping[str, Column]) -> list[tuple[str, Column]]:
         own: list[tuple[str, Column]] = []
@@ -92,7 +93,9 @@ class Shown:
         return [*own, *((f"{name} (table)" if name in taken else name, column) for name, column in given.items())]
 
     def _layout(self, name: str) -> Task:
-        return Task(name, lambda watch: _layout(self.embedding, name))
+        from graphrefine.mapping import layout
+
+        return Task(name, lambda watch: layout(self.embedding.vectors, name, watch=watch))
 
     def _prepare(self, watch: Watch) -> None:
         """Do now what the first requests would wait for."""
@@ -164,6 +167,11 @@ class Shown:
         """The value of a row in each column that is ready."""
         return {name: task.value.value(row) for name, task in self.columns.items() if task.state == "ready"}
 
+    def codes(self) -> NDArray[np.uint16] | None:
+        """The codes of the first column of categories that is ready: labels, if there are any."""
+        ready = (task.value for task in self.columns.values() if task.state == "ready")
+        return next((column.codes for column in ready if isinstance(column, Categories)), None)
+
     @property
     def best_layout(self) -> str:
         """The best layout that is ready, or the one that will be first."""
@@ -175,17 +183,3 @@ def _ready(name: str, column: Column) -> Task:
     task = Task(name, lambda watch: column)
     task.run()
     return task
-
-
-def _layout(embedding: Embedding, method: str) -> NDArray[np.float32]:
-    vectors = embedding.vectors
-    if len(vectors) == 0 or embedding.dim == 0:
-        return np.zeros((len(vectors), 2), np.float32)
-    sample = vectors[:: max(1, len(vectors) // 20_000)].astype(np.float64)
-    middle = sample.mean(axis=0)
-    _, _, axes = np.linalg.svd(sample - middle, full_matrices=False)
-    found = np.zeros((len(vectors), 2), np.float32)
-    for lo in range(0, len(vectors), 1 << 16):
-        block = (vectors[lo : lo + (1 << 16)] - middle.astype(np.float32)) @ axes[:2].T.astype(np.float32)
-        found[lo : lo + (1 << 16), : block.shape[1]] = block
-    return found / max(float(np.abs(found).max()), 1e-30)

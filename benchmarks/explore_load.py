@@ -106,8 +106,8 @@ def show(found: Outcome, growth: int, chosen: argparse.Namespace, nodes: int) ->
     how = "exact" if chosen.exact else "index"
     print(
         f"{nodes:,} nodes, {how}: {len(found.latencies):,} requests, {chosen.rate:g} a second over "
-        f"{chosen.connections} connections\n  p50 {1e3 * half:.1f} ms   p99 {1e3 * most:.1f} ms   max {1e3 * top:.1f} ms   "
-        f"errors {len(found.errors)}   memory {growth / 2**20:+.1f} MB"
+        f"{chosen.connections} connections\n  p50 {1e3 * half:.1f} ms   p99 {1e3 * most:.1f} ms   "
+        f"max {1e3 * top:.1f} ms   errors {len(found.errors)}   memory {growth / 2**20:+.1f} MB"
     )
     reached = {
         f"p99 under {1e3 * P99:g} ms": most < P99,

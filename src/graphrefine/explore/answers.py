@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from graphrefine.explore.reading import RequestError
 from graphrefine.explore.shown import Shown
 from graphrefine.search import SCORES
 
+QUICK = 100  # neighbours that an index finds in less than a millisecond
 THREADS = 2  # for what takes longer than a moment, searches of neighbours aside
 
 
@@ -25,7 +27,7 @@ class Answers:
 
     def __init__(self, shown: Shown) -> None:
         self.shown = shown
-        self._finder = Finder(self._nearest)
+        self._finder = Finder(self._nearest, self._is_quick)
         self._threads = ThreadPoolExecutor(THREADS, "answers")
 
     async def _apart(self, work: Any, *arguments: Any) -> Any:
@@ -111,6 +113,10 @@ class Answers:
     def _hit(self, row: int, score: float) -> dict[str, Any]:
         return {**self.shown.node(row), "score": score}
 
+    def _is_quick(self, ask: Ask) -> bool:
+        """Whether the index alone will answer."""
+        return ask.k <= QUICK and ask.label is None and not ask.unlinked and self.shown.searched(ask.score) == "index"
+
     def _nearest(self, ask: Ask, queries: list[Any]) -> list[Hits]:
         """Search, in the thread of the `Finder`."""
         shown = self.shown
@@ -186,4 +192,4 @@ def _hits(rows: Any, scores: Any) -> Hits:
 
 
 def _finite(number: float) -> Any:
-    return number if np.isfinite(number) else None
+    return number if isfinite(number) else None

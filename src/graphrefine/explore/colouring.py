@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -95,16 +96,27 @@ class Numbers:
         return self.of.astype("<f4", copy=False).tobytes()
 
     def value(self, row: int) -> float | int | None:
-        """The number of a row; a whole one as such."""
-        number = float(self.of[row])
-        if not np.isfinite(number):
-            return None
-        return int(number) if number.is_integer() else number
+        """The number of a row."""
+        return as_number(self.of[row])
 
     def about(self) -> dict[str, Any]:
         """What the page is told."""
         least, most = self._range
         return {"min": least, "max": most, "log": self.log}
+
+
+def as_number(value: Any) -> float | int | None:
+    """A number for JSON: a whole one as such, none if it is not finite.
+
+    Examples
+    --------
+    >>> as_number(np.float32(3)), as_number(0.5), as_number(np.nan)
+    (3, 0.5, None)
+    """
+    number = float(value)
+    if not isfinite(number):
+        return None
+    return int(number) if number.is_integer() else number
 
 
 Column = Categories | Numbers

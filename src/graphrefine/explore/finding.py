@@ -46,17 +46,26 @@ class Waiting(NamedTuple):
 class Finder:
     """Searches for all requests, one search at a time.
 
-    `nearest` is called in a thread, with queries that have an `Ask` in common, and gives rows and scores (q, k).
+    Parameters
+    ----------
+    nearest
+        Finds the hits of queries that have an `Ask` in common; called in a thread.
+    is_quick
+        Whether a single query takes no longer than to hand it to a thread, as by an index; it is answered at once.
     """
 
-    def __init__(self, nearest: Callable[[Ask, list[Any]], list[Hits]]) -> None:
-        self._nearest = nearest
+    def __init__(
+        self, nearest: Callable[[Ask, list[Any]], list[Hits]], is_quick: Callable[[Ask], bool] = lambda ask: False
+    ) -> None:
+        self._nearest, self._is_quick = nearest, is_quick
         self._thread = ThreadPoolExecutor(1, "search")
         self._waiting: dict[Ask, list[Waiting]] = {}
         self._running: asyncio.Task[None] | None = None
 
     async def find(self, ask: Ask, queries: list[Any]) -> list[Hits]:
         """The hits of each query. Many queries take turns with those of others."""
+        if len(queries) == 1 and self._is_quick(ask):
+            return self._nearest(ask, queries)
         found: list[Hits] = []
         for lo in range(0, len(queries), TOGETHER):
             found += await asyncio.gather(*(self._one(ask, query) for query in queries[lo : lo + TOGETHER]))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding import Embedding
 from graphrefine.errors import MissingExtraError
-from graphrefine.explore.colouring import Categories, Column, Numbers
+from graphrefine.explore.colouring import Categories, Column, Numbers, as_number
 from graphrefine.explore.completing import Completion
 from graphrefine.explore.endpoints import Facts
 from graphrefine.explore.grouping import make_groups
@@ -71,6 +71,7 @@ class Shown:
         self.linked = None if graph is None else Linked(graph, embedding)
         self.labels = None if labels is None else NodeLabels(labels, embedding.names)
         self._searches: dict[str, Search] = {}
+        self._targets = embedding.sides.start  # the row at which they begin, where there are two sides
         self.completion = Completion(embedding.names)
         self.columns = {name: _ready(name, column) for name, column in self._columns(columns or {})}
         self.layouts = {name: self._layout(name) for name in LAYOUTS}
@@ -123,7 +124,7 @@ class Shown:
     def degrees(self) -> NDArray[np.float32] | None:
         """How many neighbours each row has, if that is known."""
         if self.embedding.degrees is not None:
-            return self.embedding.degrees
+            return np.asarray(self.embedding.degrees)  # of a mapped file: as a plain array, which is quicker to ask
         return None if self.linked is None else self.linked.degrees()
 
     def search(self, score: Score) -> Search:
@@ -147,21 +148,16 @@ class Shown:
         return {
             "row": row,
             "node": name if isinstance(name, str) else int(name),
-            "side": self.side(row),
-            "degree": self.degree(row),
+            "side": self._side(row),
+            "degree": None if self.degrees is None else as_number(self.degrees[row]),
             "labels": [] if self.labels is None else self.labels.of(row),
         }
 
-    def side(self, row: int) -> str | None:
+    def _side(self, row: int) -> str | None:
         """On which side of a bipartite graph a row stands."""
-        sides = self.embedding.sides
-        if sides.kind != "rows":
+        if not self.facts.two_sides:
             return None
-        return "source" if row < sides.start else "target"
-
-    def degree(self, row: int) -> int | float | None:
-        """How many neighbours a row has."""
-        return None if self.degrees is None else Numbers(self.degrees).value(row)
+        return "source" if row < self._targets else "target"
 
     def values(self, row: int) -> dict[str, Any]:
         """The value of a row in each column that is ready."""

@@ -10,7 +10,7 @@ NATIVE := $(wildcard src/graphrefine/kernels/native/*)
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$python; break; fi; done)
 
-.PHONY: help demo test lint check-slow reproduce bench docs wheel clean
+.PHONY: help demo test lint check-slow reproduce bench docs web wheel clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
@@ -20,6 +20,7 @@ help:
 	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
 	@echo "make bench       what can be measured, and the quick part of it"
 	@echo "make docs        the documentation as web pages, into docs/_build/"
+	@echo "make web         the page of graphrefine explore, built anew from web/ (needs node and npm)"
 	@echo "make clean       remove everything that these commands made"
 
 # An editable install, so Python edits need none of this. Any change of how it is built or of the C++ does.
@@ -58,6 +59,9 @@ docs: $(STAMP)
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
 	@echo "docs/_build/index.html"
 
+web:
+	cd web && npm ci --no-audit --no-fund && npm run check && npm run build
+
 clean:
-	rm -rf $(VENV) build dist wheelhouse demo-output reproduce-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf web/node_modules $(VENV) build dist wheelhouse demo-output reproduce-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} +

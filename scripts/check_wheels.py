@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,9 +113,22 @@ def build_wheel(python: Path, sdist: Path, folder: Path, *, compiler: bool = Tru
     run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(sdist), also=broken)
     wheel = only(folder, "*.whl")
     print(f"   {wheel.name}, {wheel.stat().st_size / 1e3:.0f} kB")
+    check_page(wheel)
     if not compiler and not wheel.name.endswith("-py3-none-any.whl"):
         sys.exit(f"{wheel.name} was built without a compiler, and its name says otherwise")
     return wheel
+
+
+def check_page(wheel: Path) -> None:
+    """The page of ``graphrefine explore`` is in the wheel, as it is in the source."""
+    source = ROOT / "src"
+    page = [path for path in (source / "graphrefine/explore/page").rglob("*") if path.is_file()]
+    with zipfile.ZipFile(wheel) as parts:
+        packed = set(parts.namelist())
+        names = [path.relative_to(source).as_posix() for path in page]
+        wrong = [name for name in names if name not in packed or parts.read(name) != (source / name).read_bytes()]
+    if wrong or not any(name.endswith("/page/index.html") for name in names):
+        sys.exit(f"{wheel.name} has not the page of the source: {', '.join(wrong) or 'no index.html'}")
 
 
 def check(version: str, path: str, sdist: Path, pure: Path, scratch: Path, native: bool) -> Path | None:

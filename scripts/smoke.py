@@ -51,6 +51,8 @@ def main(kernel: str, folder: Path) -> None:
     import graphrefine
 
     assert "site-packages" in graphrefine.__file__, graphrefine.__file__
+    page = Path(graphrefine.__file__).parent / "explore" / "page"
+    assert (page / "index.html").is_file() and (page / "assets" / "app.js").is_file(), "the page of explore is missing"
     embedding = graphrefine.load(plain)
     assert embedding.names.tolist() == sorted({end for edge in edges() for end in edge})
     np.testing.assert_allclose(np.linalg.norm(embedding.vectors, axis=1), 1, atol=1e-5)

@@ -1,7 +1,6 @@
 """What the page must do, each as a function that raises AssertionError where it does not; and lies to catch it by.
 
-A lie makes an endpoint answer with another node's, another column's or another layout's data, as the browser sees it.
-A check that does not notice would prove nothing.
+A check that does not notice a lie would prove nothing.
 """
 
 from __future__ import annotations
@@ -9,157 +8,46 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
 
 import numpy as np
-from explore_pages import Truth, place, visit
 from numpy.typing import NDArray
-from PIL import Image
-from playwright.sync_api import Download, Page, Route, expect
+from playwright.sync_api import Download, Page, expect
+
+import explore_lies as lies
+from explore_looking import (
+    PAGE,
+    K,
+    camera_of,
+    colors_at,
+    layout_of,
+    lonely,
+    open_card,
+    rgb,
+    rows_of,
+    see_card,
+    see_selected,
+    spot,
+)
+from explore_pages import Truth, place, visit
 
 Check = Callable[[Page, Truth], None]
-Lie = Callable[[Page], None]
-K = 12  # neighbours on a card
-PAGE = 50  # nodes on a page of the selection
-
-# ---- lies
-
-
-def _asked_for(pattern: str, **changed: str | None) -> Lie:
-    """Ask the server something else than the page did; None leaves a parameter out."""
-
-    def route(route: Route) -> None:
-        parts = urlsplit(route.request.url)
-        query = {name: values[0] for name, values in parse_qs(parts.query).items()} | changed
-        kept = {name: value for name, value in query.items() if value is not None}
-        route.fulfill(response=route.fetch(url=parts._replace(query=urlencode(kept)).geturl()))
-
-    return lambda page: page.route(re.compile(pattern), route)
-
-
-def _next_row(pattern: str) -> Lie:
-    """Answer for the node one row further."""
-
-    def route(route: Route) -> None:
-        request = route.request
-        if request.method == "POST":
-            rows = [row + 1 if row < 150 else row - 1 for row in json.loads(request.post_data or "")["rows"]]
-            route.fulfill(response=route.fetch(post_data=json.dumps({"rows": rows})))
-        else:
-            changed = re.sub(r"\brow=(\d+)", lambda found: f"row={(int(found[1]) + 1) % 150}", request.url)
-            route.fulfill(response=route.fetch(url=changed))
-
-    return lambda page: page.route(re.compile(pattern), route)
-
-
-def _rolled(pattern: str, size: int) -> Lie:
-    """Give every node the bytes of the one before it."""
-
-    def route(route: Route) -> None:
-        response = route.fetch()
-        body = response.body()
-        route.fulfill(response=response, body=body[-size:] + body[:-size])
-
-    return lambda page: page.route(re.compile(pattern), route)
-
-
-def _other_info(page: Page) -> None:
-    def route(route: Route) -> None:
-        response = route.fetch()
-        told = response.json()
-        recipe = {**told["recipe"], "seed": 17, "dim": 8}
-        route.fulfill(response=response, json={**told, "recipe": recipe, "dim": 8})
-
-    page.route(re.compile("/api/info"), route)
-
-
-NODE = _next_row(r"/api/nodes\?row=")
-LISTED = _next_row(r"/api/nodes$")
-NEIGHBORS = _next_row(r"/api/neighbors")
-EGO = _next_row(r"/api/ego")
-FOUND = _asked_for(r"/api/nodes\?prefix=", prefix="paper 2")
-PLACES = _rolled(r"/api/coordinates", 8)
-PCA = _rolled(r"/api/coordinates\?layout=pca", 8)
-ANY_LABEL = _asked_for(r"/api/neighbors", label=None)
-LINKED = _asked_for(r"/api/neighbors", unlinked="false")
-CODES = _rolled(r"/api/columns/(label|community)", 2)
-NUMBERS = _rolled(r"/api/columns/(degree|year)", 4)
-
-# ---- looking
-
-
-def _rows(page: Page, selector: str) -> list[int]:
-    found: list[str] = page.locator(selector).evaluate_all("all => all.map(one => one.dataset.row)")
-    return [int(row) for row in found]
-
-
-def _layout(page: Page) -> str:
-    return page.get_attribute("#map", "data-layout") or ""
-
-
-def _camera(page: Page) -> list[float]:
-    return [float(value) for value in (page.get_attribute("#map", "data-camera") or "").split(",")]
-
-
-def _spot(page: Page, truth: Truth, row: int) -> tuple[float, float]:
-    x, y = place(page, truth.xy(_layout(page))[row])
-    return float(x), float(y)
-
-
-def lonely(page: Page, truth: Truth, apart: float = 12) -> NDArray[np.intp]:
-    """Rows that no other point, panel or legend is near to on the screen."""
-    at = place(page, truth.xy(_layout(page)))
-    distances = np.linalg.norm(at[:, None] - at[None], axis=-1) + np.eye(len(at)) * 1e9
-    free = (distances.min(axis=1) > apart) & (at[:, 0] > 245) & (at[:, 0] < 990) & (at[:, 1] > 70) & (at[:, 1] < 630)
-    found = np.flatnonzero(free)
-    assert len(found) > 5, "no points stand alone enough to be looked at"
-    return found
-
-
-def _colors(page: Page, at: NDArray[np.float64]) -> NDArray[np.float64]:
-    page.mouse.move(300, 20)  # off the map, so that nothing is ringed
-    picture = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), np.float64)
-    return np.array([picture[round(y), round(x)] for x, y in at])
-
-
-def _rgb(text: str) -> list[int]:
-    return [int(text[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def _card(page: Page, name: str) -> None:
-    expect(page.locator("#node-name")).to_have_text(name, use_inner_text=False)
-
-
-def _open(page: Page, truth: Truth, row: int, more: str = "") -> None:
-    visit(page, f"{truth.url}#row={row}&color=label{more}")
-
-
-def _selected(page: Page, truth: Truth, rows: list[int]) -> None:
-    """The list of the selection has these nodes, under their names."""
-    expect(page.locator("#selection-title")).to_contain_text(f"{len(rows)} nodes selected")
-    names = [truth.names[row] for row in sorted(rows)]
-    expect(page.locator(".nodes .name")).to_have_text(names[:PAGE])
-
-
-# ---- checks
 
 
 def click_opens_the_card(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
     row = int(lonely(page, truth)[3])
-    x, y = _spot(page, truth, row)
+    x, y = spot(page, truth, row)
     page.mouse.click(x, y)
-    _card(page, truth.names[row])
+    see_card(page, truth.names[row])
 
 
 def hover_names_a_node(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
     row = int(lonely(page, truth)[2])
-    x, y = _spot(page, truth, row)
+    x, y = spot(page, truth, row)
     page.mouse.move(x, y)
     expect(page.locator("#marks text.hover")).to_have_text(truth.names[row])
 
@@ -173,15 +61,15 @@ def search_completes_and_goes(page: Page, truth: Truth) -> None:
     expect(page.locator("#query")).to_have_attribute("aria-activedescendant", "completion-0")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    _card(page, starting[1])
+    see_card(page, starting[1])
     expect(page.locator("#marks text.node")).to_have_text(starting[1])
 
 
 def card_tells_about_the_node(page: Page, truth: Truth) -> None:
     row = 20
     name = truth.names[row]
-    _open(page, truth, row)
-    _card(page, name)
+    open_card(page, truth, row)
+    see_card(page, name)
     expect(page.locator("#node-labels .tag")).to_have_text([truth.labels[name]] if name in truth.labels else [])
     facts = page.locator("#node-facts")
     expect(facts).to_contain_text(f"degree{len(truth.adjacent(row))}")
@@ -198,7 +86,7 @@ def _neighbors(page: Page, truth: Truth, row: int, scores: NDArray[Any]) -> None
 
 def neighbors_by(score: str) -> Check:
     def neighbors(page: Page, truth: Truth) -> None:
-        _open(page, truth, 30)
+        open_card(page, truth, 30)
         page.select_option("#score", score)
         _neighbors(page, truth, 30, truth.scores(30, score))
 
@@ -207,7 +95,7 @@ def neighbors_by(score: str) -> Check:
 
 
 def neighbors_of_one_label(page: Page, truth: Truth) -> None:
-    _open(page, truth, 30)
+    open_card(page, truth, 30)
     label = "theory" if truth.labels.get(truth.names[30]) != "theory" else "vision"
     page.select_option("#only-label", label)
     scores = np.where([truth.labels.get(name) == label for name in truth.names], truth.scores(30, "cosine"), -np.inf)
@@ -215,7 +103,7 @@ def neighbors_of_one_label(page: Page, truth: Truth) -> None:
 
 
 def neighbors_not_yet_linked(page: Page, truth: Truth) -> None:
-    _open(page, truth, 30)
+    open_card(page, truth, 30)
     page.check("#unlinked")
     scores = truth.scores(30, "cosine")
     scores[list(truth.adjacent(30))] = -np.inf
@@ -223,32 +111,32 @@ def neighbors_not_yet_linked(page: Page, truth: Truth) -> None:
 
 
 def a_neighbor_is_gone_to(page: Page, truth: Truth) -> None:
-    _open(page, truth, 40)
+    open_card(page, truth, 40)
     best = int(np.argmax(truth.scores(40, "cosine")))
     page.click(".neighbors .line >> nth=0")
-    _card(page, truth.names[best])
+    see_card(page, truth.names[best])
 
 
 def ego_network_is_drawn(page: Page, truth: Truth) -> None:
     row = 50
-    _open(page, truth, row)
+    open_card(page, truth, row)
     expect(page.locator("#ego svg .dot")).to_have_count(len(truth.adjacent(row)))
     near = truth.adjacent(row)
-    assert set(_rows(page, "#ego svg .dot")) == near, "other neighbours are drawn"
+    assert set(rows_of(page, "#ego svg .dot")) == near, "other neighbours are drawn"
     among = {row} | near
     edges = sum(truth.names.index(a) in among and truth.names.index(b) in among for a, b in truth.edges)
     expect(page.locator("#ego svg line")).to_have_count(edges)
     first = page.locator("#ego svg .dot").first
     chosen = int(first.get_attribute("data-row") or -1)
     first.press("Enter")
-    _card(page, truth.names[chosen])
+    see_card(page, truth.names[chosen])
 
 
 def _legend(page: Page) -> tuple[list[str], NDArray[np.float64], list[int]]:
     names: list[str] = page.locator(".entry .name").all_text_contents()
     fills = page.locator(".entry .swatch circle").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
     counts = [int(text.replace(",", "")) for text in page.locator(".entry .count").all_text_contents()]
-    return names, np.array([_rgb(fill) for fill in fills], np.float64), counts
+    return names, np.array([rgb(fill) for fill in fills], np.float64), counts
 
 
 def _drawn_by(page: Page, column: str) -> None:
@@ -263,7 +151,7 @@ def colors_by_label(page: Page, truth: Truth) -> None:
     of = [truth.labels.get(name, "none") for name in truth.names]
     assert counts == [of.count(name) for name in names], "the legend counts wrongly"
     rows = lonely(page, truth)
-    seen = _colors(page, place(page, truth.xy(_layout(page))[rows]))
+    seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
     nearest = np.linalg.norm(seen[:, None] - fills[None], axis=-1).argmin(axis=1)
     assert [names[i] for i in nearest] == [of[row] for row in rows], "points have other labels' colours"
 
@@ -273,15 +161,15 @@ def colors_by_community(page: Page, truth: Truth) -> None:
     _drawn_by(page, "community")
     names, fills, _ = _legend(page)
     row = int(lonely(page, truth)[0])
-    at = place(page, truth.xy(_layout(page))[row])
-    seen = _colors(page, at[None])[0]
+    at = place(page, truth.xy(layout_of(page))[row])
+    seen = colors_at(page, at[None])[0]
     community = names[int(np.linalg.norm(seen - fills, axis=-1).argmin())]
     members = [other for other in range(len(truth.names)) if truth.names[other].startswith("paper")]
     group = int(truth.names[row].split()[1]) % 4 if row in members else row % 4
     page.locator(".entry", has=page.get_by_text(community, exact=True)).first.click()
     page.get_by_role("button", name="Select", exact=True).click()
     expect(page.locator(".nodes .line").first).to_be_visible()
-    chosen = _rows(page, ".nodes .line")
+    chosen = rows_of(page, ".nodes .line")
     same = [int(truth.names[other].split()[1]) % 4 == group for other in chosen if other in members]
     assert row in chosen, "the point has another community's colour"
     assert np.mean(same) > 0.9, "the community is not the group that was planted"
@@ -292,7 +180,7 @@ def colors_by_number(column: str) -> Check:
         visit(page, truth.url)
         _drawn_by(page, column)
         ramp: list[str] = page.locator(".ramp rect").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
-        fills = np.array([_rgb(fill) for fill in ramp], np.float64)
+        fills = np.array([rgb(fill) for fill in ramp], np.float64)
         rows = lonely(page, truth)
         values = np.array(
             [len(truth.adjacent(row)) if column == "degree" else truth.years[truth.names[row]] for row in rows], float
@@ -301,8 +189,8 @@ def colors_by_number(column: str) -> Check:
         low, high = told["min"], told["max"]
         share = np.log1p(values - low) / np.log1p(high - low) if told["log"] else (values - low) / (high - low)
         wanted = fills[np.round(share * (len(fills) - 1)).astype(int)]
-        seen = _colors(page, place(page, truth.xy(_layout(page))[rows]))
-        background = np.array(_rgb("#fcfcfb"))
+        seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
+        background = np.array(rgb("#fcfcfb"))
         assert np.abs(seen - (0.9 * wanted + 0.1 * background)).max() < 12, "points have colours of other values"
 
     colors.__name__ = f"colors_by_{column}"
@@ -314,17 +202,17 @@ def legend_highlights_and_selects(page: Page, truth: Truth) -> None:
     page.locator(".entry", has=page.get_by_text("vision", exact=True)).press("Enter")
     page.wait_for_timeout(150)
     rows = lonely(page, truth)
-    at = place(page, truth.xy(_layout(page))[rows])
-    faded = np.linalg.norm(_colors(page, at) - _rgb("#e3e6e9"), axis=-1) < 25
+    at = place(page, truth.xy(layout_of(page))[rows])
+    faded = np.linalg.norm(colors_at(page, at) - rgb("#e3e6e9"), axis=-1) < 25
     vision = [truth.labels.get(truth.names[row]) == "vision" for row in rows]
     assert faded.tolist() == [not one for one in vision], "other points than those without the label are faded"
     page.get_by_role("button", name="Select", exact=True).press("Enter")
-    _selected(page, truth, [row for row, name in enumerate(truth.names) if truth.labels.get(name) == "vision"])
+    see_selected(page, truth, [row for row, name in enumerate(truth.names) if truth.labels.get(name) == "vision"])
 
 
 def _lasso(page: Page, truth: Truth, *, by_key: bool) -> list[int]:
     """Draw around the left half of the map; gives the rows that must be in it."""
-    at = place(page, truth.xy(_layout(page)))
+    at = place(page, truth.xy(layout_of(page)))
     middle = float(np.median(at[:, 0]))
     low, high = float(at[:, 0].min()) - 15, middle + 0.5
     corners = [(low, 56), (high, 56), (high, 636), (low, 636), (low, 57)]
@@ -345,14 +233,14 @@ def _lasso(page: Page, truth: Truth, *, by_key: bool) -> list[int]:
 def lasso_selects_and_lists(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
     rows = _lasso(page, truth, by_key=False)
-    _selected(page, truth, rows)
+    see_selected(page, truth, rows)
     page.get_by_role("button", name="Page on").click()
-    expect(page.locator("#selection-page")).to_have_text(f"{PAGE + 1}–{len(rows)} of {len(rows)}")
+    expect(page.locator("#selection-page")).to_have_text(f"{PAGE + 1}\u2013{len(rows)} of {len(rows)}")
     expect(page.locator(".nodes .name")).to_have_text([truth.names[row] for row in sorted(rows)[PAGE:]])
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.locator("#panel")).to_be_hidden()
     page.wait_for_timeout(100)
-    _selected(page, truth, _lasso(page, truth, by_key=True))
+    see_selected(page, truth, _lasso(page, truth, by_key=True))
 
 
 def _saved(page: Page, kind: str) -> str:
@@ -368,7 +256,7 @@ def export_is_the_selection(page: Page, truth: Truth) -> None:
     visit(page, f"{truth.url}#select=0-59&panel=selection")
     lines = list(csv.DictReader(io.StringIO(_saved(page, "CSV"), newline="")))
     records = json.loads(_saved(page, "JSON"))
-    xy = truth.xy(_layout(page))
+    xy = truth.xy(layout_of(page))
     for found in (lines, records):
         assert [record["node"] for record in found] == [truth.names[row] for row in rows], "other nodes were exported"
         assert [int(record["degree"]) for record in found] == [len(truth.adjacent(row)) for row in rows]
@@ -377,11 +265,11 @@ def export_is_the_selection(page: Page, truth: Truth) -> None:
 
 
 def neighbors_are_selected(page: Page, truth: Truth) -> None:
-    _open(page, truth, 30)
+    open_card(page, truth, 30)
     best = np.argsort(-truth.scores(30, "cosine"))[:K]
     expect(page.locator(".neighbors .line")).to_have_count(K)
     page.locator("#select-neighbors").press("Enter")
-    _selected(page, truth, [30, *map(int, best)])
+    see_selected(page, truth, [30, *map(int, best)])
 
 
 def layouts_are_switched(page: Page, truth: Truth) -> None:
@@ -390,9 +278,9 @@ def layouts_are_switched(page: Page, truth: Truth) -> None:
     expect(page.locator("#map")).to_have_attribute("data-layout", "pca")
     page.wait_for_timeout(100)
     row = int(lonely(page, truth)[0])
-    x, y = _spot(page, truth, row)
+    x, y = spot(page, truth, row)
     page.mouse.click(x, y)
-    _card(page, truth.names[row])
+    see_card(page, truth.names[row])
 
 
 def link_restores_the_view(page: Page, truth: Truth) -> None:
@@ -400,20 +288,20 @@ def link_restores_the_view(page: Page, truth: Truth) -> None:
     page.locator("#map").press("+")
     page.locator("#link").click()
     expect(page.locator("#toast")).to_contain_text("ink")
-    camera = _camera(page)
+    camera = camera_of(page)
     link = page.url
     other = page.context.new_page()
     try:
         visit(other, link)
-        np.testing.assert_allclose(_camera(other), camera, atol=1e-3)
-        _card(other, truth.names[33])
-        _card(page, truth.names[33])
+        np.testing.assert_allclose(camera_of(other), camera, atol=1e-3)
+        see_card(other, truth.names[33])
+        see_card(page, truth.names[33])
         expect(other.locator("html")).to_have_attribute("data-theme", "dark")
         expect(other.locator("#map")).to_have_attribute("data-color", "degree")
         expect(other.locator("#map")).to_have_attribute("data-layout", "pca")
         expect(other.locator("#score")).to_have_value("dot")
         other.keyboard.press("s")
-        _selected(other, truth, [3, 4, 5, 9])
+        see_selected(other, truth, [3, 4, 5, 9])
     finally:
         other.close()
 
@@ -421,13 +309,13 @@ def link_restores_the_view(page: Page, truth: Truth) -> None:
 def keys_are_enough(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
     page.locator("#map").focus()
-    camera = _camera(page)
+    camera = camera_of(page)
     for key in ("ArrowRight", "ArrowUp", "+"):
         page.keyboard.press(key)
         page.wait_for_timeout(80)
-    moved = _camera(page)
+    moved = camera_of(page)
     assert moved[0] > camera[0] and moved[1] > camera[1] and moved[2] < camera[2], "arrows and + do not move the map"
-    at = place(page, truth.xy(_layout(page)))
+    at = place(page, truth.xy(layout_of(page)))
     legend = page.locator("#legend").bounding_box()
     box = page.locator("#map").bounding_box()
     assert legend is not None and box is not None
@@ -435,7 +323,7 @@ def keys_are_enough(page: Page, truth: Truth) -> None:
     middle = np.array([(left + right) / 2, box["y"] + box["height"] / 2])
     row = int(np.linalg.norm(at - middle, axis=1).argmin())
     page.keyboard.press("Enter")
-    _card(page, truth.names[row])
+    see_card(page, truth.names[row])
     page.keyboard.press("Escape")
     expect(page.locator("#panel")).to_be_hidden()
     page.keyboard.press("?")
@@ -457,36 +345,36 @@ def about_tells_how_it_was_made(page: Page, truth: Truth) -> None:
 
 def narrow_windows_have_a_sheet(page: Page, truth: Truth) -> None:
     page.set_viewport_size({"width": 375, "height": 700})
-    _open(page, truth, 30)
-    _card(page, truth.names[30])
+    open_card(page, truth, 30)
+    see_card(page, truth.names[30])
     box = page.locator("#panel").bounding_box()
     assert box is not None
     assert (box["x"], box["width"]) == (0, 375) and box["y"] > 250 and abs(box["y"] + box["height"] - 700) < 1
     assert page.evaluate("document.documentElement.scrollWidth") == 375, "the page is wider than the window"
-    x, y = _spot(page, truth, 30)
+    x, y = spot(page, truth, 30)
     assert 0 < x < 375 and 92 < y < box["y"], "the sheet covers the node"
 
 
-FEATURES: list[tuple[Check, list[Lie]]] = [
-    (click_opens_the_card, [PLACES, NODE]),
-    (hover_names_a_node, [NODE]),
-    (search_completes_and_goes, [FOUND, NODE]),
-    (card_tells_about_the_node, [NODE]),
-    *((neighbors_by(score), [NEIGHBORS]) for score in ("cosine", "dot", "link")),
-    (neighbors_of_one_label, [ANY_LABEL]),
-    (neighbors_not_yet_linked, [LINKED]),
-    (a_neighbor_is_gone_to, [NODE]),
-    (ego_network_is_drawn, [EGO]),
-    (colors_by_label, [CODES]),
-    (colors_by_community, [CODES]),
-    *((colors_by_number(column), [NUMBERS]) for column in ("degree", "year")),
-    (legend_highlights_and_selects, [CODES, LISTED]),
-    (lasso_selects_and_lists, [PLACES, LISTED]),
-    (export_is_the_selection, [LISTED]),
-    (neighbors_are_selected, [NEIGHBORS]),
-    (layouts_are_switched, [PCA]),
-    (link_restores_the_view, [NODE]),
-    (keys_are_enough, [NODE]),
-    (about_tells_how_it_was_made, [_other_info]),
-    (narrow_windows_have_a_sheet, [NODE]),
+FEATURES: list[tuple[Check, list[lies.Lie]]] = [
+    (click_opens_the_card, [lies.PLACES, lies.NODE]),
+    (hover_names_a_node, [lies.NODE]),
+    (search_completes_and_goes, [lies.FOUND, lies.NODE]),
+    (card_tells_about_the_node, [lies.NODE]),
+    *((neighbors_by(score), [lies.NEIGHBORS]) for score in ("cosine", "dot", "link")),
+    (neighbors_of_one_label, [lies.ANY_LABEL]),
+    (neighbors_not_yet_linked, [lies.LINKED]),
+    (a_neighbor_is_gone_to, [lies.NODE]),
+    (ego_network_is_drawn, [lies.EGO]),
+    (colors_by_label, [lies.CODES]),
+    (colors_by_community, [lies.CODES]),
+    *((colors_by_number(column), [lies.NUMBERS]) for column in ("degree", "year")),
+    (legend_highlights_and_selects, [lies.CODES, lies.LISTED]),
+    (lasso_selects_and_lists, [lies.PLACES, lies.LISTED]),
+    (export_is_the_selection, [lies.LISTED]),
+    (neighbors_are_selected, [lies.NEIGHBORS]),
+    (layouts_are_switched, [lies.PCA]),
+    (link_restores_the_view, [lies.NODE]),
+    (keys_are_enough, [lies.NODE]),
+    (about_tells_how_it_was_made, [lies.RECIPE]),
+    (narrow_windows_have_a_sheet, [lies.NODE]),
 ]

@@ -19,11 +19,11 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from cli_runs import PROGRAM
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import graphrefine
+from cli_runs import PROGRAM
 from graphrefine.embedding import Embedding
 
 HTML = '<img src=x onerror="alert(1)">'
@@ -107,7 +107,9 @@ def exploring(*arguments: str) -> Iterator[str]:
     """``graphrefine explore`` in a process of its own, on a free port; gives its address, all background work done."""
     command = [*PROGRAM, "explore", *arguments, "--port", "0", "--no-browser", "--json"]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         try:
             assert process.stdout is not None
             assert process.stderr is not None

@@ -1,13 +1,15 @@
-"""The page of ``graphrefine explore`` in a real browser, over a real server: every feature, and what shows it is checked."""
+"""The page of ``graphrefine explore`` in a real browser, over a real server: every feature, and lies about it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from explore_checks import FEATURES, Check, Lie
-from explore_pages import Truth, Watched, chromium, explored, watched
 from playwright.sync_api import Browser, expect
+
+from explore_checks import FEATURES, Check
+from explore_lies import Lie
+from explore_pages import Truth, Watched, chromium, explored, watched
 
 QUICK, IMPATIENT = 8000, 800  # ms that something may take: where it must come, and where it must not
 

@@ -1,4 +1,4 @@
-"""The page of ``graphrefine explore`` when things are not well, and for everybody: states, themes, axe, names as HTML."""
+"""The page of ``graphrefine explore`` when things are not well, and for everybody: themes, axe, names as HTML."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from explore_pages import HTML, Truth, Watched, chromium, explored, exploring, settled, visit, watched
 from playwright.sync_api import Browser, Page, Route, expect
 
 import graphrefine
+from explore_pages import HTML, Truth, Watched, chromium, explored, exploring, settled, visit, watched
 
 NO_WEBGL = """
 const known = HTMLCanvasElement.prototype.getContext;
@@ -86,7 +86,11 @@ def test_axe_finds_nothing_serious(chrome: Browser, truth: Truth, scheme: str, w
 
 def _no_serious_issue(page: Page) -> None:
     found = Axe().run(page).response["violations"]
-    grave = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found if one["impact"] in ("serious", "critical")]
+    grave = [
+        (one["id"], [node["html"] for node in one["nodes"]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
     assert grave == []
 
 
@@ -122,7 +126,9 @@ def test_without_webgl_there_is_a_picture_and_the_rest_works(seen: Watched, trut
     seen.page.add_init_script(NO_WEBGL)
     visit(seen.page, truth.url)
     expect(seen.page.locator("#cover")).to_contain_text("no WebGL")
-    size = seen.page.evaluate("document.querySelector('#cover img').decode().then(() => document.querySelector('#cover img').naturalWidth)")
+    size = seen.page.evaluate(
+        "document.querySelector('#cover img').decode().then(() => document.querySelector('#cover img').naturalWidth)"
+    )
     assert size > 100
     seen.page.keyboard.press("/")
     seen.page.keyboard.type("paper 42")
@@ -134,7 +140,10 @@ def test_without_webgl_there_is_a_picture_and_the_rest_works(seen: Watched, trut
 
 
 def test_background_work_is_told_and_offered(seen: Watched, truth: Truth) -> None:
-    layouts = [{"name": "pca", "state": "ready", "error": None}, {"name": "clusters", "state": "working", "error": None}]
+    layouts = [
+        {"name": "pca", "state": "ready", "error": None},
+        {"name": "clusters", "state": "working", "error": None},
+    ]
     _told(seen.page, layouts=layouts, layout="pca")
     visit(seen.page, truth.url)
     expect(seen.page.locator("#work")).to_have_text("Working on clusters…")

@@ -20,7 +20,7 @@ import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 import graphrefine
 from cli_runs import PROGRAM
@@ -29,7 +29,7 @@ from graphrefine.embedding import Embedding
 HTML = '<img src=x onerror="alert(1)">'
 LABELS = ("theory", "<b>bold</b>", "vision", "systems")
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-SIZE = {"width": 1000, "height": 640}
+SIZE: ViewportSize = {"width": 1000, "height": 640}
 NODES = 160
 
 
@@ -178,6 +178,16 @@ class Watched:
     page: Page
     problems: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
+
+    def renew(self) -> None:
+        """As good as a new page, and sooner there."""
+        self.page.unroute_all(behavior="ignoreErrors")
+        if self.page.url.startswith("http"):
+            self.page.evaluate("localStorage.clear()")
+        self.page.goto("about:blank")
+        self.page.set_viewport_size(SIZE)
+        self.problems.clear()
+        self.requests.clear()
 
 
 @contextmanager

@@ -26,11 +26,17 @@ def chrome() -> Iterator[Browser]:
         yield found
 
 
-@pytest.fixture
-def seen(chrome: Browser) -> Iterator[Watched]:
-    expect.set_options(timeout=QUICK)
+@pytest.fixture(scope="module")
+def only_page(chrome: Browser) -> Iterator[Watched]:
     with watched(chrome) as found:
         yield found
+
+
+@pytest.fixture
+def seen(only_page: Watched) -> Watched:
+    expect.set_options(timeout=QUICK)
+    only_page.renew()
+    return only_page
 
 
 @pytest.mark.parametrize("check", [check for check, _ in FEATURES], ids=lambda check: check.__name__)

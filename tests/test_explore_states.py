@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 import graphrefine
 from explore_pages import HTML, Truth, Watched, chromium, explored, exploring, settled, visit, watched
 
+QUICK = 8000  # ms that something may take
 NO_WEBGL = """
 const known = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
@@ -35,11 +36,17 @@ def chrome() -> Iterator[Browser]:
         yield found
 
 
-@pytest.fixture
-def seen(chrome: Browser) -> Iterator[Watched]:
-    expect.set_options(timeout=8000)
+@pytest.fixture(scope="module")
+def only_page(chrome: Browser) -> Iterator[Watched]:
     with watched(chrome) as found:
         yield found
+
+
+@pytest.fixture
+def seen(only_page: Watched) -> Watched:
+    expect.set_options(timeout=QUICK)
+    only_page.renew()
+    return only_page
 
 
 def _told(page: Page, **changed: Any) -> None:
@@ -122,9 +129,14 @@ def test_theme_follows_the_system_and_the_switch(chrome: Browser, truth: Truth) 
         assert background(seen.page) < 150
 
 
-def test_without_webgl_there_is_a_picture_and_the_rest_works(seen: Watched, truth: Truth) -> None:
-    seen.page.add_init_script(NO_WEBGL)
-    visit(seen.page, truth.url)
+def test_without_webgl_there_is_a_picture_and_the_rest_works(chrome: Browser, truth: Truth) -> None:
+    with watched(chrome) as seen:
+        seen.page.add_init_script(NO_WEBGL)
+        visit(seen.page, truth.url)
+        _see_picture_and_search(seen)
+
+
+def _see_picture_and_search(seen: Watched) -> None:
     expect(seen.page.locator("#cover")).to_contain_text("no WebGL")
     size = seen.page.evaluate(
         "document.querySelector('#cover img').decode().then(() => document.querySelector('#cover img').naturalWidth)"

@@ -52,13 +52,13 @@ function escape(): void {
   else set({ selection: [] });
 }
 
-/** Takes the view from the link, and what it does not say from the embedding. Gives its camera, if it has one. */
-function restore(): Camera | null {
+/** Takes the view from a link, and what it does not say from the embedding. Gives its camera, if it has one. */
+function restore(link: string): Camera | null {
   const { info } = world;
-  const { camera, ...linked } = fromHash(location.hash, info.nodes);
+  const { camera, ...linked } = fromHash(link, info.nodes);
   const ready = (name: string | null | undefined, all: { name: string; state: string }[]): string | null =>
     all.find((one) => one.name === name && one.state === "ready")?.name ?? null;
-  const first = location.hash.length > 1 ? null : ready("label", info.columns);
+  const first = link.length > 1 ? null : ready("label", info.columns);
   set({
     ...linked,
     theme: linked.theme ?? storedTheme(),
@@ -106,8 +106,9 @@ function connectControls(): void {
     drawTheme();
     void recolor();
   });
-  window.addEventListener("hashchange", () => {
-    const camera = world.info ? restore() : null;
+  window.addEventListener("hashchange", (event) => {
+    // The link as it was followed: location.hash may have been written since.
+    const camera = world.info ? restore(new URL(event.newURL).hash) : null;
     if (camera) void world.scatter?.look(camera);
   });
   listen(shortcuts);
@@ -176,7 +177,7 @@ async function load(): Promise<void> {
     cover("This embedding has no nodes", "There is nothing to show. Make one with: graphrefine embed GRAPH -o NAME");
     return state("empty");
   }
-  const camera = restore();
+  const camera = restore(location.hash);
   drawTheme();
   drawControls();
   makeMap();

@@ -9,6 +9,21 @@ import { set, view } from "./state";
 import { world } from "./world";
 
 const POLL = 1500; // ms
+const FIRST_COLORS = ["label", "community", "cluster"]; // the best that is ready, as long as nobody has chosen
+
+export function firstColor(): string | null {
+  const ready = world.info.columns.filter(({ state }) => state === "ready").map(({ name }) => name);
+  return FIRST_COLORS.find((name) => ready.includes(name)) ?? null;
+}
+
+let chosen = false;
+
+/** Somebody has chosen what colours mean; it is theirs from now on. */
+export function keepColor(): void {
+  chosen = true;
+}
+
+const untouched = (): boolean => view.row === null && view.selection.length === 0 && !hasMoved();
 
 export function follow(): void {
   const { layouts, columns, scores } = world.info;
@@ -29,6 +44,7 @@ async function look(): Promise<void> {
     ({ name, state }) => state === "ready" && before.some((old) => old.name === name && old.state !== "ready"),
   );
   if (fresh) offer(fresh.name);
+  if (view.color === null && untouched() && !chosen) set({ color: firstColor() });
   drawControls();
   if (view.panel === "about") drawPanel();
   follow();
@@ -36,7 +52,6 @@ async function look(): Promise<void> {
 
 /** Taken at once while nobody has begun to look around, else offered. */
 function offer(layout: string): void {
-  const untouched = view.row === null && view.selection.length === 0 && !hasMoved();
-  if (untouched) set({ layout });
+  if (untouched()) set({ layout });
   else toast(`The layout “${layout}” is ready: choose it under Layout.`);
 }

@@ -1,7 +1,7 @@
 // Puts the page together: what is asked first, what a change of the view leads to, what keys do.
 
-import { getInfo, onReach } from "./api";
-import { follow } from "./background";
+import { Failure, getInfo, onReach } from "./api";
+import { firstColor, follow, keepColor } from "./background";
 import { copyLink, drawControls, drawTheme, isLassoing, lasso, nextTheme, storedTheme, storeTheme, writeHashSoon } from "./bar";
 import { plain } from "./colors";
 import { button, byId, count, el } from "./dom";
@@ -16,7 +16,10 @@ import { followPointer } from "./pointer";
 import { type Camera, Scatter } from "./scatter";
 import { Search } from "./search";
 import { on, set, view } from "./state";
+import type { Info } from "./types";
 import { canvas, free, systemDark, tone, world } from "./world";
+
+const LAYOUT_WAIT = 150; // ms between looks whether there is a first layout
 
 const search = new Search(go);
 
@@ -58,7 +61,8 @@ function restore(link: string): Camera | null {
   const { camera, ...linked } = fromHash(link, info.nodes);
   const ready = (name: string | null | undefined, all: { name: string; state: string }[]): string | null =>
     all.find((one) => one.name === name && one.state === "ready")?.name ?? null;
-  const first = link.length > 1 ? null : ready("label", info.columns);
+  if (link.length > 1) keepColor();
+  const first = link.length > 1 ? null : firstColor();
   set({
     ...linked,
     theme: linked.theme ?? storedTheme(),
@@ -94,7 +98,10 @@ function connectView(): void {
 /** What controls and keys do. */
 function connectControls(): void {
   const chosen = (event: Event): string => (event.target as HTMLSelectElement).value;
-  byId("color").addEventListener("change", (event) => set({ color: chosen(event) || null, highlight: null }));
+  byId("color").addEventListener("change", (event) => {
+    keepColor();
+    set({ color: chosen(event) || null, highlight: null });
+  });
   byId("layout").addEventListener("change", (event) => set({ layout: chosen(event) }));
   byId("lasso").addEventListener("click", () => lasso(!isLassoing()));
   byId("fit").addEventListener("click", () => fit());
@@ -166,8 +173,20 @@ async function start(): Promise<void> {
   }
 }
 
+/** What the server tells, once it has a layout to draw. */
+async function waitForLayout(): Promise<Info> {
+  for (;;) {
+    const info = await getInfo();
+    const states = info.layouts.map(({ state }) => state);
+    if (info.nodes === 0 || states.includes("ready")) return info;
+    if (!states.includes("working")) throw new Failure("refused", info.layouts[0]?.error ?? "No layout could be made.");
+    cover("Laying out the map…", `${count(info.nodes)} nodes`);
+    await new Promise((done) => setTimeout(done, LAYOUT_WAIT));
+  }
+}
+
 async function load(): Promise<void> {
-  const info = (world.info = await getInfo());
+  const info = (world.info = await waitForLayout());
   document.title = `${info.name} · graphrefine explore`;
   byId("title").textContent = info.name;
   byId("subtitle").textContent = `${count(info.nodes)} nodes, ${count(info.dim)} dimensions`;

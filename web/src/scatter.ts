@@ -89,12 +89,16 @@ export class Scatter {
     const before = this.points.length;
     const moved = xy !== this.xy;
     const n = xy.length / 2;
-    if (before !== n) this.points = Array.from({ length: n }, () => [0, 0, 0, 0]);
-    for (let i = 0; i < n; i++) {
-      const point = this.points[i];
-      point[0] = xy[2 * i];
-      point[1] = xy[2 * i + 1];
-      point[2] = slots[i];
+    if (before === n) {
+      for (let i = 0; i < n; i++) {
+        const point = this.points[i];
+        point[0] = xy[2 * i];
+        point[1] = xy[2 * i + 1];
+        point[2] = slots[i];
+      }
+    } else {
+      this.points = new Array<number[]>(n);
+      for (let i = 0; i < n; i++) this.points[i] = [xy[2 * i], xy[2 * i + 1], slots[i], 0];
     }
     this.xy = xy;
     if (before === 0) void this.plot.set({ opacity: (this.opacity = this.ink()) });

@@ -90,11 +90,8 @@ def test_names_load_on_first_use_and_scikit_learn_only_for_the_estimator() -> No
         ["reproduce", "-h"],
         ["tune", "-h"],
         ["ingest", "-h"],
-<<<<<<< HEAD
         ["explore", "-h"],
-=======
         ["map", "-h"],
->>>>>>> cee1f61 (Add graphrefine map and Embedding.map: a picture, a page to look around in, or a table for Embedding Atlas)
         ["evaluate", "labels", "-h"],
     ],
 )
@@ -125,11 +122,8 @@ def test_the_commands() -> None:
         "reproduce",
         "fold-in",
         "neighbors",
-<<<<<<< HEAD
         "explore",
-=======
         "map",
->>>>>>> cee1f61 (Add graphrefine map and Embedding.map: a picture, a page to look around in, or a table for Embedding Atlas)
         "tune",
     }
     assert set(cli.commands["evaluate"].commands) == {"labels", "links", "reconstruction"}  # type: ignore[attr-defined]

@@ -35,8 +35,7 @@
   const colour = (code) => {
     const theme = dark.matches ? "dark" : "light";
     if (!classes.length) return data.one[theme];
-    const last = classes.length - 1, rest = classes.length > 40 && code === last;
-    return code === NONE || rest ? data.grey[theme] : data[theme][code % data[theme].length];
+    return code < data[theme].length ? data[theme][code] : data.grey[theme];  // beyond the palette, and without a class
   };
   const word = (hex) => {
     const value = parseInt(hex.slice(1), 16);

@@ -46,7 +46,7 @@ def draw(drawn: Map, format: str, *, names: int, dark: bool = False) -> bytes:
     style: dict[str, Any] = {"svg.hashsalt": "graphrefine", "svg.fonttype": "path", "font.size": 9, "text.color": ink}
     with mpl.rc_context({**mpl.rcParamsDefault, **style, "savefig.facecolor": paper}):
         legend = few is not None and len(few.names) > 0
-        figure = Figure(figsize=(INCHES + (1.9 if legend else 0), INCHES), dpi=160, layout="constrained")
+        figure = Figure(figsize=(INCHES + (1.9 if legend else 0), INCHES), dpi=140, layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
         axes.set(xlim=(-1.04, 1.04), ylim=(-1.04, 1.04), aspect="equal", facecolor=paper)

@@ -6,8 +6,10 @@ import asyncio
 import json
 import signal
 import socket
+import struct
 import threading
 import urllib.request
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,13 +36,14 @@ from explore_servers import (
     write_friends,
     write_labels,
 )
-from graphrefine.embedding import Embedding
+from graphrefine.embedding import Embedding, load
 from graphrefine.errors import InputError
 from graphrefine.explore.completing import Completion
 from graphrefine.explore.endpoints import BODY, endpoints
 from graphrefine.explore.finding import Ask, Finder, Hits
 from graphrefine.explore.limits import Limits
 from graphrefine.explore.making import Background, Task
+from graphrefine.explore.picture import plain_png
 from graphrefine.explore.serving import Reach, reach
 from graphrefine.explore.shown import Shown
 from graphrefine.explore.tables import read_columns
@@ -258,6 +261,27 @@ def test_coordinates_are_raw_and_kept_by_clients(api: TestClient) -> None:
         again = api.get("/api/coordinates", params={"layout": layout}, headers={"if-none-match": found.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
     assert api.get("/api/coordinates").content == found.content, "the best that is ready"
+
+
+def test_the_map_is_an_image_with_or_without_matplotlib(api: TestClient, everything: Shown) -> None:
+    found = api.get("/map.png")
+    assert found.headers["content-type"] == "image/png" and found.content.startswith(b"\x89PNG")
+    assert api.get("/map.png", headers={"if-none-match": found.headers["etag"]}).status_code == 304
+    coordinates = np.array([[-1, -1], [1, 1], [0, 0]], np.float32)
+    pixels = pixels_of(plain_png(coordinates, np.array([0, 1, 65535], np.uint16)))
+    assert pixels.shape == (1000, 1000, 3) and (pixels[500, 100] == 255).all()
+    low_left, high_right, middle = pixels[969, 30], pixels[30, 969], pixels[500, 500]
+    assert low_left[2] > low_left[0] and high_right[0] > high_right[2], "blue is the first category, orange the second"
+    assert len(set(middle.tolist())) == 1, "none is grey"
+
+
+def pixels_of(image: bytes) -> Any:
+    """The pixels of a PNG without filters: a decoder that shares nothing with what is tested but the format."""
+    width, height = struct.unpack(">II", image[16:24])
+    start = image.index(b"IDAT") + 4
+    (length,) = struct.unpack(">I", image[start - 8 : start - 4])
+    rows = np.frombuffer(zlib.decompress(image[start : start + length]), np.uint8).reshape(height, 1 + 3 * width)
+    return rows[:, 1:].reshape(height, width, 3)
 
 
 def test_columns_are_raw_codes_and_numbers(api: TestClient) -> None:
@@ -537,6 +561,18 @@ def test_what_is_not_ready_is_said_to_be_worked_on(monkeypatch: pytest.MonkeyPat
         for path in ("/api/coordinates", "/api/columns/cluster", "/map.png"):
             found = api.get(path)
             assert found.status_code == 503 and found.headers["retry-after"] == "1", path
+
+
+def test_a_kept_layout_is_there_at_once_and_one_of_other_vectors_is_not(tmp_path: Path) -> None:
+    people().save(tmp_path / "people")
+    first = ready(Shown(load(tmp_path / "people")))
+    assert (tmp_path / "people.map").is_dir()
+    again = Shown(load(tmp_path / "people"))
+    assert [task.state for task in again.layouts.values()] == ["working", "ready"] and again.best_layout == "clusters"
+    assert np.array_equal(again.layouts["clusters"].value, first.layouts["clusters"].value)
+    other = people()
+    Embedding(other.names, other.vectors[::-1].copy()).save(tmp_path / "people")
+    assert Shown(load(tmp_path / "people")).layouts["clusters"].state == "working"
 
 
 def test_background_work_goes_on_after_a_failure_and_stops_when_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -179,13 +179,11 @@ def _column(shown: Shown, endpoint: Endpoint) -> Callable[[Request], Awaitable[R
 
 
 def _image(shown: Shown, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
-    from graphrefine.explore.plain_map import png
-
     async def answer(request: Request) -> Response:
         read_query(endpoint, request.scope["query_string"])
         task = shown.layouts[shown.best_layout]
         await _ready(task, "the map")
-        return Raw(await asyncio.to_thread(png, task.value, shown.codes()), "image/png")
+        return Raw(await asyncio.to_thread(shown.picture), "image/png")
 
     return answer
 

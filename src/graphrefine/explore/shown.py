@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib.util import find_spec
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.beside import companion
 from graphrefine.embedding import Embedding
 from graphrefine.errors import MissingExtraError
 from graphrefine.explore.colouring import Categories, Column, Numbers, as_number
@@ -20,6 +22,7 @@ from graphrefine.explore.judging import make_scores
 from graphrefine.explore.labelling import NodeLabels
 from graphrefine.explore.linking import Linked
 from graphrefine.explore.making import Background, Task, Watch
+from graphrefine.explore.picture import Picture
 from graphrefine.graph import Graph
 from graphrefine.search import INDEX_BEYOND, Search
 from graphrefine.vector_formats.checks import check_finite
@@ -71,6 +74,8 @@ class Shown:
         self.linked = None if graph is None else Linked(graph, embedding)
         self.labels = None if labels is None else NodeLabels(labels, embedding.names)
         self._searches: dict[str, Search] = {}
+        self._pictures: dict[tuple[str, str | None], bytes] = {}
+        self._drawing = Lock()
         self._targets = embedding.sides.start  # the row at which they begin, where there are two sides
         self.completion = Completion(embedding.names)
         self.columns = {name: _ready(name, column) for name, column in self._columns(columns or {})}
@@ -82,7 +87,7 @@ class Shown:
         wanted = len(embedding) > INDEX_BEYOND and find_spec("usearch") is not None if index is None else index
         indexed = [Task("index", self._make_index)] if wanted else []
         work = [self.layouts["pca"], prepared, *indexed, groups, *self.scores, self.layouts["clusters"]]
-        self.background = Background(work, urgent=1)
+        self.background = Background([task for task in work if task.state == "working"], urgent=1)
 
     def _columns(self, given: Mapping[str, Column]) -> list[tuple[str, Column]]:
         own: list[tuple[str, Column]] = []
@@ -94,9 +99,23 @@ class Shown:
         return [*own, *((f"{name} (table)" if name in taken else name, column) for name, column in given.items())]
 
     def _layout(self, name: str) -> Task:
-        from graphrefine.mapping import layout
+        """A layout: at once if it is kept beside the embedding, else made in the background."""
+        path = self.embedding.path
+        if path is not None and companion(path, "map").is_dir():
+            from graphrefine.mapping import find_layout
 
-        return Task(name, lambda watch: layout(self.embedding.vectors, name, watch=watch))
+            kept = find_layout(self.embedding, name)
+            if kept is not None:
+                return _ready(name, kept)
+        return Task(name, self._make_layout(name))
+
+    def _make_layout(self, name: str) -> Callable[[Watch], NDArray[np.float32]]:
+        def make(watch: Watch) -> NDArray[np.float32]:
+            from graphrefine.mapping import kept_layout  # here, so that the server is up before all that is loaded
+
+            return kept_layout(self.embedding, name, watch=watch).coordinates
+
+        return make
 
     def _prepare(self, watch: Watch) -> None:
         """Do now what the first requests would wait for."""
@@ -163,10 +182,17 @@ class Shown:
         """The value of a row in each column that is ready."""
         return {name: task.value.value(row) for name, task in self.columns.items() if task.state == "ready"}
 
-    def codes(self) -> NDArray[np.uint16] | None:
-        """The codes of the first column of categories that is ready: labels, if there are any."""
-        ready = (task.value for task in self.columns.values() if task.state == "ready")
-        return next((column.codes for column in ready if isinstance(column, Categories)), None)
+    def picture(self) -> bytes:
+        """The best map that is ready as an image, in the colours of the first categories that are: labels, if any."""
+        layout = self.best_layout
+        found = {name: task.value for name, task in self.columns.items() if task.state == "ready"}
+        column = next((name for name, value in found.items() if isinstance(value, Categories)), None)
+        with self._drawing:
+            if (layout, column) not in self._pictures:
+                coordinates = self.layouts[layout].value
+                drawn = Picture(self.embedding.names, coordinates, self.degrees, f"{self.name} by {column or layout}")
+                self._pictures[layout, column] = drawn.png(found[column] if column else None)
+            return self._pictures[layout, column]
 
     @property
     def best_layout(self) -> str:
@@ -175,7 +201,7 @@ class Shown:
         return ready[-1] if ready else LAYOUTS[0]
 
 
-def _ready(name: str, column: Column) -> Task:
-    task = Task(name, lambda watch: column)
+def _ready(name: str, value: Any) -> Task:
+    task = Task(name, lambda watch: value)
     task.run()
     return task

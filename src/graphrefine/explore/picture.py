@@ -1,15 +1,20 @@
-"""A map as an image, for browsers that cannot draw a million points: discs in colours that people can tell apart.
+"""The map as an image, for browsers that cannot draw a million points.
 
-It needs nothing beyond NumPy, and takes a moment whatever the number of points.
+As `graphrefine map` draws it where matplotlib is there. Without it, discs in colours that people can tell apart, by
+NumPy alone.
 """
 
 from __future__ import annotations
 
 import struct
 import zlib
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from graphrefine.explore.colouring import NONE, Categories
 
 SIZE = 1000  # pixels each way
 MARGIN = 30
@@ -23,17 +28,41 @@ COLOURS = np.array(
 )
 
 
-def png(coordinates: NDArray[np.float32], codes: NDArray[np.uint16] | None = None) -> bytes:
+class Picture(NamedTuple):
+    """What is drawn."""
+
+    names: NDArray[Any]  # (n,)
+    coordinates: NDArray[np.float32]  # (n, 2), within [-1, 1]
+    degrees: NDArray[np.float32] | None  # (n,)
+    title: str
+
+    def png(self, column: Categories | None) -> bytes:
+        """The image, in the colours of a column."""
+        if find_spec("matplotlib") is None:
+            return plain_png(self.coordinates, None if column is None else column.codes)
+        from graphrefine.mapping.classes import Classes
+        from graphrefine.mapping.drawing import draw
+        from graphrefine.mapping.map import NAMES, Map
+
+        classes = None
+        if column is not None:
+            codes = np.where(column.codes == NONE, -1, column.codes).astype(np.int32)
+            names, counts = ([each[key] for each in column.categories] for key in ("name", "count"))
+            classes = Classes(tuple(names), codes, np.array(counts, np.int64))
+        degrees = None if self.degrees is None else np.nan_to_num(self.degrees)
+        return draw(Map(self.names, self.coordinates, classes, degrees, title=self.title), "png", names=NAMES)
+
+
+def plain_png(coordinates: NDArray[np.float32], codes: NDArray[np.uint16] | None = None) -> bytes:
     """The image of points in [-1, 1], in the colours of their categories; the first seven have one of their own.
 
     Examples
     --------
-    >>> png(np.zeros((1, 2), np.float32))[1:4]
+    >>> plain_png(np.zeros((1, 2), np.float32))[1:4]
     b'PNG'
     """
-    kinds = (
-        np.zeros(len(coordinates), np.int64) if codes is None else np.minimum(codes, len(COLOURS) - 1).astype(np.int64)
-    )
+    given = np.zeros(len(coordinates), np.uint16) if codes is None else codes
+    kinds = np.minimum(given, len(COLOURS) - 1).astype(np.int64)
     place = np.rint(MARGIN + (np.clip(coordinates, -1, 1) + 1) / 2 * (SIZE - 1 - 2 * MARGIN)).astype(np.int64)
     column, row = place[:, 0], SIZE - 1 - place[:, 1]  # y grows upwards
     counts = np.zeros((len(COLOURS), SIZE, SIZE))

@@ -2,9 +2,9 @@
 
 python benchmarks/explore_first_view.py [--nodes 1000000] [--dim 128] [--runs 3]
 
-The embedding is that of explore_start.py; a run is a server and a browser of its own. Chromium is open, and goes to the
-page the moment ``/healthz`` answers; "first view" is when the page has drawn every point and the frame is on its canvas.
-It draws by software (SwiftShader), so a machine with a graphics card is faster. The best of the runs counts, and all are
+The embedding is that of explore_start.py; a run is a server and a browser of its own. Chromium is open, and goes to
+the page the moment ``/healthz`` answers; "first view" is when every point is drawn and the frame is on its canvas. It
+draws by software (SwiftShader), so a machine with a graphics card is faster. The best of the runs counts, and all are
 shown. Needs chromium and the packages of the group "test".
 """
 

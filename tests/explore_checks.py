@@ -18,6 +18,7 @@ from playwright.sync_api import Download, Page, expect
 
 import explore_lies as lies
 from explore_looking import (
+    COMPLETIONS,
     PAGE,
     K,
     camera_of,
@@ -57,7 +58,7 @@ def search_completes_and_goes(page: Page, truth: Truth) -> None:
     page.keyboard.press("/")
     page.keyboard.type("Paper 1")
     starting = [name for name in truth.names if name.startswith("paper 1")]
-    expect(page.locator("#completions .name")).to_have_text(starting[:K])
+    expect(page.locator("#completions .name")).to_have_text(starting[:COMPLETIONS])
     expect(page.locator("#query")).to_have_attribute("aria-activedescendant", "completion-0")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")

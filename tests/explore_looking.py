@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 
 from explore_pages import Truth, place, visit
 
-K = 12  # neighbours on a card
+K = 10  # neighbours on a card
+COMPLETIONS = 12  # of the search box
 PAGE = 50  # nodes on a page of the selection
 
 

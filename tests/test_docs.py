@@ -26,7 +26,7 @@ from graphrefine.formats.source import CODECS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-WITHOUT_EXAMPLES = ("CONTRIBUTING.md", "architecture.md", "index.md", "results.md", "scale.md")
+WITHOUT_EXAMPLES = ("CONTRIBUTING.md", "architecture.md", "explore_page.md", "index.md", "results.md", "scale.md")
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|<img[^>]* src=\"([^\"]+)\"")
 SLOWER = re.compile(r"^note: no compiled kernels.*\n", re.MULTILINE)  # true or not: not the point

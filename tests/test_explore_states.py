@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
 import graphrefine
-from explore_pages import HTML, Truth, Watched, chromium, explored, exploring, settled, visit, watched
+from explore_pages import HTML, Truth, Watched, chromium, chromium_path, explored, exploring, settled, visit, watched
 
 QUICK = 8000  # ms that something may take
 NO_WEBGL = """
@@ -81,7 +81,7 @@ def test_axe_finds_nothing_serious(chrome: Browser, truth: Truth, scheme: str, w
         visit(seen.page, truth.url)
         _no_serious_issue(seen.page)
         seen.page.goto(f"{truth.url}#row=30&select=1-4&color=label")
-        expect(seen.page.locator(".neighbors .line")).to_have_count(12)
+        expect(seen.page.locator(".neighbors .line")).to_have_count(10)
         expect(seen.page.locator("#ego svg")).to_be_attached()
         _no_serious_issue(seen.page)
         for key, sign in (("s", ".nodes .line"), ("i", "#recipe"), ("?", "#keys h2")):
@@ -147,7 +147,7 @@ def _see_picture_and_search(seen: Watched) -> None:
     expect(seen.page.locator("#completions .name").first).to_have_text("paper 42")
     seen.page.keyboard.press("Enter")
     expect(seen.page.locator("#node-name")).to_have_text("paper 42")
-    expect(seen.page.locator(".neighbors .line")).to_have_count(12)
+    expect(seen.page.locator(".neighbors .line")).to_have_count(10)
     assert seen.problems == []
 
 
@@ -227,3 +227,12 @@ def test_without_a_graph_the_card_says_how_to_have_one(seen: Watched, tmp_path: 
         expect(seen.page.locator("#ego")).to_contain_text("--graph")
         expect(seen.page.locator("#unlinked")).to_be_disabled()
         assert seen.problems == []
+
+
+@pytest.mark.slow
+def test_a_million_points_are_seen_within_three_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    chromium_path()
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks"))
+    from explore_first_view import BAR, measure
+
+    assert min(measure(1_000_000, 128, 3)) < BAR

@@ -7,7 +7,7 @@ import { isAbort, said } from "./notices";
 import { set, view } from "./state";
 import type { Info, Neighbor, Node } from "./types";
 
-export const K = 12; // neighbours in the list
+const K = 10; // neighbours in the list
 const EGO_LIMIT = 40;
 const SCORE_WORDS: Record<string, string> = {
   cosine: "cosine (alike)",

@@ -63,7 +63,7 @@ export class Scatter {
       deselectOnDblClick: false,
       deselectOnEscape: false,
       opacityInactiveMax: 1,
-      opacityInactiveScale: 0.35,
+      opacityInactiveScale: 0.2,
       pointSizeSelected: 1,
       pointOutlineWidth: 0,
       spatialIndexUseWorker: false,

@@ -86,7 +86,7 @@ def run_commands(block: Block, name: str) -> int:
         where = f"{name}, line {block.line}: {command}"
         assert (code != 0) == expected.startswith("error:"), f"{where} ended with {code}:\n{shown}"
         if expected:
-            wanted, got = (MEASURED.sub(r"# \2", text.strip()) for text in (expected, shown))
+            wanted, got = (MEASURED.sub("#", text.strip()) for text in (expected, shown))
             agree = doctest.OutputChecker().check_output(wanted + "\n", got + "\n", LOOSE)
             assert agree, f"{where}\nshows:\n{expected}\nand gives:\n{shown}"
         done += 1

@@ -17,6 +17,7 @@ from graphrefine.mapping import cells, choose, forces, framing, layout, nearest
 from graphrefine.mapping.clusters import phases
 from graphrefine.mapping.principal import principal
 from graphrefine.progress import Stages
+from graphs import data_folder
 
 Floats = NDArray[np.float32]
 native = pytest.mark.skipif(kernels().name == "scipy", reason="no compiled kernels here")
@@ -273,3 +274,25 @@ def test_a_watcher_is_told_the_stages() -> None:
     layout(groups(3, 20)[0], watch=Watch())
     steps = sum(phase.steps for phase in phases(60))
     assert told == ["neighbours 1", "attraction 1", f"layout {steps}" + "." * steps]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "least"), [("lastfm-asia", 0.55), ("ppi", 0.5), ("coauthor-cs", 0.55)])
+def test_real_graphs_keep_their_neighbours(name: str, least: float) -> None:
+    from scipy.spatial import cKDTree
+
+    import graphrefine
+
+    vectors = graphrefine.embed(graphrefine.read(data_folder() / f"{name}.mat")).vectors
+    vectors = vectors[vectors.any(axis=1)]
+    near = nearest.nearest(vectors, np.arange(len(vectors)), count=10, stages=Stages())
+    places = layout(vectors)
+    shown: Any = cKDTree(places).query(places, k=11)[1]
+    kept = np.mean([len({*a} & {*b}) / 10 for a, b in zip(near.rows.tolist(), shown.tolist(), strict=True)])
+    assert kept > least
+
+
+@pytest.mark.slow
+def test_many_points_have_the_same_bits_for_any_number_of_threads() -> None:
+    vectors, _ = groups(600, 100)
+    np.testing.assert_array_equal(layout(vectors, threads=1), layout(vectors, threads=3))

@@ -39,7 +39,10 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith("file:") else None)
     opened.goto((tmp_path / "map.html").as_uri())
-    opened.wait_for_function("document.getElementById('map').width > 300")
+    for _ in range(100):  # the page's policy lets nobody wait for a function
+        opened.wait_for_timeout(50)
+        if opened.evaluate("document.getElementById('map').width > 300"):
+            break
     opened.wait_for_timeout(100)
     yield opened
     opened.close()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.kernels import kernels, plane, twin_layout
 from graphrefine.linalg import unit_rows
-from graphrefine.mapping import cells, choose, forces, framing, layout, nearest
+from graphrefine.mapping import cells, choose, clusters, forces, framing, layout, nearest
 from graphrefine.mapping.clusters import phases
 from graphrefine.mapping.principal import principal
 from graphrefine.progress import Stages
@@ -176,6 +176,7 @@ def test_clusters_keep_more_neighbours_than_the_principal_plane() -> None:
 @pytest.mark.parametrize("exact", [True, False])
 def test_bits_depend_on_the_seed_and_not_on_threads(method: str, exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "EXACT", 10**6 if exact else 300)
+    monkeypatch.setattr(clusters, "ALONE", 0)
     vectors, _ = groups(12, 50)
     one = layout(vectors, method, seed=3, threads=1)
     np.testing.assert_array_equal(one, layout(vectors, method, seed=3, threads=3))

@@ -27,6 +27,7 @@ FEW = 8  # points, of which no clusters can be told
 EARLY = 12.0  # exaggeration of the first steps
 FARTHEST = 5.0  # that a point moves in a step, along each axis
 PLAIN = 20_000  # points up to which attraction is not exaggerated to the end
+ALONE = 5_000  # points up to which a step is done sooner than a second thread is there
 HAZE = 0.5  # how far from the place of its cell a point begins
 
 
@@ -115,6 +116,7 @@ def _by_cells(vectors: Floats, points: NDArray[Any], cells: Cells, rng: np.rando
 
 def _descend(pulls: Neighbourhood, points: Floats, phases: tuple[Phase, ...], *, threads: int, stages: Stages) -> None:
     """Move points, in place, down the gradient of t-SNE's objective, with momentum."""
+    threads = threads if len(points) > ALONE else 1
     repulsion = Repulsion(threads)
     motion = Motion.from_rest(points)
     with stages.stage("layout", steps=sum(phase.steps for phase in phases)):

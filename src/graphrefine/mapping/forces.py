@@ -9,6 +9,7 @@ it.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +18,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.kernels.plane import WHOLE, Frame, Neighbourhood, spread
-from graphrefine.mapping.cells import Cells, work_on
+from graphrefine.mapping.cells import Cells
 from graphrefine.mapping.nearest import Near
 
 Floats = NDArray[np.float32]
 
 SPACING = 0.5  # of the grid, where forces change over a distance of 1
+BROAD = 256  # the side of a grid whose two fields are worth two threads
 BESIDE = 0.1  # of the attraction: that of points in the cells beside one's own
 CELLS_BESIDE = 3
 SIDES = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # of the grid; twice that is quickly transformed
@@ -82,6 +84,7 @@ class Repulsion:
 
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
+        self._pool = ThreadPoolExecutor(2) if threads > 1 else None
         self._ready: _Kernels | None = None
 
     def field(self, points: Floats) -> tuple[Floats, Frame]:
@@ -100,7 +103,8 @@ class Repulsion:
             whole = scipy.fft.irfft(rows, double, axis=1, overwrite_x=True)
             np.multiply(whole[:, : frame.side], scale, out=field[:, :, axis])
 
-        work_on(range(2), push, min(self.threads, 2))
+        for _ in (map if frame.side < BROAD or self._pool is None else self._pool.map)(push, range(2)):
+            pass
         return field, frame
 
     def _frame(self, points: Floats) -> Frame:

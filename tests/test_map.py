@@ -209,8 +209,9 @@ def test_labels_of_other_nodes_are_refused() -> None:
 def test_nan_rows_are_named(tmp_path: Path) -> None:
     bad = embedding(names=[f"node {row}" for row in range(60)])
     bad.vectors[5, 1] = np.nan
-    with pytest.raises(InputError, match=r"the vector of node 'node 5' \(row 5\) holds nan"):
-        bad.map()
+    for make in (bad.map, lambda: kept_layout(bad, "pca")):
+        with pytest.raises(InputError, match=r"the vector of node 'node 5' \(row 5\) holds nan"):
+            make()
 
 
 def saved(folder: Path, n: int = 60) -> Embedding:

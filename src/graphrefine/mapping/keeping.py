@@ -15,6 +15,7 @@ from graphrefine.errors import OutputError
 from graphrefine.files import replacing_folder
 from graphrefine.mapping.laying import choose, placed
 from graphrefine.progress import Stages, Watcher
+from graphrefine.vector_formats.checks import check_finite
 
 if TYPE_CHECKING:
     from graphrefine.embedding import Embedding
@@ -56,6 +57,7 @@ def kept_layout(
     found = find_layout(embedding, method, seed=seed)
     if found is not None:
         return Kept(found, method, found=True)
+    check_finite(embedding.vectors, embedding.names)
     made, _ = placed(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
     if method != "pca" and embedding.path is not None:
         with contextlib.suppress(OutputError):

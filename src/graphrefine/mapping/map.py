@@ -17,7 +17,6 @@ from graphrefine.files import check_writable, replacing
 from graphrefine.lookup import shown
 from graphrefine.mapping.classes import Classes, classes_of
 from graphrefine.mapping.keeping import kept_layout
-from graphrefine.vector_formats.checks import check_finite
 
 if TYPE_CHECKING:
     from graphrefine.embedding import Embedding
@@ -166,7 +165,6 @@ def map_of(
     if labels is not None and not len(embedding):
         raise InputError("the embedding is empty, so there is nothing that labels could be of")
     classes = None if labels is None else classes_of(labels, embedding.names)
-    check_finite(embedding.vectors, embedding.names)
     kept = kept_layout(embedding, method, seed=seed, threads=threads, watch=watch)
     if title is None:
         many = f"{len(embedding):,} node{'s' if len(embedding) != 1 else ''}"

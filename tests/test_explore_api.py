@@ -8,6 +8,7 @@ import signal
 import socket
 import struct
 import threading
+import time
 import urllib.request
 import zlib
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+import uvicorn
 
 from cli_runs import check_refused, refuses, run, spawn
 from explore_servers import (
@@ -38,13 +40,15 @@ from explore_servers import (
 )
 from graphrefine.embedding import Embedding, load
 from graphrefine.errors import InputError
+from graphrefine.explore.app import make_app
 from graphrefine.explore.completing import Completion
+from graphrefine.explore.connecting import Connection
 from graphrefine.explore.endpoints import BODY, endpoints
 from graphrefine.explore.finding import Ask, Finder, Hits
 from graphrefine.explore.limits import Limits
 from graphrefine.explore.making import Background, Task
 from graphrefine.explore.picture import plain_png
-from graphrefine.explore.serving import Reach, reach
+from graphrefine.explore.serving import SETTINGS, Reach, bind, reach
 from graphrefine.explore.shown import Shown
 from graphrefine.explore.tables import read_columns
 from graphrefine.graph import Graph
@@ -201,6 +205,29 @@ def test_neighbours_in_batches_and_of_vectors(api: TestClient, everything: Shown
         (mine,) = post(api, "/api/neighbors", nodes=[NAMES[3]], k=4, score=score)["results"]
         theirs = everything.embedding.neighbors(NAMES[3], 4, score=score)
         assert [(each["node"], each["score"]) for each in mine["neighbors"]] == theirs
+
+
+def test_neighbours_by_an_index_once_it_is_made(tmp_path: Path) -> None:
+    pytest.importorskip("usearch")
+    people().save(tmp_path / "people")
+    shown = Shown(load(tmp_path / "people"), index=True)
+    with client(shown) as api:
+        before = get(api, "/api/neighbors", row=3, k=5)
+        assert before["search"] == get(api, "/api/info")["search"] == "exact"
+        ready(shown)
+        after = get(api, "/api/neighbors", row=3, k=5)
+        assert after["search"] == get(api, "/api/info")["search"] == "index"
+        assert [each["row"] for each in after["results"][0]["neighbors"]] == nearest(3, 5)
+        several = post(api, "/api/neighbors", rows=[*range(NODES)], k=5)
+        assert [result["neighbors"][0]["row"] for result in several["results"]] == [
+            nearest(i, 1)[0] for i in range(NODES)
+        ]
+        assert get(api, "/api/neighbors", row=3, k=5, score="dot")["search"] == "exact"
+        (few,) = get(api, "/api/neighbors", row=3, k=500)["results"]
+        assert len(few["neighbors"]) == NODES - 1
+    assert (tmp_path / "people.cosine.index").is_dir()
+    small = Shown(load(tmp_path / "people"))
+    assert [task.name for task in small.background.tasks].count("index") == 0, "not asked for, and not needed"
 
 
 def test_queries_that_wait_are_searched_for_together() -> None:
@@ -551,6 +578,33 @@ def test_too_many_at_once_and_too_long_are_asked_to_come_again() -> None:
         return await crowd(), await ask("/"), await ask("/forever")
 
     assert asyncio.run(later()) == ([200, 200, 200, 503, 503], 200, 503)
+
+
+def test_a_head_that_does_not_come_to_an_end_is_not_waited_for(
+    everything: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphrefine.explore.limits.HEAD_SECONDS", 0.3)
+    server = uvicorn.Server(uvicorn.Config(make_app(everything), http=Connection, **SETTINGS))
+    listening = bind("127.0.0.1", 0)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for sent in (b"", b"GET /healthz HT", whole + b"GET /healthz HT"):
+            with socket.create_connection(listening.getsockname(), timeout=10) as connection:
+                connection.sendall(sent)
+                if sent.startswith(whole):
+                    assert received(connection).endswith(b'{"status":"ok"}')
+                assert connection.recv(100) == b"", "closed"
+        with socket.create_connection(listening.getsockname(), timeout=10) as connection:
+            for _ in range(3):  # someone who asks now and then is not cut off
+                connection.sendall(whole)
+                assert received(connection).endswith(b'{"status":"ok"}')
+                time.sleep(0.2)
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listening.close()
 
 
 def test_what_is_not_ready_is_said_to_be_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:

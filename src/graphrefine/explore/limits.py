@@ -11,6 +11,8 @@ from graphrefine.explore.guard import App, Receive, Scope, Send
 AT_ONCE = 64  # requests being answered
 SECONDS = 30.0  # for an answer
 BODY_SECONDS = 10.0  # for a body to arrive
+HEAD_SECONDS = 10.0  # for all that comes before it
+SENDING = 600.0  # for an answer to be taken: a map of a million nodes is 8 MB, over any line
 
 
 class Limits:
@@ -48,18 +50,21 @@ class Limits:
 
     async def _within(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
+        loop = asyncio.get_running_loop()
 
         async def send_seen(message: MutableMapping[str, Any]) -> None:
             nonlocal begun
-            begun = True
+            if not begun:
+                begun = True
+                clock.reschedule(loop.time() + SENDING)
             await send(message)
 
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self._seconds) as clock:
                 await self._app(scope, receive, send_seen)
         except TimeoutError:
-            if begun:
-                raise
+            if begun:  # the connection ends, as the answer cannot
+                return
             late = self._refuse(
                 503, f"no answer within {self._seconds:g} seconds; ask for less at once, or again later"
             )

@@ -19,8 +19,7 @@ from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.explore.shown import Shown
 
 SETTINGS: dict[str, Any] = {
-    "http": "h11",  # whatever else is installed: all that is refused is refused alike
-    "loop": "asyncio",
+    "loop": "asyncio",  # and h11, by `Connection`, whatever else is installed: all that is refused is refused alike
     "ws": "none",
     "lifespan": "off",
     "log_level": "error",  # bugs of ours; not a line for each request that is none
@@ -110,6 +109,7 @@ def serve(
     import uvicorn
 
     from graphrefine.explore.app import make_app
+    from graphrefine.explore.connecting import Connection
 
     with bind(host, port) as listening:
         bound = listening.getsockname()[1]
@@ -121,7 +121,7 @@ def serve(
         if browser:
             threading.Thread(target=webbrowser.open, args=(found.url,), daemon=True).start()
         try:
-            uvicorn.Server(uvicorn.Config(app, **SETTINGS)).run(sockets=[listening])
+            uvicorn.Server(uvicorn.Config(app, http=Connection, **SETTINGS)).run(sockets=[listening])
         finally:
             _end(shown)
 
@@ -165,6 +165,6 @@ def _end(shown: Shown) -> None:
 
 def can_open_browser() -> bool:
     """Whether there is someone to open a browser for."""
-    if os.environ.get("CI") or not sys.stderr.isatty():
+    if os.environ.get("CI"):
         return False
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -6,7 +6,7 @@ import asyncio
 import json
 import zlib
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from graphrefine.explore.answers import Answers
+from graphrefine.explore.colouring import as_bytes
 from graphrefine.explore.endpoints import BODY, Endpoint, endpoints
 from graphrefine.explore.guard import App, Guard
 from graphrefine.explore.limits import BODY_SECONDS, Limits
@@ -132,48 +133,68 @@ def _closing(status: int, problem: str) -> RequestError:
     return RequestError(status, problem, {"connection": "close"})
 
 
+class Blob(NamedTuple):
+    """Bytes to send, and what tells them from others."""
+
+    content: memoryview
+    etag: str
+
+    @classmethod
+    def of(cls, content: bytes | memoryview) -> Blob:
+        """Of bytes that do not change."""
+        return cls(memoryview(content), f'"{zlib.crc32(content):08x}-{len(content):x}"')
+
+
 class Raw(Response):
     """Bytes, sent in parts and only to clients that do not have them yet."""
 
-    def __init__(self, content: bytes, media_type: str) -> None:
+    def __init__(self, blob: Blob, media_type: str) -> None:
         super().__init__(b"", media_type=media_type)
-        self._content = memoryview(content)
-        self._etag = f'"{zlib.crc32(content):08x}-{len(content):x}"'
+        self._blob = blob
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send it."""
-        asked = dict(scope["headers"]).get(b"if-none-match", b"").decode("latin-1")
-        same = self._etag in asked
-        headers = [(b"etag", self._etag.encode()), (b"cache-control", b"no-cache")]
+        content, etag = self._blob
+        same = etag in dict(scope["headers"]).get(b"if-none-match", b"").decode("latin-1")
+        headers = [(b"etag", etag.encode()), (b"cache-control", b"no-cache")]
         if not same:
             headers.append((b"content-type", str(self.media_type).encode()))
-            headers.append((b"content-length", str(len(self._content)).encode()))
+            headers.append((b"content-length", str(len(content)).encode()))
         await send({"type": "http.response.start", "status": 304 if same else 200, "headers": headers})
         if not same and scope["method"] != "HEAD":
-            for lo in range(0, len(self._content), CHUNK):
-                part = bytes(self._content[lo : lo + CHUNK])
+            for lo in range(0, len(content), CHUNK):
+                part = bytes(content[lo : lo + CHUNK])
                 await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
 
 
 def _coordinates(shown: Shown, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+    blobs: dict[str, Blob] = {}
+
     async def answer(request: Request) -> Response:
         asked = read_query(endpoint, request.scope["query_string"])
         task = shown.layouts[asked["layout"] or shown.best_layout]
         await _ready(task, f"the layout {task.name}")
-        return Raw(task.value.astype("<f4", copy=False).tobytes(), "application/octet-stream")
+        if task.name not in blobs:
+            blobs[task.name] = await asyncio.to_thread(Blob.of, as_bytes(task.value, "<f4"))
+        return Raw(blobs[task.name], "application/octet-stream")
 
     return answer
 
 
 def _column(shown: Shown, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+    blobs: dict[str, Blob] = {}
+
     async def answer(request: Request) -> Response:
         read_query(endpoint, request.scope["query_string"])
-        task = shown.columns.get(request.path_params["name"])
+        name = request.path_params["name"]
+        task = shown.columns.get(name)
         if task is None:
             raise RequestError(404, f"there is no such column; there are: {', '.join(shown.columns) or 'none'}")
-        await _ready(task, f"the column {task.name}")
-        return Raw(task.value.raw(), "application/octet-stream")
+        await _ready(task, f"the column {name}")
+        if name not in blobs:
+            blobs[name] = await asyncio.to_thread(lambda: Blob.of(task.value.raw()))
+        return Raw(blobs[name], "application/octet-stream")
 
     return answer
 
@@ -183,14 +204,16 @@ def _image(shown: Shown, endpoint: Endpoint) -> Callable[[Request], Awaitable[Re
         read_query(endpoint, request.scope["query_string"])
         task = shown.layouts[shown.best_layout]
         await _ready(task, "the map")
-        return Raw(await asyncio.to_thread(shown.picture), "image/png")
+        return Raw(Blob.of(await asyncio.to_thread(shown.picture)), "image/png")
 
     return answer
 
 
 def _static(file: File) -> Callable[[Request], Awaitable[Response]]:
+    blob = Blob.of(file.content)
+
     async def answer(request: Request) -> Response:
-        return Raw(file.content, file.media_type)
+        return Raw(blob, file.media_type)
 
     return answer
 

@@ -57,9 +57,9 @@ class Categories:
         table[order] = np.minimum(np.arange(len(order)), MOST - 1)
         return table[self.of]
 
-    def raw(self) -> bytes:
+    def raw(self) -> memoryview:
         """The codes as bytes."""
-        return self.codes.astype("<u2", copy=False).tobytes()
+        return as_bytes(self.codes, "<u2")
 
     def value(self, row: int) -> str | None:
         """The category of a row."""
@@ -91,9 +91,9 @@ class Numbers:
         known = self.of[np.isfinite(self.of)]
         return (float(known.min()), float(known.max())) if len(known) else (None, None)
 
-    def raw(self) -> bytes:
+    def raw(self) -> memoryview:
         """The numbers as bytes."""
-        return self.of.astype("<f4", copy=False).tobytes()
+        return as_bytes(self.of, "<f4")
 
     def value(self, row: int) -> float | int | None:
         """The number of a row."""
@@ -103,6 +103,18 @@ class Numbers:
         """What the page is told."""
         least, most = self._range
         return {"min": least, "max": most, "log": self.log}
+
+
+def as_bytes(array: NDArray[Any], kind: str) -> memoryview:
+    """The bytes of an array, as numbers of a kind: not copied if they are that already.
+
+    Examples
+    --------
+    >>> as_bytes(np.array([1, 258]), "<u2").tolist()
+    [1, 0, 2, 1]
+    """
+    flat = np.ascontiguousarray(array, dtype=kind).reshape(-1)
+    return flat.view(np.uint8).data
 
 
 def as_number(value: Any) -> float | int | None:

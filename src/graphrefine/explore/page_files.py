@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,17 +31,12 @@ class File(NamedTuple):
 
     content: bytes
     media_type: str
-    etag: str
 
 
 def read_page(folder: Path = FOLDER) -> dict[str, File]:
     """Every file of the page by its address; ``/`` is index.html."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in TYPES)
-    found = {f"/{path.relative_to(folder).as_posix()}": _file(path.read_bytes(), TYPES[path.suffix]) for path in paths}
+    found = {f"/{path.relative_to(folder).as_posix()}": File(path.read_bytes(), TYPES[path.suffix]) for path in paths}
     index = found.pop("/index.html", None)
-    found["/"] = index or _file(MISSING.encode(), TYPES[".html"])
+    found["/"] = index or File(MISSING.encode(), TYPES[".html"])
     return found
-
-
-def _file(content: bytes, media_type: str) -> File:
-    return File(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:16]}"')

@@ -19,15 +19,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import sleep
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+from urllib.request import urlopen
 
 import numpy as np
 import scipy.sparse as sp
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 import graphrefine
 from graphrefine.demo import digits_graph
@@ -44,7 +45,7 @@ class Shot(NamedTuple):
 
     make: Callable[[Path], list[str]]  # writes files into a folder; gives the arguments of explore
     act: Callable[[Page], None]
-    scheme: str
+    scheme: Literal["light", "dark"]
 
 
 def digits(folder: Path) -> list[str]:
@@ -144,11 +145,9 @@ def take(shot: Shot, url: str, path: Path) -> None:
     chromium = shutil.which("chromium") or sys.exit("no chromium: install Debian's package of that name")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        dark = "dark" if shot.scheme == "dark" else "light"
-        page = browser.new_page(viewport={"width": 1440, "height": 860}, color_scheme=dark, reduced_motion="reduce")
+        size: ViewportSize = {"width": 1440, "height": 860}
+        page = browser.new_page(viewport=size, color_scheme=shot.scheme, reduced_motion="reduce")
         page.set_default_timeout(120_000)
-        while _working(page, url):
-            sleep(1)
         page.goto(url)
         page.wait_for_selector("html[data-state=ready]")
         shot.act(page)
@@ -161,9 +160,15 @@ def take(shot: Shot, url: str, path: Path) -> None:
     assert path.stat().st_size < LARGEST, "too large for the documentation"
 
 
-def _working(page: Page, url: str) -> bool:
-    told = page.request.get(f"{url}api/info").json()
-    return any(part["state"] == "working" for kind in ("layouts", "columns", "scores") for part in told[kind])
+def wait(url: str) -> None:
+    """Until all that is made in the background is there."""
+    while True:
+        sleep(1)
+        with suppress(OSError), urlopen(f"{url}api/info") as answer:
+            told = json.load(answer)
+            parts = [part for kind in ("layouts", "columns", "scores") for part in told[kind]]
+            if all(part["state"] != "working" for part in parts):
+                return
 
 
 def main() -> None:
@@ -180,6 +185,7 @@ def main() -> None:
                 folder.mkdir(parents=True, exist_ok=True)
                 done.write_text(json.dumps(SHOTS[name].make(folder)))
             with exploring(json.loads(done.read_text())) as url:
+                wait(url)
                 take(SHOTS[name], url, IMAGES / f"explore-{name}.png")
 
 

@@ -1,7 +1,4 @@
-"""What the page must do, each as a function that raises AssertionError where it does not; and lies to catch it by.
-
-A check that does not notice a lie would prove nothing.
-"""
+"""What the page must do, each as a function that raises AssertionError where it does not."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Download, Page, expect
 
-import explore_lies as lies
 from explore_looking import (
     COMPLETIONS,
     PAGE,
@@ -354,28 +350,3 @@ def narrow_windows_have_a_sheet(page: Page, truth: Truth) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 375, "the page is wider than the window"
     x, y = spot(page, truth, 30)
     assert 0 < x < 375 and 92 < y < box["y"], "the sheet covers the node"
-
-
-FEATURES: list[tuple[Check, list[lies.Lie]]] = [
-    (click_opens_the_card, [lies.PLACES, lies.NODE]),
-    (hover_names_a_node, [lies.NODE]),
-    (search_completes_and_goes, [lies.FOUND, lies.NODE]),
-    (card_tells_about_the_node, [lies.NODE]),
-    *((neighbors_by(score), [lies.NEIGHBORS]) for score in ("cosine", "dot", "link")),
-    (neighbors_of_one_label, [lies.ANY_LABEL]),
-    (neighbors_not_yet_linked, [lies.LINKED]),
-    (a_neighbor_is_gone_to, [lies.NODE]),
-    (ego_network_is_drawn, [lies.EGO]),
-    (colors_by_label, [lies.CODES]),
-    (colors_by_community, [lies.CODES]),
-    *((colors_by_number(column), [lies.NUMBERS]) for column in ("degree", "year")),
-    (legend_highlights_and_selects, [lies.CODES, lies.LISTED]),
-    (lasso_selects_and_lists, [lies.PLACES, lies.LISTED]),
-    (export_is_the_selection, [lies.LISTED]),
-    (neighbors_are_selected, [lies.NEIGHBORS]),
-    (layouts_are_switched, [lies.PCA]),
-    (link_restores_the_view, [lies.NODE]),
-    (keys_are_enough, [lies.NODE]),
-    (about_tells_how_it_was_made, [lies.RECIPE]),
-    (narrow_windows_have_a_sheet, [lies.NODE]),
-]

@@ -141,7 +141,8 @@ BAD_TEXT = [
     "../",
     "true ",
 ]
-BAD_JSON = [None, -1, 1.5, 10**30, "1", {}, [[]], [None], [-1], [10**30], True, [True], [[[]]], "\ud800", [1] * 10_001]
+BAD_JSON: list[Any] = [None, -1, 1.5, 10**30, "1", {}, [[]], [None], [-1], [10**30], True, [True], [[[]]], "\ud800"]
+BAD_JSON.append([1] * 10_001)
 PATHS = [
     *("/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/assets/..%2f..%2fapp.py", "/api/columns/..", "/.git/config"),
     *("/api/columns/%2e%2e%2f", "//api/info", "/api//info", "/api/info/", "/API/INFO", "/api/nodes%00"),

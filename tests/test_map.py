@@ -133,6 +133,8 @@ def test_a_class_is_named_where_most_of_it_is() -> None:
 def test_the_page_holds_every_point_and_no_name_breaks_out() -> None:
     page = as_page(hand_made(title=EVIL))
     assert page.count("</script>") == 2 and "<b>" not in page
+    inside = page.split('id="data">')[1].split("</script>")[0]
+    assert not {"<", ">", "&", "\u2028"} & {*inside}
     assert not re.search(r"(?:src|href)=|url\(|@import|https?://", page), "nothing is loaded from anywhere"
     data = data_of(page)
     assert data["names"] == ["ada", EVIL, "cy", "dee"] and data["classes"] == [["red", 2], [EVIL, 1]]

@@ -1,6 +1,6 @@
 """Neighbours through the API of ``graphrefine explore`` under steady load: how long requests wait.
 
-python benchmarks/explore_load.py EMBEDDING [--rate 300] [--seconds 300] [--connections 16] [--exact]
+python benchmarks/explore_load.py EMBEDDING [--rate 300] [--seconds 300] [--connections 16] [--exact] [--poisson]
 
 Open loop: when each request arrives is fixed in advance, and its time counts from then, also while it waits for a
 connection to come free; a server that stalls is not asked less for that. Each asks for the 10 nearest of a random
@@ -45,16 +45,23 @@ async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, row: i
     return None if body.startswith(b'{"results":[{"node":') and b'"row":%d,' % row in body else "another node's answer"
 
 
-async def load(port: int, rows: list[int], *, rate: float, connections: int) -> Outcome:
+def arrivals(count: int, rate: float, *, poisson: bool) -> list[float]:
+    """When requests arrive, in seconds from the start: evenly, or by chance as those of many people do."""
+    gaps = np.random.default_rng(1).exponential(1 / rate, count) if poisson else np.full(count, 1 / rate)
+    times: list[float] = np.cumsum(gaps).tolist()
+    return times
+
+
+async def load(port: int, rows: list[int], times: list[float], *, connections: int) -> Outcome:
     """Send one request after the other, each when it is due, on the first connection that is free."""
     found = Outcome([], [])
     start = perf_counter() + 0.1
-    due = iter(enumerate(rows))
+    due = iter(zip(times, rows, strict=True))
 
     async def work() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for place, row in due:
-            arrival = start + place / rate
+        for offset, row in due:
+            arrival = start + offset
             await asyncio.sleep(max(0.0, arrival - perf_counter()))
             try:
                 problem = await ask(reader, writer, row)
@@ -87,15 +94,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--exact", action="store_true")
+    parser.add_argument("--poisson", action="store_true", help="requests arrive by chance rather than evenly")
     chosen = parser.parse_args()
     print(machine())
     with Served(chosen.embedding, "--exact" if chosen.exact else "--index") as server:
         wait_until_made(server, index=not chosen.exact)
         nodes = server.info()["nodes"]
         rows = np.random.default_rng(0).integers(0, nodes, round(chosen.rate * chosen.seconds)).tolist()
-        asyncio.run(load(server.port, rows[: round(5 * chosen.rate)], rate=chosen.rate, connections=chosen.connections))
+        times = arrivals(len(rows), chosen.rate, poisson=chosen.poisson)
+        warm = round(5 * chosen.rate)
+        asyncio.run(load(server.port, rows[:warm], times[:warm], connections=chosen.connections))
         before = server.memory()
-        found = asyncio.run(load(server.port, rows, rate=chosen.rate, connections=chosen.connections))
+        found = asyncio.run(load(server.port, rows, times, connections=chosen.connections))
         after = server.memory()
     sys.exit(not show(found, after - before, chosen, nodes))
 

@@ -72,8 +72,8 @@ def run_cases(server: Server, examples: int) -> Counter[int]:
 
 
 def test_the_api_is_as_its_document_says(server: Server) -> None:
-    seen = run_cases(server, 10)
-    assert set(seen) <= {200, 400, 404, 405} and seen[200] > 20 and seen[400] > 50, seen
+    seen = run_cases(server, 8)
+    assert set(seen) <= {200, 400, 404, 405} and seen[200] >= 10 and seen[400] >= 30, seen
 
 
 @pytest.mark.slow

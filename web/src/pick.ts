@@ -39,12 +39,24 @@ export function nearest(xy: Coordinates, x: number, y: number, reach: number): n
   return row;
 }
 
-export function countIn(xy: Coordinates, box: Box): number {
-  let found = 0;
+const CELLS = 64; // of the grid on which crowds are found, each way
+
+/** How many points are in a box, and on which share of it they crowd: 1 if evenly spread, near 0 if all in one place. */
+export function crowd(xy: Coordinates, box: Box): { inside: number; share: number } {
+  const cells = new Float64Array(CELLS * CELLS);
+  const wide = CELLS / (box.right - box.left);
+  const high = CELLS / (box.top - box.bottom);
+  let inside = 0;
   for (let i = 0; i < xy.length; i += 2) {
-    if (xy[i] >= box.left && xy[i] <= box.right && xy[i + 1] >= box.bottom && xy[i + 1] <= box.top) found++;
+    const column = Math.floor((xy[i] - box.left) * wide);
+    const line = Math.floor((xy[i + 1] - box.bottom) * high);
+    if (column < 0 || column >= CELLS || line < 0 || line >= CELLS) continue;
+    cells[line * CELLS + column]++;
+    inside++;
   }
-  return found;
+  let squares = 0;
+  for (const count of cells) squares += count * count;
+  return { inside, share: inside ? (inside * inside) / squares / cells.length : 1 };
 }
 
 /** Rows inside a closed polygon (even-odd rule), ascending. */

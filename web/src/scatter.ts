@@ -3,7 +3,7 @@
 
 import createScatterplot, { createRenderer, createSpatialIndex } from "regl-scatterplot";
 
-import { bounds, type Box, type Coordinates, countIn, nearest, within } from "./pick";
+import { bounds, type Box, type Coordinates, crowd, nearest, within } from "./pick";
 
 export interface Camera {
   x: number;
@@ -235,13 +235,13 @@ export class Scatter {
     return { left: x - wide, right: x + wide, bottom: y - distance, top: y + distance };
   }
 
-  /** How opaque points are, by how many of them are in view: density stays visible at any zoom. */
+  /** How opaque points are, by how many are in view and how much they crowd: density stays visible at any zoom. */
   private ink(): number {
-    const inView = Math.max(1, countIn(this.xy, this.box()));
+    const { inside, share } = crowd(this.xy, this.box());
     const zoom = Math.max(1, Math.asinh(Math.max(1, 1 / this.camera.distance)) / Math.asinh(1));
     const size = sizeOf(this.xy.length / 2) * zoom;
-    const area = this.canvas.clientWidth * this.canvas.clientHeight;
-    return Math.min(0.9, Math.max(0.06, (FILL * area) / (inView * 0.785 * size * size)));
+    const area = this.canvas.clientWidth * this.canvas.clientHeight * Math.sqrt(share);
+    return Math.min(0.9, Math.max(0.08, (FILL * area) / (Math.max(1, inside) * 0.785 * size * size)));
   }
 
   /** Sets that a moment after the view has come to rest. */

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 import explore_checks as checks
 import explore_lies as lies
 import graphrefine
+from explore_looking import camera_of
 from explore_pages import HTML, Truth, Watched, chromium, chromium_path, explored, exploring, settled, visit, watched
 
 if TYPE_CHECKING:
@@ -213,6 +214,30 @@ def _see_picture_and_search(seen: Watched) -> None:
     expect(seen.page.locator("#node-name")).to_have_text("paper 42")
     expect(seen.page.locator(".neighbors .line")).to_have_count(10)
     assert seen.problems == []
+
+
+def test_fingers_pan_and_zoom(chrome: Browser, truth: Truth) -> None:
+    with watched(chrome, has_touch=True) as seen:
+        visit(seen.page, truth.url)
+        fingers = seen.page.context.new_cdp_session(seen.page)
+
+        def touch(kind: str, *places: tuple[float, float]) -> None:
+            points = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(places)]
+            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+            seen.page.wait_for_timeout(60)
+
+        x, y, distance = camera_of(seen.page)
+        touch("touchStart", (500, 300))
+        touch("touchMove", (400, 250))
+        touch("touchEnd")
+        moved = camera_of(seen.page)
+        height = seen.page.locator("#map").evaluate("map => map.clientHeight")
+        unit = 2 * distance / height
+        np.testing.assert_allclose(moved, [x + 100 * unit, y - 50 * unit, distance], atol=0.01)
+        touch("touchStart", (450, 300), (550, 300))
+        touch("touchMove", (400, 300), (600, 300))
+        touch("touchEnd")
+        assert abs(camera_of(seen.page)[2] / distance - 0.5) < 0.02
 
 
 def test_background_work_is_told_and_offered(seen: Watched, truth: Truth) -> None:

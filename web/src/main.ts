@@ -13,6 +13,7 @@ import { cover, reach, said } from "./notices";
 import { color, paint, place, recolor, relayout } from "./painting";
 import { drawPanel, selection } from "./panel";
 import { followPointer } from "./pointer";
+import { followTouches } from "./touch";
 import { type Camera, Scatter } from "./scatter";
 import { Search } from "./search";
 import { on, set, view } from "./state";
@@ -143,6 +144,7 @@ function makeMap(): void {
   });
   map.onLoss(() => cover("The map was lost", "The browser took its graphics back. Reload the page to draw it again.", again()));
   followPointer(map, marks);
+  followTouches(map);
 }
 
 /** Without WebGL: a picture of the map; search and cards work as always. */
@@ -168,6 +170,7 @@ async function start(): Promise<void> {
   try {
     await load();
   } catch (error) {
+    reach(null); // the banner would only repeat it
     cover("The map could not be loaded", said(error), again());
     state("failed");
   }
@@ -189,7 +192,7 @@ async function load(): Promise<void> {
   const info = (world.info = await waitForLayout());
   document.title = `${info.name} · graphrefine explore`;
   byId("title").textContent = info.name;
-  byId("subtitle").textContent = `${count(info.nodes)} nodes, ${count(info.dim)} dimensions`;
+  byId("subtitle").textContent = `${count(info.nodes)} nodes × ${count(info.dim)}`;
   canvas.setAttribute("aria-label", `Map of ${count(info.nodes)} nodes`);
   world.coloring = plain(info.nodes, tone());
   if (info.nodes === 0) {

@@ -39,7 +39,7 @@ export function paint(): void {
   const { coloring, info, scatter } = world;
   const background = getComputedStyle(document.documentElement).getPropertyValue("--map").trim();
   scatter?.colors(highlighted(coloring, view.highlight, tone()), background, info.nodes);
-  if (view.color === null || (coloring.entries.length === 0 && coloring.ramp === null)) return drawLegend(null);
+  if (!scatter || view.color === null || (coloring.entries.length === 0 && coloring.ramp === null)) return drawLegend(null);
   return drawLegend({
     title: view.color,
     coloring,

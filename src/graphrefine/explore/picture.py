@@ -46,7 +46,7 @@ class Picture(NamedTuple):
 
         classes = None
         if column is not None:
-            codes = np.where(column.codes == NONE, -1, column.codes).astype(np.int32)
+            codes = np.where(column.codes == NONE, -1, column.codes.astype(np.int32))  # -1 is no uint16
             names, counts = ([each[key] for each in column.categories] for key in ("name", "count"))
             classes = Classes(tuple(names), codes, np.array(counts, np.int64))
         degrees = None if self.degrees is None else np.nan_to_num(self.degrees)

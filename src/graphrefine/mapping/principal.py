@@ -34,23 +34,25 @@ def principal(vectors: Floats, points: NDArray[Any], *, threads: int = 1) -> Flo
         return out
     starts = range(0, n, BLOCK)
 
-    def block(start: int) -> NDArray[np.float64]:
-        rows: NDArray[np.float64] = vectors[points[start : start + BLOCK]].astype(np.float64)
+    whole = n == len(vectors)
+    near = vectors[points[0]].astype(np.float64)  # sums of what is left beside it lose no digits to a mean far from 0
+
+    def block(start: int) -> Floats:
+        rows: Floats = vectors[start : start + BLOCK] if whole else vectors[points[start : start + BLOCK]]
         return rows
 
-    mean = _sum(in_order(starts, lambda start: block(start).sum(axis=0), threads), np.zeros(k)) / n
+    def moments(start: int) -> NDArray[np.float64]:
+        apart = block(start) - near
+        return np.vstack([apart.T @ apart, apart.sum(axis=0)])  # (k + 1, k)
 
-    def gram(start: int) -> NDArray[np.float64]:
-        apart = block(start) - mean
-        product: NDArray[np.float64] = apart.T @ apart
-        return product
-
-    covariance = _sum(in_order(starts, gram, threads), np.zeros((k, k)))
+    sums = _sum(in_order(starts, moments, threads), np.zeros((k + 1, k)))
+    mean = sums[k] / n
     with one_blas_thread():
-        axes = descending_eigh(covariance)[1][:, :2]
+        axes = descending_eigh(sums[:k] - n * np.outer(mean, mean))[1][:, :2]
+    middle, directions = (near + mean).astype(np.float32), axes.astype(np.float32)
 
     def place(start: int) -> None:
-        out[start : start + BLOCK, : axes.shape[1]] = (block(start) - mean) @ axes
+        out[start : start + BLOCK, : axes.shape[1]] = (block(start) - middle) @ directions
 
     for _ in in_order(starts, place, threads):
         pass

@@ -302,6 +302,15 @@ def test_the_map_is_an_image_with_or_without_matplotlib(api: TestClient, everyth
     assert len(set(middle.tolist())) == 1, "none is grey"
 
 
+def test_the_map_is_drawn_where_some_nodes_have_no_label(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text(f"node,label\n{NAMES[0]},red\n{NAMES[1]},blue\n", encoding="utf-8")
+    with client(ready(Shown(people(), labels=labels))) as api:
+        assert api.get("/map.png").status_code == 200
+        codes = np.frombuffer(api.get("/api/columns/label").content, "<u2")
+        assert sorted(codes[:2].tolist()) == [0, 1] and set(codes[2:].tolist()) == {65535}
+
+
 def pixels_of(image: bytes) -> Any:
     """The pixels of a PNG without filters: a decoder that shares nothing with what is tested but the format."""
     width, height = struct.unpack(">II", image[16:24])

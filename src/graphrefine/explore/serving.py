@@ -22,6 +22,7 @@ SETTINGS: dict[str, Any] = {
     "loop": "asyncio",  # and h11, by `Connection`, whatever else is installed: all that is refused is refused alike
     "ws": "none",
     "lifespan": "off",
+    "proxy_headers": False,  # who asks is who is connected, whatever a header says
     "log_level": "error",  # bugs of ours; not a line for each request that is none
     "access_log": False,
     "server_header": False,

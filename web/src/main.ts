@@ -176,33 +176,39 @@ async function start(): Promise<void> {
   }
 }
 
-/** What the server tells, once it has a layout to draw. */
-async function waitForLayout(): Promise<Info> {
+/** Until the server has a layout to draw. */
+async function waitForLayout(): Promise<void> {
   for (;;) {
-    const info = await getInfo();
-    const states = info.layouts.map(({ state }) => state);
-    if (info.nodes === 0 || states.includes("ready")) return info;
-    if (!states.includes("working")) throw new Failure("refused", info.layouts[0]?.error ?? "No layout could be made.");
-    cover("Laying out the map…", `${count(info.nodes)} nodes`);
+    const { layouts, nodes } = world.info;
+    const states = layouts.map(({ state }) => state);
+    if (states.includes("ready")) return;
+    if (!states.includes("working")) throw new Failure("refused", layouts[0]?.error ?? "No layout could be made.");
+    if (world.scatter) cover("Laying out the map…", `${count(nodes)} nodes`);
     await new Promise((done) => setTimeout(done, LAYOUT_WAIT));
+    world.info = await getInfo();
   }
 }
 
+function introduce({ name, nodes, dim }: Info): void {
+  document.title = `${name} · graphrefine explore`;
+  byId("title").textContent = name;
+  byId("subtitle").textContent = `${count(nodes)} nodes × ${count(dim)}`;
+  canvas.setAttribute("aria-label", `Map of ${count(nodes)} nodes`);
+}
+
 async function load(): Promise<void> {
-  const info = (world.info = await waitForLayout());
-  document.title = `${info.name} · graphrefine explore`;
-  byId("title").textContent = info.name;
-  byId("subtitle").textContent = `${count(info.nodes)} nodes × ${count(info.dim)}`;
-  canvas.setAttribute("aria-label", `Map of ${count(info.nodes)} nodes`);
-  world.coloring = plain(info.nodes, tone());
-  if (info.nodes === 0) {
+  world.info = await getInfo();
+  introduce(world.info);
+  world.coloring = plain(world.info.nodes, tone());
+  if (world.info.nodes === 0) {
     cover("This embedding has no nodes", "There is nothing to show. Make one with: graphrefine embed GRAPH -o NAME");
     return state("empty");
   }
+  makeMap(); // while the server may still be laying out
+  await waitForLayout();
   const camera = restore(location.hash);
   drawTheme();
   drawControls();
-  makeMap();
   await firstView(camera);
   connectView();
   state("ready");

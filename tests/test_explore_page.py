@@ -254,6 +254,16 @@ def test_background_work_is_told_and_offered(seen: Watched, truth: Truth) -> Non
     expect(seen.page.locator("#work")).to_be_hidden()
 
 
+def test_the_first_layout_is_waited_for(seen: Watched, truth: Truth) -> None:
+    _told(seen.page, layouts=[{"name": name, "state": "working", "error": None} for name in ("pca", "clusters")])
+    seen.page.goto(truth.url)
+    expect(seen.page.locator("#cover")).to_contain_text("Laying out the map")
+    seen.page.unroute_all(behavior="wait")
+    expect(seen.page.locator("html")).to_have_attribute("data-state", "ready")
+    expect(seen.page.locator("#cover")).to_be_hidden()
+    assert seen.problems == []
+
+
 def test_an_empty_embedding_says_what_to_do(seen: Watched, truth: Truth) -> None:
     _told(seen.page, nodes=0)
     visit(seen.page, truth.url, state="empty")

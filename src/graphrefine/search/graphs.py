@@ -66,7 +66,8 @@ class Part:
         """Map its files."""
         from usearch.index import Index as Graph
 
-        members, starts = (np.load(folder / f"{name}.{of}.npy", mmap_mode="r") for of in ("members", "starts"))
+        files = (folder / f"{name}.{of}.npy" for of in ("members", "starts"))
+        members, starts = (np.asarray(np.load(file, mmap_mode="r")) for file in files)  # plain arrays: quicker to ask
         graph = Graph.restore(folder / f"{name}.usearch", view=True) if len(members) else None
         if (0 if graph is None else len(graph)) != len(starts) - 1:
             raise ValueError(f"{name}.usearch does not have the groups of {name}.starts.npy")

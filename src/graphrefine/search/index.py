@@ -78,7 +78,7 @@ class Index:
         with self._lock:  # how widely usearch looks is a setting of its graph, not of a question
             every = self.parts[way.name].candidates(queries, count, width=self.width, threads=threads)
         for at, rows in enumerate(every):
-            _rescore(found, at, queries[at : at + 1], np.setdiff1d(rows, left_out[at], assume_unique=True), way.answers)
+            _rescore(found, at, queries[at : at + 1], _without(rows, left_out[at]), way.answers)
         return found
 
 
@@ -152,6 +152,11 @@ def _made(ways: tuple[Way, ...], stages: Stages, *, threads: int) -> Index:
     with stages.stage("recall"):
         _settle(index, ways)
     return index
+
+
+def _without(rows: Rows, left_out: Rows) -> Rows:
+    """All but some, of which there is mostly one: the node itself."""
+    return rows[rows != left_out[0]] if len(left_out) == 1 else np.setdiff1d(rows, left_out, assume_unique=True)
 
 
 def _rescore(found: Nearest, at: int, query: Floats, rows: Rows, answers: Terms) -> None:

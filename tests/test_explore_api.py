@@ -40,13 +40,14 @@ from explore_servers import (
 )
 from graphrefine.embedding import Embedding, load
 from graphrefine.errors import InputError
+from graphrefine.explore import grouping
 from graphrefine.explore.app import make_app
 from graphrefine.explore.completing import Completion
 from graphrefine.explore.connecting import Connection
 from graphrefine.explore.endpoints import BODY, endpoints
 from graphrefine.explore.finding import Ask, Finder, Hits
 from graphrefine.explore.limits import Limits
-from graphrefine.explore.making import Background, Task
+from graphrefine.explore.making import Background, StopError, Task, Watch
 from graphrefine.explore.picture import plain_png
 from graphrefine.explore.serving import SETTINGS, Reach, bind, reach
 from graphrefine.explore.shown import Shown
@@ -859,3 +860,35 @@ def test_without_its_packages_it_says_what_to_install(folder: Path) -> None:
 def test_help_says_how(folder: Path) -> None:
     done = spawn("explore", "--help")
     assert done.code == 0 and "--no-browser" in done.out and "API" not in done.err
+
+
+@pytest.mark.parametrize("kind", ["plain", "weighted", "directed"])
+def test_communities_are_the_same_from_a_process_of_their_own(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 5, 200)
+    pairs = np.array([(u, v) for u in range(200) for v in range(u)])
+    same = group[pairs[:, 0]] == group[pairs[:, 1]]
+    edges = pairs[rng.random(len(pairs)) < np.where(same, 0.3, 0.01)]
+    weights = rng.uniform(0.5, 2, len(edges)) if kind == "weighted" else None
+    graph = Graph.from_edges(edges[:, 0], edges[:, 1], weights, directed=kind == "directed")
+    embedding = Embedding(graph.names, rng.standard_normal((graph.nodes, 4)))
+    here, apart = Shown(embedding, graph=graph), Shown(embedding, graph=graph)
+    here.columns["community"].run()
+    monkeypatch.setattr(grouping, "APART", 0)
+    apart.columns["community"].run()
+    assert len(here.columns["community"].value.names) > 1
+    assert here.columns["community"].value.codes.tolist() == apart.columns["community"].value.codes.tolist()
+
+
+def test_a_process_that_looks_for_communities_ends_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grouping, "APART", 0)
+    monkeypatch.setattr(grouping, "__name__", "timeit")  # python -m timeit FOLDER: it fails, and says why
+    embedding, graph = Embedding([0, 1], [[1, 0], [0, 1]]), Graph.from_edges([0], [1])
+    shown = Shown(embedding, graph=graph)
+    task = shown.columns["community"]
+    task.run()
+    assert task.state == "failed" and "communities were not found" in str(task.error)
+    watch = Watch()
+    watch.stop()
+    with pytest.raises(StopError):
+        Shown(embedding, graph=graph).columns["community"].run(watch)

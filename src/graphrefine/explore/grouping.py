@@ -1,26 +1,39 @@
-"""Groups of nodes to colour by: communities of the graph or, without one, clusters of the vectors."""
+"""Groups of nodes to colour by: communities of the graph or, without one, clusters of the vectors.
+
+Communities of a large graph are found in a process of its own: Louvain's code lets no other thread of its process run,
+and the server would not answer for half a minute.
+"""
 
 from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding import Embedding
+from graphrefine.errors import InputError
 from graphrefine.explore.colouring import Categories
 from graphrefine.explore.linking import Linked
+from graphrefine.explore.making import Watch
 from graphrefine.graph import Graph
 from graphrefine.linalg import one_blas_thread, unit_rows
 
 CLUSTERS = 12  # as many as there are colours that people can tell apart
 SAMPLE = 20_000  # rows that clusters are found with
 BLOCK = 1 << 14  # rows that are assigned at a time
+APART = 100_000  # entries of a graph from which on its communities are found in a process of their own
+OFTEN = 0.2  # seconds between two looks at that
 
 
-def make_groups(embedding: Embedding, graph: Graph | None, linked: Linked | None) -> Categories:
+def make_groups(embedding: Embedding, graph: Graph | None, linked: Linked | None, watch: Watch) -> Categories:
     """The community of each row, or its cluster; called by numbers from 1, the largest first."""
     if graph is None or linked is None:
         return _called(clusters(embedding.vectors))
-    found = _communities(graph)
+    found = _communities(graph) if len(graph.indices) < APART else _communities_apart(graph, watch)
     groups = np.where(linked.node >= 0, found[linked.node], -1)
     return _called(groups.astype(np.int64))
 
@@ -34,6 +47,37 @@ def _communities(graph: Graph) -> NDArray[np.int64]:
         adjacency = (adjacency + adjacency.T).tocsr()
     found = communities(adjacency, np.zeros(graph.nodes, np.int64))
     return np.where(graph.without_edges(), -1, found)
+
+
+def _communities_apart(graph: Graph, watch: Watch) -> NDArray[np.int64]:
+    """The same from a process of its own, which ends with the server."""
+    with tempfile.TemporaryDirectory(prefix="graphrefine-") as folder:
+        place = Path(folder)
+        np.save(place / "indptr.npy", graph.indptr)
+        np.save(place / "indices.npy", graph.indices)
+        np.save(place / "directed.npy", np.array(graph.directed))
+        if graph.weights is not None:
+            np.save(place / "weights.npy", graph.weights)
+        command = [sys.executable, "-m", __name__, folder]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                while process.poll() is None:
+                    watch.wait(OFTEN)
+                said = process.stderr.read() if process.stderr else ""
+            finally:
+                process.kill()
+        if process.returncode:
+            why = said.strip().splitlines()[-1] if said.strip() else "the process that looked for them was ended"
+            raise InputError(f"communities were not found: {why}")
+        found: NDArray[np.int64] = np.load(place / "communities.npy")
+    return found
+
+
+def _work_apart(place: Path) -> None:
+    weights = np.load(place / "weights.npy") if (place / "weights.npy").exists() else None
+    indptr, indices = np.load(place / "indptr.npy"), np.load(place / "indices.npy")
+    graph = Graph(indptr, indices, weights, np.arange(len(indptr) - 1), directed=bool(np.load(place / "directed.npy")))
+    np.save(place / "communities.npy", _communities(graph))
 
 
 def clusters(vectors: NDArray[np.float32], *, count: int = CLUSTERS) -> NDArray[np.int64]:
@@ -79,3 +123,7 @@ def _called(groups: NDArray[np.int64]) -> Categories:
     rank = np.empty(len(order) + 1, np.int32)
     rank[order], rank[-1] = np.arange(len(order)), -1  # the last is that of -1
     return Categories(rank[groups], [str(number) for number in range(1, len(order) + 1)])
+
+
+if __name__ == "__main__":
+    _work_apart(Path(sys.argv[1]))

@@ -74,6 +74,11 @@ class Watch:
         if self._stop.is_set():
             raise StopError
 
+    def wait(self, seconds: float) -> None:
+        """Let some time pass; StopError, at once, if the work is to end."""
+        self._stop.wait(seconds)
+        self.check()
+
     def stop(self) -> None:
         """Let the work end, the next time that it looks."""
         self._stop.set()

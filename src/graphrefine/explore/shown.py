@@ -80,7 +80,9 @@ class Shown:
         self.completion = Completion(embedding.names)
         self.columns = {name: _ready(name, column) for name, column in self._columns(columns or {})}
         self.layouts = {name: self._layout(name) for name in LAYOUTS}
-        groups = Task("community" if graph else "cluster", lambda watch: make_groups(embedding, graph, self.linked))
+        groups = Task(
+            "community" if graph else "cluster", lambda watch: make_groups(embedding, graph, self.linked, watch)
+        )
         self.columns[groups.name] = groups
         self.scores = make_scores(self)
         prepared = Task("prepared", self._prepare)

@@ -20,7 +20,7 @@ from graphrefine.weighing import draw
 from graphs import data_folder, graphs, random_graph
 from strategies import PATIENT
 
-KEEP_DEGREES = ("folder", "npz", "parquet", "arrow", "safetensors")
+KEEP_DEGREES = ("folder", "npz", "parquet", "arrow", "safetensors", "pgvector", "pgvector.gz")
 KEEP_MAPS = ("folder", "npz", "safetensors")
 
 

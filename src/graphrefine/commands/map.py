@@ -48,7 +48,7 @@ def map(
 
     \b
     graphrefine map friends -o friends.png
-    graphrefine map friends --labels clubs.csv -o friends.html    coloured by club, to look around in
+    graphrefine map friends --labels clubs.csv -o friends.html
 
     The layout is kept beside EMBEDDING, in the folder EMBEDDING.map, for the next time.
     """  # noqa: D301  click wants the character itself, not its name

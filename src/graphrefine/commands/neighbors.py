@@ -29,6 +29,7 @@ if TYPE_CHECKING:
                help="Search for the vectors of this embedding instead of nodes, such as those of new nodes."),
         Option(["--labels"], metavar="LABELS", help="Which node has which label; for --label."),
         Option(["--label"], metavar="LABEL", help="Find only nodes that have this label."),
+        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Of a .mat file of labels."),
         Option(["--unlinked"], metavar="GRAPH",
                help="Leave out nodes that are neighbours in this graph: near, but not linked yet."),
         Option(["--side"], type=click.Choice(["source", "target"]),
@@ -103,11 +104,13 @@ def _search(known: Embedding, asked: dict[str, Any]) -> Search:
 
 
 def _find(search: Search, asking: list[Any], vectors: Any, asked: dict[str, Any]) -> list[list[Neighbor]]:
+    from graphrefine.evaluate import read_labels
     from graphrefine.search.asking import ask
 
     nodes = asking if vectors is None else None
-    wanted = {name: asked[name] for name in ("labels", "label", "unlinked", "side")}
-    return ask(search, nodes, vectors=vectors, k=asked["k"], **wanted)
+    labels = None if asked["labels"] is None else read_labels(asked["labels"], variable=asked["variable"])
+    wanted = {name: asked[name] for name in ("k", "label", "unlinked", "side")}
+    return ask(search, nodes, vectors=vectors, labels=labels, **wanted)
 
 
 def _about(search: Search) -> dict[str, Any]:

@@ -6,6 +6,7 @@ for a task but look at its state.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -117,6 +118,7 @@ class Background:
                 return
             except Exception:
                 sys.excepthook(*sys.exc_info())
+        gc.freeze()  # what is there now stays: requests need not wait while it is looked through for garbage
 
 
 def _give_way() -> None:

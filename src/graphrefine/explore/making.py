@@ -6,7 +6,6 @@ for a task but look at its state.
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import threading
@@ -91,10 +90,12 @@ class Background:
     def __init__(self, tasks: list[Task], *, urgent: int = 0) -> None:
         self.tasks, self._urgent = tasks, urgent
         self._watch = Watch()
+        self._then: Callable[[], None] | None = None
         self._thread = threading.Thread(target=self._work, name="background", daemon=True)
 
-    def start(self) -> None:
-        """Begin."""
+    def start(self, *, then: Callable[[], None] | None = None) -> None:
+        """Begin; when all is made, call `then`."""
+        self._then = then
         self._thread.start()
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -118,7 +119,8 @@ class Background:
                 return
             except Exception:
                 sys.excepthook(*sys.exc_info())
-        gc.freeze()  # what is there now stays: requests need not wait while it is looked through for garbage
+        if self._then is not None:
+            self._then()
 
 
 def _give_way() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import secrets
 import signal
@@ -116,7 +117,8 @@ def serve(
         bound = listening.getsockname()[1]
         found = reach(host, bound, token)
         app = make_app(shown, token=found.token, hosts=found.hosts, any_address=found.any_address)
-        shown.background.start()
+        # What is loaded by then stays: requests need not wait while it is looked through for garbage.
+        shown.background.start(then=gc.freeze)
         if tell is not None:
             tell(found.url, bound)
         if browser:
@@ -124,6 +126,7 @@ def serve(
         try:
             uvicorn.Server(uvicorn.Config(app, http=Connection, **SETTINGS)).run(sockets=[listening])
         finally:
+            gc.unfreeze()
             _end(shown)
 
 

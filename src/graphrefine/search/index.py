@@ -44,10 +44,10 @@ _Sample = tuple[Floats, list[Rows], Nearest]  # queries, what each must not find
 INDEX_BEYOND = 1_000_000  # nodes from which on an index is made unasked
 MARK = "graphrefine index"
 VERSION = 1
-RECALL = 0.97  # aimed at, when it is settled how widely to look
+RECALL = 0.975  # aimed at, when it is settled how widely to look
 _WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512)  # candidates looked at: how widely
 _WORTH = 0.005  # recall for which it is not worth looking more widely
-_SAMPLE = 300  # nodes that are searched exactly to find that out
+_SAMPLE = 1000  # nodes that are searched exactly to find that out
 _FEW = 8  # questions for which threads are not worth starting
 _MOST = 400  # candidates asked of the index at most; more is searched exactly
 

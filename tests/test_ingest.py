@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import PropertyMock, patch
@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli_runs import PROGRAM, run
-from graphrefine import read
+from graphrefine import read, workfolder
 from graphrefine.errors import InputError, OutputError
 from graphrefine.formats.common import Options
 from graphrefine.graph import Graph, check
@@ -466,6 +466,34 @@ def test_killed_it_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_killed_at_many_moments(tmp_path: Path) -> None:
     killed_runs(tmp_path, 15)
+
+
+def test_killed_while_it_tidies_up_it_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is gone by then: a run that finds the rest must not take it for work to go on with."""
+    (tmp_path / "g.txt").write_text("".join(f"n{u} n{u * u % 97}\n" for u in range(300)))
+    ingest(tmp_path / "g.txt", tmp_path / "whole.grf")
+    expected = contents(tmp_path / "whole.grf")
+    remove, left = workfolder._remove, [0]
+
+    def removed(path: Path) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise SystemExit  # as good as killed: nothing more is removed
+        remove(path)
+
+    for many in range(100):
+        left[0] = many
+        with monkeypatch.context() as patched:
+            patched.setattr(workfolder, "_remove", removed)
+            with suppress(SystemExit):
+                ingest(tmp_path / "g.txt", tmp_path / "g.grf")
+        if left[0] >= 0:
+            break
+        ingest(tmp_path / "g.txt", tmp_path / "g.grf")
+        assert contents(tmp_path / "g.grf") == expected
+        alone_in(tmp_path, "g.txt", "whole.grf", "g.grf")
+        shutil.rmtree(tmp_path / "g.grf")
+    assert many > 3
 
 
 def test_work_that_was_begun_differently_is_refused(tmp_path: Path) -> None:

@@ -91,10 +91,14 @@ class WorkFolder:
         fresh.replace(self.path / f"{name}.json")
 
     def clear(self, *, keep: Container[str] = ()) -> None:
-        """Start anew: remove everything but the lock, and what is to be kept."""
-        for each in self.path.iterdir():
-            if each.name != LOCK and each.name not in keep:
-                _remove(each)
+        """Start anew: remove everything but the lock, and what is to be kept.
+
+        What was saved goes first, the oldest before all: a run that is killed here must not leave state that says that
+        there is work to go on with, when that work is gone.
+        """
+        there = [each for each in self.path.iterdir() if each.name != LOCK and each.name not in keep]
+        for each in sorted(there, key=lambda each: (each.suffix != ".json", each.stat().st_mtime_ns)):
+            _remove(each)
 
     def finish(self) -> None:
         """Remove the folder; the work is done."""

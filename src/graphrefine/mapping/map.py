@@ -161,7 +161,7 @@ def map_of(
     threads: int | None = None,
     watch: Watcher | None = None,
 ) -> Map:
-    """The map of an embedding; see `graphrefine.uses.Uses.map`."""
+    """The map of an embedding; see `graphrefine.Embedding.map`."""
     if labels is not None and not len(embedding):
         raise InputError("the embedding is empty, so there is nothing that labels could be of")
     classes = None if labels is None else classes_of(labels, embedding.names)

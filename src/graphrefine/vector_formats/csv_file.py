@@ -16,10 +16,9 @@ import numpy as np
 from graphrefine.errors import FormatError
 from graphrefine.vector_formats.decimals import GrowingRows, RowError, format_rows, line_blocks, parse_rows, row_chunks
 from graphrefine.vector_formats.names import Names, encode_all, from_text
-from graphrefine.vector_formats.parts import Parts
+from graphrefine.vector_formats.parts import Parts, create_gzip, open_text
 
 _NAME = re.compile(rb'"([^"]*(?:""[^"]*)*)"|([^",\r\n]*)')  # quoted, or not
-_GZIP = b"\x1f\x8b"
 
 
 def write(path: Path, parts: Parts) -> None:
@@ -30,7 +29,7 @@ def write(path: Path, parts: Parts) -> None:
 
 def write_gzip(path: Path, parts: Parts) -> None:
     """Write names and vectors, gzipped at the fastest level: digits hardly shrink further."""
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", compresslevel=1, fileobj=raw, mtime=0) as file:
+    with create_gzip(path) as file:
         _write(file, parts)
 
 
@@ -51,11 +50,8 @@ def _fields(names: Names) -> list[bytes]:
 
 def read(path: Path) -> Parts:
     """Read names and vectors: a header, then the name in the first column and a number in every other."""
-    with path.open("rb") as raw:
-        zipped = raw.read(2) == _GZIP
-        raw.seek(0)
-        with gzip.GzipFile(fileobj=raw) if zipped else raw as file:
-            return _read(path, file)  # type: ignore[arg-type]  # GzipFile reads as files do
+    with open_text(path) as file:
+        return _read(path, file)
 
 
 def _read(path: Path, file: IO[bytes]) -> Parts:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import mmap
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.storage import OwnFile
 from graphrefine.vector_formats.names import Names
 
+_GZIP = b"\x1f\x8b"
 FORMAT_VERSION = 1  # of the folder's layout and of every key that graphrefine adds to other formats
 
 
@@ -37,6 +40,23 @@ class Parts(NamedTuple):
         """The arrays that are there beside names and vectors, by name."""
         found = {"degrees": self.degrees, "fold_map": self.fold_map}
         return {name: array for name, array in found.items() if array is not None}
+
+
+@contextlib.contextmanager
+def open_text(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file of text to be read, gzipped or not: its first bytes tell."""
+    with path.open("rb") as raw:
+        zipped = raw.read(2) == _GZIP
+        raw.seek(0)
+        with gzip.GzipFile(fileobj=raw) if zipped else raw as file:
+            yield file  # type: ignore[misc]  # GzipFile reads as files do
+
+
+@contextlib.contextmanager
+def create_gzip(path: Path) -> Iterator[gzip.GzipFile]:
+    """Open a file to be written gzipped, at the fastest level: digits hardly shrink further."""
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", compresslevel=1, fileobj=raw, mtime=0) as file:
+        yield file
 
 
 def map_array(file: IO[bytes], offset: int, *, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

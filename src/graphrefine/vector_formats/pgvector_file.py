@@ -15,12 +15,11 @@ from typing import IO
 from graphrefine.errors import FormatError
 from graphrefine.vector_formats import pgvector_sql as sql
 from graphrefine.vector_formats.decimals import line_blocks
-from graphrefine.vector_formats.parts import Parts
+from graphrefine.vector_formats.parts import Parts, create_gzip, open_text
 from graphrefine.vector_formats.pgvector_rows import gather, lines
 
 check, table_name = sql.check, sql.table_name
 _END = b"\\.\n"
-_GZIP = b"\x1f\x8b"
 
 
 def write(path: Path, parts: Parts, *, table: str = sql.TABLE, index: bool = False, replace: bool = False) -> None:
@@ -31,7 +30,7 @@ def write(path: Path, parts: Parts, *, table: str = sql.TABLE, index: bool = Fal
 
 def write_gzip(path: Path, parts: Parts, *, table: str = sql.TABLE, index: bool = False, replace: bool = False) -> None:
     """Write the same, gzipped at the fastest level."""
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", compresslevel=1, fileobj=raw, mtime=0) as file:
+    with create_gzip(path) as file:
         _write(file, parts, table=table, index=index, replace=replace)
 
 
@@ -47,11 +46,8 @@ def _write(file: IO[bytes] | gzip.GzipFile, parts: Parts, *, table: str, index: 
 
 def read(path: Path) -> Parts:
     """Read what `write` wrote; no other SQL."""
-    with path.open("rb") as raw:
-        zipped = raw.read(2) == _GZIP
-        raw.seek(0)
-        with gzip.GzipFile(fileobj=raw) if zipped else raw as file:
-            return _read(path, file)  # type: ignore[arg-type]  # GzipFile reads as files do
+    with open_text(path) as file:
+        return _read(path, file)
 
 
 def _read(path: Path, file: IO[bytes]) -> Parts:

@@ -4,6 +4,7 @@
 // Sums run in an order that depends on the matrix alone, never on the number of threads: a row is summed by one thread,
 // and the Gram matrices of units of 512 rows are added up in the units' order.
 #include "arithmetic.h"
+#include "vectors.h"
 
 #include <algorithm>
 #include <atomic>
@@ -19,21 +20,11 @@
 #include <immintrin.h>
 #endif
 
-#define JOIN2(a, b) a##b
-#define JOIN(a, b) JOIN2(a, b)
 #define TEXT2(a) #a
 #define TEXT(a) TEXT2(a)
 
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int W = 16;  // floats in a vector
-#elif defined(__AVX2__)
-constexpr int W = 8;
-#else
-constexpr int W = 4;
-#endif
-typedef float Floats __attribute__((vector_size(W * 4)));
 typedef std::uint32_t Words __attribute__((vector_size(W * 4)));
 
 constexpr std::int64_t BLOCK = 128;    // rows in the cache at a time
@@ -44,12 +35,6 @@ constexpr std::int64_t ROWS_AHEAD = 8; // the same in rows, where rows are in pi
 constexpr std::int64_t NEAR = 1 << 22; // bytes of a matrix that the cache holds: no prefetch, no way past the cache
 constexpr int TILE = 4;                // rows of a register tile; it is two vectors wide
 
-template <class V> inline V load(const void *from) {
-    V v;
-    std::memcpy(&v, from, sizeof v);
-    return v;
-}
-template <class V> inline void store(void *to, V v) { std::memcpy(to, &v, sizeof v); }
 // To memory past the cache, which a large matrix would only push other things out of; `to` is aligned to a vector.
 inline void stream(void *to, Floats v) {
 #if defined(__AVX512F__)
@@ -68,7 +53,6 @@ inline void streamed() {  // what was streamed is there for other threads
 #endif
 }
 inline void put(void *to, Floats v, bool past_cache) { past_cache ? stream(to, v) : store(to, v); }
-inline Floats broadcast(float x) { return x - Floats{}; }  // x - 0 is x for every x, so nothing is computed
 
 // A vector of 2W bfloat16 holds pairs: the even column in the low half of each word, the odd one in the high half. Rows
 // in the cache are kept "split" the same way: of each 2W columns first the even ones, then the odd ones. Sums, lengths,

@@ -4,6 +4,7 @@
 // pass by, a few at a time in registers. A score is summed column after column, so its bits do not depend on where the row
 // stands, on how many queries there are or on threads; equal rows have equal scores.
 #include "nearest.h"
+#include "vectors.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,29 +15,10 @@
 #include <immintrin.h>
 #endif
 
-#define JOIN2(a, b) a##b
-#define JOIN(a, b) JOIN2(a, b)
-
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int W = 16;  // floats in a vector
-#elif defined(__AVX2__)
-constexpr int W = 8;
-#else
-constexpr int W = 4;
-#endif
 constexpr int LANES = 2 * W;  // rows in a panel
-typedef float Floats __attribute__((vector_size(W * 4)));
 typedef float Four __attribute__((vector_size(16)));
-
-template <class V> inline V load(const float *from) {
-    V v;
-    std::memcpy(&v, from, sizeof v);
-    return v;
-}
-template <class V> inline void store(float *to, V v) { std::memcpy(to, &v, sizeof v); }
-inline Floats broadcast(float x) { return x - Floats{}; }  // x - 0 is x for every x, so nothing is computed
 
 inline unsigned above(Floats scores, float least) {  // one bit for each score that is
 #if defined(__AVX512F__)

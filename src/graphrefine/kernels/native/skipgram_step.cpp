@@ -3,36 +3,19 @@
 // Up to eight targets of one center at a time: their dot products with the center, the errors label - sigmoid(dot), then in one
 // pass over the columns both updates, target += rate * error * center and center += rate * sum of error * target.
 #include "skipgram.h"
+#include "vectors.h"
 
 #include <algorithm>
 #include <cstring>
 
-#define JOIN2(a, b) a##b
-#define JOIN(a, b) JOIN2(a, b)
-
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int W = 16;  // floats in a vector
-#elif defined(__AVX2__)
-constexpr int W = 8;
-#else
-constexpr int W = 4;
-#endif
 constexpr int BATCH = 8;  // targets; SLACK lets the last of them be read as if there were as many
 constexpr std::int64_t AHEAD = 24;  // words of the stream between a prefetch and its use
 
-typedef float Floats __attribute__((vector_size(W * 4)));
 typedef float Four __attribute__((vector_size(16)));
 typedef float Eight __attribute__((vector_size(32)));
 typedef std::int32_t EightInts __attribute__((vector_size(32)));
-
-template <class V> inline V load(const float *from) {
-    V v;
-    std::memcpy(&v, from, sizeof v);
-    return v;
-}
-template <class V> inline void store(float *to, V v) { std::memcpy(to, &v, sizeof v); }
 
 inline Four folded(Floats v) {  // a vector whose four numbers add up to the sum of all
 #if defined(__AVX512F__)

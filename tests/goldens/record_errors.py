@@ -20,6 +20,8 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Collection
+from contextlib import suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +38,11 @@ NOISE = [
     (re.compile(r"\bport \d{4,5}\b"), "port PORT"),
     (re.compile(r"\b(process|pid) \d+\b"), r"\1 PID"),
     (re.compile(r"\btmp[a-z0-9_]{8}\b"), "TEMPORARY"),
+    (re.compile(r"\btest_\w*?\d+\b(?!\.)"), "FOLDER"),
+    # Measured on the machine:
+    (re.compile(r"[\d.,]+ ?[kMGT]?B(?= (?:are free|are needed|with the graph on disk|for memory))"), "SIZE"),
+    (re.compile(r"takes [\d.]+ s\b"), "takes TIME"),
+    (re.compile(r"at least [\d.]+(s|min|h)\b"), "at least TIME"),
 ]
 FACTS = re.compile(
     r"""
@@ -78,7 +85,7 @@ def record(error: BaseException) -> None:
     if not log or not test:
         return
     row = {"test": test, "type": type(error).__name__, "message": ", ".join(map(str, error.args))}
-    with Path(log).open("a", encoding="utf-8") as file:
+    with suppress(OSError), Path(log).open("a", encoding="utf-8") as file:  # some tests let no file be written
         file.write(json.dumps(row) + "\n")
 
 
@@ -120,19 +127,26 @@ def watch() -> None:
         sys.meta_path.insert(0, Finder)
 
 
-def table_of(lines: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """The table of a log: for each test function its errors, each once and sorted."""
+def table_of(lines: list[str], drawn: Collection[str] = ()) -> dict[str, list[dict[str, Any]]]:
+    """The table of a log: for each test function its errors, each once and sorted.
+
+    Tests that are ``drawn`` at random have other values in each run: of their errors, only the types are kept.
+    """
     rows: dict[str, dict[str, dict[str, Any]]] = {}
     for line in lines:
         row = json.loads(line)
         name = re.sub(r"\[.*", "", row["test"].rsplit(" (", 1)[0].split("::", 1)[-1])
         words = clean(row["message"])
         error = {"type": row["type"], "facts": facts_of(words), "words": words}
+        if name in drawn:
+            error |= {"facts": [], "words": "(drawn at random)"}
         rows.setdefault(name, {})[json.dumps(error)] = error
     return {name: [errors[key] for key in sorted(errors)] for name, errors in sorted(rows.items())}
 
 
 # The plugin
+
+DRAWN: set[str] = set()  # tests whose examples are drawn at random
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -158,8 +172,16 @@ def pytest_configure(config: pytest.Config) -> None:
         watch()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Note the tests whose examples are drawn by Hypothesis."""
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            DRAWN.add(item.nodeid.split("::", 1)[-1].split("[")[0])
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the table."""
-    table = table_of(Path(os.environ[LOG]).read_text(encoding="utf-8").splitlines())
+    lines = Path(os.environ[LOG]).read_text(encoding="utf-8").splitlines()
+    table = table_of(lines, DRAWN)
     text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
     Path(session.config.getoption("--errors-to")).write_text(text, encoding="utf-8")

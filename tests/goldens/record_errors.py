@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pytest
 
-LOG = "GRAPHREFINE_ERROR_LOG"  # the environment variable with the path of the log: one JSON line for each error
+LOG = "GRAPHREFINE_ERROR_LOG"  # the environment variable with the path of the logs: one JSON line for each error
 
 FOLDER = re.compile(r"(?:file://)?(?:[A-Za-z]:)?(?:/[\w.~+-]+)+/(?=[\w.~+-])|(?<![\w.~+-])/(?=tmp\b)")
 NOISE = [
@@ -85,7 +85,8 @@ def record(error: BaseException) -> None:
     if not log or not test:
         return
     row = {"test": test, "type": type(error).__name__, "message": ", ".join(map(str, error.args))}
-    with suppress(OSError), Path(log).open("a", encoding="utf-8") as file:  # some tests let no file be written
+    path = Path(f"{log}.{os.getpid()}")  # of each process its own: some tests limit the size of files
+    with suppress(OSError), path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
 
 
@@ -164,7 +165,6 @@ def pytest_configure(config: pytest.Config) -> None:
         "module = module_from_spec(spec)\nspec.loader.exec_module(module)\nmodule.watch()\n"
     )
     os.environ[LOG] = str(folder / "errors.jsonl")
-    Path(os.environ[LOG]).touch()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     if "graphrefine.errors" in sys.modules:
         wrap(sys.modules["graphrefine.errors"])
@@ -181,7 +181,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the table."""
-    lines = Path(os.environ[LOG]).read_text(encoding="utf-8").splitlines()
+    log = Path(os.environ[LOG])
+    logs = log.parent.glob(f"{log.name}.*")
+    lines = [line for path in logs for line in path.read_text(encoding="utf-8").splitlines()]
     table = table_of(lines, DRAWN)
     text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
     Path(session.config.getoption("--errors-to")).write_text(text, encoding="utf-8")

@@ -30,7 +30,7 @@ from graphrefine.demo import digits_graph
 from graphrefine.evaluate import read_labels
 from graphrefine.linalg import unit_rows
 from graphrefine.mapping import layout
-from graphrefine.mapping.classes import classes_of
+from graphrefine.mapping.classes import assign_classes
 from graphrefine.mapping.laying import placed
 from graphrefine.mapping.nearest import Near
 from graphrefine.progress import Stages
@@ -87,7 +87,7 @@ def known(name: str) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     found, labels = digits_graph() if name == "digits" else (graph(name), read_labels(data(f"{name}.mat")))
     vectors = graphrefine.embed(found, dim=min(DIM, found.nodes)).vectors
     there = vectors.any(axis=1)
-    return vectors[there], classes_of(labels, np.arange(found.nodes)).codes[there]
+    return vectors[there], assign_classes(labels, np.arange(found.nodes)).codes[there]
 
 
 def kept_and_told(vectors: NDArray[np.float32], codes: NDArray[np.int32], places: NDArray[Any]) -> tuple[float, float]:

@@ -17,10 +17,11 @@ from cli_runs import refuses, works
 from graphrefine import Embedding
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.mapping import Map, find_layout, kept_layout, layout
-from graphrefine.mapping.classes import Classes, classes_of
-from graphrefine.mapping.drawing import DARK, LIGHT, draw, shaded
+from graphrefine.mapping.classes import Classes, assign_classes
+from graphrefine.mapping.drawing import draw, shade
 from graphrefine.mapping.labelling import densest, hub_rows
-from graphrefine.mapping.page import NONE, as_page
+from graphrefine.mapping.page import NONE, render_page
+from graphrefine.visuals.colours import DARK, LIGHT
 
 EVIL = "</script><b>&\"'\u2028$x_1$"
 
@@ -47,7 +48,7 @@ def data_of(page: str) -> dict[str, Any]:
 
 def test_a_node_with_several_labels_has_the_most_frequent_class() -> None:
     labels = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]])
-    found = classes_of(labels, np.arange(6))
+    found = assign_classes(labels, np.arange(6))
     assert found.names == ("1", "0", "2")
     assert found.codes.tolist() == [0, 1, 0, 2, 0, -1]
     assert found.counts.tolist() == [3, 1, 1]
@@ -55,13 +56,13 @@ def test_a_node_with_several_labels_has_the_most_frequent_class() -> None:
 
 def test_classes_follow_names_and_not_rows(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("node,label\nbob,red\nada,blue\nbob,red\nzoe,red\n")
-    found = classes_of(tmp_path / "labels.csv", np.array(["ada", "cy", "bob"], object))
+    found = assign_classes(tmp_path / "labels.csv", np.array(["ada", "cy", "bob"], object))
     assert [None if code < 0 else found.names[code] for code in found.codes] == ["blue", None, "red"]
     assert found.missing == 1
 
 
 def test_more_classes_than_colours_leave_a_rest() -> None:
-    classes = classes_of([str(number) for number in range(30) for _ in range(31 - number)], np.arange(495))
+    classes = assign_classes([str(number) for number in range(30) for _ in range(31 - number)], np.arange(495))
     few = classes.most_frequent(11)
     assert few.names == (*classes.names[:10], "other") and few.counts.sum() == 495
     assert (few.codes[classes.codes < 10] == classes.codes[classes.codes < 10]).all() and few.codes.max() == 10
@@ -83,7 +84,7 @@ def test_the_picture_shows_each_class_in_its_colour() -> None:
 
     from matplotlib.image import imread
 
-    for dark, palette in ((False, LIGHT), (True, DARK)):
+    for dark, palette in ((False, LIGHT.classes), (True, DARK.classes)):
         drawn = embedding().map(np.arange(60) % 3, "pca")
         pixels = imread(io.BytesIO(draw(drawn, "png", names=0, dark=dark)))[:, :, :3]
         for tone in palette[:3]:
@@ -101,7 +102,7 @@ def test_names_that_look_like_formulas_or_tags_are_drawn_as_they_are() -> None:
 
 def test_many_points_are_shaded_in_the_mean_colour_of_their_classes() -> None:
     points = np.array([[-0.99, -0.99]] * 4 + [[0.99, 0.99]], np.float32)
-    image = shaded(points, np.array([0, 0, 1, 1, 1], np.int32), ["#ff0000", "#0000ff"], 10)
+    image = shade(points, np.array([0, 0, 1, 1, 1], np.int32), ["#ff0000", "#0000ff"], 10)
     np.testing.assert_allclose(image[0, 0, :3], [0.5, 0, 0.5])
     np.testing.assert_allclose(image[9, 9, :3], [0, 0, 1])
     assert image[0, 0, 3] > image[9, 9, 3] > 0 and (image[:, :, 3] > 0).sum() == 2
@@ -131,7 +132,7 @@ def test_a_class_is_named_where_most_of_it_is() -> None:
 
 
 def test_the_page_holds_every_point_and_no_name_breaks_out() -> None:
-    page = as_page(hand_made(title=EVIL))
+    page = render_page(hand_made(title=EVIL))
     assert page.count("</script>") == 2 and "<b>" not in page
     inside = page.split('id="data">')[1].split("</script>")[0]
     assert not {"<", ">", "&", "\u2028"} & {*inside}
@@ -147,7 +148,7 @@ def test_the_policy_of_the_page_allows_its_own_script_alone() -> None:
     import hashlib
     from base64 import b64encode
 
-    page = as_page(hand_made())
+    page = render_page(hand_made())
     script = page.rsplit("<script>", 1)[1].split("</script>")[0]
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"default-src 'none'; script-src 'sha256-{digest}'" in page

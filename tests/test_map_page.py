@@ -12,7 +12,7 @@ import pytest
 from explore_pages import chromium
 from graphrefine.mapping import Map
 from graphrefine.mapping.classes import Classes
-from graphrefine.mapping.drawing import DARK, LIGHT
+from graphrefine.visuals.colours import DARK, LIGHT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -67,28 +67,28 @@ def drawn(page: Page, tone: str) -> int:
 
 
 def test_points_are_drawn_in_the_colours_of_their_classes(page: Page) -> None:
-    red, other = drawn(page, LIGHT[0]), drawn(page, LIGHT[1])
+    red, other = drawn(page, LIGHT.classes[0]), drawn(page, LIGHT.classes[1])
     assert red == 2 * other > 20
     assert page.inner_text("h1") == "Four <people>"
 
 
 def test_a_class_is_hidden_and_shown_again_by_its_button(page: Page) -> None:
-    before = drawn(page, LIGHT[0])
+    before = drawn(page, LIGHT.classes[0])
     button = page.get_by_role("button", name="red 2")
     button.click()
     assert button.get_attribute("aria-pressed") == "false"
-    assert drawn(page, LIGHT[0]) == 0 < drawn(page, LIGHT[1])
+    assert drawn(page, LIGHT.classes[0]) == 0 < drawn(page, LIGHT.classes[1])
     button.press("Enter")
-    assert drawn(page, LIGHT[0]) == before
+    assert drawn(page, LIGHT.classes[0]) == before
 
 
 def test_a_node_is_found_by_its_name(page: Page) -> None:
     page.get_by_label("Find a node").fill("BO")
     page.keyboard.press("Enter")
-    assert page.inner_text("#told") == "bob: red"
+    assert page.inner_text("#status") == "bob: red"
     page.get_by_label("Find a node").fill("zoe")
     page.keyboard.press("Enter")
-    assert page.inner_text("#told") == "no node is called zoe"
+    assert page.inner_text("#status") == "no node is called zoe"
 
 
 def test_the_pointer_tells_the_name_of_the_point_below_it(page: Page) -> None:
@@ -107,21 +107,21 @@ def test_the_pointer_tells_the_name_of_the_point_below_it(page: Page) -> None:
 
 
 def test_keys_move_and_zoom_the_map(page: Page) -> None:
-    other = drawn(page, LIGHT[1])
+    other = drawn(page, LIGHT.classes[1])
     page.locator("#map").focus()
     for _ in range(12):
         page.keyboard.press("ArrowLeft")
-    assert drawn(page, LIGHT[1]) == 0, "what was on the right is out of sight"
+    assert drawn(page, LIGHT.classes[1]) == 0, "what was on the right is out of sight"
     page.keyboard.press("0")
-    assert drawn(page, LIGHT[1]) == other
+    assert drawn(page, LIGHT.classes[1]) == other
     for _ in range(6):
         page.keyboard.press("+")
-    assert drawn(page, LIGHT[0]) == drawn(page, LIGHT[1]) == 0, "only the middle is in sight"
+    assert drawn(page, LIGHT.classes[0]) == drawn(page, LIGHT.classes[1]) == 0, "only the middle is in sight"
 
 
 def test_the_page_is_dark_where_the_system_is(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
-    assert drawn(page, DARK[0]) > 10 and drawn(page, LIGHT[0]) == 0
+    assert drawn(page, DARK.classes[0]) > 10 and drawn(page, LIGHT.classes[0]) == 0
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
 
 

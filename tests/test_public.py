@@ -13,7 +13,7 @@ import graphrefine
 from cli_runs import PROGRAM
 from graphrefine.commands import cli
 
-HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "pandas", "graphrefine.kernels"}
+HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "jinja2", "pandas", "graphrefine.kernels"}
 ROOT = Path(__file__).parents[1]
 
 
@@ -106,7 +106,7 @@ def test_embedding_a_file_does_not_load_scikit_learn(tmp_path: Path) -> None:
     paths = f"{str(tmp_path / 'g.txt')!r}, '-o', {str(tmp_path / 'out')!r}"
     code = f"sys.argv = ['graphrefine', 'embed', {paths}, '--json']\n"
     code += "from graphrefine.cli import main\ntry: main()\nexcept SystemExit as stop: assert stop.code == 0"
-    assert not {"sklearn", "pyarrow", "matplotlib", "rich"} & modules_after(code)
+    assert not {"sklearn", "pyarrow", "matplotlib", "rich", "jinja2"} & modules_after(code)
 
 
 def test_the_commands() -> None:

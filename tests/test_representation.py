@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine import Embedding, Graph, embed, load, read
-from graphrefine.representation import MOST_NODES
+from graphrefine.graph_representation import MOST_NODES
 from graphrefine.stored import open_stored, store
 from strategies import PATIENT
 
@@ -183,7 +183,7 @@ def test_a_million_nodes_in_a_blink() -> None:
 
 
 def test_beyond_a_million_nodes_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrefine.representation.MOST_NODES", 8)
+    monkeypatch.setattr("graphrefine.graph_representation.MOST_NODES", 8)
     graph = Graph.from_edges(np.zeros(29, np.int64), np.arange(1, 30), names=list(range(30)))
     page, html = page_of(graph)
     assert any("degree (of one node in 4): median 1" in text for text in page.cells)

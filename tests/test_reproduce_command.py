@@ -23,7 +23,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv("GRAPHREFINE_DATA", raising=False)
     small = lambda *, threads, data, seed: tiny(seed=seed)
     with (
-        patch("graphrefine.reports.folder.can_draw", return_value=False),
+        patch("graphrefine.visuals.report_folder.can_draw", return_value=False),
         patch("graphrefine.reproduce.quick", small),
     ):
         yield

@@ -144,8 +144,8 @@ class Graph:
         return f"Graph({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        """The graph in a notebook; see `graphrefine.representation`."""
-        from graphrefine.representation import graph_html
+        """The graph in a notebook; see `graphrefine.graph_representation`."""
+        from graphrefine.graph_representation import graph_html
 
         return graph_html(self)
 

@@ -9,9 +9,9 @@ from graphrefine.compare.rows import BASELINE, Comparison, Row
 from graphrefine.errors import OutputError
 from graphrefine.memory import gigabytes
 from graphrefine.methods import METHODS, find
-from graphrefine.reports import Cell, Plot, Report, Section, Table
-from graphrefine.reports.drawing import LABEL_SIZE, label_points, log_seconds, path_points, plain, style_of
-from graphrefine.reports.parts import CellLike
+from graphrefine.visuals import Cell, Plot, Report, Section, Table
+from graphrefine.visuals.plots import LABEL_SIZE, label_points, log_seconds, path_points, plain, style_of
+from graphrefine.visuals.report import CellLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,8 +24,8 @@ from graphrefine.methods import METHODS, find, settings
 from graphrefine.methods.contract import Shape
 from graphrefine.progress import Stages, Watcher
 from graphrefine.reader import read
-from graphrefine.reports.machine import machine
 from graphrefine.settings import check_integer, check_number
+from graphrefine.visuals.machine import machine
 
 if TYPE_CHECKING:
     from graphrefine.graph import Graph

@@ -1,110 +1,96 @@
 """A map as a picture: points by class, the name of each class where it is densest, the names of hubs.
 
 Up to `SHADED` points each is a dot. Of more, pixels are shaded by how many lie there, on a logarithmic scale, in the
-mean colour of their classes. Colours can be told apart by people who see few of them; as no ten colours can be told
-apart safely, every class has its name on the map, and the legend tells its size.
+mean colour of their classes. Every class has its name on the map, as no ten colours can be told apart safely by all;
+the legend has its size.
 """
 
 from __future__ import annotations
 
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.mapping.classes import OTHER, Classes
+from graphrefine.mapping.labelling import densest, free_places, hub_rows
 from graphrefine.mapping.map import name_text
+from graphrefine.visuals.colours import THEMES, Theme
+from graphrefine.visuals.plots import encode, figure_style, label_points, new_figure, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from graphrefine.mapping.map import Map
 
-# The six of reports, and four between them: bordeaux, indigo, olive, brown; two of them lighter on dark paper.
-LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#332288", "#999933", "#7F4F24")
-DARK = ("#3A9BDC", "#E8743B", "#1DB88A", "#DE8FBB", "#E69F00", "#7CC7F2", "#C2578C", "#9A8CF0", "#B5B54A", "#B98A5E")
-GREY = {"light": "#A7ADB4", "dark": "#6B737C"}
-ONE = {"light": "#0072B2", "dark": "#7CC7F2"}  # where there are no classes
 INCHES = 7.0
 SHADED = 60_000
 PIXELS = 1000  # of the shaded picture, along each axis
 LONGEST = 26  # letters of a class or a node
 
 
-def draw(drawn: Map, format: str, *, names: int, dark: bool = False) -> bytes:
+def draw(node_map: Map, format: str, *, names: int, dark: bool = False) -> bytes:
     """The picture as png or svg: the same bytes for the same map."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    from graphrefine.reports.drawing import INK, PAPER, plain
-
-    theme = "dark" if dark else "light"
-    ink, paper = INK[theme], PAPER[theme]
-    few = None if drawn.classes is None else drawn.classes.most_frequent(len(LIGHT) + 1)
-    style: dict[str, Any] = {"svg.hashsalt": "graphrefine", "svg.fonttype": "path", "font.size": 9, "text.color": ink}
-    with mpl.rc_context({**mpl.rcParamsDefault, **style, "savefig.facecolor": paper}):
-        legend = few is not None and len(few.names) > 0
-        figure = Figure(figsize=(INCHES + (1.9 if legend else 0), INCHES), dpi=140, layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = figure.subplots()
-        axes.set(xlim=(-1.04, 1.04), ylim=(-1.04, 1.04), aspect="equal", facecolor=paper)
+    theme = THEMES["dark" if dark else "light"]
+    classes = None if node_map.classes is None else node_map.classes.most_frequent(len(theme.classes) + 1)
+    with figure_style({"font.size": 9, "text.color": theme.ink, "savefig.facecolor": theme.paper}):
+        legend = classes is not None and len(classes.names) > 0
+        figure, axes = new_figure((INCHES + (1.9 if legend else 0), INCHES), dpi=140)
+        axes.set(xlim=(-1.04, 1.04), ylim=(-1.04, 1.04), aspect="equal", facecolor=theme.paper)
         axes.set_axis_off()
-        axes.set_title(plain(name_text(drawn.title, 80)), loc="left", fontsize=11, fontweight="bold")
-        _points(axes, drawn, few, theme)
-        if few is not None and legend:
-            _legend(axes, few, theme)
-        _names(axes, drawn, few, names, ink, paper)
-        written = BytesIO()
-        figure.savefig(written, format=format, metadata={"Date": None} if format == "svg" else {"Software": None})
-    return written.getvalue()
+        axes.set_title(plain(name_text(node_map.title, 80)), loc="left", fontsize=11, fontweight="bold")
+        _draw_points(axes, node_map, classes, theme)
+        if classes is not None and legend:
+            _draw_legend(axes, classes, theme)
+        _write_names(axes, node_map, classes, hubs=names, theme=theme)
+        return encode(figure, format)
 
 
-def colours(classes: Classes | None, theme: str) -> list[str]:
+def _colours(classes: Classes | None, theme: Theme) -> list[str]:
     """The colour of each class, and that of points without one at the end."""
     if classes is None:
-        return [ONE[theme]]
-    palette = LIGHT if theme == "light" else DARK
-    taken = (palette[place] if place < len(palette) else GREY[theme] for place in range(len(classes.names)))
-    return [*taken, GREY[theme]]
+        return [theme.single]
+    beyond = max(len(classes.names) - len(theme.classes), 0)
+    return [*theme.classes[: len(classes.names)], *[theme.other] * (beyond + 1)]
 
 
-def _codes(drawn: Map, classes: Classes | None) -> NDArray[np.int32]:
-    """Which colour each point has."""
+def _codes(node_map: Map, classes: Classes | None) -> NDArray[np.int32]:
+    """The position of each point's colour among `_colours`."""
     if classes is None:
-        return np.zeros(len(drawn), np.int32)
+        return np.zeros(len(node_map), np.int32)
     return np.where(classes.codes < 0, np.int32(len(classes.names)), classes.codes)
 
 
-def _points(axes: Axes, drawn: Map, classes: Classes | None, theme: str) -> None:
-    codes, tones = _codes(drawn, classes), colours(classes, theme)
-    if len(drawn) > SHADED:
-        image = shaded(drawn.coordinates, codes, tones, PIXELS)
+def _draw_points(axes: Axes, node_map: Map, classes: Classes | None, theme: Theme) -> None:
+    codes, colours = _codes(node_map, classes), _colours(classes, theme)
+    if len(node_map) > SHADED:
+        image = shade(node_map.coordinates, codes, colours, PIXELS)
         axes.imshow(image, extent=(-1.02, 1.02, -1.02, 1.02), origin="lower", interpolation="antialiased", zorder=1)
         return
-    size = float(np.clip(30_000 / max(len(drawn), 1), 1.4, 26))
-    order = _shuffled(codes, len(tones))
-    points = drawn.coordinates[order]
+    size = float(np.clip(30_000 / max(len(node_map), 1), 1.4, 26))
+    order = _drawing_order(codes, without=len(colours) - 1)
+    points = node_map.coordinates[order]
     axes.scatter(
-        points[:, 0], points[:, 1], s=size, c=np.asarray(tones)[codes[order]], linewidths=0,
-        alpha=0.85 if len(drawn) < 5000 else 0.65, rasterized=len(drawn) > 2000, zorder=1,
+        points[:, 0], points[:, 1], s=size, c=np.asarray(colours)[codes[order]], linewidths=0,
+        alpha=0.85 if len(node_map) < 5000 else 0.65, rasterized=len(node_map) > 2000, zorder=1,
     )  # fmt: skip
 
 
-def _shuffled(codes: NDArray[np.int32], many: int) -> NDArray[np.int64]:
+def _drawing_order(codes: NDArray[np.int32], *, without: int) -> NDArray[np.int64]:
     """Points without a class first, so that they lie below; the others mixed, so that no class hides another."""
-    mixed = np.random.default_rng(0).permutation(len(codes))
-    return mixed[np.argsort(codes[mixed] != many - 1, kind="stable")]
+    order = np.random.default_rng(0).permutation(len(codes))
+    return order[np.argsort(codes[order] != without, kind="stable")]
 
 
-def shaded(points: NDArray[np.float32], codes: NDArray[np.int32], tones: list[str], pixels: int) -> NDArray[np.float64]:
-    """Pixels in the mean colour of their points, the more opaque the more there are.  # (pixels, pixels, 4)."""
+def shade(
+    points: NDArray[np.float32], codes: NDArray[np.int32], colours: list[str], pixels: int
+) -> NDArray[np.float64]:
+    """Pixels in the mean colour of their points; the more points, the more opaque.  # (pixels, pixels, 4)."""
     from matplotlib.colors import to_rgb
 
     across, up = ((points[:, axis] + 1.02) / 2.04 * pixels for axis in (0, 1))
     at = np.clip(up.astype(np.int64), 0, pixels - 1) * pixels + np.clip(across.astype(np.int64), 0, pixels - 1)
-    rgb = np.array([to_rgb(tone) for tone in tones])[codes]
+    rgb = np.array([to_rgb(colour) for colour in colours])[codes]
     counts = np.bincount(at, minlength=pixels**2).astype(np.float64)
     image = np.zeros((pixels**2, 4))
     for channel in range(3):
@@ -114,47 +100,41 @@ def shaded(points: NDArray[np.float32], codes: NDArray[np.int32], tones: list[st
     return image.reshape(pixels, pixels, 4)
 
 
-def _legend(axes: Axes, classes: Classes, theme: str) -> None:
+def _draw_legend(axes: Axes, classes: Classes, theme: Theme) -> None:
     from matplotlib.lines import Line2D
 
-    from graphrefine.reports.drawing import plain
-
-    lines = []
-    for tone, name, count in zip(colours(classes, theme)[:-1], classes.names, classes.counts, strict=True):
-        text = f"{plain(name_text(name, LONGEST))}  {count:,}"
-        lines.append(Line2D([], [], color=tone, marker="o", linestyle="", markersize=7, label=text))
     missing = int((classes.codes < 0).sum())
-    if missing:
-        text = f"no label  {missing:,}"
-        lines.append(Line2D([], [], color=GREY[theme], marker="o", linestyle="", markersize=7, label=text))
-    axes.legend(handles=lines, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, handletextpad=0.3)
+    rows = [*zip(classes.names, classes.counts, _colours(classes, theme), strict=False)]
+    rows += [("no label", missing, theme.other)] * bool(missing)
+    entries = []
+    for name, count, colour in rows:
+        text = f"{plain(name_text(name, LONGEST))}  {count:,}"
+        entries.append(Line2D([], [], color=colour, marker="o", linestyle="", markersize=7, label=text))
+    axes.legend(handles=entries, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, handletextpad=0.3)
 
 
-def _names(axes: Axes, drawn: Map, classes: Classes | None, hubs: int, ink: str, paper: str) -> None:
+def _write_names(axes: Axes, node_map: Map, classes: Classes | None, *, hubs: int, theme: Theme) -> None:
     """The names of classes at their densest places, and of hubs beside their points, all clear of each other."""
     from matplotlib.patheffects import withStroke
 
-    from graphrefine.mapping.labelling import densest, free_places, hub_rows
-    from graphrefine.reports.drawing import label_points, plain
-
-    halo = [withStroke(linewidth=3, foreground=paper)]
-    clear: list[tuple[float, float]] = []
+    halo = [withStroke(linewidth=3, foreground=theme.paper)]
+    name_points: list[tuple[float, float]] = []
     if classes is not None:
-        named = [at for at, name in enumerate(classes.names) if name != OTHER or at < len(classes.names) - 1]
-        texts = [plain(name_text(classes.names[at], LONGEST)) for at in named]
-        wanted = [densest(drawn.coordinates[classes.codes == at]) for at in named]
-        for text, (x, y), box in free_places(axes, texts, wanted, size=11):
+        codes = [code for code, name in enumerate(classes.names) if name != OTHER or code < len(classes.names) - 1]
+        texts = [plain(name_text(classes.names[code], LONGEST)) for code in codes]
+        centres = [densest(node_map.coordinates[classes.codes == code]) for code in codes]
+        for text, (x, y), box in free_places(axes, texts, centres, size=11):
             axes.text(
-                x, y, text, fontsize=11, fontweight="bold", color=ink, ha="center", va="center", zorder=4,
+                x, y, text, fontsize=11, fontweight="bold", color=theme.ink, ha="center", va="center", zorder=4,
                 path_effects=halo,
             ).set_in_layout(False)  # fmt: skip
-            clear += box
-    rows = hub_rows(drawn, hubs)
+            name_points += box
+    rows = hub_rows(node_map, hubs)
     if len(rows):
         before = len(axes.texts)
-        points = drawn.coordinates[rows]
-        texts = [name_text(drawn.names[row], LONGEST) for row in rows]
-        axes.scatter(points[:, 0], points[:, 1], s=14, facecolors="none", edgecolors=ink, linewidths=0.8, zorder=3)
-        label_points(axes, points[:, 0].tolist(), points[:, 1].tolist(), texts, clear_of=clear)
-        for written in axes.texts[before:]:
-            written.set(color=ink, path_effects=halo, zorder=5)
+        x, y = node_map.coordinates[rows].T
+        texts = [name_text(node_map.names[row], LONGEST) for row in rows]
+        axes.scatter(x, y, s=14, facecolors="none", edgecolors=theme.ink, linewidths=0.8, zorder=3)
+        label_points(axes, x.tolist(), y.tolist(), texts, clear_of=name_points)
+        for label in axes.texts[before:]:
+            label.set(color=theme.ink, path_effects=halo, zorder=5)

@@ -1,4 +1,4 @@
-"""Where names stand on a map: classes where they are densest, hubs that are not all in one place."""
+"""Places of names on a map: classes where they are densest, hubs that are not all in one place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Place = tuple[float, float]
 
 
 def densest(points: NDArray[np.float32]) -> Place:
-    """Where most points lie together, over distances that a name covers: the middle of a cell of a grid over [-1, 1].
+    """The densest place, over distances that a name covers: the middle of a cell of a grid over [-1, 1].
 
     Examples
     --------
@@ -39,29 +39,30 @@ def densest(points: NDArray[np.float32]) -> Place:
     return (column + 0.5) / CELLS * 2 - 1, (row + 0.5) / CELLS * 2 - 1
 
 
-def hub_rows(drawn: Map, many: int) -> NDArray[np.int64]:
-    """The nodes with the most neighbours, passing over those close to one that is named already."""
-    if drawn.degrees is None or many < 1 or not len(drawn):
+def hub_rows(node_map: Map, count: int) -> NDArray[np.int64]:
+    """The nodes with the most neighbours, passing over those close to one before them."""
+    degrees, coordinates = node_map.degrees, node_map.coordinates
+    if degrees is None or count < 1 or not len(node_map):
         return np.zeros(0, np.int64)
-    chosen: list[int] = []
-    for row in np.argsort(-np.asarray(drawn.degrees), kind="stable")[: 20 * many].tolist():
-        apart = np.abs(drawn.coordinates[chosen] - drawn.coordinates[row]).max(axis=1) if chosen else np.ones(1)
-        if drawn.degrees[row] > 0 and apart.min() > APART:
-            chosen.append(row)
-        if len(chosen) == many:
+    hubs: list[int] = []
+    for row in np.argsort(-np.asarray(degrees), kind="stable")[: 20 * count].tolist():
+        distances = np.abs(coordinates[hubs] - coordinates[row]).max(axis=1) if hubs else np.ones(1)
+        if degrees[row] > 0 and distances.min() > APART:
+            hubs.append(row)
+        if len(hubs) == count:
             break
-    return np.array(chosen, np.int64)
+    return np.array(hubs, np.int64)
 
 
 def free_places(
-    axes: Axes, texts: Sequence[str], wanted: Sequence[Place], *, size: int
+    axes: Axes, texts: Sequence[str], places: Sequence[Place], *, size: int
 ) -> Iterator[tuple[str, Place, list[Place]]]:
-    """Each text, where its middle can stand without covering one before it, and points all over its box."""
+    """Each text, its middle near its place and clear of the texts before it, and points all over its box."""
     figure: Any = axes.get_figure()
     figure.draw_without_rendering()  # so that the layout is settled
     back = axes.transData.inverted()
-    taken: list[tuple[float, float, float, float]] = []
-    for text, place in zip(texts, wanted, strict=True):
+    earlier: list[tuple[float, float, float, float]] = []
+    for text, place in zip(texts, places, strict=True):
         trial = axes.text(0, 0, text, fontsize=size, fontweight="bold")
         extent = trial.get_window_extent(figure.canvas.get_renderer())
         trial.remove()
@@ -71,14 +72,14 @@ def free_places(
         x = min(max(x, left + width), right - width)
         lines = sorted(range(-STEPS, STEPS + 1), key=abs)
         boxes = [(x - width, y + 2 * n * height - height, x + width, y + 2 * n * height + height) for n in lines]
-        box = min(boxes, key=lambda box: sum(_common(box, other) for other in taken))
-        taken.append(box)
+        box = min(boxes, key=lambda box: sum(_overlap(box, other) for other in earlier))
+        earlier.append(box)
         across, up = np.meshgrid(np.linspace(box[0], box[2], 9), np.linspace(box[1], box[3], 3))
         over = back.transform(np.stack([across.ravel(), up.ravel()], axis=1)).tolist()
         middle = back.transform(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)).tolist()
         yield text, (middle[0], middle[1]), [(a, b) for a, b in over]
 
 
-def _common(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float:
+def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float:
     width, height = (min(one[at + 2], other[at + 2]) - max(one[at], other[at]) for at in (0, 1))
     return max(width, 0.0) * max(height, 0.0)

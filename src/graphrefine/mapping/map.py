@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.files import check_writable, replacing
 from graphrefine.lookup import shown
-from graphrefine.mapping.classes import Classes, classes_of
+from graphrefine.mapping.classes import Classes, assign_classes
 from graphrefine.mapping.keeping import kept_layout
 
 if TYPE_CHECKING:
@@ -123,9 +123,9 @@ class Map:
 
             return lambda path: write_table(self, path, threads=threads)
         if suffix == ".html":
-            from graphrefine.mapping.page import as_page
+            from graphrefine.mapping.page import render_page
 
-            return lambda path: path.write_text(as_page(self), encoding="utf-8", errors="replace")
+            return lambda path: path.write_text(render_page(self), encoding="utf-8", errors="replace")
         from graphrefine.mapping.drawing import draw
 
         return lambda path: path.write_bytes(draw(self, suffix[1:], names=names, dark=dark))
@@ -164,7 +164,7 @@ def map_of(
     """The map of an embedding; see `graphrefine.Embedding.map`."""
     if labels is not None and not len(embedding):
         raise InputError("the embedding is empty, so there is nothing that labels could be of")
-    classes = None if labels is None else classes_of(labels, embedding.names)
+    classes = None if labels is None else assign_classes(labels, embedding.names)
     kept = kept_layout(embedding, method, seed=seed, threads=threads, watch=watch)
     if title is None:
         many = f"{len(embedding):,} node{'s' if len(embedding) != 1 else ''}"

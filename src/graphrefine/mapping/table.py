@@ -2,7 +2,7 @@
 
 ``embedding-atlas map.parquet --x x --y y --neighbors neighbors --text id`` shows it.
 
-A row for each node: ``id`` its name, ``x`` and ``y``, ``label`` its class and ``degree`` where they are known, and
+A row for each node: ``id`` its name, ``x`` and ``y``, ``label`` its class and ``degree`` if the map has them, and
 ``neighbors``, a struct of ``ids``, which are rows counted from 0, and ``distances``, 1 minus the cosine, nearest first.
 Rows without neighbours, as those of zero vectors, have -1.
 """
@@ -25,35 +25,35 @@ if TYPE_CHECKING:
 FARTHEST = 2.0  # the largest distance: beside -1
 
 
-def write_table(drawn: Map, path: Path, *, threads: int | None = None) -> None:
+def write_table(node_map: Map, path: Path, *, threads: int | None = None) -> None:
     """Write the map as parquet."""
     import pyarrow as pa
     from pyarrow import parquet
 
     columns: dict[str, Any] = {
-        "id": pa.array(_texts(drawn.names)),
-        "x": pa.array(drawn.coordinates[:, 0]),
-        "y": pa.array(drawn.coordinates[:, 1]),
+        "id": pa.array(_texts(node_map.names)),
+        "x": pa.array(node_map.coordinates[:, 0]),
+        "y": pa.array(node_map.coordinates[:, 1]),
     }
-    if drawn.classes is not None:
-        codes = pa.array(drawn.classes.codes, mask=drawn.classes.codes < 0)
-        classes = pa.array([*drawn.classes.names], pa.string())
+    if node_map.classes is not None:
+        codes = pa.array(node_map.classes.codes, mask=node_map.classes.codes < 0)
+        classes = pa.array([*node_map.classes.names], pa.string())
         columns["label"] = pa.DictionaryArray.from_arrays(codes, classes).cast(pa.string())
-    if drawn.degrees is not None:
-        columns["degree"] = pa.array(np.asarray(drawn.degrees))
-    if drawn.vectors is not None:
-        columns["neighbors"] = _neighbours(drawn.vectors, usable_threads(threads))
+    if node_map.degrees is not None:
+        columns["degree"] = pa.array(np.asarray(node_map.degrees))
+    if node_map.vectors is not None:
+        columns["neighbors"] = _neighbor_lists(node_map.vectors, usable_threads(threads))
     parquet.write_table(pa.table(columns), path, compression="zstd")
 
 
 def _texts(names: NDArray[Any]) -> Any:
-    """Names as Arrow takes them: what was not valid UTF-8 in its file with a replacement sign."""
+    """Names as Arrow takes them: bytes that were not UTF-8 become a replacement sign."""
     if names.dtype != object:
         return names
     return [name.encode("utf-8", "replace").decode() for name in names.tolist()]
 
 
-def _neighbours(vectors: NDArray[np.float32], threads: int) -> Any:
+def _neighbor_lists(vectors: NDArray[np.float32], threads: int) -> Any:
     import pyarrow as pa
 
     points = np.flatnonzero(vectors.any(axis=1))

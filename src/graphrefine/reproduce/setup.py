@@ -109,7 +109,7 @@ class Setup:
 
 @cache
 def _machine() -> str:
-    from graphrefine.reports.machine import machine
+    from graphrefine.visuals.machine import machine
 
     facts = machine()
     return f"{facts['cpu']}, {facts['cores']} cores"

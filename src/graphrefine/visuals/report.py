@@ -1,4 +1,4 @@
-"""What a report is made of: sections with text, tables and plots. How they look is decided elsewhere."""
+"""Parts of a report: sections with text, tables and plots. `report_pages` decides their looks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Mark = Literal["", "good", "bad", "missing"]
-SIGNS: dict[Mark, str] = {"": "", "good": " ✓", "bad": " ✗", "missing": ""}  # colour alone is not for everybody
-NOTHING = "–"  # noqa: RUF001  what stands in an empty cell
+SIGNS: dict[Mark, str] = {"": "", "good": " ✓", "bad": " ✗", "missing": ""}
+NOTHING = "–"  # noqa: RUF001  the text of an empty cell
 _NUMBER = re.compile(r"[+\-−<>~≈±]*\s*[\d.,]+\s*(%|x|×|ms|s|min|[kMGT]?B)?(\s*±\s*[\d.]+)?( \d+ s)?")  # noqa: RUF001
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table with something to say about it: good, bad, or missing.
+    """A cell of a table, with a mark: good, bad, or missing.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """What is shown."""
+        """The value in words."""
         if self.value is None or self.value != self.value:  # NaN alone differs from itself
             return NOTHING
         if isinstance(self.value, str):
@@ -45,12 +45,17 @@ class Cell:
         """Whether it reads as a number, and so stands to the right."""
         return not isinstance(self.value, str) or bool(_NUMBER.fullmatch(self.value))
 
+    @property
+    def sign(self) -> str:
+        """The mark as a character, as colour alone is not for everybody."""
+        return SIGNS[self.mark]
+
 
 CellLike = Cell | str | float | None
 
 
 def as_cell(value: CellLike) -> Cell:
-    """A cell, whatever was given; nothing at all is missing."""
+    """A cell of any value; None is missing."""
     if isinstance(value, Cell):
         return value
     return Cell(value, "missing" if value is None else "")
@@ -58,7 +63,7 @@ def as_cell(value: CellLike) -> Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows below a header. A cell is text, a number, None (nothing known) or a `Cell`."""
+    """Rows below a header. A cell is text, a number, None (no value) or a `Cell`."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[CellLike]]
@@ -73,11 +78,11 @@ class Table:
         """The rows, every cell a `Cell`."""
         return [[as_cell(value) for value in row] for row in self.rows]
 
-    def to_the_right(self) -> list[bool]:
-        """For each column, whether all that stands in it is numbers."""
+    def numeric_columns(self) -> list[bool]:
+        """Whether all cells of a column are numbers, for each column."""
         columns = list(zip(*self.cells(), strict=True)) or [()] * len(self.header)
-        known = [[cell for cell in column if cell.mark != "missing"] for column in columns]
-        return [bool(cells) and all(cell.numeric for cell in cells) for cells in known]
+        present = [[cell for cell in column if cell.mark != "missing"] for column in columns]
+        return [bool(cells) and all(cell.numeric for cell in cells) for cells in present]
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report. ``kind`` and ``title`` are what tells it from another, so that none is overwritten by mistake."""
+    """A whole report. ``kind`` and ``title`` identify it, so that no other report is overwritten by mistake."""
 
     kind: str
     title: str
@@ -114,17 +119,17 @@ class Report:
 
     def __post_init__(self) -> None:
         names = [plot.name for plot in self.plots]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise InputError(f"two plots are called {twice[0]!r}; their files would be the same")
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise InputError(f"two plots are called {repeated[0]!r}; their files would be the same")
 
     @property
     def plots(self) -> list[Plot]:
-        """Those of all sections."""
+        """The plots of all sections."""
         return [plot for section in self.sections for plot in section.plots]
 
 
 def paragraphs(text: str) -> list[str]:
-    """Text in parts, where empty lines are."""
+    """Text in parts, split at empty lines."""
     parts = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
     return [part for part in parts if part]

@@ -1,31 +1,26 @@
-"""Plots drawn: for a light page and a dark one, the same bytes for the same figures.
-
-Colours are Okabe and Ito's, which people who see few colours can tell apart, less those that vanish on white or on
-black; markers differ as well.
-"""
+"""Plots by matplotlib, for a light page and a dark one: the same bytes for the same figures."""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from io import BytesIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphrefine.errors import MissingExtraError
+from graphrefine.visuals.colours import LEADER, SERIES, THEMES, ThemeName
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-    from graphrefine.reports.parts import Plot
+    from graphrefine.visuals.report import Plot
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 SIZE = (7.5, 4.8)  # inches
 LABEL_SIZE = 9  # points
-INK = {"light": "#1b1f24", "dark": "#e6edf3"}
-PAPER = {"light": "#ffffff", "dark": "#14181d"}  # of the page: see `page.STYLE`
-GRID = {"light": "#d9dee3", "dark": "#343b44"}
 
 
 class Picture(NamedTuple):
@@ -37,60 +32,76 @@ class Picture(NamedTuple):
 
 
 def can_draw() -> bool:
-    """Whether there is matplotlib."""
+    """Whether matplotlib is installed."""
     return importlib.util.find_spec("matplotlib") is not None
 
 
-def want_of_plots() -> str:
-    """What to say where plots had to be left out."""
+def missing_plots_note() -> str:
+    """The note of a report without plots."""
     return f"Plots were left out: {MissingExtraError('drawing', 'matplotlib', 'plot')}."
 
 
 def draw(plot: Plot) -> Picture:
     """Draw a plot in every form that a report needs."""
-    return Picture(_drawn(plot, "light", "png"), _drawn(plot, "light", "svg"), _drawn(plot, "dark", "svg"))
+    return Picture(_draw(plot, "light", "png"), _draw(plot, "light", "svg"), _draw(plot, "dark", "svg"))
 
 
-def _drawn(plot: Plot, theme: str, format: str) -> bytes:
+def _draw(plot: Plot, theme: ThemeName, format: str) -> bytes:
+    with figure_style(_plot_style(theme)):
+        figure, axes = new_figure(SIZE, dpi=150)
+        axes.set_title(plain(plot.title), loc="left", fontweight="bold", wrap=True)
+        plot.draw(axes)
+        return encode(figure, format)
+
+
+def figure_style(style: dict[str, Any]) -> AbstractContextManager[None]:
+    """Matplotlib's own defaults with these settings on top, whatever the user has set."""
     import matplotlib as mpl
+
+    fixed = {"svg.hashsalt": "graphrefine", "svg.fonttype": "path"}
+    context: AbstractContextManager[None] = mpl.rc_context({**mpl.rcParamsDefault, **fixed, **style})
+    return context
+
+
+def new_figure(size: tuple[float, float], *, dpi: int) -> tuple[Figure, Axes]:
+    """A figure that no window shows, and its axes; `size` in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({**mpl.rcParamsDefault, **_style(theme)}):
-        figure = Figure(figsize=SIZE, dpi=150, layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = figure.subplots()
-        axes.set_title(plain(plot.title), loc="left", fontweight="bold", wrap=True)
-        plot.draw(axes)
-        written = BytesIO()
-        figure.savefig(written, format=format, metadata={"Date": None} if format == "svg" else {"Software": None})
-    return written.getvalue()
+    figure = Figure(figsize=size, dpi=dpi, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots()
 
 
-def _style(theme: str) -> dict[str, Any]:
+def encode(figure: Figure, format: str) -> bytes:
+    """A figure as png or svg, without a date or a version."""
+    picture = BytesIO()
+    figure.savefig(picture, format=format, metadata={"Date": None} if format == "svg" else {"Software": None})
+    return picture.getvalue()
+
+
+def _plot_style(name: ThemeName) -> dict[str, Any]:
     from cycler import cycler  # a package that matplotlib itself is built on
 
-    ink = INK[theme]
+    theme = THEMES[name]
     return {
-        "svg.hashsalt": "graphrefine",
-        "svg.fonttype": "path",
         "font.size": 10,
         "axes.titlesize": 11,
         "axes.spines.top": False,
         "axes.spines.right": False,
         "axes.grid": True,
         "axes.axisbelow": True,
-        "axes.prop_cycle": cycler(color=PALETTE),
-        "grid.color": GRID[theme],
+        "axes.prop_cycle": cycler(color=SERIES),
+        "grid.color": theme.grid,
         "grid.linewidth": 0.6,
         "legend.frameon": False,
-        **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), PAPER[theme]),
-        **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), ink),
+        **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), theme.paper),
+        **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), theme.ink),
     }
 
 
 def plain(text: str) -> str:
-    r"""Text in which matplotlib finds no formula.
+    r"""Text in which matplotlib sees no formula.
 
     Examples
     --------
@@ -108,8 +119,8 @@ def log_seconds(axes: Axes, label: str = "seconds") -> None:
     axes.set_xlabel(label)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} s"))
     low, high = axes.get_xlim()
-    wider = max(10 * low / high, 1) ** 0.5
-    axes.set_xlim(low / wider, high * wider)
+    factor = max(10 * low / high, 1) ** 0.5
+    axes.set_xlim(low / factor, high * factor)
     if high / low < 50:  # powers of ten alone would be a tick or two
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -117,10 +128,10 @@ def log_seconds(axes: Axes, label: str = "seconds") -> None:
 
 def style_of(place: int) -> dict[str, Any]:
     """Colour and marker of the series at a place; no two of the first thirty are the same."""
-    return {"color": PALETTE[place % len(PALETTE)], "marker": MARKERS[place % len(MARKERS)]}
+    return {"color": SERIES[place % len(SERIES)], "marker": MARKERS[place % len(MARKERS)]}
 
 
-# Where a label may stand beside its point: to the right first, then farther and farther round it.
+# Places of a label beside its point: to the right first, then farther and farther round it.
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _DISTANCES = (6, 14, 24, 36, 50)  # in points
 
@@ -146,14 +157,14 @@ def label_points(
     *,
     clear_of: Sequence[tuple[float, float]] = (),
 ) -> None:
-    """Write each text beside its point, where it covers neither another text nor a point, as far as there is room.
+    """Write each text beside its point, clear of other texts and points as far as there is room.
 
-    Call it last: what is drawn afterwards may move the axes.
+    Call it last: later drawing may move the axes.
 
     Parameters
     ----------
     axes, x, y, texts
-        Where, and what.
+        The points, and the text of each.
     clear_of
         Further points that no text should cover, such as those of `path_points`.
     """
@@ -161,14 +172,14 @@ def label_points(
     figure.draw_without_rendering()  # so that the layout is settled
     dots = axes.transData.transform([*zip(x, y, strict=True), *clear_of]).tolist()
     frame = _Box(*axes.get_window_extent().extents)
-    taken = [_Box(px - 6, py - 6, px + 6, py + 6) for px, py in dots[: len(texts)]]
-    taken += [_Box(px - 2, py - 2, px + 2, py + 2) for px, py in dots[len(texts) :]]
+    boxes = [_Box(px - 6, py - 6, px + 6, py + 6) for px, py in dots[: len(texts)]]
+    boxes += [_Box(px - 2, py - 2, px + 2, py + 2) for px, py in dots[len(texts) :]]
     for place, text in enumerate(texts):
         size = _size(axes, plain(text))
-        others = [*taken[:place], *taken[place + 1 :]]
+        others = [*boxes[:place], *boxes[place + 1 :]]
         spot = min(_spots(dots[place], size, figure.dpi / 72), key=lambda spot: _cost(spot, others, frame))
         _write(axes, plain(text), (x[place], y[place]), spot)
-        taken.append(spot.box)
+        boxes.append(spot.box)
 
 
 class _Box(NamedTuple):
@@ -180,14 +191,14 @@ class _Box(NamedTuple):
     top: float
 
     def common(self, other: _Box) -> float:
-        """The area that two have in common."""
+        """The area of the overlap with another box."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.top, other.top) - max(self.bottom, other.bottom)
         return max(width, 0.0) * max(height, 0.0)
 
 
 class _Spot(NamedTuple):
-    """Where a label could stand."""
+    """A place for a label."""
 
     side: tuple[int, int]
     distance: float  # in points
@@ -224,7 +235,7 @@ def _cost(spot: _Spot, others: Sequence[_Box], frame: _Box) -> tuple[float, floa
 def _write(axes: Axes, text: str, point: tuple[float, float], spot: _Spot) -> None:
     across, up = spot.side
     reach = spot.distance / (1.4 if all(spot.side) else 1)
-    line = {"arrowstyle": "-", "color": "#8a949e", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 3}
+    line = {"arrowstyle": "-", "color": LEADER, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 3}
     axes.annotate(
         text,
         point,

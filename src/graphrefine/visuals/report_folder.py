@@ -17,18 +17,16 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphrefine.console import json_text
 from graphrefine.errors import OutputError
-from graphrefine.files import check_writable, replacing, replacing_folder
-from graphrefine.reports.drawing import Picture, can_draw, draw, want_of_plots
-from graphrefine.reports.machine import provenance
-from graphrefine.reports.markdown import as_markdown
-from graphrefine.reports.page import as_page
-from graphrefine.reports.parts import Report
+from graphrefine.files import check_writable, json_text, replacing, replacing_folder
+from graphrefine.visuals.machine import provenance
+from graphrefine.visuals.plots import Picture, can_draw, draw, missing_plots_note
+from graphrefine.visuals.report import Report
+from graphrefine.visuals.report_pages import render_html, render_markdown
 
 RESULTS = "results.json"
 OURS = {"report.html", "report.md", RESULTS, "plots"}
-CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini"}  # what systems leave behind where somebody has looked
+CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini"}  # files that systems leave in folders
 
 FilePath = str | os.PathLike[str]
 
@@ -36,7 +34,7 @@ FilePath = str | os.PathLike[str]
 def check_report_folder(
     folder: FilePath, *, kind: str, identity: str, beside: Collection[str] = ()
 ) -> dict[str, Any] | None:
-    """Find out before the work whether a report can be written.
+    """Check before the work that a report can be written.
 
     Parameters
     ----------
@@ -55,10 +53,10 @@ def check_report_folder(
     Raises
     ------
     OutputError
-        Where it cannot be written, or where something else would be lost.
+        If it cannot be written, or other files would be lost.
     """
     target = check_writable(folder, folder=True, replaceable=lambda place: _check_same(place, kind, identity, beside))
-    return _results(target)
+    return _read_results(target)
 
 
 def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *, beside: Collection[str] = ()) -> None:
@@ -69,16 +67,16 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
     folder : path
         See `check_report_folder`.
     report : Report
-        What people read. Without matplotlib its plots are left out, and the pages say so.
+        The pages for people. Without matplotlib its plots are left out, and the pages say so.
     results : mapping
-        What programs read; ``kind``, ``title``, ``version``, ``machine``, ``command`` and ``date`` are added.
+        The figures for programs; ``kind``, ``title``, ``version``, ``machine``, ``command`` and ``date`` are added.
     beside : collection of str
         See `check_report_folder`.
 
     Examples
     --------
     >>> import tempfile
-    >>> from graphrefine.reports import Section, Table
+    >>> from graphrefine.visuals import Section, Table
     >>> folder = Path(tempfile.mkdtemp()) / "report"
     >>> table = Table(["node", "degree"], [["ann", 2], ["bob", 1]])
     >>> write_report(folder, Report("example", "Two nodes", [Section("Degrees", tables=[table])]), {"sum": 3})
@@ -89,11 +87,11 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
     """
     facts = provenance()
     pictures = {plot.name: draw(plot) for plot in report.plots} if can_draw() else {}
-    note = want_of_plots() if report.plots and not pictures else ""
+    note = missing_plots_note() if report.plots and not pictures else ""
     texts = {
-        "report.html": as_page(report, facts, pictures=pictures, note=note),
-        "report.md": as_markdown(report, facts, pictures=pictures, note=note),
-        RESULTS: _as_json(report.kind, report.title, facts, results),
+        "report.html": render_html(report, facts, pictures=pictures, note=note),
+        "report.md": render_markdown(report, facts, pictures=pictures, note=note),
+        RESULTS: _results_text(report.kind, report.title, facts, results),
     }
     try:
         replaceable = lambda place: _check_same(place, report.kind, report.title, beside)
@@ -101,9 +99,9 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
             for name, text in texts.items():
                 (hidden / name).write_text(text, encoding="utf-8")
             _write_pictures(hidden / "plots", pictures)
-            for kept in (Path(folder) / name for name in beside):
-                if kept.is_dir():
-                    shutil.copytree(kept, hidden / kept.name)
+            for neighbor in (Path(folder) / name for name in beside):
+                if neighbor.is_dir():
+                    shutil.copytree(neighbor, hidden / neighbor.name)
     except OSError as error:
         raise _as_output_error(folder, error) from error
 
@@ -111,13 +109,13 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
 def save_results(
     folder: FilePath, results: Mapping[str, Any], *, kind: str, title: str, beside: Collection[str] = ()
 ) -> None:
-    """Write ``results.json`` alone, so that a long run which is cut short keeps what it has found so far."""
+    """Write ``results.json`` alone, so that a long run that is cut short keeps its figures so far."""
     try:
         same = lambda place: _check_same(place, kind, title, beside)
         target = check_writable(folder, folder=True, replaceable=same)
         target.mkdir(exist_ok=True)
         with replacing(target / RESULTS) as hidden:
-            hidden.write_text(_as_json(kind, title, provenance(), results), encoding="utf-8")
+            hidden.write_text(_results_text(kind, title, provenance(), results), encoding="utf-8")
     except OSError as error:
         raise _as_output_error(folder, error) from error
 
@@ -129,7 +127,7 @@ def _write_pictures(folder: Path, pictures: Mapping[str, Picture]) -> None:
         (folder / f"{name}.svg").write_bytes(picture.svg)
 
 
-def _as_json(kind: str, title: str, facts: Mapping[str, Any], results: Mapping[str, Any]) -> str:
+def _results_text(kind: str, title: str, facts: Mapping[str, Any], results: Mapping[str, Any]) -> str:
     return json_text({"kind": kind, "title": title, **facts, **results}) + "\n"
 
 
@@ -141,32 +139,32 @@ def _as_output_error(folder: FilePath, error: OSError) -> OutputError:
 
 def _check_same(folder: Path, kind: str, title: str, beside: Collection[str] = ()) -> None:
     """Refuse a folder with anything in it but an earlier version of this report."""
-    there = {path.name for path in folder.iterdir() if not _passing(path.name)}
-    if not there:
+    names = {path.name for path in folder.iterdir() if not _is_clutter(path.name)}
+    if not names:
         return
     plots = folder / "plots"
-    within = {path.name for path in plots.iterdir()} - CLUTTER if plots.is_dir() else set()
-    strange = sorted(there - OURS - set(beside))
-    strange += sorted(name for name in within if not name.endswith((".png", ".svg")))
-    if strange:
-        raise OutputError(f"{folder}: holds {strange[0]!r}, which is no part of a report; choose another folder")
-    old = _results(folder)
+    plot_names = {path.name for path in plots.iterdir()} - CLUTTER if plots.is_dir() else set()
+    foreign = sorted(names - OURS - set(beside))
+    foreign += sorted(name for name in plot_names if not name.endswith((".png", ".svg")))
+    if foreign:
+        raise OutputError(f"{folder}: holds {foreign[0]!r}, which is no part of a report; choose another folder")
+    old = _read_results(folder)
     if old is None:
         raise OutputError(f"{folder}: holds no report that could be updated; choose another folder")
     if (old["kind"], old["title"]) != (kind, title):
         raise OutputError(f"{folder}: holds another report ({old['title']!r}); choose another folder or remove it")
 
 
-def _passing(name: str) -> bool:
-    """Whether a file is no loss: clutter, or what a killed run was writing."""
+def _is_clutter(name: str) -> bool:
+    """Whether a file is no loss: one of the system's, or the unfinished file of a killed run."""
     return name in CLUTTER or name.startswith(f".{RESULTS}.graphrefine-")
 
 
-def _results(folder: Path) -> dict[str, Any] | None:
-    """What ``results.json`` holds, if it is a report's."""
+def _read_results(folder: Path) -> dict[str, Any] | None:
+    """The content of ``results.json``, if it is a report's."""
     try:
-        found = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
+        results = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    known = isinstance(found, dict) and isinstance(found.get("kind"), str) and isinstance(found.get("title"), str)
-    return found if known else None
+    is_report = isinstance(results, dict) and all(isinstance(results.get(key), str) for key in ("kind", "title"))
+    return results if is_report else None

@@ -1,4 +1,4 @@
-"""What stands beside every figure that is published: the machine, the versions, the command, the date."""
+"""Provenance of a published figure: the machine, the versions, the command, the date."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def provenance() -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures depend on. Nothing that names the machine or its user.
+    """Hardware and software that figures depend on. No name of the machine or its user.
 
     Examples
     --------
@@ -44,12 +44,12 @@ def machine() -> dict[str, Any]:
     }
 
 
-def in_words(facts: dict[str, Any]) -> str:
+def describe_machine(facts: dict[str, Any]) -> str:
     """The machine in a line.
 
     Examples
     --------
-    >>> in_words({"cpu": "Z80", "cores": 1, "memory_gb": None, "os": "CP/M", "python": "3.11", "numpy": None})
+    >>> describe_machine({"cpu": "Z80", "cores": 1, "memory_gb": None, "os": "CP/M", "python": "3.11", "numpy": None})
     'Z80, 1 core, CP/M; python 3.11'
     """
     cores, memory = facts["cores"], facts["memory_gb"]
@@ -59,7 +59,7 @@ def in_words(facts: dict[str, Any]) -> str:
 
 
 def command() -> str | None:
-    """What was typed, if the program was run as a command; of files elsewhere on the machine, the name alone."""
+    """The command line, if the program was run as one; of files elsewhere on the machine, the name alone."""
     if not re.search(r"graphrefine|__main__\.py$|cli\.py$", sys.argv[0]):
         return None
     words = (re.sub(r"^(-{1,2}[\w-]+=|-\w)?([/~]|[A-Za-z]:[\\/]).*?([^/\\]+)[/\\]*$", r"\1\3", w) for w in sys.argv[1:])

@@ -7,13 +7,13 @@
   const places = new Uint16Array(bytes(data.places).buffer);
   const codes = data.codes ? bytes(data.codes) : new Uint8Array(count).fill(NONE);
   const canvas = document.getElementById("map"), context = canvas.getContext("2d");
-  const tip = document.getElementById("tip"), told = document.getElementById("told");
+  const tip = document.getElementById("tip"), status = document.getElementById("status");
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const shown = new Array(256).fill(true);
+  const visible = new Array(256).fill(true);
   const view = { x: 0.5, y: 0.5, zoom: 1 };
-  let chosen = -1, waiting = false, pixels = null;
+  let selected = -1, waiting = false, pixels = null;
 
-  // Points by cell of a grid, so that the nearest to the pointer is found without looking at all.
+  // Points by cell of a grid, so that the search for the one nearest to the pointer need not look at all.
   const cellOf = (i) => (places[2 * i + 1] >> 8) * CELLS + (places[2 * i] >> 8);
   const starts = new Uint32Array(CELLS * CELLS + 1), members = new Uint32Array(count);
   for (let i = 0; i < count; i++) starts[cellOf(i) + 1]++;
@@ -27,9 +27,9 @@
   const random = (below) => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % below;
   for (let i = 0; i < count; i++) order[i] = i;
   for (let i = count - 1; i > 0; i--) {
-    const j = random(i + 1), kept = order[i];
+    const j = random(i + 1), last = order[i];
     order[i] = order[j];
-    order[j] = kept;
+    order[j] = last;
   }
 
   const colour = (code) => {
@@ -64,7 +64,7 @@
     for (let pass = 0; pass < 2; pass++)
       for (let at = 0; at < count; at++) {
         const i = order[at], code = codes[i];
-        if ((code === NONE) !== (pass === 0) || !shown[code]) continue;
+        if ((code === NONE) !== (pass === 0) || !visible[code]) continue;
         const x = places[2 * i] * scale + dx | 0, y = dy - places[2 * i + 1] * scale | 0;
         if (x < -radius || y < -radius || x >= width + radius || y >= height + radius) continue;
         for (let down = -radius; down <= radius; down++) {
@@ -75,7 +75,7 @@
         }
       }
     context.putImageData(pixels, 0, 0);
-    if (chosen >= 0) ring(chosen, ratio);
+    if (selected >= 0) ring(selected, ratio);
   };
   const ring = (i, ratio) => {
     context.strokeStyle = getComputedStyle(document.body).color;
@@ -98,7 +98,7 @@
     for (let row = cell(py - reach); row <= cell(py + reach); row++)
       for (let at = starts[row * CELLS + cell(px - reach)]; at < starts[row * CELLS + cell(px + reach) + 1]; at++) {
         const i = members[at], a = places[2 * i] - px, b = places[2 * i + 1] - py;
-        if (a * a + b * b < least && shown[codes[i]]) {
+        if (a * a + b * b < least && visible[codes[i]]) {
           least = a * a + b * b;
           best = i;
         }
@@ -124,19 +124,19 @@
     redraw();
   };
 
-  const held = new Map();
+  const pointers = new Map();
   let moved = 0;
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
-    held.set(event.pointerId, [event.offsetX, event.offsetY]);
+    pointers.set(event.pointerId, [event.offsetX, event.offsetY]);
     moved = 0;
   });
   canvas.addEventListener("pointermove", (event) => {
-    const before = held.get(event.pointerId);
+    const before = pointers.get(event.pointerId);
     if (!before) return point(nearest(event.offsetX, event.offsetY), event.offsetX, event.offsetY);
     const ratio = window.devicePixelRatio || 1, dx = event.offsetX - before[0], dy = event.offsetY - before[1];
-    if (held.size === 2) {
-      const [one, other] = [...held.values()], fixed = one === before ? other : one;
+    if (pointers.size === 2) {
+      const [one, other] = [...pointers.values()], fixed = one === before ? other : one;
       const was = Math.hypot(before[0] - fixed[0], before[1] - fixed[1]);
       const is = Math.hypot(event.offsetX - fixed[0], event.offsetY - fixed[1]);
       zoom(is / Math.max(was, 1), fixed[0], fixed[1]);
@@ -145,12 +145,12 @@
       view.y += dy * ratio / side();
       moved += Math.abs(dx) + Math.abs(dy);
     }
-    held.set(event.pointerId, [event.offsetX, event.offsetY]);
+    pointers.set(event.pointerId, [event.offsetX, event.offsetY]);
     redraw();
   });
   const release = (event) => {
-    if (held.delete(event.pointerId) && moved < 4 && event.type === "pointerup")
-      choose(nearest(event.offsetX, event.offsetY), false);
+    if (pointers.delete(event.pointerId) && moved < 4 && event.type === "pointerup")
+      select(nearest(event.offsetX, event.offsetY), false);
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
@@ -179,9 +179,9 @@
     redraw();
   });
 
-  const choose = (i, centre) => {
-    chosen = i;
-    told.textContent = i < 0 ? "" : about(i);
+  const select = (i, centre) => {
+    selected = i;
+    status.textContent = i < 0 ? "" : about(i);
     if (i >= 0 && centre) {
       view.x = places[2 * i] / 65535;
       view.y = places[2 * i + 1] / 65535;
@@ -191,14 +191,14 @@
   };
   document.getElementById("find").addEventListener("submit", (event) => {
     event.preventDefault();
-    const wanted = document.getElementById("name").value.trim(), low = wanted.toLowerCase();
-    if (!wanted) return;
+    const query = document.getElementById("name").value.trim(), low = query.toLowerCase();
+    if (!query) return;
     const text = (name) => String(name).toLowerCase();
-    let found = names.findIndex((name) => String(name) === wanted);
-    if (found < 0) found = names.findIndex((name) => text(name).startsWith(low));
-    if (found < 0) found = names.findIndex((name) => text(name).includes(low));
-    choose(found, true);
-    if (found < 0) told.textContent = "no node is called " + wanted;
+    let row = names.findIndex((name) => String(name) === query);
+    if (row < 0) row = names.findIndex((name) => text(name).startsWith(low));
+    if (row < 0) row = names.findIndex((name) => text(name).includes(low));
+    select(row, true);
+    if (row < 0) status.textContent = "no node is called " + query;
   });
 
   const legend = document.getElementById("legend");
@@ -216,8 +216,8 @@
     parts[1].textContent = name;
     parts[2].textContent = many.toLocaleString("en");
     button.addEventListener("click", () => {
-      shown[code] = !shown[code];
-      button.setAttribute("aria-pressed", String(shown[code]));
+      visible[code] = !visible[code];
+      button.setAttribute("aria-pressed", String(visible[code]));
       redraw();
     });
     legend.appendChild(button);

@@ -1,0 +1,93 @@
+"""HTML and Markdown from the templates in ``templates/``: one environment, loaded at the first use.
+
+Whatever a template is given is escaped, unless it was made safe before: `as_json`, `asset`.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphrefine.visuals.colours import NEGATIVE, POSITIVE, THEMES
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+FOLDER = Path(__file__).with_name("templates")
+LETTERS = 40  # of a name
+
+
+def render(template: str, **figures: Any) -> str:
+    """The text of a template, filled with figures.
+
+    Examples
+    --------
+    >>> page = render("graph.html", title="<b> & co.", lines=[], histogram=None, notes=["1 self-loop"])
+    >>> "&lt;b&gt; &amp; co." in page, "1 self-loop" in page, "<b>" in page
+    (True, True, False)
+    """
+    return _environment().get_template(template).render(figures)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals |= {"themes": THEMES, "positive": POSITIVE, "negative": NEGATIVE}
+    return environment
+
+
+def asset(name: str) -> Markup:
+    """A file of the folder of templates, as it is."""
+    from markupsafe import Markup
+
+    return Markup((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def as_json(figures: Any) -> Markup:
+    r"""Figures as JSON that cannot end the script in which they stand.
+
+    Examples
+    --------
+    >>> print(as_json(["</script>", 1]))
+    ["\u003c/script\u003e",1]
+    """
+    from markupsafe import Markup
+
+    text = json.dumps(figures, ensure_ascii=True, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def shorten(text: Any, letters: int = LETTERS) -> str:
+    """Text that fits a cell; characters that no encoder takes (halves of surrogate pairs) are replaced.
+
+    Examples
+    --------
+    >>> shorten("abcdef", 4), shorten(7)
+    ('abc…', '7')
+    """
+    whole = str(text)
+    short = whole if len(whole) <= letters else f"{whole[: letters - 1]}…"
+    return "".join(letter if letter.isprintable() else "�" for letter in short)
+
+
+def count_of(number: int, thing: str) -> str:
+    """A number of things in words.
+
+    Examples
+    --------
+    >>> count_of(1, "node"), count_of(1200, "edge")
+    ('1 node', '1,200 edges')
+    """
+    return f"{number:,} {thing}{'s' * (number != 1)}"

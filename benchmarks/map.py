@@ -31,8 +31,8 @@ from graphrefine.evaluate import read_labels
 from graphrefine.linalg import unit_rows
 from graphrefine.mapping import layout
 from graphrefine.mapping.classes import assign_classes
-from graphrefine.mapping.laying import placed
-from graphrefine.mapping.nearest import Near
+from graphrefine.mapping.laying import place_vectors
+from graphrefine.mapping.nearest import Neighbors
 from graphrefine.progress import Stages
 
 GRAPHS = "digits,blogcatalog,lastfm-asia,coauthor-cs,ppi,wikipedia-pos,amazon-photo,planetoid-pubmed"
@@ -52,7 +52,7 @@ def drawn(n: int, seed: int = 0) -> NDArray[np.float32]:
     return vectors
 
 
-def recall(vectors: NDArray[np.float32], near: Near) -> float:
+def recall(vectors: NDArray[np.float32], near: Neighbors) -> float:
     """The part of the true ten nearest that were found, on some points."""
     rng = np.random.default_rng(1)
     asked = rng.choice(len(vectors), min(ASKED, len(vectors)), replace=False)
@@ -70,7 +70,7 @@ def times(sizes: list[int], threads: int) -> bool:
     for n in sizes:
         vectors, stages = drawn(n), Stages()
         start, spent = perf_counter(), process_time()
-        _, found = placed(vectors, "clusters", seed=0, threads=threads, stages=stages)
+        _, found = place_vectors(vectors, "clusters", seed=0, threads=threads, stages=stages)
         clock, cpu = perf_counter() - start, process_time() - spent
         assert found is not None
         parts = ", ".join(f"{name} {each:.1f}" for name, each in stages.seconds.items())

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.kernels import kernels, plane, twin_layout
 from graphrefine.linalg import unit_rows
-from graphrefine.mapping import cells, choose, clusters, forces, framing, layout, nearest
+from graphrefine.mapping import cells, clusters, forces, framing, layout, nearest, resolve_method
 from graphrefine.mapping.clusters import phases
-from graphrefine.mapping.principal import principal
+from graphrefine.mapping.principal import project
 from graphrefine.progress import Stages
 from graphs import data_folder
 
@@ -119,7 +119,7 @@ def test_the_field_is_the_sum_over_all_pairs_the_better_the_finer_the_grid(monke
 
 def test_few_points_have_their_exact_neighbours() -> None:
     vectors, _ = groups(7, 60)
-    near = nearest.nearest(vectors, np.arange(420), count=5, stages=Stages())
+    near = nearest.find_nearest(vectors, np.arange(420), count=5, stages=Stages())
     cosines = unit_rows(vectors) @ unit_rows(vectors).T
     np.fill_diagonal(cosines, -2)
     np.testing.assert_allclose(near.cosines, -np.sort(-cosines, axis=1)[:, :5], atol=1e-5)
@@ -128,9 +128,9 @@ def test_few_points_have_their_exact_neighbours() -> None:
 
 def test_neighbours_by_cells_are_nearly_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, _ = groups(40, 100, noise=0.5)
-    exact = nearest.nearest(vectors, np.arange(4000), count=10, stages=Stages())
+    exact = nearest.find_nearest(vectors, np.arange(4000), count=10, stages=Stages())
     monkeypatch.setattr(nearest, "EXACT", 1000)
-    near = nearest.nearest(vectors, np.arange(4000), count=10, stages=Stages())
+    near = nearest.find_nearest(vectors, np.arange(4000), count=10, stages=Stages())
     assert near.cells is not None
     recall = (near.cosines >= exact.cosines[:, -1:] - 1e-6).mean()
     assert recall > 0.9
@@ -143,7 +143,7 @@ def test_thousands_of_equal_rows_are_cut_and_have_different_neighbours(monkeypat
     monkeypatch.setattr(nearest, "EXACT", 500)
     vectors, _ = groups(10, 100)
     vectors = np.concatenate([np.repeat(vectors[:1], 3000, axis=0), vectors])
-    near = nearest.nearest(vectors, np.arange(4000), count=10, stages=Stages())
+    near = nearest.find_nearest(vectors, np.arange(4000), count=10, stages=Stages())
     assert (near.rows >= 0).all()
     np.testing.assert_allclose(near.cosines[:3000], 1, atol=1e-5)
     assert np.bincount(near.rows[:3000].ravel()).max() < 300  # not the same few for all
@@ -160,7 +160,7 @@ def test_groups_are_told_apart(exact: bool, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_clusters_keep_more_neighbours_than_the_principal_plane() -> None:
     vectors, _ = groups(12, 40, noise=0.6)
-    near = nearest.nearest(vectors, np.arange(480), count=10, stages=Stages())
+    near = nearest.find_nearest(vectors, np.arange(480), count=10, stages=Stages())
     kept = {}
     for method in ("clusters", "pca"):
         apart = pairs(layout(vectors, method))
@@ -188,7 +188,7 @@ def test_the_twins_give_such_a_map_too(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, label = groups(6, 40)
     monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
     assert told_apart(layout(vectors, "clusters"), label) > 0.95
-    assert choose("auto", 10**6) == "pca" and choose("auto", 1000) == "clusters"
+    assert resolve_method("auto", 10**6) == "pca" and resolve_method("auto", 1000) == "clusters"
 
 
 @pytest.mark.parametrize("method", ["auto", "clusters", "pca"])
@@ -228,7 +228,7 @@ def test_stray_points_do_not_shrink_the_rest() -> None:
     rng = np.random.default_rng(0)
     found = rng.uniform(-1, 1, (5000, 2)).astype(np.float32)
     found[:2] = [[1000, 0], [-300, 500]]
-    places = framing.framed(found, np.arange(5000), 5000)
+    places = framing.rescale(found, np.arange(5000), 5000)
     assert np.abs(places).max() <= 1 and np.ptp(places[2:, 0]) > 1.7
     assert [int(places[:, 0].argmax()), int(places[:, 0].argmin())] == [0, 1]
 
@@ -237,13 +237,13 @@ def test_principal_axes_are_those_of_the_singular_value_decomposition() -> None:
     rng = np.random.default_rng(0)
     vectors = (rng.normal(size=(300, 8)) * np.arange(8, 0, -1) + 50).astype(np.float32)
     U, S, _ = np.linalg.svd(vectors - vectors.mean(axis=0, dtype=np.float64), full_matrices=False)
-    ours = principal(vectors, np.arange(300), threads=2)
+    ours = project(vectors, np.arange(300), threads=2)
     np.testing.assert_allclose(np.abs(ours), np.abs(U[:, :2] * S[:2]), atol=1e-3)
 
 
 def test_cells_hold_every_point_once_and_the_nearest_first() -> None:
     vectors, _ = groups(9, 50)
-    parted = cells.part(vectors, np.arange(450), count=20, probes=3, seed=0, threads=2)
+    parted = cells.partition(vectors, np.arange(450), count=20, probes=3, seed=0, threads=2)
     assert sorted(parted.members.tolist()) == list(range(450))
     for cell in range(20):
         members = parted.members[parted.starts[cell] : parted.starts[cell + 1]]
@@ -286,7 +286,7 @@ def test_real_graphs_keep_their_neighbours(name: str, least: float) -> None:
 
     vectors = graphrefine.embed(graphrefine.read(data_folder() / f"{name}.mat")).vectors
     vectors = vectors[vectors.any(axis=1)]
-    near = nearest.nearest(vectors, np.arange(len(vectors)), count=10, stages=Stages())
+    near = nearest.find_nearest(vectors, np.arange(len(vectors)), count=10, stages=Stages())
     places = layout(vectors)
     shown: Any = cKDTree(places).query(places, k=11)[1]
     kept = np.mean([len({*a} & {*b}) / 10 for a, b in zip(near.rows.tolist(), shown.tolist(), strict=True)])

@@ -16,7 +16,7 @@ import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding
 from graphrefine.errors import InputError, MissingExtraError, OutputError
-from graphrefine.mapping import Map, find_layout, kept_layout, layout
+from graphrefine.mapping import Map, find_layout, layout, obtain_layout
 from graphrefine.mapping.classes import Classes, assign_classes
 from graphrefine.mapping.drawing import draw, shade
 from graphrefine.mapping.labelling import densest, hub_rows
@@ -212,7 +212,7 @@ def test_labels_of_other_nodes_are_refused() -> None:
 def test_nan_rows_are_named(tmp_path: Path) -> None:
     bad = embedding(names=[f"node {row}" for row in range(60)])
     bad.vectors[5, 1] = np.nan
-    for make in (bad.map, lambda: kept_layout(bad, "pca")):
+    for make in (bad.map, lambda: obtain_layout(bad, "pca")):
         with pytest.raises(InputError, match=r"the vector of node 'node 5' \(row 5\) holds nan"):
             make()
 
@@ -225,28 +225,28 @@ def saved(folder: Path, n: int = 60) -> Embedding:
 def test_a_layout_is_kept_beside_the_embedding_and_found_again(tmp_path: Path) -> None:
     known = saved(tmp_path)
     assert find_layout(known, "clusters") is None
-    made = kept_layout(known, seed=2)
-    again = kept_layout(graphrefine.load(tmp_path / "friends"), seed=2)
-    assert (made.found, again.found, again.method) == (False, True, "clusters")
+    made = obtain_layout(known, seed=2)
+    again = obtain_layout(graphrefine.load(tmp_path / "friends"), seed=2)
+    assert (made.from_cache, again.from_cache, again.method) == (False, True, "clusters")
     np.testing.assert_array_equal(made.coordinates, again.coordinates)
     np.testing.assert_array_equal(made.coordinates, layout(known.vectors, seed=2))
     assert find_layout(known, "clusters", seed=3) is None and find_layout(known, "pca", seed=2) is None
 
 
 def test_a_layout_of_other_vectors_is_not_used(tmp_path: Path) -> None:
-    kept_layout(saved(tmp_path))
+    obtain_layout(saved(tmp_path))
     turned = embedding()
     turned.vectors[:] = turned.vectors[::-1].copy()
     turned.save(tmp_path / "friends")
     assert find_layout(graphrefine.load(tmp_path / "friends"), "clusters") is None
-    assert not kept_layout(graphrefine.load(tmp_path / "friends")).found
-    assert kept_layout(graphrefine.load(tmp_path / "friends")).found
+    assert not obtain_layout(graphrefine.load(tmp_path / "friends")).from_cache
+    assert obtain_layout(graphrefine.load(tmp_path / "friends")).from_cache
 
 
 @pytest.mark.parametrize("damage", ["short", "nan", "meta"])
 def test_a_damaged_layout_is_made_anew(damage: str, tmp_path: Path) -> None:
     known = saved(tmp_path)
-    kept_layout(known)
+    obtain_layout(known)
     folder = tmp_path / "friends.map"
     if damage == "meta":
         (folder / "meta.json").write_text("{")
@@ -261,7 +261,7 @@ def test_other_peoples_folders_are_left_alone(tmp_path: Path) -> None:
     known = saved(tmp_path)
     (tmp_path / "friends.map").mkdir()
     (tmp_path / "friends.map" / "notes.txt").write_text("mine")
-    assert not kept_layout(known).found
+    assert not obtain_layout(known).from_cache
     assert [path.name for path in (tmp_path / "friends.map").iterdir()] == ["notes.txt"]
 
 

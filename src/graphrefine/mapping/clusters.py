@@ -1,8 +1,8 @@
 """Maps that show clusters: each point near those whose vectors are most like its own, all others kept apart.
 
-It is t-SNE (see `forces`) with what makes it quick and keeps the whole in order. Of many points the cells are placed
-first, as points of a map of their own, and each point begins where its cell is. To its near neighbours come a few
-points from the cells beside its own, lightly weighted, so that small groups of one kind stay together. Attraction is
+It is t-SNE (see `forces`) with additions for speed and for order in the large. Of many points the cells are placed
+first, as points of a map of their own, and each point begins at the place of its cell. A few points from the cells
+beside its own attract it too, with a small weight, so that small groups of one kind stay together. Attraction is
 exaggerated: strongly in the first steps (Linderman and Steinerberger, SIAM J. Math. Data Sci. 2019), and with many
 points a little to the end, or clusters would dissolve in an even disc (Kobak and Berens, Nature Communications 2019).
 """
@@ -15,24 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels.plane import Motion, Neighbourhood, forces, move
-from graphrefine.mapping.cells import Cells, sums
+from graphrefine.mapping.cells import Cells, sum_by_cell
 from graphrefine.mapping.forces import Repulsion, attraction
-from graphrefine.mapping.nearest import Near, nearest
-from graphrefine.mapping.principal import principal
+from graphrefine.mapping.nearest import Neighbors, find_nearest
+from graphrefine.mapping.principal import project
 from graphrefine.progress import Stages
 
 Floats = NDArray[np.float32]
 
-FEW = 8  # points, of which no clusters can be told
+FEW = 8  # points: too few for clusters
 EARLY = 12.0  # exaggeration of the first steps
 FARTHEST = 5.0  # that a point moves in a step, along each axis
 PLAIN = 20_000  # points up to which attraction is not exaggerated to the end
-ALONE = 5_000  # points up to which a step is done sooner than a second thread is there
-HAZE = 0.5  # how far from the place of its cell a point begins
+ALONE = 5_000  # points up to which a step takes less time than the start of a second thread
+HAZE = 0.5  # distance from the place of its cell at which a point begins
 
 
 class Phase(NamedTuple):
-    """So many steps with one exaggeration of the attraction."""
+    """Steps with one exaggeration of the attraction."""
 
     steps: int
     attraction: float
@@ -40,9 +40,9 @@ class Phase(NamedTuple):
     rate: float
 
 
-def clusters(
+def lay_out_clusters(
     vectors: Floats, points: NDArray[Any], *, seed: int = 0, threads: int = 1, stages: Stages
-) -> tuple[Floats, Near]:
+) -> tuple[Floats, Neighbors]:
     """Coordinates of points, which are rows of `vectors` that are not zero, and their neighbours.  # (n, 2).
 
     Examples
@@ -51,40 +51,39 @@ def clusters(
 
     >>> rng = np.random.default_rng(0)
     >>> vectors = np.repeat(np.eye(2), 50, axis=0) + rng.normal(0, 0.1, (100, 2))
-    >>> found, near = clusters(vectors.astype(np.float32), np.arange(100), stages=Stages())
-    >>> bool((near.rows[:50] < 50).all() and (near.rows[50:] >= 50).all())
+    >>> places, neighbors = lay_out_clusters(vectors.astype(np.float32), np.arange(100), stages=Stages())
+    >>> bool((neighbors.rows[:50] < 50).all() and (neighbors.rows[50:] >= 50).all())
     True
-    >>> apart = np.linalg.norm(found[:, None] - found, axis=2)
-    >>> bool(apart[:50, :50].max() < apart[:50, 50:].min())
+    >>> distances = np.linalg.norm(places[:, None] - places, axis=2)
+    >>> bool(distances[:50, :50].max() < distances[:50, 50:].min())
     True
     """
-    near = nearest(vectors, points, seed=seed, threads=threads, stages=stages)
+    neighbors = find_nearest(vectors, points, seed=seed, threads=threads, stages=stages)
     if len(points) <= FEW:
-        return principal(vectors, points, threads=threads), near
+        return project(vectors, points, threads=threads), neighbors
     rng = np.random.default_rng(seed)
-    if near.cells is None:
-        start = _whitened(principal(vectors, points, threads=threads), rng)
+    if neighbors.cells is None:
+        start = _whiten(project(vectors, points, threads=threads), rng)
     else:
-        start = _by_cells(vectors, points, near.cells, rng, threads=threads)
+        start = _start_at_cells(vectors, points, neighbors.cells, rng, threads=threads)
     with stages.stage("attraction"):
-        pulls = attraction(near, rng)
-    moving = np.ascontiguousarray(start[near.order])
-    _descend(pulls, moving, phases(len(points)), threads=threads, stages=stages)
-    out = np.empty_like(moving)
-    out[near.order] = moving
-    return out, near
+        pulls = attraction(neighbors, rng)
+    ordered = np.ascontiguousarray(start[neighbors.order])
+    _descend(pulls, ordered, phases(len(points)), threads=threads, stages=stages)
+    places = np.empty_like(ordered)
+    places[neighbors.order] = ordered
+    return places, neighbors
 
 
 def phases(n: int) -> tuple[Phase, ...]:
-    """What is done with so many points: the more there are, the fewer steps, and the stronger the attraction.
+    """The phases for n points: the more points, the fewer steps, and the stronger the attraction.
 
     Examples
     --------
     >>> [phase.attraction for phase in phases(5_000)], [phase.steps for phase in phases(1_000_000)]
     ([12.0, 12.0, 1.0], [10, 15, 150])
     """
-    many = max(0.0, float(np.log10(n / PLAIN)))
-    late = 1 + 1.2 * many
+    late = 1 + 1.2 * max(0.0, float(np.log10(n / PLAIN)))
     early, steps = ((50, 50), 250) if n <= PLAIN else ((10, 15), 150)
     return (
         Phase(early[0], EARLY, 0.5, 4 / EARLY),
@@ -93,8 +92,8 @@ def phases(n: int) -> tuple[Phase, ...]:
     )
 
 
-def _whitened(start: Floats, rng: np.random.Generator) -> Floats:
-    """As wide as high, and no two points in one place, or they would never part."""
+def _whiten(start: Floats, rng: np.random.Generator) -> Floats:
+    """Places as wide as high, and no two points in one place, or they would never separate."""
     whole = start.astype(np.float64)
     spread = whole.std(axis=0)
     spread[spread == 0] = 1
@@ -103,12 +102,14 @@ def _whitened(start: Floats, rng: np.random.Generator) -> Floats:
     return whitened
 
 
-def _by_cells(vectors: Floats, points: NDArray[Any], cells: Cells, rng: np.random.Generator, *, threads: int) -> Floats:
+def _start_at_cells(
+    vectors: Floats, points: NDArray[Any], cells: Cells, rng: np.random.Generator, *, threads: int
+) -> Floats:
     """Each point about the place of its cell, on a map of the cells."""
-    centres = sums(vectors, points, cells)
-    there = np.flatnonzero(centres.any(axis=1))
+    centres = sum_by_cell(vectors, points, cells)
+    filled = np.flatnonzero(centres.any(axis=1))
     places = np.zeros((len(centres), 2), np.float32)
-    places[there] = clusters(centres, there, threads=threads, stages=Stages())[0]
+    places[filled] = lay_out_clusters(centres, filled, threads=threads, stages=Stages())[0]
     haze = rng.normal(0, HAZE, (len(points), 2)).astype(np.float32)
     start: Floats = places[cells.nearest[:, 0]] + haze
     return start

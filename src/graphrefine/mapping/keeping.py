@@ -1,4 +1,4 @@
-"""Layouts kept beside an embedding, in the folder NAME.map, so that they need not be made again."""
+"""Cache of layouts beside an embedding, in the folder NAME.map."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphrefine import beside
 from graphrefine.errors import OutputError
 from graphrefine.files import replacing_folder
-from graphrefine.mapping.laying import choose, placed
+from graphrefine.mapping.laying import place_vectors, resolve_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.vector_formats.checks import check_finite
 
@@ -22,51 +22,51 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
-MARK = "graphrefine map 1"  # another number where the same vectors would be laid out otherwise
+MARK = "graphrefine map 1"  # a new number for a new layout of the same vectors
 FILE = "coordinates.npy"
 
 
-class Kept(NamedTuple):
-    """A layout."""
+class CachedLayout(NamedTuple):
+    """A layout, and its origin."""
 
     coordinates: Floats  # (n, 2)
     method: str  # "clusters" or "pca"
-    found: bool  # beside the embedding, rather than made now
+    from_cache: bool  # rather than computed now
 
 
-def kept_layout(
+def obtain_layout(
     embedding: Embedding,
     method: str = "auto",
     *,
     seed: int = 0,
     threads: int | None = None,
     watch: Watcher | None = None,
-) -> Kept:
-    """The layout that is kept beside an embedding if it is of these vectors, method and seed; else made, and kept.
+) -> CachedLayout:
+    """The layout of an embedding: from the cache if it is of these vectors, method and seed; else computed and stored.
 
-    An embedding that is not in a file has nothing beside it, and a folder that cannot be written keeps nothing. A
-    layout by pca is made in no time, and not kept.
+    An embedding that is not in a file has no cache, and a folder that cannot be written stores nothing. A layout by pca
+    takes no time, and is not stored.
 
     Examples
     --------
     >>> from graphrefine import Embedding
-    >>> kept_layout(Embedding(None, [[1, 0], [3, 0]]), "pca").coordinates.tolist()
+    >>> obtain_layout(Embedding(None, [[1, 0], [3, 0]]), "pca").coordinates.tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    method = choose(method, len(embedding))
-    found = find_layout(embedding, method, seed=seed)
-    if found is not None:
-        return Kept(found, method, found=True)
+    method = resolve_method(method, len(embedding))
+    cached = find_layout(embedding, method, seed=seed)
+    if cached is not None:
+        return CachedLayout(cached, method, from_cache=True)
     check_finite(embedding.vectors, embedding.names)
-    made, _ = placed(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
+    coordinates, _ = place_vectors(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
     if method != "pca" and embedding.path is not None:
         with contextlib.suppress(OutputError):
-            _keep(embedding, made, method, seed)
-    return Kept(made, method, found=False)
+            _store(embedding, coordinates, method, seed)
+    return CachedLayout(coordinates, method, from_cache=False)
 
 
 def find_layout(embedding: Embedding, method: str, *, seed: int = 0) -> Floats | None:
-    """The layout that is kept beside an embedding, if there is such a one of these vectors."""
+    """The layout in the cache of an embedding; None unless it is of these vectors, method and seed."""
     if embedding.path is None:
         return None
     folder = beside.companion(embedding.path, "map")
@@ -76,18 +76,18 @@ def find_layout(embedding: Embedding, method: str, *, seed: int = 0) -> Floats |
     if not beside.is_current(meta.get("of"), embedding):
         return None
     try:
-        found = np.load(folder / FILE, allow_pickle=False)
+        coordinates: Floats = np.load(folder / FILE, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
-    whole = found.shape == (len(embedding), 2) and found.dtype == np.float32 and np.isfinite(found).all()
-    return found if whole else None
+    fits = coordinates.shape == (len(embedding), 2) and coordinates.dtype == np.float32
+    return coordinates if fits and np.isfinite(coordinates).all() else None
 
 
-def _keep(embedding: Embedding, made: Floats, method: str, seed: int) -> None:
+def _store(embedding: Embedding, coordinates: Floats, method: str, seed: int) -> None:
     if embedding.path is None:
         return
     folder = beside.companion(embedding.path, "map")
     meta = {"format": MARK, "of": beside.stamp(embedding), "method": method, "seed": seed}
     with replacing_folder(folder, replaceable=partial(beside.check_ours, mark=MARK)) as hidden:
-        np.save(hidden / FILE, made)
+        np.save(hidden / FILE, coordinates)
         (hidden / beside.META).write_text(json.dumps(meta, indent=2), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`layout`: vectors to points in the plane, by one of the methods."""
+"""`layout`: places of vectors in the plane, by one of the methods."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph import usable_threads
 from graphrefine.kernels import kernels
-from graphrefine.mapping.clusters import clusters
-from graphrefine.mapping.framing import framed
-from graphrefine.mapping.nearest import Near
-from graphrefine.mapping.principal import principal
+from graphrefine.mapping.clusters import lay_out_clusters
+from graphrefine.mapping.framing import rescale
+from graphrefine.mapping.nearest import Neighbors
+from graphrefine.mapping.principal import project
 from graphrefine.progress import Stages, Watcher
 from graphrefine.vector_formats.checks import as_vectors, check_finite
 
@@ -38,14 +38,14 @@ def layout(
     vectors : array of shape (n, k)
         One row a point. Rows of zeros, as isolated nodes have, get a corner of their own.
     method : {"auto", "clusters", "pca"}
-        See `graphrefine.mapping`; ``auto`` is ``clusters``, or ``pca`` where there are more than 50,000 points and no
-        compiled kernels.
+        See `graphrefine.mapping`; ``auto`` is ``clusters``, or ``pca`` for more than 50,000 points without compiled
+        kernels.
     seed : int
         The same seed gives the same bits, for any number of threads.
     threads : int, optional
-        At most so many; all cores if not given.
+        Number of threads; by default all cores.
     watch : Watcher, optional
-        Is told about the stages.
+        Hears of the stages.
 
     Returns
     -------
@@ -59,11 +59,11 @@ def layout(
     """
     rows = as_vectors(vectors)
     check_finite(rows, np.arange(len(rows)))
-    return placed(rows, choose(method, len(rows)), seed=seed, threads=threads, stages=Stages(watch))[0]
+    return place_vectors(rows, resolve_method(method, len(rows)), seed=seed, threads=threads, stages=Stages(watch))[0]
 
 
-def choose(method: str, n: int) -> str:
-    """The method that is meant, for so many points."""
+def resolve_method(method: str, n: int) -> str:
+    """The method by name; ``auto`` depends on the number of points."""
     if method not in METHODS:
         raise InputError(f"method={method!r} is not known; maps are made by {', '.join(METHODS)}")
     if method != "auto":
@@ -71,21 +71,21 @@ def choose(method: str, n: int) -> str:
     return "pca" if n > PATIENCE and kernels().name == "scipy" else "clusters"
 
 
-def placed(
+def place_vectors(
     vectors: Floats, method: str, *, seed: int, threads: int | None, stages: Stages
-) -> tuple[Floats, tuple[Near, NDArray[Any]] | None]:
-    """Coordinates; and, where the method found them, neighbours and the rows that they are numbered by."""
+) -> tuple[Floats, tuple[Neighbors, NDArray[Any]] | None]:
+    """Coordinates; and of clusters, the neighbours and the rows that they are numbered by."""
     threads = usable_threads(threads)
-    points = np.flatnonzero(_directed(vectors))
+    points = np.flatnonzero(_nonzero_rows(vectors))
     if method == "pca":
         with stages.stage("layout"):
-            return framed(principal(vectors, points, threads=threads), points, len(vectors)), None
-    found, near = clusters(vectors, points, seed=seed, threads=threads, stages=stages)
-    return framed(found, points, len(vectors)), (near, points)
+            return rescale(project(vectors, points, threads=threads), points, len(vectors)), None
+    places, neighbors = lay_out_clusters(vectors, points, seed=seed, threads=threads, stages=stages)
+    return rescale(places, points, len(vectors)), (neighbors, points)
 
 
-def _directed(vectors: Floats) -> NDArray[np.bool_]:
-    """Which rows have a direction, some rows at a time."""
+def _nonzero_rows(vectors: Floats) -> NDArray[np.bool_]:
+    """Whether each row has a direction, some rows at a time.  # (n,)."""
     out = np.empty(len(vectors), np.bool_)
     for start in range(0, len(vectors), 1 << 16):
         out[start : start + (1 << 16)] = vectors[start : start + (1 << 16)].any(axis=1)

@@ -16,7 +16,8 @@ from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.files import check_writable, replacing
 from graphrefine.lookup import shown
 from graphrefine.mapping.classes import Classes, assign_classes
-from graphrefine.mapping.keeping import kept_layout
+from graphrefine.mapping.keeping import obtain_layout
+from graphrefine.visuals.html import count_of
 
 if TYPE_CHECKING:
     from graphrefine.embedding import Embedding
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 SUFFIXES = (".png", ".svg", ".html", ".parquet")
-NAMES = 12  # of nodes with the most neighbours, written on the map
+NAMES = 12  # of hubs, the nodes with the most neighbours, on the map
 _NEEDS = {".png": ("matplotlib", "plot"), ".svg": ("matplotlib", "plot"), ".parquet": ("pyarrow", "io")}
 
 
@@ -38,13 +39,13 @@ class Map:
     names : ndarray of n int64 or str
     coordinates : ndarray of float32, (n, 2), within [-1, 1]
     classes : Classes or None
-        What each node is shown as.
+        The class of each node.
     degrees : ndarray of float32, (n,), or None
     method : str
-        How the coordinates were made: "clusters" or "pca".
+        Of the layout: "clusters" or "pca".
     title : str
     vectors : ndarray of float32, (n, k), or None
-        What the map is of; for the neighbours in a parquet file.
+        The vectors of the map; for the neighbours in a parquet file.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class Map:
         return f"Map({len(self)} nodes by {self.method}{classes})"
 
     def _repr_png_(self) -> bytes | None:
-        """The picture, for notebooks; nothing without matplotlib."""
+        """The picture, for notebooks; None without matplotlib."""
         if importlib.util.find_spec("matplotlib") is None:
             return None
         from graphrefine.mapping.drawing import draw
@@ -90,14 +91,14 @@ class Map:
         Parameters
         ----------
         path : path
-            The suffix says what: ``.png`` and ``.svg`` a picture, ``.html`` one page to look around in, ``.parquet`` a
+            The suffix decides: ``.png`` and ``.svg`` a picture, ``.html`` one page to look around in, ``.parquet`` a
             table (id, x, y, label, degree, neighbors) that Embedding Atlas opens.
         names : int or None
-            How many names to write on a picture, of the nodes with the most neighbours.
+            Number of names on a picture, of the nodes with the most neighbours.
         dark : bool
             A picture for a dark page. The html page is light or dark as the reader's system is.
         threads : int, optional
-            To find the neighbours with that a parquet file holds.
+            For the search for the neighbours in a parquet file.
 
         Examples
         --------
@@ -132,7 +133,7 @@ class Map:
 
 
 def check_map_output(path: str | os.PathLike[str]) -> str:
-    """Find out before the work whether a map could be saved there; its suffix.
+    """Check before the work that a map can be saved there; return its suffix.
 
     Examples
     --------
@@ -142,8 +143,8 @@ def check_map_output(path: str | os.PathLike[str]) -> str:
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        known = ", ".join(SUFFIXES[:-1])
-        raise OutputError(f"{os.fspath(path)}: a map is saved as {known} or {SUFFIXES[-1]}; choose one of these")
+        others = ", ".join(SUFFIXES[:-1])
+        raise OutputError(f"{os.fspath(path)}: a map is saved as {others} or {SUFFIXES[-1]}; choose one of these")
     package, extra = _NEEDS.get(suffix, ("", ""))
     if package and importlib.util.find_spec(package) is None:
         raise MissingExtraError(f"a map as {suffix}", package, extra)
@@ -165,15 +166,15 @@ def map_of(
     if labels is not None and not len(embedding):
         raise InputError("the embedding is empty, so there is nothing that labels could be of")
     classes = None if labels is None else assign_classes(labels, embedding.names)
-    kept = kept_layout(embedding, method, seed=seed, threads=threads, watch=watch)
+    places = obtain_layout(embedding, method, seed=seed, threads=threads, watch=watch)
     if title is None:
-        many = f"{len(embedding):,} node{'s' if len(embedding) != 1 else ''}"
-        title = many if embedding.path is None else f"{embedding.path.name}: {many}"
-    return Map(embedding.names, kept.coordinates, classes, embedding.degrees, kept.method, title, embedding.vectors)
+        size = count_of(len(embedding), "node")
+        title = size if embedding.path is None else f"{embedding.path.name}: {size}"
+    return Map(embedding.names, places.coordinates, classes, embedding.degrees, places.method, title, embedding.vectors)
 
 
-def name_text(name: Any, most: int = 32) -> str:
-    """A name for people, cut where it is long.
+def name_text(name: Any, letters: int = 32) -> str:
+    """A name for people, at most this long.
 
     Examples
     --------
@@ -182,4 +183,4 @@ def name_text(name: Any, most: int = 32) -> str:
     """
     text = name if isinstance(name, str) else shown(name)
     text = " ".join(text.split()).encode("utf-8", "replace").decode()
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= letters else text[: letters - 1] + "…"

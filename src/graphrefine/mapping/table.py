@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph import usable_threads
-from graphrefine.mapping.nearest import COUNT, nearest
+from graphrefine.mapping.nearest import COUNT, find_nearest
 from graphrefine.progress import Stages
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def _neighbor_lists(vectors: NDArray[np.float32], threads: int) -> Any:
     k = max(1, min(COUNT, len(points) - 1))
     ids, distances = np.full((len(vectors), k), -1, np.int32), np.full((len(vectors), k), FARTHEST, np.float32)
     if len(points) > 1:
-        near = nearest(vectors, points, threads=threads, stages=Stages())
-        ids[points] = np.where(near.rows >= 0, points[near.rows], -1)
-        distances[points] = np.where(near.rows >= 0, 1 - near.cosines, FARTHEST)
+        neighbors = find_nearest(vectors, points, threads=threads, stages=Stages())
+        ids[points] = np.where(neighbors.rows >= 0, points[neighbors.rows], -1)
+        distances[points] = np.where(neighbors.rows >= 0, 1 - neighbors.cosines, FARTHEST)
     ends = pa.array(np.arange(0, k * (len(vectors) + 1), k, dtype=np.int32))
     lists = (pa.ListArray.from_arrays(ends, pa.array(each.ravel())) for each in (ids, distances))
     return pa.StructArray.from_arrays([*lists], names=["ids", "distances"])

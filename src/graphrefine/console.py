@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.files import json_text
 from graphrefine.progress import Watcher
 
 if TYPE_CHECKING:
@@ -70,6 +70,16 @@ def note(text: str) -> None:
 def show_json(figures: dict[str, Any]) -> None:
     """One JSON object on stdout and nothing else."""
     print(json_text(figures))
+
+
+def json_text(figures: dict[str, Any]) -> str:
+    """Figures as JSON that any program reads: NumPy's numbers as Python's, no NaN."""
+    return json.dumps(figures, indent=2, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy number as Python's."""
+    return value.item() if hasattr(value, "item") else str(value)
 
 
 def show_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import platform
 import re
@@ -24,7 +23,6 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from graphrefine.errors import OutputError
 
@@ -352,13 +350,3 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def json_text(figures: dict[str, Any]) -> str:
-    """Figures as JSON that any program reads: NumPy's numbers as Python's, no NaN."""
-    return json.dumps(figures, indent=2, allow_nan=False, default=_python_value)
-
-
-def _python_value(value: Any) -> Any:
-    """A NumPy number as Python's."""
-    return value.item() if hasattr(value, "item") else str(value)

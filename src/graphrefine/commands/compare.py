@@ -114,7 +114,7 @@ class _Keeper:
 
     def __init__(self, graph: str, output: str | None) -> None:
         from graphrefine.compare.report import KIND, title_of
-        from graphrefine.visuals import check_report_folder
+        from graphrefine.visuals.report_folder import check_report_folder
 
         self.output, self.title, self.full = output, title_of(graph), False
         self.done: Comparison | None = None
@@ -125,7 +125,7 @@ class _Keeper:
         from graphrefine.compare.report import KIND, check_inputs
         from graphrefine.console import note
         from graphrefine.errors import OutputError
-        from graphrefine.visuals import save_results
+        from graphrefine.visuals.report_folder import save_results
 
         self.done = done
         if row is None:
@@ -155,7 +155,7 @@ class _Keeper:
     def write(self, done: Comparison) -> None:
         """Write the report."""
         from graphrefine.compare.report import report_of
-        from graphrefine.visuals import write_report
+        from graphrefine.visuals.report_folder import write_report
 
         assert self.output is not None
         write_report(self.output, report_of(done, self.title), done.to_dict())

@@ -9,9 +9,9 @@ from graphrefine.compare.rows import BASELINE, Comparison, Row
 from graphrefine.errors import OutputError
 from graphrefine.memory import gigabytes
 from graphrefine.methods import METHODS, find
-from graphrefine.visuals import Cell, Plot, Report, Section, Table
+from graphrefine.visuals.colours import LEADER
 from graphrefine.visuals.plots import LABEL_SIZE, label_points, log_seconds, path_points, plain, style_of
-from graphrefine.visuals.report import CellLike
+from graphrefine.visuals.report import Cell, CellLike, Plot, Report, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +113,7 @@ def _draw(axes: Axes, done: Comparison) -> None:
         between += path_points(path)
     baselines = [row for row in done.rows if row.status == BASELINE]
     for row in baselines:
-        axes.axhline(row.quality or 0.0, linestyle="--", color="#8a949e", linewidth=1)
+        axes.axhline(row.quality or 0.0, linestyle="--", color=LEADER, linewidth=1)
     axes.set_ylabel(done.axis)
     axes.margins(0.08)
     log_seconds(axes, "time to compute the vectors")

@@ -23,7 +23,7 @@ from graphrefine.reproduce.jobs import Job, Planning, Reading
 from graphrefine.reproduce.report import KIND, as_report, headline, title_of
 from graphrefine.reproduce.runner import Runner, Teller
 from graphrefine.reproduce.setup import Setup, full, quick
-from graphrefine.visuals import check_report_folder, save_results, write_report
+from graphrefine.visuals.report_folder import check_report_folder, save_results, write_report
 
 __all__ = ["EXPERIMENTS", "Reproduction", "full", "plan", "quick", "reproduce"]
 

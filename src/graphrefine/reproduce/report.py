@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphrefine.reproduce.asking import Cell
 from graphrefine.reproduce.findings import Experiment, Findings, Layout, Picture
-from graphrefine.visuals import Cell as Shown
-from graphrefine.visuals import Plot, Report, Section, Table
+from graphrefine.visuals.report import Cell as Shown
+from graphrefine.visuals.report import Plot, Report, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

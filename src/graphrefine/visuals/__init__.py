@@ -1,21 +1,10 @@
 """What people look at: reports, plots, the one palette, and the templates of every HTML page.
 
-A report is a folder that is replaced as one: ``report.html`` is one file that needs nothing else; ``report.md`` shows
-the pictures in ``plots/``; ``results.json`` holds the figures.
+- `report`: the parts of a report; `report_folder` checks and writes its folder, `report_pages` makes its pages.
+- `plots`: plots by matplotlib, for light and dark pages.
+- `machine`: the provenance of figures.
+- `html`: the templates in ``templates/``, filled.
+- `colours`: the palette.
+
+Nothing is imported here, so that a command which needs one of them loads no other.
 """
-
-from __future__ import annotations
-
-from graphrefine.visuals.report import Cell, Plot, Report, Section, Table
-from graphrefine.visuals.report_folder import check_report_folder, save_results, write_report
-
-__all__ = [
-    "Cell",
-    "Plot",
-    "Report",
-    "Section",
-    "Table",
-    "check_report_folder",
-    "save_results",
-    "write_report",
-]

@@ -17,8 +17,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from graphrefine.console import json_text
 from graphrefine.errors import OutputError
-from graphrefine.files import check_writable, json_text, replacing, replacing_folder
+from graphrefine.files import check_writable, replacing, replacing_folder
 from graphrefine.visuals.machine import provenance
 from graphrefine.visuals.plots import Picture, can_draw, draw, missing_plots_note
 from graphrefine.visuals.report import Report
@@ -76,7 +77,7 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
     Examples
     --------
     >>> import tempfile
-    >>> from graphrefine.visuals import Section, Table
+    >>> from graphrefine.visuals.report import Section, Table
     >>> folder = Path(tempfile.mkdtemp()) / "report"
     >>> table = Table(["node", "degree"], [["ann", 2], ["bob", 1]])
     >>> write_report(folder, Report("example", "Two nodes", [Section("Degrees", tables=[table])]), {"sum": 3})

@@ -156,11 +156,11 @@ def test_labels_do_not_cover_each_other() -> None:
     figure.draw_without_rendering()
     # A text's own extent, without the line that leads to it.
     extents = [Text.get_window_extent(text, canvas.get_renderer()).extents for text in axes.texts]
-    boxes = [plots._Box(*extent) for extent in extents]
+    boxes = [plots.Box(*extent) for extent in extents]
     assert len(boxes) == 6
     for place, box in enumerate(boxes):
-        assert all(box.common(other) == 0 for other in boxes[:place])
-        assert box.common(plots._Box(*axes.get_window_extent().extents)) == pytest.approx(box.common(box), rel=1e-6)
+        assert all(box.overlap(other) == 0 for other in boxes[:place])
+        assert box.overlap(plots.Box(*axes.get_window_extent().extents)) == pytest.approx(box.overlap(box), rel=1e-6)
 
 
 def test_without_matplotlib_there_are_tables_and_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

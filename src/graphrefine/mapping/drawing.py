@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from graphrefine.mapping.classes import OTHER, Classes
 from graphrefine.mapping.labelling import densest, free_places, hub_rows
-from graphrefine.mapping.map import name_text
 from graphrefine.visuals.colours import THEMES, Theme
+from graphrefine.visuals.html import shorten
 from graphrefine.visuals.plots import encode, figure_style, label_points, new_figure, plain
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def draw(node_map: Map, format: str, *, names: int, dark: bool = False) -> bytes
         figure, axes = new_figure((INCHES + (1.9 if legend else 0), INCHES), dpi=140)
         axes.set(xlim=(-1.04, 1.04), ylim=(-1.04, 1.04), aspect="equal", facecolor=theme.paper)
         axes.set_axis_off()
-        axes.set_title(plain(name_text(node_map.title, 80)), loc="left", fontsize=11, fontweight="bold")
+        axes.set_title(plain(shorten(node_map.title, 80)), loc="left", fontsize=11, fontweight="bold")
         _draw_points(axes, node_map, classes, theme)
         if classes is not None and legend:
             _draw_legend(axes, classes, theme)
@@ -108,7 +108,7 @@ def _draw_legend(axes: Axes, classes: Classes, theme: Theme) -> None:
     rows += [("no label", missing, theme.other)] * bool(missing)
     entries = []
     for name, count, colour in rows:
-        text = f"{plain(name_text(name, LONGEST))}  {count:,}"
+        text = f"{plain(shorten(name, LONGEST))}  {count:,}"
         entries.append(Line2D([], [], color=colour, marker="o", linestyle="", markersize=7, label=text))
     axes.legend(handles=entries, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, handletextpad=0.3)
 
@@ -121,7 +121,7 @@ def _write_names(axes: Axes, node_map: Map, classes: Classes | None, *, hubs: in
     name_points: list[tuple[float, float]] = []
     if classes is not None:
         codes = [code for code, name in enumerate(classes.names) if name != OTHER or code < len(classes.names) - 1]
-        texts = [plain(name_text(classes.names[code], LONGEST)) for code in codes]
+        texts = [plain(shorten(classes.names[code], LONGEST)) for code in codes]
         centres = [densest(node_map.coordinates[classes.codes == code]) for code in codes]
         for text, (x, y), box in free_places(axes, texts, centres, size=11):
             axes.text(
@@ -133,7 +133,7 @@ def _write_names(axes: Axes, node_map: Map, classes: Classes | None, *, hubs: in
     if len(rows):
         before = len(axes.texts)
         x, y = node_map.coordinates[rows].T
-        texts = [name_text(node_map.names[row], LONGEST) for row in rows]
+        texts = [shorten(node_map.names[row], LONGEST) for row in rows]
         axes.scatter(x, y, s=14, facecolors="none", edgecolors=theme.ink, linewidths=0.8, zorder=3)
         label_points(axes, x.tolist(), y.tolist(), texts, clear_of=name_points)
         for label in axes.texts[before:]:

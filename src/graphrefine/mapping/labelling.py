@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.visuals.plots import Box, measure_text
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -61,25 +63,18 @@ def free_places(
     figure: Any = axes.get_figure()
     figure.draw_without_rendering()  # so that the layout is settled
     back = axes.transData.inverted()
-    earlier: list[tuple[float, float, float, float]] = []
+    earlier: list[Box] = []
     for text, place in zip(texts, places, strict=True):
-        trial = axes.text(0, 0, text, fontsize=size, fontweight="bold")
-        extent = trial.get_window_extent(figure.canvas.get_renderer())
-        trial.remove()
-        width, height = extent.width / 2 + 2, extent.height / 2 + 1
+        width, height = measure_text(axes, text, fontsize=size, fontweight="bold")
+        width, height = width / 2 + 2, height / 2 + 1
         x, y = axes.transData.transform(place).tolist()
         left, _, right, _ = np.asarray(axes.get_window_extent().extents).tolist()
         x = min(max(x, left + width), right - width)
         lines = sorted(range(-STEPS, STEPS + 1), key=abs)
-        boxes = [(x - width, y + 2 * n * height - height, x + width, y + 2 * n * height + height) for n in lines]
-        box = min(boxes, key=lambda box: sum(_overlap(box, other) for other in earlier))
+        boxes = [Box(x - width, y + 2 * n * height - height, x + width, y + 2 * n * height + height) for n in lines]
+        box = min(boxes, key=lambda box: sum(box.overlap(other) for other in earlier))
         earlier.append(box)
-        across, up = np.meshgrid(np.linspace(box[0], box[2], 9), np.linspace(box[1], box[3], 3))
+        across, up = np.meshgrid(np.linspace(box.left, box.right, 9), np.linspace(box.bottom, box.top, 3))
         over = back.transform(np.stack([across.ravel(), up.ravel()], axis=1)).tolist()
-        middle = back.transform(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)).tolist()
+        middle = back.transform(((box.left + box.right) / 2, (box.bottom + box.top) / 2)).tolist()
         yield text, (middle[0], middle[1]), [(a, b) for a, b in over]
-
-
-def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float:
-    width, height = (min(one[at + 2], other[at + 2]) - max(one[at], other[at]) for at in (0, 1))
-    return max(width, 0.0) * max(height, 0.0)

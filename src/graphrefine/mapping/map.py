@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.files import check_writable, replacing
-from graphrefine.lookup import shown
 from graphrefine.mapping.classes import Classes, assign_classes
 from graphrefine.mapping.keeping import obtain_layout
 from graphrefine.visuals.html import count_of
@@ -171,16 +170,3 @@ def map_of(
         size = count_of(len(embedding), "node")
         title = size if embedding.path is None else f"{embedding.path.name}: {size}"
     return Map(embedding.names, places.coordinates, classes, embedding.degrees, places.method, title, embedding.vectors)
-
-
-def name_text(name: Any, letters: int = 32) -> str:
-    """A name for people, at most this long.
-
-    Examples
-    --------
-    >>> name_text(7), name_text("a" * 40, 6)
-    ('7', 'aaaaa…')
-    """
-    text = name if isinstance(name, str) else shown(name)
-    text = " ".join(text.split()).encode("utf-8", "replace").decode()
-    return text if len(text) <= letters else text[: letters - 1] + "…"

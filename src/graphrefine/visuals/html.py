@@ -70,14 +70,14 @@ def as_json(figures: Any) -> Markup:
 
 
 def shorten(text: Any, letters: int = LETTERS) -> str:
-    """Text that fits a cell; characters that no encoder takes (halves of surrogate pairs) are replaced.
+    """Text on one line, at most this long; characters that cannot be drawn (halves of surrogate pairs) are replaced.
 
     Examples
     --------
-    >>> shorten("abcdef", 4), shorten(7)
-    ('abc…', '7')
+    >>> shorten("ab  cdef", 4), shorten(7)
+    ('ab …', '7')
     """
-    whole = str(text)
+    whole = " ".join(str(text).split())
     short = whole if len(whole) <= letters else f"{whole[: letters - 1]}…"
     return "".join(letter if letter.isprintable() else "�" for letter in short)
 

@@ -171,18 +171,18 @@ def label_points(
     figure: Any = axes.get_figure()
     figure.draw_without_rendering()  # so that the layout is settled
     dots = axes.transData.transform([*zip(x, y, strict=True), *clear_of]).tolist()
-    frame = _Box(*axes.get_window_extent().extents)
-    boxes = [_Box(px - 6, py - 6, px + 6, py + 6) for px, py in dots[: len(texts)]]
-    boxes += [_Box(px - 2, py - 2, px + 2, py + 2) for px, py in dots[len(texts) :]]
+    frame = Box(*axes.get_window_extent().extents)
+    boxes = [Box(px - 6, py - 6, px + 6, py + 6) for px, py in dots[: len(texts)]]
+    boxes += [Box(px - 2, py - 2, px + 2, py + 2) for px, py in dots[len(texts) :]]
     for place, text in enumerate(texts):
-        size = _size(axes, plain(text))
+        size = measure_text(axes, plain(text), fontsize=LABEL_SIZE)
         others = [*boxes[:place], *boxes[place + 1 :]]
         spot = min(_spots(dots[place], size, figure.dpi / 72), key=lambda spot: _cost(spot, others, frame))
         _write(axes, plain(text), (x[place], y[place]), spot)
         boxes.append(spot.box)
 
 
-class _Box(NamedTuple):
+class Box(NamedTuple):
     """A rectangle, in pixels."""
 
     left: float
@@ -190,7 +190,7 @@ class _Box(NamedTuple):
     right: float
     top: float
 
-    def common(self, other: _Box) -> float:
+    def overlap(self, other: Box) -> float:
         """The area of the overlap with another box."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.top, other.top) - max(self.bottom, other.bottom)
@@ -202,13 +202,13 @@ class _Spot(NamedTuple):
 
     side: tuple[int, int]
     distance: float  # in points
-    box: _Box
+    box: Box
 
 
-def _size(axes: Axes, text: str) -> tuple[float, float]:
+def measure_text(axes: Axes, text: str, **style: Any) -> tuple[float, float]:
     """Width and height of a text, in pixels."""
     figure: Any = axes.get_figure()
-    trial = axes.text(0, 0, text, fontsize=LABEL_SIZE)
+    trial = axes.text(0, 0, text, **style)
     extent = trial.get_window_extent(figure.canvas.get_renderer())
     trial.remove()
     return extent.width, extent.height
@@ -222,14 +222,14 @@ def _spots(dot: Sequence[float], size: tuple[float, float], scale: float) -> lis
             left, bottom = (
                 at + way * reach - length * (1 - way) / 2 for at, way, length in zip(dot, side, size, strict=True)
             )
-            spots.append(_Spot(side, distance, _Box(left, bottom, left + size[0], bottom + size[1])))
+            spots.append(_Spot(side, distance, Box(left, bottom, left + size[0], bottom + size[1])))
     return spots
 
 
-def _cost(spot: _Spot, others: Sequence[_Box], frame: _Box) -> tuple[float, float]:
+def _cost(spot: _Spot, others: Sequence[Box], frame: Box) -> tuple[float, float]:
     """Covered pixels, those outside the frame counting as covered; then the distance."""
-    outside = spot.box.common(spot.box) - spot.box.common(frame)
-    return round(outside + sum(spot.box.common(other) for other in others)), spot.distance
+    outside = spot.box.overlap(spot.box) - spot.box.overlap(frame)
+    return round(outside + sum(spot.box.overlap(other) for other in others)), spot.distance
 
 
 def _write(axes: Axes, text: str, point: tuple[float, float], spot: _Spot) -> None:

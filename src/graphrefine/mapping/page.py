@@ -1,7 +1,7 @@
 """A map as one HTML page to look around in: no request to anywhere, nothing to install, up to a million points.
 
-Coordinates are 16 bits an axis and classes 8 bits, in base64; names are JSON. The template is ``map.html`` of
-`graphrefine.visuals`, the script ``map.js`` beside it.
+Coordinates are 16 bits an axis and classes 8 bits, in base64; names are JSON that cannot end its script. The template
+is ``map.html`` of `graphrefine.visuals`, the script ``map.js`` beside it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.visuals.colours import DARK, LIGHT
-from graphrefine.visuals.html import as_json, asset, render
+from graphrefine.visuals.html import render
 
 if TYPE_CHECKING:
     from graphrefine.mapping.map import Map
@@ -33,10 +33,8 @@ def render_page(node_map: Map) -> str:
     >>> "<b>" in page, "<i>" in page, page.count("</script>")
     (False, False, 2)
     """
-    script = asset("map.js")
-    digest = b64encode(sha256(script.encode()).digest()).decode()
-    data = as_json(_figures(node_map))
-    return render("map.html", title=node_map.title or "Map", digest=digest, data=data, script=script)
+    digest = b64encode(sha256(render("map.js").encode()).digest()).decode()
+    return render("map.html", title=node_map.title or "Map", digest=digest, figures=_figures(node_map))
 
 
 def _figures(node_map: Map) -> dict[str, Any]:

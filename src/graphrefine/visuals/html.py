@@ -1,11 +1,10 @@
 """HTML and Markdown from the templates in ``templates/``: one environment, loaded at the first use.
 
-Whatever a template is given is escaped, unless it was made safe before: `as_json`, `asset`.
+All text that is put into a template is escaped, unless it is ``Markup`` already.
 """
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,6 @@ from graphrefine.visuals.colours import NEGATIVE, POSITIVE, THEMES
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 FOLDER = Path(__file__).with_name("templates")
 LETTERS = 40  # of a name
@@ -44,29 +42,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.globals |= {"themes": THEMES, "positive": POSITIVE, "negative": NEGATIVE}
     return environment
-
-
-def asset(name: str) -> Markup:
-    """A file of the folder of templates, as it is."""
-    from markupsafe import Markup
-
-    return Markup((FOLDER / name).read_text(encoding="utf-8"))
-
-
-def as_json(figures: Any) -> Markup:
-    r"""Figures as JSON that cannot end the script in which they stand.
-
-    Examples
-    --------
-    >>> print(as_json(["</script>", 1]))
-    ["\u003c/script\u003e",1]
-    """
-    from markupsafe import Markup
-
-    text = json.dumps(figures, ensure_ascii=True, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def shorten(text: Any, letters: int = LETTERS) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markupsafe import Markup
 
 from graphrefine.visuals.html import render
 from graphrefine.visuals.machine import describe_machine
 from graphrefine.visuals.plots import Picture
 from graphrefine.visuals.report import Cell, Report, paragraphs
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 
 def render_html(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Picture], note: str = "") -> str:
@@ -23,7 +22,7 @@ def render_html(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[s
 
 def render_markdown(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Any], note: str = "") -> str:
     """The same as Markdown, as GitHub and others show it."""
-    functions = {"markdown": _markdown, "markdown_cell": _markdown_cell, "markdown_code": _markdown_code}
+    functions = {"markdown": escape_markdown, "markdown_cell": _markdown_cell, "markdown_code": _markdown_code}
     return _render("report.md", report, facts, pictures, note, **functions)
 
 
@@ -39,7 +38,7 @@ def _svg_uri(svg: bytes) -> str:
     return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
 
 
-def escape_markdown(text: str) -> str:
+def escape_markdown(text: str) -> Markup:
     r"""Text that means nothing to Markdown or HTML, on one line.
 
     Examples
@@ -48,24 +47,16 @@ def escape_markdown(text: str) -> str:
     a\|b \<i\> \*c\* &amp; d
     """
     one_line = " ".join(text.split())
-    return re.sub(r"([\\`*_\[\]<>|~$#!])", r"\\\1", one_line.replace("&", "&amp;"))
-
-
-def _markdown(text: str) -> Markup:
-    from markupsafe import Markup
-
-    return Markup(escape_markdown(text))
+    return Markup(re.sub(r"([\\`*_\[\]<>|~$#!])", r"\\\1", one_line.replace("&", "&amp;")))
 
 
 def _markdown_cell(cell: Cell) -> Markup:
-    text = _markdown(cell.text)
+    text = escape_markdown(cell.text)
     return (text if cell.mark != "good" or not text.strip() else "**" + text + "**") + cell.sign
 
 
 def _markdown_code(text: str) -> Markup:
     """Text set as code, whatever backticks it holds."""
-    from markupsafe import Markup
-
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence, pad = "`" * (longest + 1), " " * bool(longest)
     return Markup(f"{fence}{pad}{' '.join(text.split())}{pad}{fence}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 
 import graphrefine
-from graphrefine.graph import Graph
+from graphrefine.graph.graph import Graph
 from graphrefine.reports.machine import in_words
 from graphrefine.reports.machine import machine as facts
 

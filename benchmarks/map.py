@@ -26,13 +26,13 @@ from scipy.spatial import cKDTree
 
 import graphrefine
 from common import data, graph, machine
-from graphrefine.demo import digits_graph
+from graphrefine.cli.demo_digits import digits_graph
 from graphrefine.evaluate import read_labels
-from graphrefine.linalg import unit_rows
-from graphrefine.mapping import layout
-from graphrefine.mapping.classes import classes_of
-from graphrefine.mapping.laying import placed
-from graphrefine.mapping.nearest import Near
+from graphrefine.linalg.small import unit_rows
+from graphrefine.maps import layout
+from graphrefine.maps.classes import classes_of
+from graphrefine.maps.layout import placed
+from graphrefine.maps.nearest import Near
 from graphrefine.progress import Stages
 
 GRAPHS = "digits,blogcatalog,lastfm-asia,coauthor-cs,ppi,wikipedia-pos,amazon-photo,planetoid-pubmed"

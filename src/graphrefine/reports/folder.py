@@ -17,14 +17,14 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphrefine.console import json_text
 from graphrefine.errors import OutputError
-from graphrefine.files import check_writable, replacing, replacing_folder
 from graphrefine.reports.drawing import Picture, can_draw, draw, want_of_plots
 from graphrefine.reports.machine import provenance
 from graphrefine.reports.markdown import as_markdown
 from graphrefine.reports.page import as_page
 from graphrefine.reports.parts import Report
+from graphrefine.system.files import check_writable, replacing, replacing_folder
+from graphrefine.visuals.console import json_text
 
 RESULTS = "results.json"
 OURS = {"report.html", "report.md", RESULTS, "plots"}

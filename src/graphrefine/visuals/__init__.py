@@ -1,0 +1,1 @@
+"""What people see: the terminal, reports, HTML templates, colours."""

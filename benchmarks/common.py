@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 
 import graphrefine
-from graphrefine.graph import Graph
+from graphrefine.graph.graph import Graph
 from graphrefine.visuals.machine import describe_machine
 from graphrefine.visuals.machine import machine as facts
 

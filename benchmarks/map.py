@@ -26,13 +26,13 @@ from scipy.spatial import cKDTree
 
 import graphrefine
 from common import data, graph, machine
-from graphrefine.demo import digits_graph
+from graphrefine.cli.demo_digits import digits_graph
 from graphrefine.evaluate import read_labels
-from graphrefine.linalg import unit_rows
-from graphrefine.mapping import layout
-from graphrefine.mapping.classes import assign_classes
-from graphrefine.mapping.laying import place_vectors
-from graphrefine.mapping.nearest import Neighbors
+from graphrefine.linalg.small import unit_rows
+from graphrefine.maps import layout
+from graphrefine.maps.classes import assign_classes
+from graphrefine.maps.layout import place_vectors
+from graphrefine.maps.nearest import Neighbors
 from graphrefine.progress import Stages
 
 GRAPHS = "digits,blogcatalog,lastfm-asia,coauthor-cs,ppi,wikipedia-pos,amazon-photo,planetoid-pubmed"

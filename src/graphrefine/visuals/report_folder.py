@@ -17,9 +17,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphrefine.console import json_text
 from graphrefine.errors import OutputError
-from graphrefine.files import check_writable, replacing, replacing_folder
+from graphrefine.system.files import check_writable, replacing, replacing_folder
+from graphrefine.visuals.console import json_text
 from graphrefine.visuals.machine import provenance
 from graphrefine.visuals.plots import Picture, can_draw, draw, missing_plots_note
 from graphrefine.visuals.report import Report

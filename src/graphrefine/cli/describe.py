@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.graph.remarks import describe_reading
 from graphrefine.kernels import ingest
 from graphrefine.run.memory_plan import Plan
 from graphrefine.visuals.console import seconds
@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from graphrefine.refine.refine import Settings
     from graphrefine.run.forecast import Estimate
 
-REMARKS = {
-    "self_loops": "self-loops left out",
-    "duplicates": "edges listed again, their weights added (1 each where there are none)",
-    "reciprocal": "edges listed in both directions, counted once",
-    "zero_weights": "edges of weight 0 left out",
-    "missing": "records with an empty end left out",
-    "isolated": "nodes without edges, their vectors zero",
-    "zero_vectors": "nodes with edges whose vectors came out zero all the same",
-    "alone": "nodes without edges, their vectors from features alone",
-    "bare": "nodes without features",
-    "unknown": "rows of features for nodes that the graph does not have",
-}
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 BLOCK = 8192  # rows looked at together
 COMPONENT_BYTES = 24  # for each entry, while components are counted
@@ -44,23 +32,10 @@ def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | N
     if features:
         counts |= {"isolated": 0, "zero_vectors": 0, "alone": graph.isolated}
         counts |= {"bare": graph.nodes - features["nodes"], "unknown": features["unknown"]}
-    lines = [f"note: {text}" for text in counted(counts, edges=graph.edges)]
+    lines = [f"note: {text}" for text in describe_reading(counts, edges=graph.edges)]
     if graph.directed and ingest.inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
         lines.append("note: every edge is there in both directions, so that directed says nothing; leave it out")
     return lines
-
-
-def counted(counts: Mapping[str, Any], *, edges: int) -> list[str]:
-    """What was counted while reading, in words; what is as most people expect it is left out.
-
-    Examples
-    --------
-    >>> counted({"records": 9, "self_loops": 2, "missing": 0, "reciprocal": 7}, edges=7)
-    ['self-loops left out: 2']
-    """
-    symmetric = counts.get("reciprocal") == edges  # a symmetric matrix, or a list meant so
-    expected = {"reciprocal"} if symmetric else set()
-    return [f"{text}: {counts[name]:,}" for name, text in REMARKS.items() if counts.get(name) and name not in expected]
 
 
 def zero_rows(vectors: NDArray[np.float32]) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.cli.describe import counted
+from graphrefine.graph.remarks import describe_reading
 from graphrefine.visuals.html import count_of, render, shorten
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def graph_html(graph: Graph) -> str:
     origin = [f"from {graph.source}"] if graph.source != "memory" else []
     lines = [", ".join(facts), "; ".join(origin + _name_range(graph))]
     degrees = _degrees(graph) if graph.edges else {"histogram": None}
-    return render("graph.html", title=title, lines=lines, notes=counted(graph.report, edges=graph.edges), **degrees)
+    notes = describe_reading(graph.report, edges=graph.edges)
+    return render("graph.html", title=title, lines=lines, notes=notes, **degrees)
 
 
 def _name_range(graph: Graph) -> list[str]:

@@ -18,7 +18,7 @@ import numpy as np
 import graphrefine
 from common import graph, machine
 from graphrefine import Graph
-from graphrefine.evaluate.holding_out import hold_out
+from graphrefine.evaluate.held_out_edges import hold_out
 
 GRAPHS = (
     "ppi,wikipedia-pos,blogcatalog,coauthor-cs,planetoid-pubmed,lastfm-asia,amazon-photo,flickr-8k-subset,"

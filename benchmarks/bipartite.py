@@ -8,8 +8,8 @@ time of that one run. Bars, on a generated or derived graph: recall at least tha
 
 ``taste`` and ``genres`` are generated; others are derived from real graphs, each edge of which gets a user's end and an
 item's end at random (flickr, wikipedia, youtube and more), or are real: users and groups (groups), packages and
-what they need (npm). The settings in `graphrefine.bipartite` were chosen on generated graphs, taste and genres among
-them, and on groups, blogcatalog, ppi, photo and coauthors; nothing was chosen on the others.
+what they need (npm). The settings in `graphrefine.refine.bipartite` were chosen on generated graphs, taste and
+genres among them, and on groups, blogcatalog, ppi, photo and coauthors; nothing was chosen on the others.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from common import data, graph, machine
-from graphrefine.graph import Graph
+from graphrefine.graph.graph import Graph
 
 REST = 5.0  # seconds before each command, so that all find memory as a first command would: not just left by another
 
@@ -34,7 +34,7 @@ def write_edge_list(read: Graph, path: Path) -> None:
 
 def run(*arguments: object) -> tuple[dict[str, Any], float, float]:
     """The JSON of a command, its wall time and its peak memory in MB, both seen from outside."""
-    program = [sys.executable, "-m", "graphrefine.cli", *map(str, arguments), "--json"]
+    program = [sys.executable, "-m", "graphrefine.cli.main", *map(str, arguments), "--json"]
     wrapped = [sys.executable, __file__, "--measure", *program]
     time.sleep(REST)
     done = subprocess.run(wrapped, capture_output=True, text=True, check=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 from time import perf_counter
 
 import graphrefine
-from graphrefine.graph import Graph
-from graphrefine.reports.machine import in_words
-from graphrefine.reports.machine import machine as facts
+from graphrefine.graph.graph import Graph
+from graphrefine.visuals.machine import describe_machine
+from graphrefine.visuals.machine import machine as facts
 
 
 def data(name: str) -> Path:
@@ -51,4 +51,4 @@ def show(title: str, seconds: Mapping[str, list[float]], *, against: str, bars: 
 
 
 def machine() -> str:
-    return f"{in_words(facts())}, graphrefine {graphrefine.__version__}"
+    return f"{describe_machine(facts())}, graphrefine {graphrefine.__version__}"

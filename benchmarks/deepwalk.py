@@ -24,7 +24,7 @@ def contend(contender: str, edges: Path, walks: int, threads: int) -> None:
     """Print the seconds of one contender; PecanPy's environment has no graphrefine."""
     if contender == "graphrefine":
         import graphrefine
-        from graphrefine.methods import embed_graph, settings
+        from graphrefine.methods.registry import embed_graph, settings
 
         graph = graphrefine.read(edges)
         start = time.perf_counter()

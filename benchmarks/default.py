@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from common import data, graph, machine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
-from graphrefine.graph import usable_threads
-from graphrefine.methods import embed_graph
+from graphrefine.graph.graph import usable_threads
+from graphrefine.methods.registry import embed_graph
 from graphrefine.progress import Stages
-from graphrefine.refine import find_range, settings, smooth
+from graphrefine.refine.refine import find_range, settings, smooth
 from graphrefine.reproduce import paper
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)

@@ -3,8 +3,8 @@
     python benchmarks/directed.py [--graphs npm,citations,layers,blocks] [--file EDGES.tsv] [--dim 128] [--seeds 1]
 
 30% of the arcs are held out; half of the pairs against them are random, half are held-out arcs turned round. The
-generated graphs differ in kind, seed and size from those on which the exponents in `graphrefine.directed` were chosen;
-``--file`` adds an edge list of your own. Bars, on npm: AUC at least 0.85, and above HOPE's.
+generated graphs differ in kind, seed and size from those on which the exponents in `graphrefine.refine.directed` were
+chosen; ``--file`` adds an edge list of your own. Bars, on npm: AUC at least 0.85, and above HOPE's.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import numpy as np
 
 import graphrefine
 from common import data, machine
-from graphrefine.embedding import Embedding
+from graphrefine.embedding.embedding import Embedding
 from graphrefine.evaluate import evaluate_links
-from graphrefine.graph import Graph
-from graphrefine.methods import embed_graph, settings
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.registry import embed_graph, settings
 
 BAR = 0.85
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from common import machine
 from explore_serving import Served, fetch
-from graphrefine.embedding import Embedding
+from graphrefine.embedding.embedding import Embedding
 
 ANSWERS, COORDINATES = 2.0, 3.0  # seconds: the bars
 

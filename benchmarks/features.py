@@ -29,10 +29,10 @@ import graphrefine
 from common import machine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import evaluate_labels
-from graphrefine.features import feature_vectors, leading, prepare
-from graphrefine.graph import Graph
-from graphrefine.linalg import unit_rows
-from graphrefine.operators import transition
+from graphrefine.graph.graph import Graph
+from graphrefine.linalg.operators import transition
+from graphrefine.linalg.small import unit_rows
+from graphrefine.refine.features import feature_vectors, leading, prepare
 
 DIM = 128
 

@@ -25,9 +25,9 @@ from common import data, graph, machine
 from graphrefine import Embedding, Graph
 from graphrefine.evaluate import read_labels
 from graphrefine.evaluate.classification import f1_percent
-from graphrefine.evaluate.labels import align
 from graphrefine.evaluate.logistic import fit_logistic
-from graphrefine.linalg import unit_rows
+from graphrefine.linalg.small import unit_rows
+from graphrefine.readers.labels import align
 
 GRAPHS = (
     "ppi,wikipedia-pos,blogcatalog,coauthor-cs,planetoid-pubmed,lastfm-asia,amazon-photo,flickr-8k-subset,"

@@ -16,7 +16,7 @@ from time import perf_counter, process_time
 
 from common import machine
 from graphrefine.datasets import block_model, power_law
-from graphrefine.memory import held_bytes, peak_bytes
+from graphrefine.system.memory import held_bytes, peak_bytes
 
 
 def measure(model: str, edges: int, threads: int) -> dict[str, float]:

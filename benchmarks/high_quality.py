@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 import graphrefine
 from common import data, graph, machine
 from graphrefine.evaluate import evaluate_labels, read_labels
-from graphrefine.graph import Graph
-from graphrefine.high_order import high_order
+from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages
-from graphrefine.refine import Settings
+from graphrefine.refine.high_quality import high_order
+from graphrefine.refine.refine import Settings
 
 Cells = NDArray[np.float64]  # (ratios, 2): Micro and Macro F1
 

@@ -23,9 +23,9 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from graphrefine.evaluate.classification import RATIOS, f1_percent, make_split
-from graphrefine.evaluate.labels import read_labels
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
-from graphrefine.linalg import unit_rows
+from graphrefine.linalg.small import unit_rows
+from graphrefine.readers.labels import read_labels
 
 
 def liblinear(rows: NDArray[Any], targets: NDArray[np.bool_], *, C: float) -> Classifiers:

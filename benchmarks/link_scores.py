@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import graph, machine
-from graphrefine import Graph, datasets, weighing
-from graphrefine.evaluate.holding_out import hold_out
-from graphrefine.evaluate.making import Maker
-from graphrefine.scoring import auc, cosine, log_degrees
+from graphrefine import Graph, datasets
+from graphrefine.embedding import degree_weight as weighing
+from graphrefine.embedding.scores import auc, cosine, log_degrees
+from graphrefine.evaluate.held_out_edges import hold_out
+from graphrefine.evaluate.vectors import Maker
 
 BARS = ("ppi", "wikipedia-pos", "blogcatalog", "web-google")
 OTHERS = ("coauthor-cs", "planetoid-pubmed", "lastfm-asia", "amazon-photo", "flickr-8k-subset", "youtube-77k-groups")

@@ -26,13 +26,13 @@ from scipy.spatial import cKDTree
 
 import graphrefine
 from common import data, graph, machine
-from graphrefine.demo import digits_graph
+from graphrefine.cli.demo_digits import digits_graph
 from graphrefine.evaluate import read_labels
-from graphrefine.linalg import unit_rows
-from graphrefine.mapping import layout
-from graphrefine.mapping.classes import classes_of
-from graphrefine.mapping.laying import placed
-from graphrefine.mapping.nearest import Near
+from graphrefine.linalg.small import unit_rows
+from graphrefine.maps import layout
+from graphrefine.maps.classes import assign_classes
+from graphrefine.maps.layout import place_vectors
+from graphrefine.maps.nearest import Neighbors
 from graphrefine.progress import Stages
 
 GRAPHS = "digits,blogcatalog,lastfm-asia,coauthor-cs,ppi,wikipedia-pos,amazon-photo,planetoid-pubmed"
@@ -52,7 +52,7 @@ def drawn(n: int, seed: int = 0) -> NDArray[np.float32]:
     return vectors
 
 
-def recall(vectors: NDArray[np.float32], near: Near) -> float:
+def recall(vectors: NDArray[np.float32], near: Neighbors) -> float:
     """The part of the true ten nearest that were found, on some points."""
     rng = np.random.default_rng(1)
     asked = rng.choice(len(vectors), min(ASKED, len(vectors)), replace=False)
@@ -70,7 +70,7 @@ def times(sizes: list[int], threads: int) -> bool:
     for n in sizes:
         vectors, stages = drawn(n), Stages()
         start, spent = perf_counter(), process_time()
-        _, found = placed(vectors, "clusters", seed=0, threads=threads, stages=stages)
+        _, found = place_vectors(vectors, "clusters", seed=0, threads=threads, stages=stages)
         clock, cpu = perf_counter() - start, process_time() - spent
         assert found is not None
         parts = ", ".join(f"{name} {each:.1f}" for name, each in stages.seconds.items())
@@ -87,7 +87,7 @@ def known(name: str) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     found, labels = digits_graph() if name == "digits" else (graph(name), read_labels(data(f"{name}.mat")))
     vectors = graphrefine.embed(found, dim=min(DIM, found.nodes)).vectors
     there = vectors.any(axis=1)
-    return vectors[there], classes_of(labels, np.arange(found.nodes)).codes[there]
+    return vectors[there], assign_classes(labels, np.arange(found.nodes)).codes[there]
 
 
 def kept_and_told(vectors: NDArray[np.float32], codes: NDArray[np.int32], places: NDArray[Any]) -> tuple[float, float]:

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from common import data, graph, machine
 from graphrefine.evaluate import evaluate_labels, read_labels
-from graphrefine.graph import Graph
-from graphrefine.methods import embed_graph, settings
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.registry import embed_graph, settings
 
 RATIOS = (0.5, 0.8)
 TABLE4 = {"harp": 31.6, "mile": 26.4, "louvainne": 30.6}

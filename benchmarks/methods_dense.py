@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
-from graphrefine.evaluate.labels import as_labels
-from graphrefine.graph import Graph
-from graphrefine.methods import embed_graph, settings
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.readers.labels import as_labels
 
 Row = tuple[dict[str, Any], tuple[tuple[float, float], ...]]
 # Settings, and Micro and Macro F1 at 10, 50 and 90 %: rows that are commented out in the source of the paper's tables.

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
-from graphrefine.graph import Graph
-from graphrefine.methods import embed_graph, settings
+from graphrefine.graph.graph import Graph
 from graphrefine.methods.fastrp import standardize
+from graphrefine.methods.registry import embed_graph, settings
 
 Vectors = NDArray[Any]
 Peer = Callable[[Graph, int], Vectors]  # (graph, seed)

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
-from graphrefine.graph import Graph
-from graphrefine.methods import embed_graph, settings
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.registry import embed_graph, settings
 
 PAPER = {  # Tables 1 and 2 at 50 %: Micro F1, Macro F1
     ("blogcatalog", "line"): (35.16, 21.36),

@@ -55,7 +55,7 @@ def contend(contender: str, name: str) -> None:
     read = graph(name)
     adjacency = sp.csr_matrix(read.to_scipy().astype(np.float64))
     if contender in OURS:
-        from graphrefine.methods import embed_graph, settings
+        from graphrefine.methods.registry import embed_graph, settings
 
         method, preset = OURS[contender]
         work: Callable[[], object] = partial(embed_graph, read, settings(method, preset), method=method, threads=1)

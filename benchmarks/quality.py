@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import data, graph, machine
-from graphrefine import reference
 from graphrefine.evaluate import Labels, evaluate_labels, random_control, read_labels
 from graphrefine.kernels import kernels, twin
-from graphrefine.methods import embed_graph
-from graphrefine.refine import settings
+from graphrefine.methods.registry import embed_graph
+from graphrefine.refine import reference
+from graphrefine.refine.refine import settings
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 PAPER = {  # Tables 1 and 2: Micro F1, Macro F1 at 10, 30, 50, 70, 90 %

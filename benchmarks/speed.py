@@ -16,10 +16,10 @@ from functools import partial
 import numpy as np
 
 from common import graph, interleaved, machine, show
-from graphrefine import reference
-from graphrefine.linalg import one_blas_thread
-from graphrefine.methods import embed_graph
-from graphrefine.refine import settings
+from graphrefine.linalg.small import one_blas_thread
+from graphrefine.methods.registry import embed_graph
+from graphrefine.refine import reference
+from graphrefine.refine.refine import settings
 
 BARS = {
     "web-google": {"graphrefine, 1 thread": 15.0, "graphrefine, 2 threads": 25.0},

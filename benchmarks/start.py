@@ -16,8 +16,8 @@ CASES = {
     "python -c pass": ([sys.executable, "-c", "pass"], None),
     "import graphrefine": ([sys.executable, "-c", "import graphrefine"], 0.3),
     "from graphrefine import embed, read": ([sys.executable, "-c", "from graphrefine import embed, read"], None),
-    "graphrefine --help": ([sys.executable, "-m", "graphrefine.cli", "--help"], 0.2),
-    "graphrefine embed --help": ([sys.executable, "-m", "graphrefine.cli", "embed", "--help"], 0.2),
+    "graphrefine --help": ([sys.executable, "-m", "graphrefine.cli.main", "--help"], 0.2),
+    "graphrefine embed --help": ([sys.executable, "-m", "graphrefine.cli.main", "embed", "--help"], 0.2),
 }
 
 

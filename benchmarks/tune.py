@@ -22,18 +22,18 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from common import data, graph, machine
-from graphrefine.embedding import Embedding
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.scores import auc
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
-from graphrefine.evaluate.holding_out import hold_out
+from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.evaluate.link_scores import SCORES, Known
-from graphrefine.graph import Graph
-from graphrefine.refine import Settings, settings
-from graphrefine.scoring import auc
-from graphrefine.tuning import tune
-from graphrefine.tuning.candidates import stages
-from graphrefine.tuning.judging import HELD_OUT, link_judge
-from graphrefine.tuning.results import changes
-from graphrefine.tuning.trials import Bench
+from graphrefine.evaluate.tune import tune
+from graphrefine.evaluate.tune_candidates import stages
+from graphrefine.evaluate.tune_judges import HELD_OUT, link_judge
+from graphrefine.evaluate.tune_results import changes
+from graphrefine.evaluate.tune_trials import Bench
+from graphrefine.graph.graph import Graph
+from graphrefine.refine.refine import Settings, settings
 
 GRAPHS = (
     "ppi,wikipedia-pos,blogcatalog,flickr-8k-subset,youtube-77k-groups,"

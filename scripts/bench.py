@@ -15,11 +15,11 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from graphrefine import reference
-from graphrefine.graph import Graph
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
-from graphrefine.methods import embed_graph
-from graphrefine.refine import settings
+from graphrefine.methods.registry import embed_graph
+from graphrefine.refine import reference
+from graphrefine.refine.refine import settings
 
 NODES, GROUPS, EDGES, REPEATS = 20_000, 200, 200_000, 3
 

@@ -31,8 +31,8 @@ from PIL import Image
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 import graphrefine
-from graphrefine.demo import digits_graph
-from graphrefine.graph import Graph
+from graphrefine.cli.demo_digits import digits_graph
+from graphrefine.graph.graph import Graph
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]

@@ -54,6 +54,8 @@ def main(kernel: str, folder: Path) -> None:
     page = Path(graphrefine.__file__).parent / "explore" / "page"
     assert (page / "index.html").is_file() and (page / "assets" / "app.js").is_file(), "the page of explore is missing"
     embedding = graphrefine.load(plain)
+    assert "48 nodes" in embedding._repr_html_(), "a template is missing"
+    embedding.map().save(folder / "map.html")
     assert embedding.names.tolist() == sorted({end for edge in edges() for end in edge})
     np.testing.assert_allclose(np.linalg.norm(embedding.vectors, axis=1), 1, atol=1e-5)
     near, far = embedding["r0 n03"] @ embedding["r0 n04"], embedding["r0 n03"] @ embedding["r2 n04"]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine import ROWS, Rows
-from graphrefine.graph import Graph
+from graphrefine.engine.engine import ROWS, Rows
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import twin
-from graphrefine.operators import Operator
+from graphrefine.linalg.operators import Operator
 
 Blocks = list[NDArray[np.float32]]
 

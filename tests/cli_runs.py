@@ -17,11 +17,11 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.cli import main
-from graphrefine.embedding import Embedding, load
+from graphrefine.cli.main import main
+from graphrefine.embedding.embedding import Embedding, load
 
 SLOWER = "note: no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower\n"
-PROGRAM = [sys.executable, "-m", "graphrefine.cli"]
+PROGRAM = [sys.executable, "-m", "graphrefine.cli.main"]
 
 
 @dataclass(frozen=True)

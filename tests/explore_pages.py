@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 import graphrefine
 from cli_runs import PROGRAM
-from graphrefine.embedding import Embedding
+from graphrefine.embedding.embedding import Embedding
 
 HTML = '<img src=x onerror="alert(1)">'
 LABELS = ("theory", "<b>bold</b>", "vision", "systems")

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cli_runs import PROGRAM, ring_of_cliques
-from graphrefine.embedding import Embedding
+from graphrefine.embedding.embedding import Embedding
 from graphrefine.explore.app import make_app
 from graphrefine.explore.shown import Shown
-from graphrefine.graph import Graph
+from graphrefine.graph.graph import Graph
 
 with warnings.catch_warnings():  # newer ones would rather have another client below them
     warnings.simplefilter("ignore")

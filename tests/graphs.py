@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphrefine.graph import Graph
+from graphrefine.graph.graph import Graph
 
 
 def random_graph(

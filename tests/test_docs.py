@@ -21,8 +21,11 @@ from unittest.mock import patch
 
 import pytest
 
-from graphrefine import cli, filters, formats, vector_formats
-from graphrefine.formats.source import CODECS
+from graphrefine.cli import main as cli
+from graphrefine.embedding import formats as vector_formats
+from graphrefine.readers import formats
+from graphrefine.readers.source import CODECS
+from graphrefine.refine import filters
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -11,9 +11,9 @@ import pytest
 
 import graphrefine
 from cli_runs import PROGRAM
-from graphrefine.commands import cli
+from graphrefine.cli.commands import cli
 
-HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "pandas", "graphrefine.kernels"}
+HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "jinja2", "pandas", "graphrefine.kernels"}
 ROOT = Path(__file__).parents[1]
 
 
@@ -46,14 +46,14 @@ def test_the_public_names() -> None:
     ("name", "home"),
     [
         ("REFINE", "graphrefine.estimator"),
-        ("Embedding", "graphrefine.embedding"),
-        ("Graph", "graphrefine.graph"),
+        ("Embedding", "graphrefine.embedding.embedding"),
+        ("Graph", "graphrefine.graph.graph"),
         ("GraphRefineError", "graphrefine.errors"),
-        ("embed", "graphrefine.methods"),
-        ("ingest", "graphrefine.ingesting.run"),
-        ("load", "graphrefine.embedding"),
-        ("read", "graphrefine.reader"),
-        ("tune", "graphrefine.tuning.search"),
+        ("embed", "graphrefine.methods.registry"),
+        ("ingest", "graphrefine.ingestion.ingest"),
+        ("load", "graphrefine.embedding.embedding"),
+        ("read", "graphrefine.readers.read"),
+        ("tune", "graphrefine.evaluate.tune"),
     ],
 )
 def test_public_names_are_documented_and_stay_what_they_are(name: str, home: str) -> None:
@@ -96,7 +96,7 @@ def test_names_load_on_first_use_and_scikit_learn_only_for_the_estimator() -> No
     ],
 )
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
-    code = f"sys.argv = ['graphrefine', *{arguments}]\nfrom graphrefine.cli import main\n"
+    code = f"sys.argv = ['graphrefine', *{arguments}]\nfrom graphrefine.cli.main import main\n"
     loaded = modules_after(code + "try: main()\nexcept SystemExit as stop: assert stop.code == 0")
     assert "click" in loaded and not HEAVY & loaded
 
@@ -105,8 +105,8 @@ def test_embedding_a_file_does_not_load_scikit_learn(tmp_path: Path) -> None:
     (tmp_path / "g.txt").write_text("1 2\n2 3\n")
     paths = f"{str(tmp_path / 'g.txt')!r}, '-o', {str(tmp_path / 'out')!r}"
     code = f"sys.argv = ['graphrefine', 'embed', {paths}, '--json']\n"
-    code += "from graphrefine.cli import main\ntry: main()\nexcept SystemExit as stop: assert stop.code == 0"
-    assert not {"sklearn", "pyarrow", "matplotlib", "rich"} & modules_after(code)
+    code += "from graphrefine.cli.main import main\ntry: main()\nexcept SystemExit as stop: assert stop.code == 0"
+    assert not {"sklearn", "pyarrow", "matplotlib", "rich", "jinja2"} & modules_after(code)
 
 
 def test_the_commands() -> None:
@@ -133,7 +133,7 @@ def test_the_program_is_installed_under_its_name() -> None:
     from importlib.metadata import entry_points, version
 
     (script,) = entry_points(group="console_scripts", name="graphrefine")
-    assert script.value == "graphrefine.cli:main"
+    assert script.value == "graphrefine.cli.main:main"
     assert version("graphrefine") == graphrefine.__version__
     program = Path(sys.executable).with_name("graphrefine")
     for command in ([str(program)] if program.exists() else PROGRAM, PROGRAM):

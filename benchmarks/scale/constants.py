@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from graphrefine.graph import Graph, usable_threads
+from graphrefine.graph.graph import Graph, usable_threads
 from graphrefine.kernels import kernels
 from measuring import machine, size
 

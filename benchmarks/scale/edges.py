@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from graphrefine.console import progress_bar
 from graphrefine.datasets import write_edges
-from graphrefine.graph import usable_threads
+from graphrefine.graph.graph import usable_threads
+from graphrefine.visuals.console import progress_bar
 from measuring import bar, folder_bytes, machine, size
 
 

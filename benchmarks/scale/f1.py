@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphrefine
-from graphrefine.budget import Plan
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
-from graphrefine.methods.placing import embed_within
-from graphrefine.refine import settings
-from graphrefine.workfolder import WorkFolder
+from graphrefine.refine.refine import settings
+from graphrefine.run.memory_plan import Plan
+from graphrefine.run.placement import embed_within
+from graphrefine.system.work_folder import WorkFolder
 from inputs import add_folder, place
 from measuring import bar, command, data, machine, plenty, watch
 

@@ -11,30 +11,30 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from graphrefine.system.version import __version__
 
 _HOME = {  # public name -> its module, loaded on first use
-    "Embedding": "embedding",
-    "Graph": "graph",
+    "Embedding": "embedding.embedding",
+    "Graph": "graph.graph",
     "GraphRefineError": "errors",
     "REFINE": "estimator",
-    "embed": "methods",
-    "ingest": "ingesting.run",
-    "load": "embedding",
-    "read": "reader",
-    "tune": "tuning.search",
+    "embed": "methods.registry",
+    "ingest": "ingestion.ingest",
+    "load": "embedding.embedding",
+    "read": "readers.read",
+    "tune": "evaluate.tune",
 }
 __all__ = ["REFINE", "Embedding", "Graph", "GraphRefineError", "__version__", "embed", "ingest", "load", "read", "tune"]
 
 if TYPE_CHECKING:
-    from graphrefine.embedding import Embedding, load
+    from graphrefine.embedding.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError
     from graphrefine.estimator import REFINE
-    from graphrefine.graph import Graph
-    from graphrefine.ingesting.run import ingest
-    from graphrefine.methods import embed
-    from graphrefine.reader import read
-    from graphrefine.tuning.search import tune
+    from graphrefine.evaluate.tune import tune
+    from graphrefine.graph.graph import Graph
+    from graphrefine.ingestion.ingest import ingest
+    from graphrefine.methods.registry import embed
+    from graphrefine.readers.read import read
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphrefine.cli import main
+from graphrefine.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import validate_data
 
-from graphrefine.graph import Graph
-from graphrefine.methods import embed_graph
-from graphrefine.refine import settings
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.registry import embed_graph
+from graphrefine.refine.refine import settings
 
 
 class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -28,7 +28,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         Where the options that are None come from.
     block, power, negative, exponent, log_weights, two_sided, spectrum : default=None
     filter, order, scale, loop, centre, axes, quality, bfloat16 : default=None
-        See `graphrefine.refine.Settings`.
+        See `graphrefine.refine.refine.Settings`.
     directed : bool, default=False
         Whether entry (i, j) is an arc from i to j. Otherwise the larger of (i, j) and (j, i) counts.
     seed : int, default=0

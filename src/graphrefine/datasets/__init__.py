@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from graphrefine.datasets.catalogue import DATASETS, Entry, find
 from graphrefine.datasets.dataset import Dataset
+from graphrefine.datasets.edge_streams import write_edges
+from graphrefine.datasets.folders import cache_folder, locate
 from graphrefine.datasets.generate import block_model, power_law
 from graphrefine.datasets.loading import load
-from graphrefine.datasets.places import cache_folder, locate
-from graphrefine.datasets.standins import standin
-from graphrefine.datasets.streams import write_edges
+from graphrefine.datasets.stand_ins import standin
 
 __all__ = [
     "DATASETS",

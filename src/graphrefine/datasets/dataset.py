@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphrefine.evaluate import Labels
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

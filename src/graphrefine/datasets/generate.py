@@ -16,10 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphrefine.datasets.dataset import Dataset
-from graphrefine.datasets.drawing import Floats, Places, draw
-from graphrefine.evaluate.labels import Labels
-from graphrefine.graph import usable_threads
-from graphrefine.settings import check_integer, check_number
+from graphrefine.datasets.edge_sampling import Floats, Places, draw
+from graphrefine.graph.graph import usable_threads
+from graphrefine.readers.labels import Labels
+from graphrefine.refine.method_settings import check_integer, check_number
 
 SIZES = 0.7  # classes are as large as rank^-SIZES
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from graphrefine.datasets.catalogue import Entry, find
 from graphrefine.datasets.dataset import Dataset
 from graphrefine.datasets.download import fetch, sha256_of
-from graphrefine.datasets.places import by_hand, cache_folder, data_folder, locate
+from graphrefine.datasets.folders import by_hand, cache_folder, data_folder, locate
 from graphrefine.errors import FormatError, InputError
-from graphrefine.files import replacing
+from graphrefine.system.files import replacing
 
 if TYPE_CHECKING:
     from graphrefine.progress import Watcher
@@ -63,8 +63,8 @@ def obtain(
 
 def read(entry: Entry, path: Path, *, threads: int | None = None) -> Dataset:
     """The graph and the labels in a file."""
-    from graphrefine.evaluate.labels import read_labels
-    from graphrefine.reader import read as read_graph
+    from graphrefine.readers.labels import read_labels
+    from graphrefine.readers.read import read as read_graph
 
     graph = read_graph(path, threads=threads)
     return Dataset(entry.name, entry.title, graph, read_labels(path), path=path)

@@ -1,4 +1,4 @@
-"""How the edges of `graphrefine.datasets.streams` are drawn: a start, in a range of nodes, and then its end.
+"""How the edges of `graphrefine.datasets.edge_streams` are drawn: a start, in a range of nodes, and then its end.
 
 A model knows the part of all edges that starts before a node, so that ranges of nodes can be drawn one by one, and
 draws without a table of the nodes:

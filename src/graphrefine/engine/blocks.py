@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine import ROWS, Rows
+from graphrefine.engine.block_compute import OperatorParts
+from graphrefine.engine.engine import ROWS, Rows
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
-from graphrefine.engine.storage import FolderStorage, OwnFile, Storage
 from graphrefine.engine.tasks import Product, Ref, Small, Task, Turn
-from graphrefine.engine.workshop import OperatorParts
 from graphrefine.kernels import Kernels
 from graphrefine.kernels.twin import to_bfloat16
-from graphrefine.operators import Operator
+from graphrefine.linalg.operators import Operator
+from graphrefine.system.storage import FolderStorage, OwnFile, Storage
 
 if TYPE_CHECKING:
-    from graphrefine.engine.workshop import Vector
+    from graphrefine.engine.block_compute import Vector
 
 VECTORS = ("row_shift", "column_shift", "row_scale", "column_scale")
 RESULT = "vectors.npy"
@@ -67,7 +67,7 @@ class BlockTall:
 
 
 class BlockEngine:
-    """See `graphrefine.engine.Engine`."""
+    """See `graphrefine.engine.engine.Engine`."""
 
     def __init__(
         self,
@@ -86,11 +86,11 @@ class BlockEngine:
         self._garbage: list[Ref] = []
 
     def random(self, *, seed: int) -> BlockTall:
-        """See `graphrefine.engine.Engine.random`; signs are never stored."""
+        """See `graphrefine.engine.engine.Engine.random`; signs are never stored."""
         return BlockTall(Ref(self._next(), "signs", seed), self)
 
     def fill(self, rows: Rows, *, precise: bool = False) -> BlockTall:
-        """See `graphrefine.engine.Engine.fill`; done by this process."""
+        """See `graphrefine.engine.engine.Engine.fill`; done by this process."""
         out, nodes = self._new(precise), int(self.layout.bounds[-1])
         what = f"fill {out.ref}"
         if self.journal.finished(out.ref.number, what) is None:
@@ -120,7 +120,7 @@ class BlockEngine:
         gram: bool = False,
         precise: bool = False,
     ) -> BlockTall:
-        """See `graphrefine.engine.Engine.apply`."""
+        """See `graphrefine.engine.engine.Engine.apply`."""
         # Lengths, Gram matrices and which rows are zero need all panels of a row: they are seen to afterwards.
         whole = self.layout.panels == 1
         later = not whole and (unit or shift is not None)
@@ -151,13 +151,13 @@ class BlockEngine:
         return out
 
     def gram(self, x: BlockTall) -> NDArray[np.float64]:
-        """See `graphrefine.engine.Engine.gram`."""
+        """See `graphrefine.engine.engine.Engine.gram`."""
         if x.gram is None:
             x.gram = self._look(x, gram=True)["gram"]
         return x.gram[: self.columns, : self.columns]
 
     def sums(self, x: BlockTall, weights: NDArray[np.float32] | None = None) -> NDArray[np.float64]:
-        """See `graphrefine.engine.Engine.sums`."""
+        """See `graphrefine.engine.engine.Engine.sums`."""
         name = None
         if weights is not None:
             name = f"weights-{self._step}"
@@ -173,11 +173,11 @@ class BlockEngine:
         unit: bool = False,
         precise: bool = False,
     ) -> BlockTall:
-        """See `graphrefine.engine.Engine.rotate`."""
+        """See `graphrefine.engine.engine.Engine.rotate`."""
         return self._turn(x, self._small(rotation), triangular=triangular, unit=unit, precise=precise)
 
     def release(self, x: BlockTall) -> None:
-        """See `graphrefine.engine.Engine.release`."""
+        """See `graphrefine.engine.engine.Engine.release`."""
         x.release()
 
     def collect(
@@ -188,7 +188,7 @@ class BlockEngine:
         shift: NDArray[Any] | None = None,
         unit: bool = False,
     ) -> NDArray[np.float32]:
-        """See `graphrefine.engine.Engine.collect`: the array is a file, mapped."""
+        """See `graphrefine.engine.engine.Engine.collect`: the array is a file, mapped."""
         assert isinstance(self.storage, FolderStorage)
         step, width = self._next(), self.columns if rotation is None else rotation.shape[1]
         shape = (int(self.layout.bounds[-1]), width)

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine
 from graphrefine.kernels import kernels
 from graphrefine.kernels.twin import to_float32
-from graphrefine.linalg import one_blas_thread
+from graphrefine.linalg.small import one_blas_thread
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 Floats = NDArray[np.float32]
 ROWS = 512  # in a block
@@ -88,11 +88,11 @@ class DenseProduct:
 
 
 class DenseEngine(LocalEngine):
-    """See `graphrefine.engine.Engine`; the operators are dense matrices on the nodes of a graph.
+    """See `graphrefine.engine.engine.Engine`; the operators are dense matrices on the nodes of a graph.
 
     Examples
     --------
-    >>> from graphrefine.graph import Graph
+    >>> from graphrefine.graph.graph import Graph
     >>> engine = DenseEngine(Graph.from_edges([0, 1], [1, 2]), columns=2)
     >>> signs = engine.random(seed=0)
     >>> doubled = engine.apply(2 * np.eye(3, dtype=np.float32), signs)

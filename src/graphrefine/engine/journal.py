@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.storage import Storage, read_arrays, write_arrays
 from graphrefine.engine.tasks import Small
 from graphrefine.errors import OutputError
+from graphrefine.system.storage import Storage, read_arrays, write_arrays
 
 
 class Journal:
@@ -22,7 +22,7 @@ class Journal:
     Examples
     --------
     >>> import tempfile
-    >>> from graphrefine.engine.storage import open_storage
+    >>> from graphrefine.system.storage import open_storage
     >>> storage = open_storage(tempfile.mkdtemp())
     >>> journal = Journal(storage)
     >>> journal.finished(0, "gram of 3") is None

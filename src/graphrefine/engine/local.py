@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine import ROWS, Rows
+from graphrefine.engine.engine import ROWS, Rows
 from graphrefine.kernels import PAD, Kernels, Product, kernels
 from graphrefine.kernels.twin import to_bfloat16
-from graphrefine.operators import Operator
+from graphrefine.linalg.operators import Operator
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 REORDER_BYTES = 1 << 24  # beyond this many bytes of bfloat16, a random gather misses the cache more often than not
 ALIGN = 64
@@ -71,7 +71,7 @@ class Sizes:
 
 
 class LocalEngine:
-    """See `graphrefine.engine.Engine`."""
+    """See `graphrefine.engine.engine.Engine`."""
 
     def __init__(
         self,
@@ -116,15 +116,15 @@ class LocalEngine:
         return Sizes(graph.nodes * padded * 4, 2 if half else 3, 2, other)
 
     def random(self, *, seed: int) -> LocalTall:
-        """See `graphrefine.engine.Engine.random`."""
-        from graphrefine.naming import identities
+        """See `graphrefine.engine.engine.Engine.random`."""
+        from graphrefine.graph.node_ids import identities
 
         words, named = self.padded // 32, identities(self.graph.names)
         drawn = self.order if named is None else named if self.order is None else named[self.order]
         return LocalTall(self.kernels.signs(seed, 0, rows=self.graph.nodes, words=words, order=drawn))
 
     def fill(self, rows: Rows, *, precise: bool = False) -> LocalTall:
-        """See `graphrefine.engine.Engine.fill`."""
+        """See `graphrefine.engine.engine.Engine.fill`."""
         out, places = self._new(precise), self._places()
         out.data[:, self.columns :] = 0
 
@@ -150,7 +150,7 @@ class LocalEngine:
         gram: bool = False,
         precise: bool = False,
     ) -> LocalTall:
-        """See `graphrefine.engine.Engine.apply`."""
+        """See `graphrefine.engine.engine.Engine.apply`."""
         out = self._new(precise)
         out.gram = np.zeros((self.padded, self.padded)) if gram else None
         self._product(operator).apply(
@@ -167,14 +167,14 @@ class LocalEngine:
         return out
 
     def gram(self, x: LocalTall) -> NDArray[np.float64]:
-        """See `graphrefine.engine.Engine.gram`."""
+        """See `graphrefine.engine.engine.Engine.gram`."""
         if x.gram is None:
             x.gram = np.zeros((self.padded, self.padded))
             self.kernels.rotate(x.data, None, out=None, gram=x.gram, threads=self.threads)
         return x.gram[: self.columns, : self.columns]
 
     def sums(self, x: LocalTall, weights: NDArray[np.float32] | None = None) -> NDArray[np.float64]:
-        """See `graphrefine.engine.Engine.sums`."""
+        """See `graphrefine.engine.engine.Engine.sums`."""
         sums = np.zeros(self.padded)
         self.kernels.rotate(x.data, None, out=None, sums=sums, weights=self._ordered(weights), threads=self.threads)
         return sums[: self.columns]
@@ -188,7 +188,7 @@ class LocalEngine:
         unit: bool = False,
         precise: bool = False,
     ) -> LocalTall:
-        """See `graphrefine.engine.Engine.rotate`."""
+        """See `graphrefine.engine.engine.Engine.rotate`."""
         out = self._new(precise)
         self.kernels.rotate(
             x.data, self._small(rotation), triangular=triangular, out=out.data, unit=unit, threads=self.threads
@@ -196,7 +196,7 @@ class LocalEngine:
         return out
 
     def release(self, x: LocalTall) -> None:
-        """See `graphrefine.engine.Engine.release`."""
+        """See `graphrefine.engine.engine.Engine.release`."""
         x.release()
 
     def collect(
@@ -207,7 +207,7 @@ class LocalEngine:
         shift: NDArray[Any] | None = None,
         unit: bool = False,
     ) -> NDArray[np.float32]:
-        """See `graphrefine.engine.Engine.collect`."""
+        """See `graphrefine.engine.engine.Engine.collect`."""
         tall = self._new(precise=True)
         out = self._room(tall, np.float32, self.columns if rotation is None else rotation.shape[1])
         self._slabs = [slab for slab in self._slabs if slab is not tall.slab]  # the caller's from now on

@@ -8,8 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine.block_compute import OperatorParts, Workshop
 from graphrefine.engine.tasks import Small, Task
-from graphrefine.engine.workshop import OperatorParts, Workshop
 
 
 class Pipeline:

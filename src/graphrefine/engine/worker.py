@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine.block_compute import OperatorParts, Vector, Workshop
 from graphrefine.engine.layout import Layout
-from graphrefine.engine.patterns import StoredPattern, damage
 from graphrefine.engine.pipeline import Pipeline
-from graphrefine.engine.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
 from graphrefine.engine.tasks import Small, Task
-from graphrefine.engine.workshop import OperatorParts, Vector, Workshop
 from graphrefine.errors import FormatError, GraphRefineError
+from graphrefine.graph.stored_rows import StoredPattern, damage
 from graphrefine.kernels import kernels
+from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Rows
+    from graphrefine.graph.graph import Rows
 
 PLAN = "cluster/plan.npz"  # the layout, see `read_layout`
 IDENTITIES = "cluster/identities.npy"
@@ -106,8 +106,8 @@ class CheckedPattern(StoredPattern):
     Examples
     --------
     >>> import tempfile
-    >>> from graphrefine.graph import Graph
-    >>> from graphrefine.stored import store
+    >>> from graphrefine.graph.graph import Graph
+    >>> from graphrefine.graph.stored import store
     >>> place = f"{tempfile.mkdtemp()}/triangle.grf"
     >>> store(Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]), place)
     >>> storage = open_storage(place)
@@ -149,7 +149,7 @@ def read_manifest(storage: Storage) -> dict[str, Any]:
 
 
 def fingerprint(storage: Storage) -> str:
-    """A hash of the manifest, see `graphrefine.stored.StoredGraph`."""
+    """A hash of the manifest, see `graphrefine.graph.stored.StoredGraph`."""
     return hashlib.blake2b(_manifest_bytes(storage), digest_size=16).hexdigest()
 
 

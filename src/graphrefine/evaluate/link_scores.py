@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphrefine import weighing
+from graphrefine.embedding import degree_weight as weighing
+from graphrefine.embedding.scores import DEGREE_WEIGHT, Floats, PairScore, cosine, cosine_degree
 from graphrefine.errors import InputError
-from graphrefine.scoring import DEGREE_WEIGHT, Floats, PairScore, cosine, cosine_degree
 
 if TYPE_CHECKING:
-    from graphrefine.embedding import Embedding
-    from graphrefine.graph import Graph
+    from graphrefine.embedding.embedding import Embedding
+    from graphrefine.graph.graph import Graph
 
 BASELINE = "degree"
 UNDIRECTED = "spectral"  # the score that needs a symmetric matrix
@@ -68,8 +68,8 @@ class Known:
 
 def _spectral(known: Known) -> PairScore:
     from graphrefine.engine.local import LocalEngine
-    from graphrefine.operators import normalised
-    from graphrefine.svd import randomized_eigh
+    from graphrefine.linalg.operators import normalised
+    from graphrefine.refine.svd import randomized_eigh
 
     graph, columns = known.graph, min(known.vectors.shape[1], known.graph.nodes)
     engine = LocalEngine(graph, columns=columns, threads=known.threads)

@@ -30,16 +30,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.scores import Floats, Pairs, PairScore, auc
 from graphrefine.errors import InputError
-from graphrefine.evaluate.holding_out import HeldOut, hold_out, name_order
+from graphrefine.evaluate.held_out_edges import HeldOut, hold_out, name_order
 from graphrefine.evaluate.link_results import FIGURES, LinkScores, ScoreFigures
 from graphrefine.evaluate.link_scores import SCORES, Known, chosen_scores, pair_score
-from graphrefine.evaluate.making import Maker, Making
 from graphrefine.evaluate.ranking import average_precision, middle_ranks, rank_figures
-from graphrefine.graph import Graph, usable_threads
-from graphrefine.linalg import one_blas_thread
+from graphrefine.evaluate.vectors import Maker, Making
+from graphrefine.graph.graph import Graph, usable_threads
+from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
-from graphrefine.scoring import Floats, Pairs, PairScore, auc
 
 SHARING = 64  # held-out edges that are ranked against the same nodes
 ROUNDING = 2e-6  # scores that differ by less, of what their terms can come to, are equal
@@ -69,8 +69,8 @@ def evaluate_links(
     graph : Graph, or anything that `graphrefine.read` takes
         Undirected; a `Graph` that was read as directed or as bipartite is judged as that.
     method : str or callable
-        A name in `graphrefine.methods.METHODS`; or a function that makes vectors (n, k), or an `Embedding`, from a
-        `Graph`.
+        A name in `graphrefine.methods.registry.METHODS`; or a function that makes vectors (n, k), or an
+        `Embedding`, from a `Graph`.
     held_out : float
         Part of the edges to hide, above 0 and below 1.
     repeats : int
@@ -101,7 +101,7 @@ def evaluate_links(
     >>> found["cosine"].mean("auc") > 0.9, found["degree"].mean("auc") < 0.7
     (True, True)
     """
-    from graphrefine.reader import read
+    from graphrefine.readers.read import read
 
     whole = read(graph)
     wanted = chosen_scores(scores, directed=whole.directed)

@@ -1,8 +1,8 @@
 """How well scores tell what is from what is not: average precision, and the ranks of what is among corruptions.
 
-`graphrefine.scoring.auc` belongs to them. Ties are counted as chance would break them: a pair of equal scores is half
-in the right order, and a rank among equals is the middle one. So scores that are all equal give an AUC of 1/2, not 0 or
-1.
+`graphrefine.embedding.scores.auc` belongs to them. Ties are counted as chance would break them: a pair of equal
+scores is half in the right order, and a rank among equals is the middle one. So scores that are all equal give an AUC
+of 1/2, not 0 or 1.
 """
 
 from __future__ import annotations

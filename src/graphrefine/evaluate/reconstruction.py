@@ -19,15 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate.classification import NamedVectors
-from graphrefine.evaluate.holding_out import find_entries, name_order
+from graphrefine.evaluate.held_out_edges import find_entries, name_order
 from graphrefine.evaluate.link_scores import BASELINE, SCORES, Known
 from graphrefine.evaluate.reconstruction_results import Reconstruction
-from graphrefine.graph import Graph, usable_threads
-from graphrefine.linalg import one_blas_thread
+from graphrefine.graph.graph import Graph, usable_threads
+from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
-from graphrefine.scoring import Pairs, PairScore
 
 MOST_PAIRS = 1_000_000_000  # more are sampled
 BLOCK = 1 << 24  # scores formed at a time, by each thread
@@ -76,7 +76,7 @@ def evaluate_reconstruction(
     >>> found.top, found.precision["dot"], found.precision["degree"]
     ((6,), (1.0,), (0.4,))
     """
-    from graphrefine.reader import read
+    from graphrefine.readers.read import read
 
     whole = read(graph)
     _check(whole, sample=sample, seed=seed)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.vector_formats.names import encode_all, pack
+from graphrefine.graph.node_names import encode_all, pack
 
 KEPT = 16  # searches whose results are kept, for the next page of them
 

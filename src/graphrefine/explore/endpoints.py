@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from graphrefine.explore.kinds import Choice, Flag, Kind, ListOf, Text, Vector, Whole
 from graphrefine.search import SCORES
-from graphrefine.sides import SIDES
+from graphrefine.vectors.source_target import SIDES
 
 K = 1000  # neighbours of a node
 BATCH = 1000  # nodes, vectors or pairs of a request

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding import Embedding
+from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.explore.colouring import Categories
 from graphrefine.explore.linking import Linked
 from graphrefine.explore.making import Watch
-from graphrefine.graph import Graph
-from graphrefine.linalg import one_blas_thread, unit_rows
+from graphrefine.graph.graph import Graph
+from graphrefine.linalg.small import one_blas_thread, unit_rows
 
 CLUSTERS = 12  # as many as there are colours that people can tell apart
 SAMPLE = 20_000  # rows that clusters are found with
@@ -40,7 +40,7 @@ def make_groups(embedding: Embedding, graph: Graph | None, linked: Linked | None
 
 def _communities(graph: Graph) -> NDArray[np.int64]:
     """Louvain's; a node without edges has none (-1)."""
-    from graphrefine.coarsen import communities
+    from graphrefine.methods.coarsening import communities
 
     adjacency = graph.to_scipy()
     if graph.directed:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.scores import auc
 from graphrefine.errors import InputError
 from graphrefine.explore.making import Task, Watch
-from graphrefine.scoring import auc
 
 if TYPE_CHECKING:
     from graphrefine.explore.labelling import NodeLabels
@@ -72,7 +72,7 @@ def _agreement(labels: NodeLabels, first: Rows, second: Rows) -> float:
 def classified(shown: Shown, watch: Watch) -> dict[str, Any]:
     """Micro-F1 of labels told by half of the labelled nodes, for the other half: `graphrefine evaluate labels`."""
     from graphrefine.evaluate.classification import evaluate_labels
-    from graphrefine.evaluate.labels import Labels
+    from graphrefine.readers.labels import Labels
 
     labels: Any = shown.labels
     labelled = np.flatnonzero(np.diff(labels.indicator.indptr))

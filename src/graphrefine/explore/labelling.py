@@ -22,7 +22,7 @@ class NodeLabels:
     """
 
     def __init__(self, labels: Any, names: NDArray[Any]) -> None:
-        from graphrefine.evaluate.labels import align, as_labels
+        from graphrefine.readers.labels import align, as_labels
 
         found = as_labels(labels)
         aligned = align(found, names, unlabelled="keep")

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding import Embedding
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.scores import inverse_lengths
 from graphrefine.errors import InputError
-from graphrefine.graph import Graph
-from graphrefine.lookup import Lookup, shown
-from graphrefine.scoring import inverse_lengths
-from graphrefine.sides import ONE, Sides
+from graphrefine.graph.graph import Graph
+from graphrefine.vectors.lookup import Lookup, shown
+from graphrefine.vectors.source_target import ONE, Sides
 
 RANKED = 20_000  # neighbours of a node that are looked at to draw the first few
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphrefine import __version__
 from graphrefine.explore.endpoints import Endpoint, Parameter
+from graphrefine.system.version import __version__
 
 _NULL = {"type": "null"}
 _NAME = {"type": ["string", "integer"]}

@@ -40,9 +40,9 @@ class Picture(NamedTuple):
         """The image, in the colours of a column."""
         if find_spec("matplotlib") is None:
             return plain_png(self.coordinates, None if column is None else column.codes)
-        from graphrefine.mapping.classes import Classes
-        from graphrefine.mapping.drawing import draw
-        from graphrefine.mapping.map import NAMES, Map
+        from graphrefine.maps.classes import Classes
+        from graphrefine.maps.map import NAMES, Map
+        from graphrefine.maps.picture import draw
 
         classes = None
         if column is not None:

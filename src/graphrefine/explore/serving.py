@@ -160,10 +160,10 @@ def _end(shown: Shown) -> None:
     """Stop the background work; what does not stop in time is in compiled code, which must not meet Python's end."""
     if shown.background.stop(seconds=1.0):
         return
-    from graphrefine.files import remove_unfinished
+    from graphrefine.system.files import remove_unfinished
 
     remove_unfinished()
-    print("interrupted; no half-written output is left", file=sys.stderr, flush=True)  # as `graphrefine.cli` ends
+    print("interrupted; no half-written output is left", file=sys.stderr, flush=True)  # as `graphrefine.cli.main` ends
     os._exit(128 + getattr(sys.exc_info()[1], "number", signal.SIGINT))
 
 

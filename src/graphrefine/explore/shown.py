@@ -11,8 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.beside import companion
-from graphrefine.embedding import Embedding
+from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import MissingExtraError
 from graphrefine.explore.colouring import Categories, Column, Numbers, as_number
 from graphrefine.explore.completing import Completion
@@ -23,10 +22,11 @@ from graphrefine.explore.labelling import NodeLabels
 from graphrefine.explore.linking import Linked
 from graphrefine.explore.making import Background, Task, Watch
 from graphrefine.explore.picture import Picture
-from graphrefine.graph import Graph
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_names import is_range
 from graphrefine.search import INDEX_BEYOND, Search
-from graphrefine.vector_formats.checks import check_finite
-from graphrefine.vector_formats.names import is_range
+from graphrefine.vectors.checks import check_finite
+from graphrefine.vectors.companions import companion
 
 Score = Literal["cosine", "dot", "link"]
 LAYOUTS = ("pca", "clusters")  # the better ones last
@@ -42,7 +42,7 @@ class Shown:
     graph
         The graph that it was made from, or one with some of the same nodes.
     labels
-        Anything that `graphrefine.evaluate.labels.as_labels` takes.
+        Anything that `graphrefine.readers.labels.as_labels` takes.
     columns
         Further columns to colour by, for each row.
     index
@@ -104,7 +104,7 @@ class Shown:
         """A layout: at once if it is kept beside the embedding, else made in the background."""
         path = self.embedding.path
         if path is not None and companion(path, "map").is_dir():
-            from graphrefine.mapping import find_layout
+            from graphrefine.maps import find_layout
 
             kept = find_layout(self.embedding, name)
             if kept is not None:
@@ -113,7 +113,7 @@ class Shown:
 
     def _make_layout(self, name: str) -> Callable[[Watch], NDArray[np.float32]]:
         def make(watch: Watch) -> NDArray[np.float32]:
-            from graphrefine.mapping import kept_layout  # here, so that the server is up before all that is loaded
+            from graphrefine.maps import kept_layout  # here, so that the server is up before all that is loaded
 
             return kept_layout(self.embedding, name, watch=watch).coordinates
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, MissingExtraError
-from graphrefine.evaluate.tables import NODE_WORDS
 from graphrefine.explore.colouring import Categories, Column, Numbers
-from graphrefine.lookup import shown
-from graphrefine.vector_formats.names import Names
+from graphrefine.graph.node_names import Names
+from graphrefine.readers.label_tables import NODE_WORDS
+from graphrefine.vectors.lookup import shown
 
 Table = dict[str, Sequence[Any]]  # the columns, in their order
 DELIMITERS = {".csv": ",", ".tsv": "\t"}

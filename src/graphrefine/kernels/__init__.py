@@ -26,7 +26,7 @@ PAD = 32  # the columns of tall matrices are padded to a multiple of this
 
 
 class Product(Protocol):
-    """A sparse operator, ready to be applied; its entries are those of `graphrefine.operators.Operator`."""
+    """A sparse operator, ready to be applied; its entries are those of `graphrefine.linalg.operators.Operator`."""
 
     def apply(
         self,

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine import Engine, T
-from graphrefine.linalg import Small
+from graphrefine.engine.engine import Engine, T
+from graphrefine.linalg.operators import adjacency
+from graphrefine.linalg.small import Small
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
-from graphrefine.operators import adjacency
-from graphrefine.settings import MethodSettings, check_integer, numbers
-from graphrefine.svd import Eigenpairs, oversampled, randomized_eigh
+from graphrefine.refine.method_settings import MethodSettings, check_integer, numbers
+from graphrefine.refine.svd import Eigenpairs, oversampled, randomized_eigh
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The contract of a method: what it is, what it takes, what it costs, and `Method.fit`.
 
-A new method is one file with a `Method`, and a line in `graphrefine.methods.METHODS`.
+A new method is one file with a `Method`, and a line in `graphrefine.methods.registry.METHODS`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD
-from graphrefine.memory import available_bytes, gigabytes
+from graphrefine.system.memory import available_bytes, gigabytes
 
 if TYPE_CHECKING:
-    from graphrefine.engine import Engine
-    from graphrefine.graph import Graph
+    from graphrefine.engine.engine import Engine
+    from graphrefine.graph.graph import Graph
     from graphrefine.progress import Stages
 
 Floats = NDArray[np.float32]
@@ -104,7 +104,7 @@ class Method(Generic[S]):
     sided
         Whether its vectors of directed graphs are sources' in the first half of the columns and targets' in the other.
     features
-        Whether its vectors can be joined with those of node features (`graphrefine.features`).
+        Whether its vectors can be joined with those of node features (`graphrefine.refine.features`).
     fixed, presets
         Settings that make this method what it is; and named sets of others.
     resume
@@ -163,7 +163,7 @@ class Method(Generic[S]):
         return graph.nodes - (graph.nodes % 2 if graph.directed and self.sided(chosen) else 0)
 
     def sides(self, graph: Graph, chosen: S) -> dict[str, Any]:
-        """What the recipe says about source and target, see `graphrefine.sides`."""
+        """What the recipe says about source and target, see `graphrefine.vectors.source_target`."""
         if graph.sources is not None:
             return {"sides": "rows", "sources": graph.sources}
         return {"sides": "columns"} if graph.directed and self.sided(chosen) else {}

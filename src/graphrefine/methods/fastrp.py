@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphrefine.filters import diffuse, without_trailing_zeros
+from graphrefine.linalg.operators import walk
+from graphrefine.linalg.sketches import sparse_signs
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
-from graphrefine.operators import walk
-from graphrefine.settings import MethodSettings, check_number, numbers
-from graphrefine.sketches import sparse_signs
+from graphrefine.refine.filters import diffuse, without_trailing_zeros
+from graphrefine.refine.method_settings import MethodSettings, check_number, numbers
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

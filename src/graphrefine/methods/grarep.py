@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphrefine.linalg import unit_rows
+from graphrefine.linalg.small import unit_rows
 from graphrefine.methods.contract import Floats, Method, Run, Shape
 from graphrefine.methods.walk_matrices import blocks, dense_bytes, scaled_left_vectors, svd_steps, walk_matrix
-from graphrefine.settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphrefine.coarsen import hierarchy, hybrid_collapse
-from graphrefine.linalg import one_blas_thread
+from graphrefine.linalg.small import one_blas_thread
+from graphrefine.methods.coarsening import hierarchy, hybrid_collapse
 from graphrefine.methods.contract import Floats, Method, Run, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
-from graphrefine.settings import check_integer
+from graphrefine.refine.method_settings import check_integer
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 SHRINK = 0.9  # each level costs a run of the base: one that keeps more of the nodes is not worth it
 ROWS = 65536  # rows whose products are summed in float64 at a time

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine import Engine, T
+from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
 from graphrefine.kernels import kernels
+from graphrefine.linalg.operators import Operator, adjacency
 from graphrefine.methods.arope import reweighted
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
-from graphrefine.operators import Operator, adjacency
-from graphrefine.settings import MethodSettings, check_integer, check_number
-from graphrefine.svd import Multiply, oversampled, randomized_eigh, randomized_svd
+from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.svd import Multiply, oversampled, randomized_eigh, randomized_svd
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 REST = 1e-5  # of the series, that no longer counts
 MOST_TERMS = 2000
@@ -138,7 +138,7 @@ def spectral_radius(graph: Graph, *, threads: int = 1, most: int = 512) -> float
 
     Examples
     --------
-    >>> from graphrefine.graph import Graph
+    >>> from graphrefine.graph.graph import Graph
     >>> round(spectral_radius(Graph.from_edges([0, 1, 2], [1, 2, 0], directed=True)), 6)
     1.0
     >>> spectral_radius(Graph.from_edges([0, 1], [1, 2], directed=True))

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from graphrefine.kernels.sampling import random_edges
 from graphrefine.methods.contract import Floats, Method, Run
 from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
-from graphrefine.settings import check_number
+from graphrefine.refine.method_settings import check_number
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

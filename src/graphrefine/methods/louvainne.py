@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.coarsen import communities
 from graphrefine.errors import InputError
+from graphrefine.methods.coarsening import communities
 from graphrefine.methods.contract import Floats, Method, Run, Shape
-from graphrefine.settings import MethodSettings, check_number
+from graphrefine.refine.method_settings import MethodSettings, check_number
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 PARTITIONS = {"first": 1, "last": -1}  # how often Louvain aggregates
 
@@ -80,7 +80,7 @@ def tree(adjacency: csr_array, aggregations: int) -> Iterator[Depth]:
 
     Examples
     --------
-    >>> from graphrefine.graph import Graph
+    >>> from graphrefine.graph.graph import Graph
     >>> two_triangles = Graph.from_edges([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])
     >>> for depth in tree(two_triangles.to_scipy(), -1):
     ...     print(depth.communities.tolist(), depth.leaves.tolist())

@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.coarsen import Level, hierarchy, matched
 from graphrefine.kernels import PAD, kernels
-from graphrefine.linalg import one_blas_thread, unit_rows
+from graphrefine.linalg.small import one_blas_thread, unit_rows
+from graphrefine.methods.coarsening import Level, hierarchy, matched
 from graphrefine.methods.contract import Floats, Method, Run, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
-from graphrefine.settings import check_integer, check_number
+from graphrefine.refine.method_settings import check_integer, check_number
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 Layers = tuple[NDArray[Any], NDArray[Any]]  # W1 and W2, (k, k)
 Smooth = Callable[[NDArray[Any]], NDArray[Any]]  # x -> L x

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphrefine.errors import InputError
-from graphrefine.methods import find, settings
 from graphrefine.methods.contract import Method, Shape
-from graphrefine.settings import MethodSettings, parse
+from graphrefine.methods.registry import find, settings
+from graphrefine.refine.method_settings import MethodSettings, parse
 
 NESTED = ("harp", "mile")
 

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.dense import ROWS, in_blocks
-from graphrefine.graph import Graph
-from graphrefine.linalg import eigh_by_size, one_blas_thread
+from graphrefine.graph.graph import Graph
+from graphrefine.linalg.operators import Operator
+from graphrefine.linalg.small import eigh_by_size, one_blas_thread
 from graphrefine.methods.contract import Floats, Method, Run, Shape
 from graphrefine.methods.walk_matrices import (
     blocks,
@@ -29,12 +30,11 @@ from graphrefine.methods.walk_matrices import (
     svd_steps,
     walk_matrix,
 )
-from graphrefine.operators import Operator
-from graphrefine.settings import MethodSettings, check_integer, check_number
-from graphrefine.svd import randomized_eigh
+from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.svd import randomized_eigh
 
 if TYPE_CHECKING:
-    from graphrefine.engine import Engine
+    from graphrefine.engine.engine import Engine
     from graphrefine.engine.local import LocalTall
 
 LONG_RANK = 256  # eigenpairs for windows beyond 1, as in the paper's experiments

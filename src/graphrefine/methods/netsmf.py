@@ -21,14 +21,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph import Graph
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, sampling
+from graphrefine.linalg.operators import Operator
 from graphrefine.methods.contract import Floats, Method, Run, Shape
 from graphrefine.methods.skipgram import steps_of
 from graphrefine.methods.walk_matrices import ITERATIONS, OVERSAMPLING, inverse_degrees, svd_steps
-from graphrefine.operators import Operator
-from graphrefine.settings import MethodSettings, check_integer, check_number
-from graphrefine.svd import randomized_svd
+from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.svd import randomized_svd
 
 ROUNDS = 200
 MOST_PAIRS = 1 << 28  # for which the default draws fewer rounds

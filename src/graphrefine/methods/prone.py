@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from graphrefine.filters import Theta, diffuse, principal_rotation
+from graphrefine.linalg.operators import adjacency, proximity, transition
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
-from graphrefine.operators import adjacency, proximity, transition
-from graphrefine.settings import MethodSettings, check_integer, check_number
-from graphrefine.svd import oversampled, randomized_svd
+from graphrefine.refine.filters import Theta, diffuse, principal_rotation
+from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.svd import oversampled, randomized_svd
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 NEGLIGIBLE = 3e-7  # of the coefficients' sum: the rounding of float32 in a product is as large
 

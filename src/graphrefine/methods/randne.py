@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphrefine.errors import InputError
-from graphrefine.filters import diffuse, without_trailing_zeros
+from graphrefine.linalg.operators import adjacency, walk
+from graphrefine.linalg.sketches import gaussian
 from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
-from graphrefine.operators import adjacency, walk
-from graphrefine.rangefinder import orthonormal
-from graphrefine.settings import MethodSettings, numbers
-from graphrefine.sketches import gaussian
+from graphrefine.refine.filters import diffuse, without_trailing_zeros
+from graphrefine.refine.method_settings import MethodSettings, numbers
+from graphrefine.refine.range_finder import orthonormal
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 MATRICES = {"transition": walk, "adjacency": adjacency}
 BLOCK = 16  # columns made orthogonal together: it groups the arithmetic and changes nothing

@@ -20,10 +20,10 @@ from graphrefine.errors import InputError
 from graphrefine.kernels import PAD, kernels
 from graphrefine.kernels.sampling import SkipGram, Steps, skip_gram
 from graphrefine.methods.contract import Floats, Run, Shape
-from graphrefine.settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
 
 CHUNK = 4_000_000  # pairs, noise included, that are drawn before they are trained
 NOISE_POWER = 0.75  # what is met often is drawn as noise less often than that

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.dense import DenseEngine
 from graphrefine.kernels import PAD, kernels
-from graphrefine.svd import randomized_svd
+from graphrefine.refine.svd import randomized_svd
 
 if TYPE_CHECKING:
-    from graphrefine.graph import Graph
+    from graphrefine.graph.graph import Graph
     from graphrefine.methods.contract import Floats, Run
 
 COLUMNS = 256  # in a block of the matrix
@@ -30,7 +30,7 @@ def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> from graphrefine.graph import Graph
+    >>> from graphrefine.graph.graph import Graph
     >>> inverse_degrees(Graph.from_edges([0, 0], [1, 2], names=range(4))).tolist()
     [0.5, 1.0, 1.0, 0.0]
     """
@@ -52,7 +52,7 @@ def walk_matrix(
 
     Examples
     --------
-    >>> from graphrefine.graph import Graph
+    >>> from graphrefine.graph.graph import Graph
     >>> path = Graph.from_edges([0, 1], [1, 2])
     >>> walk_matrix(path, (0.5, 0.5), lambda block, columns: None, threads=1).tolist()
     [[0.25, 0.5, 0.25], [0.25, 0.5, 0.25], [0.25, 0.5, 0.25]]

@@ -14,7 +14,6 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.datasets import DATASETS
-from graphrefine.reports import check_report_folder, save_results, write_report
 from graphrefine.reproduce.bench import Bench
 from graphrefine.reproduce.cells import Store
 from graphrefine.reproduce.experiments import EXPERIMENTS, chosen
@@ -24,6 +23,7 @@ from graphrefine.reproduce.jobs import Job, Planning, Reading
 from graphrefine.reproduce.report import KIND, as_report, headline, title_of
 from graphrefine.reproduce.runner import Runner, Teller
 from graphrefine.reproduce.setup import Setup, full, quick
+from graphrefine.visuals.report_folder import check_report_folder, save_results, write_report
 
 __all__ = ["EXPERIMENTS", "Reproduction", "full", "plan", "quick", "reproduce"]
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any
 
-from graphrefine import methods
+from graphrefine.methods import registry as methods
 from graphrefine.reproduce.cells import Outcome
 from graphrefine.reproduce.graphs import Source
 from graphrefine.reproduce.jobs import Ask, Gap, Job, Status

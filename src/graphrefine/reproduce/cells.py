@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphrefine import __version__
 from graphrefine.errors import OutputError
-from graphrefine.files import check_writable, replacing
+from graphrefine.system.files import check_writable, replacing
+from graphrefine.system.version import __version__
 
 Outcome = dict[str, Any]
 

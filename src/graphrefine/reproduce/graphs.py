@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphrefine.datasets import DATASETS, Dataset, block_model, locate, standin
-from graphrefine.datasets.standins import STANDINS
+from graphrefine.datasets.stand_ins import STANDINS
 from graphrefine.errors import InputError
 from graphrefine.reproduce.jobs import Gap
 from graphrefine.reproduce.paper import Shape
@@ -72,7 +72,7 @@ class Source:
     def load(self, threads: int) -> Dataset:
         """The graph in memory, with its labels."""
         from graphrefine.evaluate import read_labels
-        from graphrefine.reader import read
+        from graphrefine.readers.read import read
 
         if self.path is not None:
             graph = read(self.path, threads=threads)

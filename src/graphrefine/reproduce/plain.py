@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine import reference
+from graphrefine.refine import reference
 
 Array = NDArray[Any]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.reports import Cell as Shown
-from graphrefine.reports import Plot, Report, Section, Table
 from graphrefine.reproduce.asking import Cell
 from graphrefine.reproduce.findings import Experiment, Findings, Layout, Picture
+from graphrefine.visuals.report import Cell as Shown
+from graphrefine.visuals.report import Plot, Report, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from graphrefine.reports.parts import Mark
+    from graphrefine.visuals.report import Mark
 
 KIND = "reproduce"
 NEAR = 1.0  # F1: a cell this far below the paper's, or nearer, or above it, is reproduced
@@ -152,7 +152,7 @@ def as_plot(picture: Picture) -> Plot:
     """A picture as the report draws it."""
 
     def draw(axes: Axes) -> None:
-        from graphrefine.reports.drawing import label_points, log_seconds, plain, style_of
+        from graphrefine.visuals.plots import label_points, log_seconds, plain, style_of
 
         for place, line in enumerate(picture.lines):
             style = "none" if line.points_only else "-"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
-from graphrefine.graph import usable_threads
+from graphrefine.graph.graph import usable_threads
 from graphrefine.reproduce.graphs import Graphs
 from graphrefine.reproduce.jobs import Gap
 
@@ -97,7 +97,7 @@ class Setup:
 
     def shortened(self, method: str) -> dict[str, Any]:
         """Settings that make a slow method quick; empty where nothing is shortened."""
-        from graphrefine.methods import find
+        from graphrefine.methods.registry import find
 
         if self.shorter == 1:
             return {}
@@ -109,7 +109,7 @@ class Setup:
 
 @cache
 def _machine() -> str:
-    from graphrefine.reports.machine import machine
+    from graphrefine.visuals.machine import machine
 
     facts = machine()
     return f"{facts['cpu']}, {facts['cores']} cores"

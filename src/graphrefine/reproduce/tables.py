@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphrefine import methods
+from graphrefine.methods import registry as methods
 from graphrefine.reproduce import paper
 from graphrefine.reproduce.asking import Cell, ask_scores, f1_cells, gap_cell, known
 from graphrefine.reproduce.cells import Outcome

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.console import note, seconds
 from graphrefine.reproduce.cells import Outcome
 from graphrefine.reproduce.jobs import Gap, Job
 from graphrefine.reproduce.runner import Teller
+from graphrefine.visuals.console import note, seconds
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.operators import Operator, proximity
-from graphrefine.rangefinder import basis_error, theorem_bound
+from graphrefine.linalg.operators import Operator, proximity
+from graphrefine.refine.range_finder import basis_error, theorem_bound
 from graphrefine.reproduce import plain
 from graphrefine.reproduce.bench import Bench
 from graphrefine.reproduce.cells import Outcome

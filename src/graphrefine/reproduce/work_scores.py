@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from graphrefine import methods, reference
 from graphrefine.evaluate import evaluate_labels
+from graphrefine.methods import registry as methods
+from graphrefine.refine import reference
 from graphrefine.reproduce import plain
 from graphrefine.reproduce.bench import Bench
 from graphrefine.reproduce.cells import Outcome

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine import methods, reference
 from graphrefine.engine.local import LocalEngine
-from graphrefine.filters import diffuse, principal_rotation, taylor
-from graphrefine.graph import Graph
-from graphrefine.operators import proximity, transition
-from graphrefine.rangefinder import orthonormal
+from graphrefine.graph.graph import Graph
+from graphrefine.linalg.operators import proximity, transition
+from graphrefine.methods import registry as methods
+from graphrefine.refine import reference
+from graphrefine.refine.filters import diffuse, principal_rotation, taylor
+from graphrefine.refine.range_finder import orthonormal
 from graphrefine.reproduce import plain
 from graphrefine.reproduce.bench import Bench
 from graphrefine.reproduce.cells import Outcome
@@ -28,7 +29,7 @@ ENDLESS = 60.0  # seconds, from which on one round has to do
 
 def time_with_io(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
     """Seconds from the file of a graph to the file of its vectors, by method (Table 5)."""
-    from graphrefine.reader import read
+    from graphrefine.readers.read import read
 
     with tempfile.TemporaryDirectory() as folder:
         path = bench.file(asked["graph"], Path(folder))

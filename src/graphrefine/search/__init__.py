@@ -13,9 +13,9 @@ asking.py       from names, labels and graphs to rows, and back
 
 from __future__ import annotations
 
-from graphrefine.search.asking import Neighbor, neighbors
 from graphrefine.search.index import INDEX_BEYOND
-from graphrefine.search.measures import SCORES
+from graphrefine.search.neighbors import Neighbor, neighbors
+from graphrefine.search.scores import SCORES
 from graphrefine.search.searcher import Found, Search
 
 __all__ = ["INDEX_BEYOND", "SCORES", "Found", "Neighbor", "Search", "neighbors"]

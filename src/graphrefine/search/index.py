@@ -25,17 +25,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine import beside
 from graphrefine.errors import MissingExtraError, OutputError
-from graphrefine.files import replacing_folder
 from graphrefine.kernels.nearest import LeftOut, Nearest, nearest
 from graphrefine.progress import Stages, Watcher
-from graphrefine.search import graphs
-from graphrefine.search.graphs import Part
-from graphrefine.search.measures import Terms, Way
+from graphrefine.search import usearch_graph as graphs
+from graphrefine.search.scores import Terms, Way
+from graphrefine.search.usearch_graph import Part
+from graphrefine.system.files import replacing_folder
+from graphrefine.vectors import companions as beside
 
 if TYPE_CHECKING:
-    from graphrefine.embedding import Embedding
+    from graphrefine.embedding.embedding import Embedding
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]

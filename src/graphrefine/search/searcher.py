@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphrefine.embedding.scores import inverse_lengths
 from graphrefine.errors import InputError
 from graphrefine.kernels.nearest import LeftOut, Nearest, nearest
 from graphrefine.progress import Watcher
-from graphrefine.scoring import inverse_lengths
 from graphrefine.search.index import INDEX_BEYOND, Index, open_index
-from graphrefine.search.measures import Terms, Way, ways
+from graphrefine.search.scores import Terms, Way, ways
 
 if TYPE_CHECKING:
-    from graphrefine.embedding import Embedding
+    from graphrefine.embedding.embedding import Embedding
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -39,7 +39,7 @@ class Search:
     embedding : Embedding
         Its vectors stay where they are, mapped or in memory.
     score : "cosine", "dot" or "link"
-        What is near; see `graphrefine.search.measures`.
+        What is near; see `graphrefine.search.scores`.
     index : bool, optional
         Whether to search by an index, made now unless a current one is beside the embedding. None: beyond a million
         nodes. It finds nearly all: `recall` says how many.
@@ -66,7 +66,7 @@ class Search:
         threads: int | None = None,
         watcher: Watcher | None = None,
     ) -> None:
-        from graphrefine.graph import usable_threads
+        from graphrefine.graph.graph import usable_threads
 
         self.embedding, self.score = embedding, score
         self.threads = usable_threads(threads)

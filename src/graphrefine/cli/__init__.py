@@ -1,0 +1,1 @@
+"""The command line: ``graphrefine``, one module a command."""

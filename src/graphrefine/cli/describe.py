@@ -1,0 +1,143 @@
+"""What there is to say about a graph and its embedding: figures, the same in words, and what reading did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.graph.remarks import describe_reading
+from graphrefine.kernels import ingest
+from graphrefine.run.memory_plan import Plan
+from graphrefine.visuals.console import seconds
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+    from graphrefine.refine.refine import Settings
+    from graphrefine.run.forecast import Estimate
+
+SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+BLOCK = 8192  # rows looked at together
+COMPONENT_BYTES = 24  # for each entry, while components are counted
+SYMMETRIC = 4  # of what `inspect_rows` sees
+
+
+def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | None = None) -> list[str]:
+    """What reading did that a person may not expect; and how many nodes got a zero vector, if they have one now.
+
+    ``features`` is what the recipe tells about them.
+    """
+    counts = {**graph.report, "isolated": graph.isolated, "zero_vectors": max(zero_vectors - graph.isolated, 0)}
+    if features:
+        counts |= {"isolated": 0, "zero_vectors": 0, "alone": graph.isolated}
+        counts |= {"bare": graph.nodes - features["nodes"], "unknown": features["unknown"]}
+    lines = [f"note: {text}" for text in describe_reading(counts, edges=graph.edges)]
+    if graph.directed and ingest.inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
+        lines.append("note: every edge is there in both directions, so that directed says nothing; leave it out")
+    return lines
+
+
+def zero_rows(vectors: NDArray[np.float32]) -> int:
+    """How many rows are zero, found without a look at every number.
+
+    Examples
+    --------
+    >>> zero_rows(np.array([[0, 1], [0, 0], [1, 0]], np.float32))
+    1
+    """
+    candidates = np.flatnonzero(vectors[:, 0] == 0)
+    blocks = (vectors[candidates[at : at + BLOCK]] for at in range(0, len(candidates), BLOCK))
+    return sum(int((~block.any(axis=1)).sum()) for block in blocks)
+
+
+def durations(spent: dict[str, float], *, total: float) -> dict[str, float]:
+    """Seconds of each stage of an embedding, in order; ``compute`` is all but reading and writing.
+
+    Examples
+    --------
+    >>> stages = {"read": 2.0, "proximity": 0.5, "range": 1.0, "filter": 1.0, "write": 0.5}
+    >>> durations(stages, total=5.5)["compute"]
+    3.0
+    """
+    method = {stage: value for stage, value in spent.items() if stage not in ("read", "write")}
+    rest = {"total": total, "compute": total - spent["read"] - spent["write"]}
+    return {"read": spent["read"], **method, "write": spent["write"], **rest}
+
+
+def summed_up(figures: dict[str, Any]) -> str:
+    """One line about an embedding that was made."""
+    spent = {stage: seconds(value) for stage, value in figures["seconds"].items()}
+    parts = ", ".join(f"{stage} {spent[stage]}" for stage in ("read", "compute", "write"))
+    made = f"{figures['nodes']:,} nodes x {figures['dim']} from {figures['edges']:,} edges"
+    return f"{figures['output']}: {made} in {spent['total']} ({parts}; {figures['peak_mb']:,.0f} MB)"
+
+
+def drifted(aligned: dict[str, Any]) -> str:
+    """One line about vectors that were rotated onto older ones.
+
+    Examples
+    --------
+    >>> drifted({"to": "old", "shared": 1200, "before": 1.0311, "after": 0.0712})
+    'aligned to old by 1,200 shared nodes: mean drift 0.071 (1.031 before the rotation)'
+    """
+    by = f"{aligned['shared']:,} shared node{'s' * (aligned['shared'] != 1)}"
+    drift = f"mean drift {aligned['after']:.3f} ({aligned['before']:.3f} before the rotation)"
+    return f"aligned to {aligned['to']} by {by}: {drift}"
+
+
+def figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
+    """What can be counted in a graph, within so many bytes; components need more of them than anything else."""
+    components: dict[str, Any] = {"components": None, "largest_component": None}
+    if memory is None or len(graph.indices) * COMPONENT_BYTES <= memory:
+        count, member_of = graph.components()
+        components = {"components": count, "largest_component": int(np.bincount(member_of).max())}
+    quantiles = np.quantile(graph.out_counts, SHARES).tolist()
+    weights = graph.weights
+    return {
+        **graph.summary(),
+        "weights": None if weights is None else {"min": float(weights.min()), "max": float(weights.max())},
+        **components,
+        "degree_quantiles": {f"{share:g}": value for share, value in zip(SHARES, quantiles, strict=True)},
+    }
+
+
+def described(
+    figures: dict[str, Any], chosen: Settings, cost: Estimate | Plan, *, threads: int
+) -> list[tuple[str, str]]:
+    """The same figures in words, and what embedding the graph will cost."""
+    weights = "{min:g} to {max:g}".format(**figures["weights"]) if figures["weights"] else "none"
+    quantiles = figures["degree_quantiles"].items()
+    degrees = (f"{round(100 * float(share))}%: {value:g}" for share, value in quantiles)
+    parts = "not counted: too large for the memory"
+    if figures["components"] is not None:
+        parts = f"{figures['components']:,}, the largest of {figures['largest_component']:,} nodes"
+    return [
+        ("graph", figures["source"]),
+        ("nodes", f"{figures['nodes']:,} ({_sides(figures)}{figures['isolated']:,} isolated)"),
+        ("edges", f"{figures['edges']:,} {_kind(figures)}"),
+        ("weights", weights),
+        ("components", parts),
+        ("out-degree" if figures["directed"] else "degree", ", ".join(degrees)),
+        ("embedding", f"dim {chosen.dim} {_cost_in_words(cost, threads)}"),
+    ]
+
+
+def _cost_in_words(cost: Estimate | Plan, threads: int) -> str:
+    if isinstance(cost, Plan):
+        return cost.in_words()
+    cores = "1 thread" if threads == 1 else f"{threads} threads"
+    peak = f"{cost.peak_bytes / 1e6:,.0f} MB"
+    return f"takes about {seconds(cost.seconds)} on {cores} and {peak}, reading and writing aside"
+
+
+def _sides(figures: dict[str, Any]) -> str:
+    if not figures.get("bipartite"):
+        return ""
+    return f"{figures['sources']:,} sources, {figures['nodes'] - figures['sources']:,} targets; "
+
+
+def _kind(figures: dict[str, Any]) -> str:
+    if figures.get("bipartite"):
+        return "between sources and targets"
+    return "directed" if figures["directed"] else "undirected"

@@ -1,0 +1,74 @@
+"""``graphrefine ingest``: edges of any number to a graph on disk."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import click
+
+from graphrefine.cli.options import JSON, READING, THREADS, Command, Option, check_not_input, reading_options
+
+
+@click.command(
+    cls=Command,
+    params=[
+        click.Argument(["edges"], metavar="EDGES...", nargs=-1, required=True),
+        Option(["-o", "--output"], required=True, metavar="OUT",
+               help="The graph on disk, a folder, usually called NAME.grf. Unfinished work is in OUT.work beside it; a "
+                    "run that was killed goes on from there."),
+        Option(["--memory"], metavar="AMOUNT",
+               help="The most memory to use, as in 8GB or 512MB.  [default: most of what is free]"),
+        THREADS, JSON, *READING,
+    ],
+    short_help="Edges of any number to a graph on disk.",
+)  # fmt: skip
+def ingest(
+    edges: tuple[str, ...], output: str, memory: str | None, threads: int | None, as_json: bool, **options: Any
+) -> None:
+    """Make a graph on disk of edges that need not fit into memory; embed and info take it as they take any file.
+
+    EDGES are files (edge lists, csv, tsv, parquet, arrow, also compressed), folders of files, or patterns in quotes;
+    several are parts of one list. Graphs in mat, mtx, npz, METIS and GraphML are read whole, if they fit.
+    """
+    from graphrefine.cli.describe import remarks
+    from graphrefine.graph.graph import usable_threads
+    from graphrefine.ingestion.ingest import ingest_files
+    from graphrefine.readers.options import Options
+    from graphrefine.visuals.console import note, progress_bar, show_json
+
+    start = perf_counter()
+    reading = reading_options(options)
+    nodes, format = reading.pop("nodes"), reading.pop("format")
+    check_not_input(output, *edges, nodes)
+    with progress_bar() as bar:
+        done = ingest_files(
+            edges,
+            output,
+            Options(threads=usable_threads(threads), **reading),
+            memory=memory,
+            nodes=nodes,
+            format=format,
+            watcher=bar,
+        )
+    graph, seconds = done.graph, {**done.seconds, "total": perf_counter() - start}
+    size = sum(path.stat().st_size for path in graph.path.iterdir())
+    figures = {
+        "output": output,
+        "nodes": graph.nodes,
+        "edges": graph.edges,
+        "seconds": seconds,
+        "bytes": size,
+        "blocks": len(graph.blocks) - 1,
+        "budget_mb": done.budget / 1e6,
+        "predicted_mb": done.predicted / 1e6,
+        "peak_mb": done.peak / 1e6,
+        "resumed": done.resumed,
+        "graph": graph.summary(),
+    }
+    for line in remarks(graph):
+        note(line)
+    if as_json:
+        return show_json(figures)
+    print(f"{output}: {graph!r}, {size / 1e6:,.0f} MB, in {seconds['total']:,.1f} s")
+    return None

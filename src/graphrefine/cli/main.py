@@ -1,0 +1,137 @@
+"""The program ``graphrefine``: runs a command of `graphrefine.cli.commands` and sees to a proper end.
+
+====  ==============================================================================================
+0     done
+2     a mistake of the user's: one message says what is wrong, where, and the way out
+130   Ctrl-C; 128 + n for another signal n (143: ``kill``; 141: whoever was reading stdout has gone)
+1     a traceback: a bug
+====  ==============================================================================================
+
+Whatever the end, an output is the old one or the new one, never a part of it. Little is imported here, so that Ctrl-C
+is in good hands from the first moment.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+
+def main() -> None:
+    """Run the command that ``sys.argv`` asks for, and exit."""
+    sys.exit(run(sys.argv[1:] or ["--help"]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command to its exit code."""
+    try:
+        with _stoppable():
+            if hasattr(sys.stdout, "reconfigure"):
+                sys.stdout.reconfigure(errors="backslashreplace")  # a file's name may not be valid text
+            code = _obey(arguments)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return code
+    except KeyboardInterrupt as stopped:
+        from graphrefine.system.files import remove_unfinished
+
+        remove_unfinished()
+        print("interrupted; no half-written output is left", file=sys.stderr)
+        return 128 + getattr(stopped, "number", signal.SIGINT)
+    except OSError as error:  # only stdout is left to fail: files have errors of their own
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python's last flush complains
+        if isinstance(error, BrokenPipeError):
+            return 128 + 13  # as if SIGPIPE had ended it
+        return _failed(f"{error.filename or 'standard output'}: {error.strerror or error}")
+
+
+def _obey(arguments: list[str]) -> int:
+    import click
+
+    from graphrefine.cli.commands import cli
+    from graphrefine.cli.options import in_options
+    from graphrefine.errors import GraphRefineError
+
+    if "_GRAPHREFINE_COMPLETE" in os.environ:  # a shell asks what could come next
+        cli.main(arguments, prog_name="graphrefine")
+    try:
+        with warnings.catch_warnings(), cli.make_context("graphrefine", arguments) as context:
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _show_warning
+            cli.invoke(context)
+    except click.exceptions.Exit as stop:
+        return int(stop.exit_code)
+    except click.UsageError as mistake:
+        asked = mistake.ctx.command_path if mistake.ctx else "graphrefine"
+        return _failed(f"{mistake.format_message().rstrip('.')} (see {asked} --help)")
+    except GraphRefineError as mistake:
+        return _failed(in_options(str(mistake)))
+    except MemoryError:
+        return _failed("not enough memory; a smaller --dim needs less, and graphrefine info says how much")
+    return 0
+
+
+def _failed(message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return 2
+
+
+def _show_warning(message: Any, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
+    """What is meant for the user as one line; what is meant for us with its place in the code."""
+    meant = issubclass(category, UserWarning)
+    text = f"warning: {message}\n" if meant else warnings.formatwarning(message, category, filename, lineno)
+    print(text, end="", file=sys.stderr)
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked the program to end: Ctrl-C, ``kill``, or the terminal being closed."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Signals that end a program raise `Stopped`, so that unfinished output goes; a second one kills at once."""
+    wanted = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in wanted}
+    caught = [number for number in wanted if before[number] != signal.SIG_IGN]  # nohup stays in force
+    complain, sys.unraisablehook = sys.unraisablehook, _stop_again
+    try:
+        for number in caught:
+            signal.signal(number, _stop)
+        yield
+    finally:
+        sys.unraisablehook = complain
+        for number in caught:
+            signal.signal(number, before[number])
+
+
+def _stop(number: int, _: Any) -> NoReturn:
+    signal.signal(number, signal.SIG_DFL)
+    raise Stopped(number)
+
+
+def _stop_again(ignored: sys.UnraisableHookArgs) -> None:
+    """Stop a moment later, where the signal came while Python ran code whose errors it ignores (such as a __del__)."""
+    stopped = ignored.exc_value
+    if not isinstance(stopped, Stopped):
+        sys.__unraisablehook__(ignored)
+        return
+    from threading import Timer
+
+    signal.signal(stopped.number, _stop)
+    again = Timer(0.01, os.kill, (os.getpid(), stopped.number))
+    again.daemon = True
+    again.start()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Embedding: names, vectors, recipe; scores, new nodes, alignment; one module a file format."""

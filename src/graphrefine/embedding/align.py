@@ -1,0 +1,89 @@
+"""Vectors turned onto older ones: the rotation that brings the nodes that both have closest together.
+
+Two runs give the same picture, turned by any rotation. The best one back, ``min_R |X R - Y|`` over orthogonal R, is
+``U V^T`` of the SVD ``X^T Y = U S V^T`` (Schönemann, Psychometrika 1966), over the unit rows of the shared nodes.
+Lengths, angles and every score stay as they are. What is left is the drift: the mean distance of unit rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.linalg.small import one_blas_thread, unit_rows
+
+BLOCK = 1 << 14  # rows at a time
+TOWARDS = 1e-13  # the identity, where the shared nodes leave the rotation open
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+
+class Drift(NamedTuple):
+    """How far apart two embeddings are, as the mean distance of the unit rows of the nodes that both have."""
+
+    shared: int  # nodes with a vector in both; zero vectors do not count
+    before: float
+    after: float
+
+
+def rotation(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> NDArray[np.float64]:
+    """The orthogonal R (k, k) that brings shared rows of ``moved`` closest to those of ``fixed``.
+
+    Fewer shared nodes than columns leave R open in some directions: there it is as near to no rotation as it can be.
+
+    Examples
+    --------
+    A quarter turn is found and undone:
+
+    >>> both = np.array([0, 1]), np.array([0, 1])
+    >>> rotation(np.array([[0, 1], [-1, 0]], np.float32), np.eye(2, dtype=np.float32), both).round(6).tolist()
+    [[0.0, -1.0], [1.0, 0.0]]
+    """
+    k = moved.shape[1]
+    cross = np.zeros((k, k))
+    with one_blas_thread():
+        for mine, theirs in _blocks(moved, fixed, shared):
+            cross += mine.T.astype(np.float64) @ theirs
+        U, _, V = np.linalg.svd(cross + TOWARDS * max(float(np.linalg.norm(cross)), 1.0) * np.eye(k))
+    turned: NDArray[np.float64] = U @ V
+    return turned
+
+
+def rotated(vectors: Floats, R: NDArray[np.float64]) -> Floats:
+    """``vectors @ R``, as a new array."""
+    out = np.empty((len(vectors), R.shape[1]), np.float32)
+    with one_blas_thread():
+        for lo in range(0, len(vectors), BLOCK):
+            np.matmul(vectors[lo : lo + BLOCK], R, out=out[lo : lo + BLOCK], casting="same_kind")
+    return out
+
+
+def drift(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows], R: NDArray[np.float64]) -> Drift:
+    """The mean distance of the unit rows of shared nodes, as they are and after the rotation.
+
+    Examples
+    --------
+    >>> quarter = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    >>> one = np.array([[1, 0]], np.float32)
+    >>> drift(one, one, (np.array([0]), np.array([0])), quarter)
+    Drift(shared=1, before=0.0, after=1.4142135623730951)
+    """
+    count, before, after = 0, 0.0, 0.0
+    with one_blas_thread():
+        for mine, theirs in _blocks(moved, fixed, shared):
+            count += len(mine)
+            before += float(np.linalg.norm(mine.astype(np.float64) - theirs, axis=1).sum())
+            after += float(np.linalg.norm(mine @ R - theirs, axis=1).sum())
+    return Drift(count, before / max(count, 1), after / max(count, 1))
+
+
+def _blocks(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> Iterator[tuple[Floats, Floats]]:
+    """Unit rows of the shared nodes that are zero in neither, some at a time."""
+    for lo in range(0, len(shared[0]), BLOCK):
+        mine, theirs = moved[shared[0][lo : lo + BLOCK]], fixed[shared[1][lo : lo + BLOCK]]
+        there = mine.any(axis=1) & theirs.any(axis=1)
+        yield unit_rows(mine[there]), unit_rows(theirs[there])

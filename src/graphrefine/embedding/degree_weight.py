@@ -1,0 +1,99 @@
+"""How much degrees count beside the cosine, learnt from edges of the graph: the w of `scoring.cosine_degree`.
+
+On some graphs edges stay among few nodes (a grid, citations) and the cosine says nearly all; on others edges have
+little but the degrees of their ends to go by. Which it is cannot be told from the cosines of edges: the vectors were
+made with these edges in place. So each end of a sampled edge (u, v) is described without the other,
+
+``y_u = sum of x_j over the neighbours j of u but v``,  degree ``d_u - 1``,
+
+as if the edge were not there, and random pairs of nodes likewise with all of their neighbours. The weight is the one of
+`WEIGHTS` for which ``cos(y_u, y_v) + w (ln d_u + ln d_v)`` tells edges from random pairs best (AUC); of those that are
+as good, the largest, because the neighbours' vectors still know a little of the edge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.embedding.fold_in import Links
+from graphrefine.embedding.scores import auc, log_degrees
+from graphrefine.linalg.small import unit_rows
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+
+WEIGHTS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.6)
+SAMPLE = 2048  # edges, and as many random pairs
+NEIGHBOURS = 64  # of a node at most: a sample of them points the same way
+AS_GOOD = 0.001  # of AUC: what differs by less is chance
+
+Floats = NDArray[np.float32]
+
+
+class Ends(NamedTuple):
+    """One end of each sampled pair: its neighbours but the other end, and its degree without that one."""
+
+    links: Links  # (2 * SAMPLE rows): of edges, then of random pairs
+    degrees: NDArray[np.int64]  # (2 * SAMPLE,)
+
+
+class Trial(NamedTuple):
+    """Both ends of sampled edges and random pairs."""
+
+    first: Ends
+    second: Ends
+    edges: int  # how many of the pairs are edges; they come first
+
+
+def draw(graph: Graph, *, seed: int) -> Trial:
+    """A sample of edges and of random pairs of an undirected graph that has edges."""
+    rng = np.random.default_rng((seed, 1))
+    entries = rng.integers(0, len(graph.indices), SAMPLE)
+    rows = np.searchsorted(graph.indptr, entries, side="right") - 1
+    pairs = rng.integers(0, graph.nodes, (2, SAMPLE))
+    first = np.concatenate([rows, pairs[0]])
+    second = np.concatenate([graph.indices[entries], pairs[1]])
+    return Trial(_ends(graph, first, second, rng), _ends(graph, second, first, rng), SAMPLE)
+
+
+def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.random.Generator) -> Ends:
+    """The neighbours of nodes, a sample of them where there are many, without the others."""
+    counts = graph.out_counts[nodes]
+    taken = np.minimum(counts, NEIGHBOURS)
+    row = np.repeat(np.arange(len(nodes)), taken)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(taken) - taken, taken)
+    many = counts[row] > NEIGHBOURS
+    place[many] = rng.integers(0, counts[row[many]])
+    neighbours = graph.indices[graph.indptr[nodes][row] + place]
+    kept = neighbours != others[row]
+    without = np.concatenate([[0], np.cumsum(np.bincount(row[kept], minlength=len(nodes)))])
+    degrees = counts.copy()
+    degrees[:SAMPLE] -= 1
+    links = Links(without, neighbours[kept].astype(np.int64), np.ones(int(kept.sum()), np.float32))
+    return Ends(links, degrees)
+
+
+def learn_from(graph: Graph, vectors: Floats, *, seed: int) -> float:
+    """The weight of degrees that a sample of the graph's edges calls for."""
+    return learn_weight(vectors, draw(graph, seed=seed))
+
+
+def learn_weight(vectors: Floats, trial: Trial) -> float:
+    """The weight of degrees that tells the sampled edges from random pairs best."""
+    sides = [unit_rows(_sums(vectors, ends.links)) for ends in (trial.first, trial.second)]
+    cosines = np.einsum("ij,ij->i", *sides).astype(np.float64)
+    logs = log_degrees(trial.first.degrees) + log_degrees(trial.second.degrees)
+    found = []
+    for weight in WEIGHTS:
+        scores = cosines + weight * logs
+        found.append(auc(scores[: trial.edges], scores[trial.edges :]))
+    good = np.flatnonzero(np.array(found) >= max(found) - AS_GOOD)
+    return WEIGHTS[int(good.max())]
+
+
+def _sums(vectors: Floats, links: Links) -> Floats:
+    links, used = links.without_others(len(vectors))
+    return links.times(unit_rows(vectors[used]), np.ones(len(used), np.bool_))

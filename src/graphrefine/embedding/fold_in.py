@@ -1,0 +1,202 @@
+"""Vectors for new nodes, from their edges to nodes that have one: no graph, no decomposition, a few small products.
+
+The vectors of the neighbours x_j (unit rows) are added up by their weights, apart for neighbours of few, some and many
+edges (three classes, each with a third of all ends of edges), and divided by the length of the whole sum:
+
+``s_c = sum_{j in class c} w_ij x_j / |sum_j w_ij x_j|``,  ``f = (s_1, s_2, s_3, l s_1, l s_2, l s_3)``
+
+with l the node's own ln(1 + degree), standardised. Its vector is
+
+``x = unit(s_1 + s_2 + s_3 + f W)``.
+
+Without W that is the mean of the neighbours, which is close where neighbours are alike, and far off where they are not
+(on a graph of words, a noun's neighbours are verbs). W (6k, k) is what the known nodes teach: the ridge regression from
+their f to what their own vectors have beyond the mean, over a sample of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.linalg.small import one_blas_thread, unit_rows
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+
+CLASSES = 3  # of neighbours, by their degrees
+BLOCKS = 2 * CLASSES  # of k columns each, in f
+SAMPLE = 4096  # known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing
+ENTRIES = 1 << 19  # of their rows, at most: learning takes a fraction of a second whatever the graph
+RIDGE = 0.01  # of the mean square of a column
+ROUNDS = 2  # among new nodes that are neighbours of each other
+
+Floats = NDArray[np.float32]
+
+
+class Links(NamedTuple):
+    """Rows of an adjacency matrix: the neighbours of some nodes, by the row of their vectors."""
+
+    indptr: NDArray[np.int64]  # (m + 1,)
+    indices: NDArray[np.int64]  # (entries,)
+    weights: Floats  # (entries,)
+
+    def times(self, rows: Floats, chosen: NDArray[np.bool_]) -> Floats:
+        """The weighted sums of those rows of the neighbours that are chosen.  # (m, k)."""
+        from scipy.sparse import csr_array
+
+        kept = chosen[self.indices]
+        indptr = np.concatenate([[0], np.cumsum(kept)])[self.indptr]
+        some = csr_array((self.weights[kept], self.indices[kept], indptr), shape=(len(self.indptr) - 1, len(rows)))
+        return np.asarray(some @ rows)
+
+    def without_others(self, nodes: int) -> tuple[Links, NDArray[np.int64]]:
+        """The same with the neighbours, of so many nodes, numbered among themselves; and which they are."""
+        there = np.zeros(nodes, np.bool_)
+        there[self.indices] = True
+        places = np.cumsum(there) - 1
+        return self._replace(indices=places[self.indices]), np.flatnonzero(there)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How degrees count: where the classes of neighbours end, and what standardises a node's own."""
+
+    borders: NDArray[np.float64]  # (CLASSES - 1,)
+    middle: float
+    spread: float
+
+    @classmethod
+    def of(cls, degrees: NDArray[Any]) -> Scale:
+        """The scale of a graph with these degrees.
+
+        Examples
+        --------
+        Of the twelve ends of edges four belong to the leaves and four to the hub:
+
+        >>> Scale.of(np.array([1, 1, 1, 1, 4, 2, 2])).borders.tolist()
+        [2.0, 4.0]
+        """
+        ordered = np.sort(np.asarray(degrees, np.float64)[degrees > 0])
+        if not len(ordered):
+            return cls(np.ones(CLASSES - 1), 0.0, 1.0)
+        ends = np.cumsum(ordered)
+        at = np.searchsorted(ends, ends[-1] * np.arange(1, CLASSES) / CLASSES, side="right")
+        logs = np.log1p(ordered)
+        return cls(ordered[np.minimum(at, len(ordered) - 1)], float(logs.mean()), float(logs.std()) or 1.0)
+
+    def classes(self, degrees: NDArray[Any]) -> NDArray[np.int64]:
+        """The class of each degree, from 0."""
+        return np.searchsorted(self.borders, degrees, side="right")
+
+    def standardised(self, degrees: NDArray[Any]) -> Floats:
+        """ln(1 + degree), with the mean 0 and the spread 1 in the graph.  # (m,)."""
+        logs: Floats = ((np.log1p(degrees) - self.middle) / self.spread).astype(np.float32)
+        return logs
+
+
+def features(links: Links, rows: Floats, kinds: NDArray[np.int64], own: Floats) -> tuple[Floats, Floats]:
+    """The mean direction of the neighbours and f, for rows of length 1, their classes, and the nodes' own l."""
+    sums = np.stack([links.times(rows, kinds == kind) for kind in range(CLASSES)], axis=1)  # (m, CLASSES, k)
+    whole = sums.sum(axis=1)
+    lengths = np.linalg.norm(whole, axis=1)
+    sums /= np.where(lengths > 0, lengths, 1)[:, None, None]
+    mean = sums.sum(axis=1)
+    flat = sums.reshape(len(sums), -1)
+    return mean, np.concatenate([flat, flat * own[:, None]], axis=1)  # (m, k), (m, 6k)
+
+
+def sample(graph: Graph, *, seed: int) -> tuple[NDArray[np.int64], Links]:
+    """Some nodes that have edges, at random, and their rows."""
+    drawn = np.random.default_rng(seed).permutation(np.flatnonzero(graph.out_counts))[:SAMPLE]
+    counts = graph.out_counts[drawn]
+    few = max(1, int(np.searchsorted(np.cumsum(counts), ENTRIES, side="right")))
+    nodes, counts = drawn[:few], counts[:few]
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    entries = np.arange(indptr[-1]) + np.repeat(graph.indptr[nodes] - indptr[:-1], counts)
+    weights = np.ones(len(entries), np.float32) if graph.weights is None else graph.weights[entries]
+    return nodes, Links(indptr, graph.indices[entries].astype(np.int64), weights)
+
+
+def learn_from(graph: Graph, vectors: Floats, degrees: NDArray[Any], *, seed: int) -> Floats:
+    """The W of a sample of the graph's nodes.  # (6k, k)."""
+    return learn(vectors, degrees, *sample(graph, seed=seed))
+
+
+def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
+    """The W of known nodes and their neighbours.  # (6k, k)."""
+    links, used = links.without_others(len(vectors))
+    scale, k = Scale.of(degrees), vectors.shape[1]
+    rows, kinds = unit_rows(vectors[used]), scale.classes(degrees[used])
+    with one_blas_thread():
+        mean, f = features(links, rows, kinds, scale.standardised(degrees[nodes]))
+        gram = (f.T @ f).astype(np.float64)
+        beyond = (f.T @ (unit_rows(vectors[nodes]) - mean)).astype(np.float64)
+        gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)
+        W = np.linalg.solve(gram, beyond)
+    return W.astype(np.float32).reshape(BLOCKS * k, k)
+
+
+def turned(W: Floats, R: NDArray[np.float64]) -> Floats:
+    """The W of vectors that were multiplied by a rotation R: ``R^T W_b R`` for each block b of k rows.
+
+    Examples
+    --------
+    >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> turned(np.arange(4, dtype=np.float32).reshape(2, 2), swap).tolist()
+    [[3.0, 2.0], [1.0, 0.0]]
+    """
+    k = len(R)
+    with one_blas_thread():
+        return (R.T @ W.reshape(-1, k, k) @ R).reshape(-1, k).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """What new nodes are folded into: the known vectors, their degrees if there are any, and W if it was learnt."""
+
+    vectors: Floats  # (n, k)
+    degrees: NDArray[Any] | None  # (n,)
+    W: Floats | None  # (6k, k)
+
+    def fold(self, known: Links, new: Links) -> Floats:
+        """The vectors of new nodes from those of their known neighbours, and then of each other's.
+
+        Rows are as long as those of their neighbours on average: of length 1 where these are. A node without known
+        neighbours, its own and its new neighbours', gets a zero vector.
+        """
+        known, used = known.without_others(len(self.vectors))
+        rows, counts = self.vectors[used], np.diff(known.indptr) + np.diff(new.indptr)
+        m, size = len(counts), len(used)
+        both = _side_by_side(known, new, size)
+        lengths = np.concatenate([np.sqrt(np.einsum("ij,ij->i", rows, rows)), np.zeros(m, np.float32)])[:, None]
+        rows = np.concatenate([unit_rows(rows), np.zeros((m, rows.shape[1]), np.float32)])
+        scale = Scale.of(np.zeros(0) if self.degrees is None else self.degrees)
+        of_known = np.zeros(size) if self.degrees is None else self.degrees[used]
+        kinds = scale.classes(np.concatenate([of_known, counts]))
+        for _ in range(1 + ROUNDS * bool(len(new.indices))):
+            with one_blas_thread():
+                mean, f = features(both, rows, kinds, scale.standardised(counts))
+                rows[size:] = unit_rows(mean if self.W is None else mean + f @ self.W)
+            lengths[size:] = _means(both, lengths)
+        folded: Floats = rows[size:] * lengths[size:]
+        return folded
+
+
+def _side_by_side(known: Links, new: Links, size: int) -> Links:
+    """The neighbours among known and new nodes, the new ones numbered from ``size``."""
+    m = len(known.indptr) - 1
+    row = np.concatenate([np.repeat(np.arange(m), np.diff(links.indptr)) for links in (known, new)])
+    order = np.argsort(row, kind="stable")
+    indices = np.concatenate([known.indices, new.indices + size])[order]
+    return Links(known.indptr + new.indptr, indices, np.concatenate([known.weights, new.weights])[order])
+
+
+def _means(links: Links, lengths: Floats) -> Floats:
+    """The weighted means of lengths, those of zero vectors aside."""
+    there = lengths[:, 0] > 0
+    total = links.times(there[:, None].astype(np.float32), there)
+    return (links.times(lengths, there) / np.maximum(total, 1e-30)).astype(np.float32)

@@ -1,0 +1,196 @@
+"""The native folder: arrays that load in no time, because they are mapped rather than read.
+
+::
+
+    vectors.npy    float32, (n, k)
+    names.npy      int64 (n,), or the UTF-8 bytes of all names; absent where the names are 0, 1, ..., n - 1
+    offsets.npy    int64 (n + 1,): where each name begins in those bytes; only for strings
+    degrees.npy    float32 (n,): how many neighbours each node has; absent if not known
+    fold_map.npy   float32 (6k, k): what folding in new nodes has learnt; absent if nothing
+    meta.json      what this is: version, counts, kind of names, size of each file in bytes, recipe
+
+A folder is never changed once it is in place, only replaced whole. A reader holds on to the folder that it
+opened, so what it loads is all old or all new, even while the folder is being replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.embedding.formats.parts import FORMAT_VERSION, Parts, map_npy, parse_weight, save_npy
+from graphrefine.errors import FormatError, OutputError
+from graphrefine.graph.node_names import Names, is_range, pack, unpack
+from graphrefine.system.files import recover
+
+MARK = "graphrefine embedding"
+_FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", "degrees.npy", "fold_map.npy"})
+_CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # what file browsers leave behind
+_ATTEMPTS = 100  # each one is lost only to a whole replacement in those few microseconds
+
+
+def write(path: Path, parts: Parts) -> None:
+    """Fill the existing, empty folder ``path``."""
+    kind, arrays = _name_arrays(parts.names)
+    arrays["vectors.npy"] = parts.vectors
+    arrays |= {f"{name}.npy": array for name, array in parts.extras().items()}
+    for name, array in arrays.items():
+        save_npy(path / name, array)
+    meta = {
+        "format": MARK,
+        "version": FORMAT_VERSION,
+        "nodes": len(parts.vectors),
+        "dim": parts.vectors.shape[1],
+        "dtype": "float32",
+        "names": kind,
+        "files": {name: (path / name).stat().st_size for name in sorted(arrays)},
+        "recipe": parts.recipe,
+    }
+    if parts.degree_weight is not None:
+        meta["degree_weight"] = parts.degree_weight
+    (path / "meta.json").write_text(json.dumps(meta, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _name_arrays(names: Names) -> tuple[str, dict[str, NDArray[Any]]]:
+    if is_range(names):
+        return "range", {}
+    if names.dtype != object:
+        return "integers", {"names.npy": names}
+    text, offsets = pack(names)
+    return "strings", {"names.npy": text, "offsets.npy": offsets}
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise OutputError unless the folder ``path`` is empty or an embedding and nothing else."""
+    present = {entry.name for entry in path.iterdir()} - _CLUTTER
+    if not present:
+        return
+    if not _is_embedding(path):
+        raise OutputError(f"{path}: is a folder but no embedding, and would be lost; choose another name")
+    if present - _FILES:
+        strange = ", ".join(sorted(present - _FILES)[:3])
+        raise OutputError(f"{path}: also holds {strange}, which would be lost; choose another name")
+
+
+def _is_embedding(path: Path) -> bool:
+    try:
+        meta = json.loads((path / "meta.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(meta, dict) and meta.get("format") == MARK
+
+
+def read(path: Path) -> Parts:
+    """Map the folder ``path``."""
+    for _ in range(_ATTEMPTS):
+        with _Folder(path) as folder:
+            try:
+                return _read(folder)
+            except FileNotFoundError as error:
+                if folder.is_still_there():
+                    missing = Path(error.filename).name
+                    raise FormatError(path, f"{missing} is missing: not a whole embedding") from error
+    raise FormatError(path, "is being replaced again and again; load it when that is over")
+
+
+class _Folder:
+    """An opened folder, whose files stay those of one embedding whatever happens to its name."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._handle: int | None = None
+
+    def __enter__(self) -> _Folder:
+        while os.open in os.supports_dir_fd and self._handle is None:  # elsewhere (Windows) go by the name
+            try:
+                self._handle = os.open(self.path, os.O_RDONLY)
+            except FileNotFoundError as error:
+                if not recover(self.path):
+                    raise FormatError(self.path, "no such file or folder") from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+
+    def is_still_there(self) -> bool:
+        if self._handle is None:
+            return self.path.exists()
+        try:
+            return os.path.samestat(os.fstat(self._handle), self.path.stat())
+        except FileNotFoundError:
+            return False
+
+    @contextlib.contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        place = name if self._handle is not None else os.fspath(self.path / name)
+        with open(place, "rb", opener=lambda p, flags: os.open(p, flags, dir_fd=self._handle)) as file:
+            yield file
+
+
+def _read(folder: _Folder) -> Parts:
+    with folder.open("meta.json") as file:
+        meta = _checked_meta(folder.path, file.read())
+    shape = (meta["nodes"], meta["dim"])
+    vectors = _load(folder, "vectors.npy", meta, dtype=np.dtype(np.float32), shape=shape)
+    names = _load_names(folder, meta)
+    floats, extras = np.dtype(np.float32), ("degrees", "fold_map")
+    more = {name: _load(folder, f"{name}.npy", meta, dtype=floats) for name in extras if f"{name}.npy" in meta["files"]}
+    weight = parse_weight(meta.get("degree_weight"))
+    return Parts(names, vectors, meta["recipe"], mapped=True, degree_weight=weight, **more)
+
+
+def _checked_meta(path: Path, text: bytes) -> dict[str, Any]:
+    try:
+        meta = json.loads(text)
+        mark, version = meta["format"], meta["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(path, "meta.json is damaged or not of a graphrefine embedding") from error
+    if mark != MARK:
+        raise FormatError(path, f"meta.json is of {mark!r}, not of a graphrefine embedding")
+    if version != FORMAT_VERSION:
+        raise FormatError(path, f"has layout {version}, but this graphrefine reads {FORMAT_VERSION}; upgrade it")
+    expected = {"nodes": int, "dim": int, "names": str, "files": dict, "recipe": dict}
+    for key, kind in expected.items():
+        if not isinstance(meta.get(key), kind):
+            raise FormatError(path, f"meta.json has no proper {key!r}: it is damaged")
+    return dict(meta)
+
+
+def _load(
+    folder: _Folder,
+    name: str,
+    meta: dict[str, Any],
+    *,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...] | None = None,
+) -> NDArray[Any]:
+    """Map one file, held to what meta.json says of it."""
+    with folder.open(name) as file:
+        size, expected = os.fstat(file.fileno()).st_size, meta["files"].get(name)
+        if size != expected:
+            raise FormatError(folder.path, f"{name} has {size} bytes, not {expected}: cut short or changed")
+        try:
+            array = map_npy(file)
+        except ValueError as error:
+            raise FormatError(folder.path, f"{name} is damaged: {error}") from error
+    if array.dtype != dtype or (shape is not None and array.shape != shape):
+        raise FormatError(folder.path, f"{name} is {array.dtype} {array.shape}, not {dtype} {shape}: changed")
+    return array
+
+
+def _load_names(folder: _Folder, meta: dict[str, Any]) -> Names:
+    nodes, integers = meta["nodes"], np.dtype(np.int64)
+    if meta["names"] == "range":
+        return np.arange(nodes, dtype=np.int64)
+    if meta["names"] == "integers":
+        return _load(folder, "names.npy", meta, dtype=integers, shape=(nodes,))
+    text = _load(folder, "names.npy", meta, dtype=np.dtype(np.uint8))
+    return unpack(text, _load(folder, "offsets.npy", meta, dtype=integers, shape=(nodes + 1,)))

@@ -1,0 +1,82 @@
+"""word2vec's text format, as gensim reads and writes it: ``n k``, then a line a node: its name and k numbers.
+
+Spaces separate, so a name can be neither empty nor hold white space. Lines may end in a space, as those of
+the original program and of fastText do.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from graphrefine.embedding.formats.decimals import RowError, format_rows, line_blocks, parse_rows, row_chunks
+from graphrefine.embedding.formats.parts import Parts
+from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.node_names import Names, encode_all, from_text
+
+_SPACE = re.compile(r"[ \t\n\r\f\v]")
+
+
+def check(names: Names) -> None:
+    """Refuse names that the word2vec formats cannot hold."""
+    for name in names:
+        if not name or _SPACE.search(name):
+            raise InputError(
+                f"the name {name!r} is empty or holds white space, which word2vec files cannot keep; "
+                "save as .parquet, .npz, .safetensors, .csv or a folder instead"
+            )
+
+
+def write(path: Path, parts: Parts) -> None:
+    """Write names and vectors."""
+    with path.open("wb") as file:
+        file.write(b"%d %d\n" % parts.vectors.shape)
+        for rows in row_chunks(parts.vectors.shape):
+            lines = zip(encode_all(parts.names[rows]), format_rows(parts.vectors[rows], b" "), strict=True)
+            file.write(b"".join([b"%s %s\n" % line for line in lines]))
+
+
+def read(path: Path) -> Parts:
+    """Read names and vectors."""
+    texts: list[bytes] = []
+    with path.open("rb") as file:
+        nodes, dim = read_counts(path, file, bytes_per_value=2)
+        vectors = np.empty((nodes, dim), dtype=np.float32)
+        for block in line_blocks(file):
+            _read_block(path, block, texts, vectors)
+    if len(texts) != nodes:
+        raise FormatError(path, f"ends after {len(texts)} of {nodes} nodes: cut short")
+    return Parts(from_text(texts), vectors, {})
+
+
+def read_counts(path: Path, file: IO[bytes], *, bytes_per_value: int) -> tuple[int, int]:
+    """Read the first line, and refuse counts that a file of this size cannot hold."""
+    match = re.fullmatch(rb"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n", file.readline(64))
+    if match is None:
+        raise FormatError(path, "must begin with two counts, '<nodes> <dim>', as word2vec files do", line=1)
+    nodes, dim = int(match[1]), int(match[2])
+    if nodes * (1 + dim * bytes_per_value) > path.stat().st_size:
+        raise FormatError(path, f"is too small for the {nodes} nodes x {dim} it announces: cut short", line=1)
+    return nodes, dim
+
+
+def _read_block(path: Path, block: bytes, texts: list[bytes], vectors: np.ndarray[tuple[int, int]]) -> None:
+    """Append the names of a block of lines to ``texts`` and put its numbers in ``vectors``."""
+    start, dim = len(texts), vectors.shape[1]
+    if not block.endswith(b"\n"):
+        raise FormatError(path, "its last line has no end: cut short", line=start + 2 + block.count(b"\n"))
+    lines = [line.rstrip(b" \r") for line in block[:-1].split(b"\n")]
+    if start + len(lines) > len(vectors):
+        raise FormatError(path, f"has more than the {len(vectors)} nodes it announces", line=len(vectors) + 2)
+    rows = []
+    for line in lines:
+        name, _, row = line.partition(b" ")
+        texts.append(name)
+        rows.append(row)
+    try:
+        vectors[start : len(texts)] = parse_rows(rows, dim, b" ")
+    except RowError as error:
+        raise FormatError(path, error.problem, line=start + error.row + 2) from error

@@ -1,0 +1,114 @@
+"""Edges of new nodes, read and checked: each leads from a new node to one that has a vector, or to another new one."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.embedding.fold_in import Links
+from graphrefine.errors import InputError
+from graphrefine.vectors.lookup import Lookup, Rows, shown
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+
+
+class NewNodes(NamedTuple):
+    """New nodes and their neighbours."""
+
+    names: NDArray[Any]  # (m,)
+    known: Links  # to nodes that have vectors, by their rows
+    new: Links  # to each other, by their place here; in the rows of both
+
+    def warn_of_zeros(self, vectors: NDArray[np.float32]) -> None:
+        """Tell the caller of `Embedding.fold_in` which of these vectors came out zero."""
+        zeros = np.flatnonzero(~vectors.any(axis=1))
+        if zeros.size:
+            warnings.warn(
+                f"new nodes without a known neighbour that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
+                f"{shown(self.names[zeros[0]])}; their vectors are zero",
+                stacklevel=3,
+            )
+
+
+def read_new_nodes(edges: Any, lookup: Lookup) -> NewNodes:
+    """Edges (new, known) or (new, known, weight), in anything that `graphrefine.read` takes.
+
+    Examples
+    --------
+    >>> lookup = Lookup(np.array(["ada", "bob"], object))
+    >>> found = read_new_nodes([("eve", "ada"), ("eve", "bob"), ("eve", "bob")], lookup)
+    >>> found.names.tolist(), found.known.indices.tolist(), found.known.weights.tolist()
+    (['eve'], [0, 1], [1.0, 2.0])
+    """
+    from graphrefine.readers.read import read
+
+    graph = read(edges, directed=True)
+    names = _in_the_same_words(graph.names, lookup)
+    rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))
+    leaves = graph.out_counts > 0
+    _check(graph, names, rows=rows, lookup=lookup)
+    new = np.flatnonzero(leaves | ((rows < 0) & graph.without_edges()))
+    if not len(new):
+        raise InputError(f"{graph.source} has no new nodes: edges (new node, known node) are expected")
+    kept = _as_names(names, new)
+    return NewNodes(kept, *_split(graph, new, rows))
+
+
+def _in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:
+    """Names as the embedding has them, where one side has 7 and the other "7"."""
+    listed: list[Any] = names.tolist()
+    if lookup.names.dtype == object:
+        return [str(name) for name in listed]
+    known = lookup.names.dtype != object and names.dtype == object
+    return [int(name) if known and name.lstrip("-").isdecimal() else name for name in listed]
+
+
+def _as_names(names: list[Any], new: Rows) -> NDArray[Any]:
+    """The names of the new nodes: integers if all are, else strings."""
+    listed = [names[place] for place in new]
+    if all(isinstance(name, int) for name in listed):
+        return np.array(listed, np.int64)
+    out = np.empty(len(listed), object)
+    out[:] = [str(name) for name in listed]
+    return out
+
+
+def _check(graph: Graph, names: list[Any], *, rows: Rows, lookup: Lookup) -> None:
+    leaves = graph.out_counts > 0
+    again = np.flatnonzero(leaves & (rows >= 0))
+    if again.size:
+        raise InputError(
+            f"{graph.source}: node {shown(names[again[0]])} has a vector already; each edge must lead from a new node "
+            "to a known one. To change known nodes, embed the whole graph anew and align_to the old vectors"
+        )
+    reached = np.zeros(graph.nodes, np.bool_)
+    reached[graph.indices] = True
+    unknown = np.flatnonzero(reached & ~leaves & (rows < 0))
+    if unknown.size:
+        name = names[unknown[0]]
+        more = f" (and {unknown.size - 1:,} more)" if unknown.size > 1 else ""
+        raise InputError(
+            f"{graph.source}: an edge leads to {shown(name)}{more}, which is neither known nor a new node with edges "
+            f"of its own{lookup.hint(name)}"
+        )
+
+
+def _split(graph: Graph, new: Rows, rows: Rows) -> tuple[Links, Links]:
+    """The rows of the new nodes: their known neighbours, and the new ones in the rows of both."""
+    from scipy.sparse import csr_array
+
+    whole = graph.to_scipy()[new]
+    place = np.full(graph.nodes, -1, np.int64)
+    place[new] = np.arange(len(new))
+    row = np.repeat(np.arange(len(new)), np.diff(whole.indptr))
+    known = rows[whole.indices] >= 0
+    count = np.concatenate([[0], np.cumsum(np.bincount(row[known], minlength=len(new)))])
+    to_known = Links(count, rows[whole.indices[known]], whole.data[known].astype(np.float32))
+    ends = row[~known], place[whole.indices[~known]]
+    one_way = csr_array((whole.data[~known], ends), shape=(len(new), len(new)))
+    both = csr_array(one_way.maximum(one_way.T))
+    return to_known, Links(both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data.astype(np.float32))

@@ -1,0 +1,315 @@
+"""Where the tasks of the block engine are done, in this process or on a worker of a cluster.
+
+A task has three parts, which a pipeline can do side by side for three tasks: `Workshop.load` reads the rows of the
+graph and the blocks that are worked on, `Workshop.work` computes, `Workshop.store` writes. What is gathered from, one
+panel of one chunk, is kept from task to task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.buffers import Buffers
+from graphrefine.engine.layout import Layout
+from graphrefine.engine.tasks import Product, Ref, Small, Task, Turn, dtype_of
+from graphrefine.errors import FormatError
+from graphrefine.kernels import Kernels
+from graphrefine.system.storage import FolderStorage, Storage, as_bytes
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Rows
+
+Array = NDArray[Any]
+CHECK = 4  # bytes of the checksum at the end of a block's file
+READERS = 2  # files read at a time
+
+
+class Vector(Protocol):
+    """A number for each node, of which slices are read: an array, or a file."""
+
+    def __getitem__(self, which: slice) -> Array: ...
+
+
+class Pattern(Protocol):
+    """The rows of a graph, in memory or on a storage."""
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """Rows from ``start`` to before ``stop``."""
+
+
+class OperatorParts(NamedTuple):
+    """An `graphrefine.linalg.operators.Operator`, its vectors wherever they are."""
+
+    pattern: str  # "rows", or "arrivals": the rows of the reversed arcs
+    vectors: Mapping[str, Vector]  # row_shift, column_shift, row_scale, column_scale
+    edge: str  # "none", "weight" or "log"
+    base: float
+    loop: float
+
+
+@dataclass
+class Loaded:
+    """What a task works on."""
+
+    rows: list[Rows] = field(default_factory=list)  # of the graph, block by block
+    blocks: list[Array] = field(default_factory=list)  # of x (a turn), or of what is added (a product)
+
+
+Stores = list[tuple[str, Array, int | None]]  # what is to be written: name, rows, where in the file (None: all of it)
+
+
+@dataclass
+class Counts:
+    """What was moved."""
+
+    blocks: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+
+
+class Workshop:
+    """Does tasks. Operators and vectors are made known to it before the tasks that name them."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        layout: Layout,
+        patterns: Mapping[str, Pattern],
+        *,
+        using: Kernels,
+        threads: int = 1,
+        identities: Vector | None = None,
+    ) -> None:
+        self.storage, self.layout, self.patterns = storage, layout, patterns
+        self.kernels, self.threads, self.identities = using, threads, identities
+        self.operators: dict[int, OperatorParts] = {}
+        self.vectors: dict[str, Vector] = {}
+        self.suspect: set[int] = set()  # tall matrices of an earlier run: their checksums are looked at
+        self.counts = Counts()
+        self._held: tuple[Ref, int, int] | None = None
+        self._buffers = Buffers()
+        self._room = np.empty(0, np.uint8)
+        self._sums_room = np.empty(0, np.float32)
+
+    def load(self, task: Task) -> Loaded:
+        """Read what the task works on, but for what it gathers from."""
+        loaded, span = Loaded(), range(*task.blocks)
+        if isinstance(task, Turn):
+            loaded.blocks = [self._whole_rows(task.x, block) for block in span]
+            return loaded
+        pattern = self.patterns[self.operators[task.operator].pattern]
+        for block in span:
+            rows = self.layout.rows(block)
+            loaded.rows.append(pattern.rows(rows.start, rows.stop))
+            self.counts.bytes_read += sum(part.nbytes for part in loaded.rows[-1] if part is not None)
+            if task.plus is not None:
+                loaded.blocks.append(self._block(task.plus[1], task.panel, block))
+        return loaded
+
+    def work(self, task: Task, loaded: Loaded) -> tuple[Small, Stores]:
+        """Compute: the sums that were asked for, and what is to be written."""
+        self.counts.blocks += task.blocks[1] - task.blocks[0]
+        return self._turn(task, loaded) if isinstance(task, Turn) else self._multiply(task, loaded)
+
+    def store(self, stores: Stores) -> None:
+        """Write the results of a task."""
+        for name, rows, offset in stores:
+            if offset is None:
+                check = crc32(as_bytes(rows))
+                self.storage.write(name, rows, np.array([check], "<u4"))
+            else:
+                assert isinstance(self.storage, FolderStorage)
+                self.storage.write_at(name, rows, offset)
+            self.counts.bytes_written += rows.nbytes
+            self._buffers.give(rows)
+
+    def _turn(self, task: Turn, loaded: Loaded) -> tuple[Small, Stores]:
+        small, stores = self._sums(task.gram, task.sums), Stores()
+        for block, x in zip(range(*task.blocks), loaded.blocks, strict=True):
+            rows = self.layout.rows(block)
+            width = self.layout.padded if task.file is None else task.file[2]
+            out = None
+            if task.out is not None or task.file is not None:
+                out = self._buffers.take((len(x), width), np.float32 if task.out is None else dtype_of(task.out.kind))
+            self.kernels.rotate(
+                x,
+                task.rotation,
+                triangular=task.triangular,
+                out=out,
+                shift=task.shift,
+                unit=task.unit,
+                gram=small.get("gram"),
+                sums=small.get("sums"),
+                weights=None if task.weights is None else self.vectors[task.weights][rows],
+                threads=self.threads,
+            )
+            self._buffers.give(x)
+            if out is not None and task.file is not None:
+                stores.append((task.file[0], out, task.file[1] + rows.start * width * 4))
+            elif out is not None and task.out is not None:
+                stores += self._panels(task.out, block, out)
+        return small, stores
+
+    def _panels(self, ref: Ref, block: int, rows: Array) -> Stores:
+        if self.layout.panels == 1:
+            return [(ref.name(0, block), rows, None)]
+        stores = Stores()
+        for panel, at in enumerate(range(0, self.layout.padded, self.layout.panel)):
+            part = self._buffers.take((len(rows), self.layout.width(panel)), rows.dtype)
+            part[:] = rows[:, at : at + self.layout.panel]
+            stores.append((ref.name(panel, block), part, None))
+        self._buffers.give(rows)
+        return stores
+
+    def _multiply(self, task: Product, loaded: Loaded) -> tuple[Small, Stores]:
+        """One chunk after the other is gathered from, for all blocks of the task; the sums wait in float32."""
+        small, span = self._sums(task.gram, sums=False), range(*task.blocks)
+        chunks = len(self.layout.chunks) - 1
+        width = self.layout.width(task.panel)
+        kind = dtype_of(task.out.kind)
+        cuts = [self._cuts(rows) for rows in loaded.rows] if chunks > 1 else []
+        sums = self._waiting(loaded.rows, width) if chunks > 1 else []
+        outs: list[Array] = []
+        for chunk in range(chunks):
+            x, last = self._gathered(task.x, task.panel, chunk), chunk == chunks - 1
+            for at, (block, rows) in enumerate(zip(span, loaded.rows, strict=True)):
+                if last:
+                    outs.append(self._buffers.take((len(rows.indptr) - 1, width), kind))
+                self._product(task.operator, block, rows, chunk, cuts[at] if cuts else None).apply(
+                    x,
+                    out=outs[at] if last else sums[at],
+                    scale=task.scale,
+                    onto=sums[at] if chunk else None,
+                    plus=loaded.blocks[at] if task.plus is not None and last else None,
+                    plus_scale=task.plus[0] if task.plus is not None else 0.0,
+                    shift=task.shift if last else None,
+                    unit=task.unit and last,
+                    gram=small.get("gram") if last else None,
+                    threads=self.threads,
+                )
+        for added in loaded.blocks:
+            self._buffers.give(added)
+        return small, [(task.out.name(task.panel, b), out, None) for b, out in zip(span, outs, strict=True)]
+
+    def _waiting(self, blocks: list[Rows], width: int) -> list[Array]:
+        """Room for the sums of blocks, used again by the next task: memory that is new costs as much as the product."""
+        counts = [len(rows.indptr) - 1 for rows in blocks]
+        if len(self._sums_room) < sum(counts) * width:
+            self._sums_room = np.empty(0, np.float32)
+            self._sums_room = np.empty(sum(counts) * width, np.float32)
+        ends = np.cumsum(counts) * width
+        return [
+            self._sums_room[end - count * width : end].reshape(count, width)
+            for end, count in zip(ends.tolist(), counts, strict=True)
+        ]
+
+    def _product(self, number: int, block: int, rows: Rows, chunk: int, cuts: NDArray[np.int64] | None) -> Any:
+        """The part of an operator that has the rows of a block and the columns of a chunk."""
+        parts, span, held = self.operators[number], self.layout.rows(block), self.layout.chunk_rows(chunk)
+        values = None if rows.weights is None or parts.edge == "none" else rows.weights
+        own = held.start <= span.start < held.stop
+        given: dict[str, Any] = {} if cuts is None else {"starts": cuts[chunk], "stops": cuts[chunk + 1]}
+        for name, vector in parts.vectors.items():
+            given[name] = vector[span if name.startswith("row") else held]
+        return self.kernels.product(
+            rows.indptr,
+            rows.indices,
+            columns=held.stop - held.start,
+            value=np.log(values) if values is not None and parts.edge == "log" else values,
+            constant=parts.base,
+            loop=parts.loop if own else 0.0,
+            diagonal=span.start - held.start if own else 0,
+            first_column=held.start,
+            **given,
+        )
+
+    def _cuts(self, rows: Rows) -> NDArray[np.int64]:
+        """Where each chunk begins in each row.  # (chunks + 1, rows)."""
+        firsts = self.layout.bounds[self.layout.chunks].astype(np.int32)
+        return self.kernels.split_rows(rows.indptr, rows.indices, firsts)
+
+    def _gathered(self, ref: Ref, panel: int, chunk: int) -> Array:
+        """A panel of a chunk as one array, kept until another is wanted."""
+        rows, width = self.layout.chunk_rows(chunk), self.layout.width(panel)
+        stored = width // 32 if ref.kind == "signs" else width
+        count, dtype = rows.stop - rows.start, np.dtype(dtype_of(ref.kind))
+        size = count * stored * dtype.itemsize
+        if len(self._room) < size:
+            self._room = np.empty(0, np.uint8)  # before the larger one is taken
+            self._room = np.empty(size, np.uint8)
+        whole: Array = self._room[:size].view(dtype).reshape(count, stored)
+        if self._held == (ref, panel, chunk):
+            return whole
+        self._held = None
+
+        def fill(block: int) -> None:
+            part = self.layout.rows(block)
+            self._block(ref, panel, block, out=whole[part.start - rows.start : part.stop - rows.start])
+
+        with ThreadPoolExecutor(READERS) as pool:
+            list(pool.map(fill, range(*self.layout.chunks[chunk : chunk + 2].tolist())))
+        self._held = (ref, panel, chunk)
+        return whole
+
+    def _whole_rows(self, ref: Ref, block: int) -> Array:
+        """A block with all of its columns."""
+        if self.layout.panels == 1:
+            return self._block(ref, 0, block)
+        span = self.layout.rows(block)
+        whole = self._buffers.take((span.stop - span.start, self.layout.padded), dtype_of(ref.kind))
+        for panel in range(self.layout.panels):
+            part = self._block(ref, panel, block)
+            whole[:, panel * self.layout.panel : panel * self.layout.panel + part.shape[1]] = part
+            self._buffers.give(part)
+        return whole
+
+    def _block(self, ref: Ref, panel: int, block: int, *, out: Array | None = None) -> Array:
+        rows, width = self.layout.rows(block), self.layout.width(panel)
+        if ref.kind == "signs":
+            fresh = self._signs(ref.seed, panel, rows)
+            if out is None:
+                return fresh
+            out[:] = fresh
+            return out
+        if out is None:
+            out = self._buffers.take((rows.stop - rows.start, width), dtype_of(ref.kind))
+        name = ref.name(panel, block)
+        self.storage.read_into(name, out)
+        self.counts.bytes_read += out.nbytes
+        if ref.number in self.suspect:
+            self._check(name, out)
+        return out
+
+    def _signs(self, seed: int, panel: int, rows: slice) -> Array:
+        first, words = panel * self.layout.panel // 32, self.layout.width(panel) // 32
+        count = rows.stop - rows.start
+        order = None if self.identities is None else self.identities[rows]
+        start = rows.start if order is None else 0
+        drawn = self.kernels.signs(seed, start, rows=count, words=self.layout.padded // 32, order=order)
+        return np.ascontiguousarray(drawn[:, first : first + words])
+
+    def _check(self, name: str, rows: Array) -> None:
+        stored = np.empty(1, "<u4")
+        self.storage.read_into(name, stored, offset=rows.nbytes)
+        found = crc32(as_bytes(rows))
+        if found != int(stored[0]):
+            raise FormatError(
+                f"{self.storage.root}/{name}",
+                f"the block is damaged: its checksum is {found:08x}, and {int(stored[0]):08x} was written; "
+                "delete the work folder and start again",
+            )
+
+    def _sums(self, gram: bool, sums: bool) -> Small:
+        padded, small = self.layout.padded, Small()
+        if gram:
+            small["gram"] = np.zeros((padded, padded))
+        if sums:
+            small["sums"] = np.zeros(padded)
+        return small

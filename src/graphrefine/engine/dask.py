@@ -1,0 +1,316 @@
+"""The block engine's tasks done by the workers of a Dask cluster.
+
+Tall matrices are files on storage that all workers share, the graph is a `.grf` there: tasks that travel say which
+blocks and with which small matrices, and what comes back are sums of k x k. Workers may come, go and be killed: a task
+that was lost is done again elsewhere, and writes the same bytes. Sums are added in the order of the blocks, so the bits
+of the result do not depend on how many workers there are, nor on who did what.
+
+A product reads its whole input for each of its tasks, chunk by chunk: tasks are as long as `Cluster.group` says, two or
+so for each worker, and no worker holds more than a chunk of what it gathers from and the blocks that it makes.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.block_compute import OperatorParts
+from graphrefine.engine.blocks import BlockEngine
+from graphrefine.engine.dask_client import connect
+from graphrefine.engine.layout import BLOCK_BYTES, BLOCK_ENTRIES, Layout, cut_chunks, cut_rows
+from graphrefine.engine.tasks import Small, Task, Turn
+from graphrefine.engine.worker import (
+    IDENTITIES,
+    PLAN,
+    PROBES,
+    Done,
+    OperatorFiles,
+    Orders,
+    Place,
+    do_orders,
+    forget,
+    look_around,
+    probe_of,
+    read_layout,
+    weights_file,
+)
+from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.kernels import kernels
+from graphrefine.system.storage import FolderStorage, Storage, open_storage, write_array, write_arrays
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+    from graphrefine.graph.stored import StoredGraph
+
+__all__ = ["Cluster", "WorkerReport", "cluster_engine", "connect"]
+
+RETRIES = 2  # of a task that failed for a reason that may pass, such as a storage that does not answer
+FEWEST_BLOCKS = 16
+BLOCKS_EACH = 8  # for a worker, at least
+TASKS_EACH = 1  # of a product, for a worker: each reads the whole matrix
+ORDERS_EACH = 4  # of other steps, for a worker
+CHUNKS = 3  # at least: each is another pass over the sums
+
+
+@dataclass
+class WorkerReport:
+    """What a worker process has done."""
+
+    name: str
+    blocks: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    tasks: int = 0
+
+    def add(self, done: Done) -> None:
+        """Count what came back."""
+        self.blocks += done.blocks
+        self.bytes_read += done.bytes_read
+        self.bytes_written += done.bytes_written
+        self.tasks += len(done.small)
+
+
+class Cluster:
+    """See `graphrefine.engine.blocks.Executor`.
+
+    Parameters
+    ----------
+    client
+        Of Dask, see `connect`.
+    storage_root
+        The folder of the work, under this path on all workers.
+    graph_root
+        The graph on disk: a path, or a URL that fsspec reaches.
+    group
+        How many blocks a product's task has.
+    fingerprint
+        Of the graph, which must be the one that workers see.
+    identities
+        See `graphrefine.graph.node_ids.identities`.
+    threads
+        Of each worker; as many as it has where None.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        storage_root: str,
+        graph_root: str,
+        *,
+        group: int,
+        fingerprint: str,
+        identities: NDArray[np.int32] | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.client, self.storage = client, open_storage(storage_root)
+        self.place = Place(secrets.token_hex(8), self.storage.root, graph_root, threads, identities is not None)
+        self._group = group
+        self._operators: dict[int, OperatorFiles] = {}
+        self._weights: str | None = None
+        self._suspect: set[int] = set()
+        self._reports: dict[str, WorkerReport] = {}
+        self._check_workers(fingerprint)
+        if identities is not None:
+            write_array(self.storage, IDENTITIES, identities)
+
+    def know_operator(self, number: int, parts: OperatorParts) -> None:
+        """See `graphrefine.engine.blocks.Executor.know_operator`."""
+        files = {}
+        for name, vector in parts.vectors.items():
+            files[name] = f"cluster/operators/{number:03d}-{name}.npy"
+            write_array(self.storage, files[name], vector[:])
+        self._operators[number] = OperatorFiles(parts.pattern, files, parts.edge, parts.base, parts.loop)
+
+    def know_vector(self, name: str, vector: NDArray[np.float32]) -> None:
+        """See `graphrefine.engine.blocks.Executor.know_vector`; one at a time is in use."""
+        if self._weights is not None:
+            self.storage.remove(weights_file(self._weights).rpartition("/")[0])
+        write_array(self.storage, weights_file(name), vector)
+        self._weights = name
+
+    def distrust(self, number: int) -> None:
+        """See `graphrefine.engine.blocks.Executor.distrust`."""
+        self._suspect.add(number)
+
+    def group(self) -> int:
+        """See `graphrefine.engine.blocks.Executor.group`."""
+        return self._group
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Small]]:
+        """See `graphrefine.engine.blocks.Executor.run`."""
+        from distributed import as_completed
+
+        sent = {self._send(some): some for some in self._shares(tasks)}
+        try:
+            for future in as_completed(list(sent), loop=self.client.loop):
+                done, some = self._result(future), sent.pop(future)
+                yield from zip(some, done.small, strict=True)
+        finally:
+            if sent:
+                self.client.cancel(list(sent))
+
+    def workers_report(self) -> list[dict[str, Any]]:
+        """What each worker process has done, those that were lost included: blocks, bytes and tasks."""
+        return [asdict(report) for _, report in sorted(self._reports.items())]
+
+    def close(self) -> None:
+        """Have the workers let go of this run."""
+        self.client.run(forget, self.place.run)
+
+    def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
+        """Tasks that a worker gets together, so that it reads and writes for one while it computes another."""
+        shares = max(len(_workers(self.client)), 1) * (ORDERS_EACH if tasks and isinstance(tasks[0], Turn) else 1)
+        size = max(-(-len(tasks) // shares), 1)
+        return [tasks[at : at + size] for at in range(0, len(tasks), size)]
+
+    def _send(self, tasks: Sequence[Task]) -> Any:
+        numbers = {task.operator for task in tasks if not isinstance(task, Turn)}
+        weights = next((task.weights for task in tasks if isinstance(task, Turn) and task.weights), None)
+        operators = {number: self._operators[number] for number in numbers}
+        orders = Orders(tasks, operators, weights, frozenset(self._suspect))
+        return self.client.submit(do_orders, self.place, orders, pure=False, retries=RETRIES)
+
+    def _result(self, future: Any) -> Done:
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            done: Done = future.result()
+        except KilledWorker as error:
+            raise InputError(
+                f"the worker {error.last_worker.address} was lost, as were {error.allowed_failures} before it that had "
+                "the same task: most likely their memory does not suffice; give workers more of it, or say how much "
+                "they have with --memory; the same command then goes on where this run stood"
+            ) from None
+        except CancelledError:
+            raise OutputError(
+                "the connection to the Dask scheduler was lost; start the same command again, it goes on where it stood"
+            ) from None
+        self._reports.setdefault(done.worker, WorkerReport(done.worker)).add(done)
+        if done.error is not None:
+            path, _, problem = done.error.partition(": ")
+            raise FormatError(path, problem)
+        return done
+
+    def _check_workers(self, fingerprint: str) -> None:
+        """Find out before the work whether all workers see the storage and the graph, and compute alike."""
+        probe, here = secrets.token_bytes(16), kernels()
+        self.storage.write(f"{PROBES}/client", np.frombuffer(probe, np.uint8))
+        answers = self.client.run(look_around, self.place, probe, fingerprint, on_error="return")
+        answers = {address: seen for address, seen in answers.items() if not isinstance(seen, OSError)}  # it is gone
+        if not answers:
+            raise InputError("the Dask cluster has no workers; start some with: dask worker ADDRESS")
+        for address, seen in answers.items():
+            if isinstance(seen, BaseException):
+                raise InputError(
+                    f"the worker {address} cannot run graphrefine ({type(seen).__name__}: {seen}); "
+                    'install the same version there: pip install "graphrefine[scale]"'
+                )
+            if seen.problem is not None:
+                raise InputError(
+                    f"the worker {address} has no access to the storage: {seen.problem}; "
+                    "the graph and the work folder must be on storage that all workers share, under the same path"
+                )
+            if seen.kernels != f"{here.name} ({here.simd})":
+                raise InputError(
+                    f"the worker {address} computes with {seen.kernels}, and this machine with {here.name} "
+                    f"({here.simd}): the last bits would differ; set GRAPHREFINE_KERNEL and GRAPHREFINE_SIMD alike"
+                )
+            if self.storage.size(probe_of(address)) is None:
+                raise InputError(f"what the worker {address} writes to {self.storage.root} is not seen here")
+        self.storage.remove(PROBES)
+
+
+def cluster_engine(
+    client: Any,
+    graph: StoredGraph,
+    storage_root: str,
+    *,
+    columns: int,
+    bfloat16: bool = True,
+    worker_memory: int | None = None,
+    graph_root: str | None = None,
+    threads: int | None = None,
+) -> BlockEngine:
+    """An engine whose work is done by a Dask cluster.
+
+    Parameters
+    ----------
+    client
+        Of Dask, see `connect`.
+    graph
+        On disk.
+    storage_root
+        A folder that this process and all workers share. Work that is there is taken up as it was cut.
+    columns, bfloat16
+        See `graphrefine.engine.local.LocalEngine`.
+    worker_memory
+        Bytes that a worker may use; where None, most of the limit that it was started with.
+    graph_root
+        Where workers find the graph, if not under its own path: another path, or a URL that fsspec reaches.
+    threads
+        Of each worker; as many as it has where None.
+    """
+    from graphrefine.graph.node_ids import identities
+
+    storage = open_storage(storage_root)
+    if not isinstance(storage, FolderStorage):
+        raise InputError(f"the work folder {storage_root} is a URL; it must be a path that all workers share")
+    found = read_layout(storage)
+    if found is None:
+        memory = worker_memory or _least_memory(client)
+        found = plan_layout(graph, columns=columns, workers=len(_workers(client)), memory=memory)
+        _write_layout(storage, *found)
+    layout, group = found
+    if layout.columns != columns or layout.bounds[-1] != graph.nodes:
+        raise OutputError(f"{storage.root}: is the work of another run; delete it to start anew")
+    executor = Cluster(
+        client,
+        storage.root,
+        graph_root or str(graph.path.absolute()),
+        group=group,
+        fingerprint=graph.fingerprint,
+        identities=None if graph.has_row_names else identities(graph.names),
+        threads=threads,
+    )
+    return BlockEngine(storage, layout, executor, using=kernels(), bfloat16=bfloat16)
+
+
+def plan_layout(graph: Graph, *, columns: int, workers: int, memory: int | None) -> tuple[Layout, int]:
+    """How tall matrices are cut for so many workers, and how many blocks a product's task has."""
+    padded = -(-columns // 32) * 32
+    pieces = max(FEWEST_BLOCKS, BLOCKS_EACH * workers)
+    bounds = cut_rows(
+        graph.indptr,
+        columns=columns,
+        block_bytes=min(BLOCK_BYTES, -(-graph.nodes // pieces) * padded * 4),
+        entries=min(BLOCK_ENTRIES, -(-len(graph.indices) // pieces)),
+    )
+    blocks = len(bounds) - 1
+    chunk, group = -(-graph.nodes // CHUNKS), max(-(-blocks // (TASKS_EACH * max(workers, 1))), 1)
+    if memory is not None:
+        each = memory // 4
+        chunk = min(chunk, max(each // (padded * 4), 1))
+        cuts = -(-graph.nodes // chunk) + 1
+        row = padded * 8 + 8 * cuts + 8 + 8 * len(graph.indices) // max(graph.nodes, 1)
+        group = min(group, max(2 * each // (row * -(-graph.nodes // blocks)), 1))
+    return Layout(bounds, cut_chunks(bounds, rows=chunk), columns, padded), group
+
+
+def _write_layout(storage: Storage, layout: Layout, group: int) -> None:
+    sizes = np.array([layout.columns, layout.panel, group])
+    write_arrays(storage, PLAN, {"bounds": layout.bounds, "chunks": layout.chunks, "sizes": sizes})
+
+
+def _workers(client: Any) -> dict[str, Any]:
+    return dict(client.scheduler_info(n_workers=-1)["workers"])
+
+
+def _least_memory(client: Any) -> int | None:
+    """Of the limits that workers were started with, the smallest; of it what may be used before Dask steps in."""
+    limits = [worker["memory_limit"] for worker in _workers(client).values() if worker["memory_limit"]]
+    return int(0.6 * min(limits)) if limits else None

@@ -1,0 +1,285 @@
+"""Embedding in a process of its own, with a limit of time and of memory: one failure is an outcome, not the end.
+
+``python -m graphrefine.evaluate.embed_subprocess PARENT embed ...`` is the child: the program itself, which ends
+with its parent even where that was killed and could not see to it. What it holds is looked at from outside, in
+``/proc``; where there is none (macOS, Windows) a memory limit cannot be kept, and the peak is what the child itself
+reports in the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Literal
+
+Status = Literal["done", "failed", "timeout", "memory", "killed"]
+INTERVAL = 0.05  # seconds between two looks at the child
+TAIL = 16_384  # bytes of its stderr that are read
+ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a child ended.
+
+    Attributes
+    ----------
+    status : str
+        "done"; "failed": it gave up, and `message` is its error; "timeout", "memory": it went over a limit and was
+        stopped; "killed": somebody else stopped it, such as the system for want of memory.
+    message : str
+        What there is to say unless it is done.
+    seconds : float or None
+        Spent computing, reading and writing aside, if it is done.
+    total : float
+        From start to end, in seconds.
+    peak_bytes : int
+        The most memory seen; 0 where the system does not tell.
+    figures : dict
+        What ``graphrefine embed --json`` printed.
+    """
+
+    status: Status
+    message: str
+    seconds: float | None
+    total: float
+    peak_bytes: int
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def run_embed(
+    graph_path: str | os.PathLike[str],
+    *,
+    method: str,
+    output: Path,
+    dim: int,
+    seed: int,
+    threads: int,
+    options: Mapping[str, Any] | None = None,
+    reading: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
+    memory: int | None = None,
+) -> Outcome:
+    r"""Embed a graph file in a process of its own.
+
+    Parameters
+    ----------
+    graph_path : path
+        The graph.
+    method, dim, seed, threads
+        As for ``graphrefine embed``.
+    output : Path
+        Where the vectors go; the suffix says how.
+    options : mapping, optional
+        Further settings of the method, and ``preset``.
+    reading : mapping, optional
+        Arguments of `graphrefine.read`.
+    seconds : float, optional
+        The child is stopped after so many, start and reading included.
+    memory : int, optional
+        The child is stopped when it holds more bytes.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "triangle.csv"
+    ...     _ = path.write_text("a,b\nb,c\nc,a\n")
+    ...     run_embed(path, method="refine", dim=9, seed=0, threads=1, output=Path(folder) / "out").status
+    'failed'
+    """
+    arguments = embed_arguments(graph_path, method=method, dim=dim, options=options or {}, reading=reading or {})
+    arguments += ["--seed", str(seed), "--threads", str(threads), "--json", "-o", os.fspath(output)]
+    typed = [sys.executable, "-m", "graphrefine.evaluate.embed_subprocess", str(os.getpid()), *arguments]
+    env = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads))}
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        start, process = time.perf_counter(), None
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+        try:
+            with _undisturbed():
+                process = subprocess.Popen(typed, env=env, start_new_session=True, **streams)
+            over, peak = _watch(process, start, seconds=seconds, memory=memory)
+        finally:  # Ctrl-C, or a limit: whatever is left goes, and what it started
+            if process is not None:
+                _end(process)
+        total = time.perf_counter() - start
+        return _outcome(process.returncode, over, total, peak, _printed(out), _tail(err), (seconds, memory))
+
+
+def embed_arguments(
+    graph_path: str | os.PathLike[str],
+    *,
+    method: str,
+    dim: int,
+    options: Mapping[str, Any],
+    reading: Mapping[str, Any],
+) -> list[str]:
+    """The command line that stands for these arguments of the library.
+
+    Examples
+    --------
+    >>> given = {"options": {"window": 5, "preset": None}, "reading": {"weights": False, "directed": True}}
+    >>> " ".join(embed_arguments("g.csv", method="line", dim=8, **given))
+    'embed g.csv --method line --dim 8 --set window=5 --weights none --directed'
+    """
+    arguments = ["embed", os.fspath(graph_path), "--method", method, "--dim", str(dim)]
+    for name, value in options.items():
+        if value is None:
+            continue
+        if name == "preset" or isinstance(value, tuple | list):
+            arguments += [f"--{name.replace('_', '-')}", _text(value)]
+        else:
+            arguments += ["--set", f"{name}={_text(value)}"]
+    for name, value in reading.items():
+        if name in ("directed", "bipartite", "header") and value is not None:
+            arguments += [f"--{name}"] if value else ["--no-header"] if name == "header" else []
+        elif value is not None:
+            arguments += [f"--{name}", "none" if value is False else _text(value)]
+    return arguments
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """No signal comes between the start of a child and knowing of it; the child lets them in again (`main`)."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _watch(
+    process: subprocess.Popen[bytes], start: float, *, seconds: float | None, memory: int | None
+) -> tuple[Status | None, int]:
+    """Wait for the end; which limit was passed, if one was, and the most memory seen."""
+    peak = 0
+    _offer_to_the_system(process.pid)
+    while True:
+        held = tree_bytes(process.pid)
+        peak = max(peak, held)
+        if memory is not None and held > memory:
+            return "memory", peak
+        left = INTERVAL if seconds is None else min(INTERVAL, start + seconds - time.perf_counter())
+        if left <= 0:
+            return "timeout", peak
+        try:
+            process.wait(left)
+        except subprocess.TimeoutExpired:
+            continue
+        return None, peak
+
+
+def _offer_to_the_system(pid: int) -> None:
+    """If memory runs out all the same, let the system take the child, and not whoever else is here."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
+
+
+def tree_bytes(pid: int) -> int:
+    """Memory held by a process and all that it started; 0 where the system does not tell.
+
+    Examples
+    --------
+    >>> tree_bytes(os.getpid()) > 1_000_000 or not Path("/proc").exists()
+    True
+    """
+    held, waiting = 0, [pid]
+    while waiting:
+        folder = Path("/proc", str(waiting.pop()))
+        with contextlib.suppress(OSError, ValueError, IndexError):  # it may end at any moment
+            held += int((folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+            for children in folder.glob("task/*/children"):
+                waiting += map(int, children.read_text().split())
+    return held
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the child and whatever it started; what it was writing is in no one's way."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)  # its id is its group's: it began a session of its own
+        else:
+            process.kill()
+    process.wait()
+
+
+def _printed(out: IO[bytes]) -> dict[str, Any]:
+    out.seek(0)
+    try:
+        figures = json.loads(out.read())
+    except ValueError:
+        return {}
+    return figures if isinstance(figures, dict) else {}
+
+
+def _tail(err: IO[bytes]) -> list[str]:
+    err.seek(max(0, err.seek(0, os.SEEK_END) - TAIL))
+    return [line for line in err.read().decode(errors="replace").splitlines() if line.strip()]
+
+
+def _outcome(
+    code: int,
+    over: Status | None,
+    total: float,
+    peak: int,
+    figures: dict[str, Any],
+    said: list[str],
+    limits: tuple[float | None, int | None],
+) -> Outcome:
+    from graphrefine.system.memory import gigabytes
+
+    if over == "timeout":
+        return Outcome("timeout", f"not done after {limits[0]:g} s", None, total, peak)
+    if over == "memory":
+        return Outcome("memory", f"held {gigabytes(peak)}, more than {gigabytes(limits[1] or 0)}", None, total, peak)
+    if code < 0 or code > 128:  # by the signal, or by the program that was told so
+        number = -code if code < 0 else code - 128
+        hint = " (out of memory, perhaps)" if number == signal.SIGKILL else ""
+        return Outcome("killed", f"ended by signal {number}{hint}", None, total, peak)
+    if code or not figures:
+        errors = [line.removeprefix("error: ") for line in said if line.startswith("error: ")]
+        message = (errors or said or [f"ended with code {code}, and said nothing"])[-1]
+        return Outcome("failed", message, None, total, peak)
+    peak = max(peak, round(figures["peak_mb"] * 1e6))
+    return Outcome("done", "", figures["seconds"]["compute"], total, peak, figures)
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent, which may have been killed without a chance to end it."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+def main() -> None:
+    """Run as a child: ``sys.argv`` has the parent's id, then a command of the program."""
+    from graphrefine.cli import main as cli
+
+    parent = int(sys.argv.pop(1))
+    if os.name == "posix":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""Edges held out of a graph, the graph that is left, and pairs of nodes that have no edge.
+
+Edges are numbered by the names of their ends, so what is held out depends on the graph, the part, the repeat and the
+seed, and not on the order in which the nodes happen to be stored: two embeddings of one graph are judged alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.embedding.scores import Pairs
+from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
+
+Rows = NDArray[np.int64]
+
+
+class HeldOut(NamedTuple):
+    """A graph without some of its edges."""
+
+    rest: Graph  # the same nodes
+    edges: Pairs  # what was taken out
+    others: Pairs  # as many pairs that are no edges
+    turned: int  # of these, the first so many are held-out arcs turned round
+    key: tuple[int, ...]  # what they were drawn with
+
+
+def hold_out(graph: Graph, part: float, *, repeat: int, seed: int, turned: float = 0.0) -> HeldOut:
+    """Take a random part of the edges out of a graph, and draw as many pairs that are no edges.
+
+    Of a directed graph the pairs are ordered, and a part ``turned`` of them are held-out arcs the other way round,
+    where those are no arcs, and as far as they go. Of a bipartite graph they are pairs of a source and a target.
+
+    Examples
+    --------
+    >>> ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    >>> held = hold_out(ring, 0.5, repeat=0, seed=0)
+    >>> held.rest, len(held.edges.first), sorted(zip(*(side.tolist() for side in held.others)))
+    (Graph(4 nodes, 2 edges, undirected, unweighted), 2, [(0, 2), (1, 3)])
+    """
+    size = round(part * graph.edges)
+    if not 0 < size < graph.edges:
+        raise InputError(
+            f"held_out={part:g} of the {graph.edges:,} edges of {graph.source} leaves none to embed or none to find; "
+            "a graph with more edges is needed"
+        )
+    free = _pairs(graph) - graph.edges
+    if free < size:
+        raise InputError(
+            f"{graph.source} has {free:,} pairs of nodes without an edge, and {size:,} are needed, as many as the held "
+            "out edges: there is next to nothing to tell edges from; hold out less"
+        )
+    key = (seed, round(part * 1e6), repeat)
+    rng = np.random.default_rng(key)
+    order = name_order(graph)
+    edges = _edges(graph, rng.permutation(graph.edges)[:size], order)
+    back = _turned(graph, edges, round(turned * size))
+    drawn = _non_edges(graph, size - len(back.first), order, rng)
+    others = Pairs(*(np.concatenate(sides) for sides in zip(back, drawn, strict=True)))
+    return HeldOut(_without(graph, edges), edges, others, len(back.first), key)
+
+
+def name_order(graph: Graph) -> Rows:
+    """The rows in the order of the names of their nodes; of a bipartite graph, all sources first.  # (n,)."""
+    sources = graph.nodes if graph.sources is None else graph.sources
+    sides = (graph.names[:sources], graph.names[sources:])
+    first, second = (np.argsort(names, kind="stable") for names in sides)
+    return np.concatenate([first, second + sources])
+
+
+def _pairs(graph: Graph) -> int:
+    """How many pairs of nodes could have an edge."""
+    if graph.sources is not None:
+        return graph.sources * (graph.nodes - graph.sources)
+    ordered = graph.nodes * (graph.nodes - 1)
+    return ordered if graph.directed else ordered // 2
+
+
+def _turned(graph: Graph, edges: Pairs, wanted: int) -> Pairs:
+    """Edges the other way round, where that is no edge; at most so many."""
+    free = np.flatnonzero(find_entries(graph, Pairs(edges.second, edges.first)) < 0)[:wanted]
+    return Pairs(edges.second[free], edges.first[free])
+
+
+def find_entries(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
+    """Where the rows of a graph hold these pairs; -1 for a pair that is no edge.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1], [1, 2])
+    >>> find_entries(path, Pairs(np.array([1, 0]), np.array([2, 2]))).tolist()
+    [2, -1]
+    """
+    if not len(graph.indices):
+        return np.full(len(pairs.first), -1)
+    low, end = graph.indptr[pairs.first], graph.indptr[pairs.first + 1]
+    high = end.copy()
+    while (open_ := low < high).any():  # a binary search in each of the rows, all at once
+        middle = (low + high) >> 1
+        smaller = open_ & (graph.indices[np.where(open_, middle, 0)] < pairs.second)
+        low = np.where(smaller, middle + 1, low)
+        high = np.where(open_ & ~smaller, middle, high)
+    there = low < end
+    there &= graph.indices[np.where(there, low, 0)] == pairs.second
+    return np.where(there, low, -1)
+
+
+def _edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
+    """The edges with these numbers, counted by the names of their ends."""
+    rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
+    if graph.directed:
+        rank = np.argsort(order)
+        keys = np.sort(rank[rows] * graph.nodes + rank[graph.indices])[numbers]
+        return Pairs(order[keys // graph.nodes], order[keys % graph.nodes])
+    if np.array_equal(order, np.arange(graph.nodes)):
+        upper = np.flatnonzero(graph.indices > rows)[numbers]
+        return Pairs(rows[upper], graph.indices[upper].astype(np.int64))
+    rank = np.argsort(order)
+    first, second = rank[rows], rank[graph.indices]
+    keys = np.sort((first * graph.nodes + second)[first < second])[numbers]
+    return Pairs(order[keys // graph.nodes], order[keys % graph.nodes])
+
+
+def _without(graph: Graph, edges: Pairs) -> Graph:
+    kept = np.ones(len(graph.indices), np.bool_)
+    kept[find_entries(graph, edges)] = False
+    if not graph.directed:
+        kept[find_entries(graph, Pairs(edges.second, edges.first))] = False
+    before = np.concatenate([[0], np.cumsum(kept)])  # entries kept before each
+    weights = None if graph.weights is None else graph.weights[kept]
+    if weights is not None and bool((weights == 1).all()):
+        weights = None
+    return replace(
+        graph, indptr=before[graph.indptr].astype(np.int64), indices=graph.indices[kept], weights=weights, report={}
+    )
+
+
+def _non_edges(graph: Graph, size: int, order: Rows, rng: np.random.Generator) -> Pairs:
+    n = graph.nodes
+    if 2 * (graph.edges + size) > _pairs(graph):  # so dense that drawing would mostly miss: list all pairs
+        first, second = _all_pairs(graph)
+        free = np.flatnonzero(find_entries(graph, Pairs(order[first], order[second])) < 0)
+        chosen = rng.choice(free, size, replace=False)
+        return Pairs(order[first[chosen]], order[second[chosen]])
+    keys = np.empty(0, np.int64)
+    while len(keys) < size:
+        ends = _drawn(graph, 2 * (size - len(keys)) + 16, rng)
+        ends = ends[find_entries(graph, Pairs(order[ends[:, 0]], order[ends[:, 1]])) < 0]
+        keys = np.concatenate([keys, ends[:, 0] * n + ends[:, 1]])
+        _, place = np.unique(keys, return_index=True)
+        keys = keys[np.sort(place)][:size]  # each once, in the order in which they were drawn
+    return Pairs(order[keys // n], order[keys % n])
+
+
+def _all_pairs(graph: Graph) -> tuple[Rows, Rows]:
+    """Every pair that could have an edge."""
+    if graph.sources is not None:
+        grid = np.indices((graph.sources, graph.nodes - graph.sources)).reshape(2, -1)
+        return grid[0], grid[1] + graph.sources
+    if graph.directed:
+        first, second = np.indices((graph.nodes, graph.nodes)).reshape(2, -1)
+        return first[first != second], second[first != second]
+    return np.triu_indices(graph.nodes, 1)
+
+
+def _drawn(graph: Graph, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """About so many random pairs that could have an edge.  # (about count, 2)."""
+    if graph.sources is not None:
+        sides = ((0, graph.sources), (graph.sources, graph.nodes))
+        return np.stack([rng.integers(low, high, count) for low, high in sides], axis=1)
+    ends: NDArray[np.int64] = rng.integers(0, graph.nodes, (count, 2))
+    if graph.directed:
+        different: NDArray[np.int64] = ends[ends[:, 0] != ends[:, 1]]
+        return different
+    ends.sort(axis=1)
+    ascending: NDArray[np.int64] = ends[ends[:, 0] < ends[:, 1]]
+    return ascending

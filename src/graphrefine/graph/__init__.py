@@ -1,0 +1,1 @@
+"""Graph: node ids and rows, in memory and on disk."""

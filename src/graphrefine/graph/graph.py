@@ -1,0 +1,404 @@
+"""Graph: node names and checked CSR rows, the form in which every later stage takes a graph.
+
+An undirected graph is stored symmetric, each edge in the rows of both its ends. A directed one keeps
+``u -> v`` in row u. There are no self-loops; weights are positive, and absent where all of them are 1.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.graph.node_ids import Numbered, name_array, number
+from graphrefine.kernels import ingest, kernels
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class Rows(NamedTuple):
+    """Some consecutive rows of a graph, as CSR of their own; views, not copies, of the large arrays."""
+
+    indptr: NDArray[np.int64]  # (rows + 1,), from 0
+    indices: NDArray[np.int32]  # (entries,), columns of the whole graph
+    weights: NDArray[np.float32] | None  # (entries,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """A graph with named nodes. Made by `graphrefine.read`, `Graph.from_edges` or `Graph.from_matrix`.
+
+    Attributes
+    ----------
+    indptr, indices, weights
+        CSR rows: int64 (n + 1,), int32 (nnz,) ascending within a row, float32 (nnz,) or None for all
+        ones. They may be read-only.
+    names
+        The node of each row: int64 if every id is an integer, else an object array of strings.
+    directed
+        Whether row u holds only the edges that leave u.
+    sources
+        Of a bipartite graph: how many nodes are on its first side (users); they come first, and every edge joins one of
+        them and one of the others (items). A name may stand once on each side. None: not read as bipartite.
+    report
+        What was counted while reading; `summary` explains it.
+    source
+        The file, or "memory".
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges(["a", "b", "b"], ["b", "c", "b"])
+    >>> graph
+    Graph(3 nodes, 2 edges, undirected, unweighted)
+    >>> graph.report["self_loops"]
+    1
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float32] | None
+    names: NDArray[Any]
+    directed: bool = False
+    report: Mapping[str, Any] = field(default_factory=dict)
+    source: str = "memory"
+    sources: int | None = None
+
+    @classmethod
+    def from_edges(
+        cls,
+        source: ArrayLike,
+        target: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        names: Sequence[Any] | NDArray[Any] | None = None,
+        directed: bool = False,
+        threads: int | None = None,
+    ) -> Graph:
+        """Build a graph from the ends of its edges.
+
+        Parameters
+        ----------
+        source, target
+            Ids, integers or strings; with `names`, row numbers from 0.
+        weights
+            One for each edge: finite and not negative; an edge of weight 0 is no edge.
+        names
+            The node of each row, in order. Without it the distinct ids, sorted.
+        directed
+            Whether (u, v) leads from u to v only.
+        threads
+            At most so many; by default all cores. The graph is the same.
+        """
+        ends = [np.asarray(side) for side in (source, target)]
+        if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
+            raise InputError(
+                f"source and target must be one-dimensional and equally long, not {ends[0].shape} and {ends[1].shape}"
+            )
+        count = usable_threads(threads)
+        if names is None:
+            numbered = number(ends[0], ends[1], threads=count)
+        else:
+            numbered = _row_numbers(ends[0], ends[1], name_array(names))
+        values = None if weights is None else check_weights(np.asarray(weights), len(ends[0]))
+        return build(numbered, values, directed=directed, threads=count)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: Any,
+        *,
+        directed: bool = False,
+        names: Sequence[Any] | None = None,
+        threads: int | None = None,
+    ) -> Graph:
+        """Build a graph from a square SciPy sparse or dense adjacency matrix; see `graphrefine.graph.from_matrix`.
+
+        Examples
+        --------
+        >>> Graph.from_matrix([[0, 2, 0], [2, 0, 0], [0, 0, 0]])
+        Graph(3 nodes, 1 edge, undirected, weighted, 1 isolated)
+        """
+        from graphrefine.graph.from_matrix import graph_of_matrix
+
+        return graph_of_matrix(matrix, directed=directed, names=names, threads=usable_threads(threads))
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        if self.sources is not None:
+            kind = f"bipartite ({self.sources:,} + {self.nodes - self.sources:,})"
+        parts = [
+            f"{self.nodes:,} node{'s' * (self.nodes != 1)}",
+            f"{self.edges:,} edge{'s' * (self.edges != 1)}",
+            kind,
+            "weighted" if self.weighted else "unweighted",
+        ]
+        if self.isolated:
+            parts.append(f"{self.isolated:,} isolated")
+        return f"Graph({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        """The graph in a notebook; see `graphrefine.graph.notebook`."""
+        from graphrefine.graph.notebook import graph_html
+
+        return graph_html(self)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.indptr) - 1
+
+    def names_of(self, rows: ArrayLike) -> NDArray[Any]:
+        """The names of some rows; of a graph on disk, no others are read."""
+        names: NDArray[Any] = self.names[np.asarray(rows, np.int64)]
+        return names
+
+    @property
+    def edges(self) -> int:
+        """How many edges there are; an undirected one counts once."""
+        return len(self.indices) if self.directed else len(self.indices) // 2
+
+    @property
+    def weighted(self) -> bool:
+        """Whether some weight differs from 1."""
+        return self.weights is not None
+
+    @cached_property
+    def isolated(self) -> int:
+        """How many nodes have no edge at all."""
+        return int(self.without_edges().sum())
+
+    def without_edges(self) -> NDArray[np.bool_]:
+        """Which nodes have no edge at all.  # (n,)."""
+        alone: NDArray[np.bool_] = self.out_counts == 0
+        if self.directed:
+            alone[self.indices] = False
+        return alone
+
+    @property
+    def out_counts(self) -> NDArray[np.int64]:
+        """Entries of each row: neighbours, or successors in a directed graph.  # (n,)."""
+        return np.diff(self.indptr)
+
+    def neighbour_counts(self) -> NDArray[np.int64]:
+        """How many neighbours each node has: in a directed graph, successors and predecessors.  # (n,)."""
+        counts = self.out_counts
+        return counts + np.bincount(self.indices, minlength=self.nodes) if self.directed else counts
+
+    @property
+    def mean_count(self) -> float:
+        """Entries of a row, on average over the nodes that have edges."""
+        return len(self.indices) / max(self.nodes - self.isolated, 1)
+
+    def degrees(self) -> NDArray[np.float64]:
+        """Sum of the weights in each row.  # (n,)."""
+        return sums_of_rows(self.indptr, self.weights)
+
+    def context(self, *, threads: int = 1) -> NDArray[np.float64]:
+        """For each node j the sum of ``A_ij / d_i`` over the arcs i -> j that arrive; d is `degrees`.  # (n,).
+
+        Examples
+        --------
+        >>> Graph.from_edges([0, 0], [1, 2]).context().tolist()
+        [2.0, 0.5, 0.5]
+        """
+        arrivals = self.transposed()
+        inverse = inverses(self.degrees())
+        return kernels().row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
+
+    def to_scipy(self) -> csr_array:
+        """The adjacency matrix, sharing the graph's arrays."""
+        from scipy.sparse import csr_array
+
+        weights = np.ones(len(self.indices), dtype=np.float32) if self.weights is None else self.weights
+        return csr_array((weights, self.indices, self.indptr), shape=(self.nodes, self.nodes), copy=False)
+
+    def transposed(self) -> Graph:
+        """The graph with every edge turned round: itself if undirected."""
+        return self._transposed if self.directed else self
+
+    @cached_property
+    def _transposed(self) -> Graph:
+        turned = self.to_scipy().T.tocsr()  # a counting sort over the entries, in compiled code
+        return Graph(
+            indptr=turned.indptr.astype(np.int64, copy=False),
+            indices=turned.indices.astype(np.int32, copy=False),
+            weights=None if self.weights is None else turned.data,
+            names=self.names,
+            directed=True,
+            report=self.report,
+            source=self.source,
+        )
+
+    def components(self) -> tuple[int, NDArray[np.int32]]:
+        """How many connected components there are (directions aside), and the component of each node."""
+        from scipy.sparse.csgraph import connected_components
+
+        count, labels = connected_components(self.to_scipy(), directed=self.directed, connection="weak")
+        return int(count), labels
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """Rows from `start` to before `stop`, for engines that work in blocks."""
+        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        weights = None if self.weights is None else self.weights[first:last]
+        return Rows(self.indptr[start : stop + 1] - first, self.indices[first:last], weights)
+
+    def summary(self) -> dict[str, Any]:
+        """What the graph is and what reading it counted, ready for JSON.
+
+        ``records``: edges as listed (entries, for a matrix); of these ``self_loops``, ``zero_weights`` and
+        ``missing`` (one end empty) were left out, their nodes kept; ``duplicates`` were added to an edge
+        listed before in the same direction; ``reciprocal`` pairs were listed in both directions and count
+        once.
+        """
+        return {
+            "source": self.source,
+            "nodes": self.nodes,
+            "edges": self.edges,
+            "directed": self.directed,
+            **({} if self.sources is None else {"bipartite": True, "sources": self.sources}),
+            "weighted": self.weighted,
+            "isolated": self.isolated,
+            **self.report,
+        }
+
+
+def build(
+    numbered: Numbered,
+    weights: NDArray[np.float32] | None,
+    *,
+    directed: bool,
+    threads: int,
+    report: Mapping[str, Any] | None = None,
+    source: str = "memory",
+    sources: int | None = None,
+) -> Graph:
+    """Merge numbered edges into rows. The arrays are trusted: they were checked where they came in."""
+    first, second, names = numbered
+    rows = ingest.build_rows(len(names), first, second, weights=weights, directed=directed, threads=threads)
+    missing, loops, zeros, arcs, reciprocal = rows.tally
+    merged = rows.weights
+    if merged is not None and not np.isfinite(merged).all():
+        raise InputError("the weights of an edge's duplicates add up to more than float32 can hold")
+    counts = {
+        "records": len(first),
+        "self_loops": loops,
+        "duplicates": len(first) - missing - loops - zeros - arcs,
+        "reciprocal": reciprocal,
+        "zero_weights": zeros,
+        "missing": missing,
+    }
+    return Graph(
+        indptr=rows.indptr,
+        indices=rows.indices,
+        weights=None if merged is None or bool((merged == 1).all()) else merged,
+        names=names,
+        directed=directed,
+        report={**counts, **(report or {})},
+        source=source,
+        sources=sources,
+    )
+
+
+def sums_of_rows(indptr: NDArray[np.int64], weights: NDArray[np.float32] | None) -> NDArray[np.float64]:
+    """Sum of the weights of each row of CSR, ones where None.  # (n,)."""
+    counts = np.diff(indptr)
+    if weights is None:
+        return counts.astype(np.float64)
+    sums = np.zeros(len(counts))
+    filled = counts > 0  # reduceat would give an empty row its neighbour's first weight
+    if filled.any():
+        sums[filled] = np.add.reduceat(weights, indptr[:-1][filled], dtype=np.float64)
+    return sums
+
+
+def inverses(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 over each value; 0 where it is 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+
+
+def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDArray[np.float32]:
+    """Weights as float32, or an error that names the first that is not finite or is negative.
+
+    ``before``: how many records there are before these.
+    """
+    if weights.shape != (count,):
+        raise InputError(f"weights must be one for each of the {count} edges, not of shape {weights.shape}")
+    if weights.dtype.kind not in "iufb":
+        try:
+            weights = weights.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"weights must be numbers: {error}") from None
+    with np.errstate(over="ignore", under="ignore"):
+        values = np.ascontiguousarray(weights, dtype=np.float32)
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if bad.size:
+        raise InputError(
+            f"record {before + bad[0] + 1}: weight {weights[bad[0]]} is not allowed; "
+            "weights must be finite float32 numbers and not negative"
+        )
+    return values
+
+
+def usable_threads(threads: int | None) -> int:
+    """The number of threads to use: as asked for, else one for each core this process may run on."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if threads < 1:
+        raise InputError(f"threads must be at least 1, not {threads}")
+    return threads
+
+
+def check(graph: Graph) -> None:
+    """Raise InputError unless the graph keeps every promise of `Graph`; for tests and hand-made graphs.
+
+    Examples
+    --------
+    >>> check(Graph.from_edges([1, 2], [2, 3]))
+    """
+    arrays = (graph.indptr, graph.indices, graph.weights)
+    dtypes = [str(array.dtype) for array in arrays if array is not None]
+    if dtypes != ["int64", "int32", "float32"][: len(dtypes)]:
+        raise InputError(f"arrays must be int64, int32 and float32, not {', '.join(dtypes)}")
+    if graph.weights is not None:
+        if graph.weights.shape != graph.indices.shape:
+            raise InputError(f"{len(graph.weights)} weights for {len(graph.indices)} entries")
+        if not (np.isfinite(graph.weights) & (graph.weights > 0)).all() or (graph.weights == 1).all():
+            raise InputError("weights must be finite, positive, and not all 1")
+    if graph.names.dtype not in (np.int64, object) or len(graph.names) != graph.nodes:
+        raise InputError(f"{len(graph.names)} names of type {graph.names.dtype} for {graph.nodes} nodes")
+    sides = (graph.names[: graph.sources], graph.names[graph.nodes if graph.sources is None else graph.sources :])
+    if any(len(set(side.tolist())) != len(side) for side in sides):
+        raise InputError("two nodes have the same name")
+    if graph.sources is not None and not _joins_sides(graph, graph.sources):
+        raise InputError("every edge of a bipartite graph joins one of the first nodes, the sources, and another")
+    seen = ingest.inspect_rows(graph.indptr, graph.indices, graph.weights)
+    wanted = 3 if graph.directed else 7
+    if seen < 0 or seen & wanted != wanted:
+        raise InputError("rows must ascend, without self-loops, and mirror each other if undirected")
+
+
+def _joins_sides(graph: Graph, sources: int) -> bool:
+    split = graph.indptr[sources]
+    return bool((graph.indices[:split] >= sources).all() and (graph.indices[split:] < sources).all())
+
+
+def _row_numbers(source: NDArray[Any], target: NDArray[Any], names: NDArray[Any]) -> Numbered:
+    for side in (source, target):
+        if side.dtype.kind not in "iu" and side.size:
+            raise InputError(f"with names, source and target must be row numbers, not {side.dtype}")
+        if side.size and not (side.min() >= 0 and side.max() < len(names)):
+            raise InputError(
+                f"row numbers must lie from 0 to {len(names) - 1}, as there are {len(names)} names, "
+                f"not from {side.min()} to {side.max()}"
+            )
+    if len(set(names.tolist())) != len(names):
+        raise InputError("names must be distinct; the same name stands there twice")
+    first, second = (np.ascontiguousarray(side, dtype=np.int32) for side in (source, target))
+    return first, second, names

@@ -1,0 +1,285 @@
+"""The graph on disk: a folder of arrays that are mapped, so that a graph opens whatever its size.
+
+::
+
+    manifest.json   what this is: version, counts, report, sizes and checksums of the files, and the row blocks
+    indptr.npy      int64 (n + 1,)
+    indices.npy     int32 (entries,), ascending within a row
+    weights.npy     float32 (entries,); absent where all are 1
+    degrees.npy     float64 (n,): sums of the weights of the rows; absent where all are 1
+    context.npy     float64 (n,): `Graph.context`
+    names.npy offsets.npy   as in an embedding's folder; absent where the names are 0, 1, ..., n - 1
+    reverse_indptr.npy reverse_indices.npy reverse_weights.npy   the rows of the reversed arcs; directed graphs only
+
+A block is consecutive rows, at most 2^20 of them, with a sixteenth of the entries (at least 2^16, at most 2^25) or a
+single longer row; each has a checksum of its own. A folder is never changed once it is in place, only replaced whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphrefine.errors import FormatError, OutputError
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_names import Names, unpack
+from graphrefine.graph.stored_rows import REVERSE, damage
+from graphrefine.graph.stored_writer import MARK, VERSION, StoredWriter, checksum, crc_of, map_file, write_names
+from graphrefine.system.files import recover, replacing_folder
+
+__all__ = [
+    "SUFFIX",
+    "StoredGraph",
+    "StoredWriter",
+    "check_replaceable",
+    "is_stored",
+    "open_stored",
+    "store",
+]
+
+SUFFIX = ".grf"
+_AGAIN = "ingest it again"
+_FIELDS = {"nodes": int, "entries": int, "directed": bool, "weighted": bool, "names": str, "report": dict}
+_FIELDS |= {"source": str, "files": dict, "checksums": dict, "blocks": list}
+
+
+class StoredGraph(Graph):
+    """A graph whose arrays stay on disk until they are touched. Made by `open_stored`, or `graphrefine.read`.
+
+    Attributes
+    ----------
+    path
+        The folder.
+    blocks
+        Rows at which blocks begin, and the number of rows.  # int64 (blocks + 1,)
+    fingerprint
+        A hash of the manifest: equal for equal graphs.
+    """
+
+    path: Path
+    blocks: NDArray[np.int64]
+    fingerprint: str
+    _manifest: dict[str, Any]
+    _side: str  # "", or what the names of the files of the reversed arcs begin with
+
+    def __init__(self, path: Path, manifest: dict[str, Any], fingerprint: str, *, reverse: bool = False) -> None:
+        side = REVERSE if reverse else ""
+        table = manifest[f"{side}blocks"]
+        values: dict[str, Any] = {
+            "indptr": self._load(path, f"{side}indptr", np.int64, manifest["nodes"] + 1),
+            "indices": self._load(path, f"{side}indices", np.int32, manifest["entries"]),
+            "weights": None,
+            "directed": manifest["directed"],
+            "report": manifest["report"],
+            "source": manifest["source"],
+            "sources": manifest["sources"],
+            "path": path,
+            "blocks": np.array([0, *(block["rows"][1] for block in table)], np.int64),
+            "fingerprint": fingerprint,
+            "_manifest": manifest,
+            "_side": side,
+        }
+        if manifest["weighted"]:
+            values["weights"] = self._load(path, f"{side}weights", np.float32, manifest["entries"])
+        self.__dict__.update(values)  # as the fields of a frozen dataclass cannot be assigned
+
+    @staticmethod
+    def _load(path: Path, name: str, dtype: Any, count: int | None = None) -> NDArray[Any]:
+        """Map a file, held to what it must be."""
+        try:
+            array = map_file(path / f"{name}.npy")
+        except FileNotFoundError:
+            raise FormatError(path, f"{name}.npy is missing: not a whole graph; {_AGAIN}") from None
+        except ValueError as error:
+            raise FormatError(path, f"{name}.npy is damaged: {error}; {_AGAIN}") from None
+        if array.dtype != dtype or array.ndim != 1 or (count is not None and len(array) != count):
+            wanted = f"{np.dtype(dtype)} ({count},)"
+            raise FormatError(path, f"{name}.npy is {array.dtype} {array.shape}, not {wanted}; {_AGAIN}")
+        return array
+
+    @cached_property
+    def names(self) -> Names:  # strings become objects only where somebody asks
+        """The node of each row; strings are unpacked on first use."""
+        kind, nodes = self._manifest["names"], self.nodes
+        if kind == "range":
+            return np.arange(nodes, dtype=np.int64)
+        if kind == "integers":
+            return self._load(self.path, "names", np.int64, nodes)
+        text, offsets = self._load(self.path, "names", np.uint8), self._load(self.path, "offsets", np.int64, nodes + 1)
+        try:
+            return unpack(text, offsets)
+        except ValueError as error:
+            raise FormatError(self.path, f"{error}; {_AGAIN}") from None
+
+    def names_of(self, rows: ArrayLike) -> Names:
+        """The names of some rows, read alone."""
+        if self._manifest["names"] != "strings" or "names" in self.__dict__:
+            return super().names_of(rows)
+        text = self._load(self.path, "names", np.uint8)
+        offsets = self._load(self.path, "offsets", np.int64, self.nodes + 1)
+        chosen = np.asarray(rows, np.int64)
+        names = np.empty(len(chosen), object)
+        names[:] = [
+            text[first:last].tobytes().decode("utf-8", "surrogateescape")
+            for first, last in zip(offsets[chosen].tolist(), offsets[chosen + 1].tolist(), strict=True)
+        ]
+        return names
+
+    @property
+    def has_row_names(self) -> bool:
+        """Whether the names are 0, 1, ..., n - 1; told without a look at them."""
+        return bool(self._manifest["names"] == "range")
+
+    def degrees(self) -> NDArray[np.float64]:
+        """Sum of the weights in each row.  # (n,)."""
+        if self._side or self.weights is None:
+            return super().degrees()
+        return self._load(self.path, "degrees", np.float64, self.nodes)
+
+    def context(self, *, threads: int = 1) -> NDArray[np.float64]:
+        """See `Graph.context`; it is on disk.  # (n,)."""
+        if self._side:
+            return super().context(threads=threads)
+        return self._load(self.path, "context", np.float64, self.nodes)
+
+    def transposed(self) -> Graph:
+        """The graph with every edge turned round: itself if undirected, else the reversed arcs on disk."""
+        return self._turned if self.directed else self
+
+    @cached_property
+    def _turned(self) -> StoredGraph:
+        turned = StoredGraph(self.path, self._manifest, self.fingerprint, reverse=not self._side)
+        turned.__dict__["_turned"] = self
+        return turned
+
+    def without_edges(self) -> NDArray[np.bool_]:
+        """Which nodes have no edge at all.  # (n,)."""
+        alone: NDArray[np.bool_] = self.neighbour_counts() == 0
+        return alone
+
+    def neighbour_counts(self) -> NDArray[np.int64]:
+        """How many neighbours each node has: in a directed graph, successors and predecessors.  # (n,)."""
+        return self.out_counts + self.transposed().out_counts if self.directed else self.out_counts
+
+    def verify_block(self, number: int) -> None:
+        """Raise FormatError unless a block's bytes are those that were written."""
+        block = self._manifest[f"{self._side}blocks"][number]
+        first, last = block["entries"]
+        for name, expected in block["crc32"].items():
+            found = checksum(getattr(self, name)[first:last])
+            if found != expected:
+                told = damage(f"{self._side}{name}", number, (first, last), found=found, expected=expected)
+                raise FormatError(self.path, told)
+
+
+def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredGraph:
+    """Open a graph on disk.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    verify
+        Whether the checksums of all files but the entries are held to the manifest, which reads these files once.
+        Sizes always are. `StoredGraph.verify_block` does the same for a block of entries.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "triangle.grf"
+    >>> store(Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]), place)
+    >>> graph = open_stored(place)
+    >>> graph, graph.names.tolist(), graph.blocks.tolist()
+    (Graph(3 nodes, 3 edges, undirected, unweighted), ['a', 'b', 'c'], [0, 3])
+    """
+    folder = Path(path)
+    if not recover(folder):
+        raise FormatError(path, "there is no such file or folder")
+    if not folder.is_dir():
+        raise FormatError(path, "is a file, and a graph on disk is a folder; graphrefine ingest makes one")
+    try:
+        text = (folder / "manifest.json").read_bytes()
+    except FileNotFoundError:
+        raise FormatError(path, f"manifest.json is missing: not a whole graph; {_AGAIN}") from None
+    manifest = _checked(folder, text)
+    for name, size in manifest["files"].items():
+        _check_file(folder / name, size, manifest["checksums"].get(name) if verify else None)
+    graph = StoredGraph(folder, manifest, hashlib.blake2b(text, digest_size=16).hexdigest())
+    if int(graph.indptr[-1]) != len(graph.indices):
+        raise FormatError(path, f"indptr.npy ends at {graph.indptr[-1]}, not {len(graph.indices)}: damaged; {_AGAIN}")
+    return graph
+
+
+def store(graph: Graph, path: str | os.PathLike[str], *, threads: int = 1) -> None:
+    """Write a graph that is in memory as a graph on disk; a graph that is there is replaced in one step."""
+    replacing = replacing_folder(path, replaceable=check_replaceable)
+    with replacing as folder, StoredWriter(folder, directed=graph.directed) as writer:
+        writer.append(graph.out_counts, graph.indices, graph.weights)
+        if graph.directed:
+            turned = graph.transposed()
+            writer.append(turned.out_counts, turned.indices, turned.weights, reverse=True)
+        kind = write_names(folder, graph.names)
+        writer.finish(names=kind, report=graph.report, source=graph.source, sources=graph.sources, threads=threads)
+
+
+def is_stored(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is meant as a graph on disk: by its suffix, or by the manifest in it."""
+    return Path(path).suffix.lower() == SUFFIX or _marked(Path(path))
+
+
+def _marked(folder: Path) -> bool:
+    try:
+        manifest = json.loads((folder / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == MARK
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise OutputError unless the folder ``path`` is empty or a graph on disk and nothing else."""
+    present = {entry.name for entry in path.iterdir()}
+    if not present:
+        return
+    if not _marked(path):
+        raise OutputError(f"{path}: is a folder but no graph on disk, and would be lost; choose another name")
+    strange = sorted(name for name in present if not name.endswith(".npy") and name != "manifest.json")
+    if strange:
+        raise OutputError(f"{path}: also holds {', '.join(strange[:3])}, which would be lost; choose another name")
+
+
+def _checked(folder: Path, text: bytes) -> dict[str, Any]:
+    try:
+        manifest = json.loads(text)
+        mark, version = manifest["format"], manifest["version"]
+    except (ValueError, KeyError, TypeError):
+        raise FormatError(folder, f"manifest.json is damaged or not of a graph on disk; {_AGAIN}") from None
+    if mark != MARK:
+        raise FormatError(folder, f"manifest.json is of {mark!r}, not of a graph on disk")
+    if version != VERSION:
+        raise FormatError(
+            folder, f"has layout {version}, and this graphrefine reads {VERSION}; take a newer graphrefine, or {_AGAIN}"
+        )
+    for name, kind in _FIELDS.items():
+        if not isinstance(manifest.get(name), kind):
+            raise FormatError(folder, f"manifest.json has no proper {name!r}: it is damaged; {_AGAIN}")
+    return dict(manifest)
+
+
+def _check_file(path: Path, size: int, crc: int | None) -> None:
+    try:
+        found = path.stat().st_size
+    except FileNotFoundError:
+        raise FormatError(path.parent, f"{path.name} is missing: not a whole graph; {_AGAIN}") from None
+    if found != size:
+        raise FormatError(path.parent, f"{path.name} has {found} bytes, not {size}: cut short or changed; {_AGAIN}")
+    if crc is not None and (seen := crc_of(path)) != crc:
+        raise FormatError(
+            path.parent, f"{path.name} has the checksum {seen:08x}, not {crc:08x}: it is damaged; {_AGAIN}"
+        )

@@ -1,0 +1,313 @@
+"""Writing the graph on disk that `graphrefine.graph.stored` opens: rows appended in order, then the rest in one pass.
+
+Rows come in any portions; what is written does not depend on them. Nothing but `finish` holds memory for each node:
+one float64. A writer tells its `state` after every portion, and one that is made with that state goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.embedding.formats.parts import map_npy
+from graphrefine.graph.graph import inverses, sums_of_rows
+from graphrefine.graph.node_names import Names, is_range, pack
+from graphrefine.graph.stored_rows import REVERSE
+from graphrefine.kernels import kernels
+
+MARK, VERSION = "graphrefine graph", 1
+MOST_ROWS, FEWEST_ENTRIES, MOST_ENTRIES = 1 << 20, 1 << 16, 1 << 25  # of a block
+HEADER = 128  # bytes of the header of an .npy file with one axis
+NameKind = Literal["range", "integers", "strings"]
+
+
+class NpyFile:
+    """A one-dimensional ``.npy`` file that grows at its end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "numbers.npy"
+    >>> file = NpyFile(path, np.int64)
+    >>> file.append(np.array([1, 2]))
+    >>> file.append(np.array([3]))
+    >>> file.close()
+    >>> np.load(path).tolist()
+    [1, 2, 3]
+    """
+
+    def __init__(self, path: Path, dtype: Any, *, count: int | None = None) -> None:
+        """Make the file, or with ``count`` go on with one behind its first ``count`` values."""
+        self.dtype, self.count = np.dtype(dtype), count or 0
+        self._file: IO[bytes] = path.open("wb" if count is None else "r+b")
+        if count is None:
+            self._file.write(self._header())
+        else:
+            self._file.truncate(HEADER + self.count * self.dtype.itemsize)
+            self._file.seek(0, os.SEEK_END)
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Add values at the end."""
+        self._file.write(np.ascontiguousarray(values, self.dtype).view(np.uint8).data)
+        self.count += len(values)
+
+    def fill(self, value: float, count: int) -> None:
+        """Add the same value many times."""
+        for start in range(0, count, 1 << 20):
+            self.append(np.full(min(1 << 20, count - start), value, self.dtype))
+
+    def flush(self) -> None:
+        """Hand everything to the system, which has it even if this process is killed."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Write down how many values there are, and end."""
+        if not self._file.closed:
+            self._file.seek(0)
+            self._file.write(self._header())
+            self._file.close()
+
+    def _header(self) -> bytes:
+        text = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': ({self.count},), }}"
+        return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
+
+
+class StoredWriter:
+    """Appends rows in order to the files in a folder, and finishes them with the manifest. A context manager.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with StoredWriter(folder) as writer:
+    ...     writer.append(np.array([1, 1]), np.array([1, 0], np.int32))  # an edge: one entry in each of two rows
+    ...     writer.finish(names="range")
+    >>> json.loads((folder / "manifest.json").read_text())["blocks"][0]["entries"]
+    [0, 2]
+    """
+
+    def __init__(self, folder: Path, *, directed: bool = False, state: Mapping[str, Any] | None = None) -> None:
+        """Begin in an empty folder, or go on where ``state`` was told."""
+        self.folder, self.directed = folder, directed
+        sides = ("", REVERSE) if directed else ("",)
+        self._sides = {side: _RowFiles(folder, side, None if state is None else state[side]) for side in sides}
+
+    def __enter__(self) -> StoredWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for rows in self._sides.values():
+            rows.close()
+
+    def append(
+        self,
+        counts: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        weights: NDArray[np.float32] | None = None,
+        *,
+        reverse: bool = False,
+    ) -> None:
+        """Add rows with so many entries each; ``reverse``: of the reversed arcs, which directed graphs need as well."""
+        self._sides[REVERSE if reverse else ""].append(counts, indices, weights)
+
+    def state(self) -> dict[str, Any]:
+        """What is there now, ready for JSON; all of it is with the system."""
+        return {side: rows.state() for side, rows in self._sides.items()}
+
+    def finish(
+        self,
+        *,
+        names: NameKind,
+        report: Mapping[str, Any] | None = None,
+        source: str = "memory",
+        sources: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        """Sum rows and columns, check every block, write the manifest. `write_names` has written the names."""
+        for rows in self._sides.values():
+            rows.close()
+        forward = self._sides[""].mapped()
+        tables = {"blocks": _block_table(forward)}
+        inverse = self._degrees(forward)
+        arrivals = forward
+        if self.directed:
+            arrivals = self._sides[REVERSE].mapped()
+            tables["reverse_blocks"] = _block_table(arrivals)
+        context = NpyFile(self.folder / "context.npy", np.float64)
+        for indptr, indices, weights in _blocks(arrivals):
+            context.append(kernels().row_sums(indptr, indices, weights, inverse, threads=threads))
+        context.close()
+        manifest = {
+            "format": MARK,
+            "version": VERSION,
+            "nodes": len(forward[0]) - 1,
+            "entries": len(forward[1]),
+            "directed": self.directed,
+            "weighted": forward[2] is not None,
+            "sources": sources,
+            "names": names,
+            "report": dict(report or {}),
+            "source": source,
+            **_files_of(self.folder),
+            **tables,
+        }
+        text = json.dumps(manifest, indent=1, allow_nan=False)
+        (self.folder / "manifest.json").write_text(text + "\n", encoding="utf-8")
+
+    def _degrees(self, rows: _Mapped) -> NDArray[np.float64]:
+        """Write the degrees if they are not plain counts; their inverses.  # (n,)."""
+        inverse = np.empty(len(rows[0]) - 1)
+        file = None if rows[2] is None else NpyFile(self.folder / "degrees.npy", np.float64)
+        at = 0
+        for indptr, _, weights in _blocks(rows):
+            sums = sums_of_rows(indptr, weights)
+            if file is not None:
+                file.append(sums)
+            inverse[at : at + len(sums)] = inverses(sums)
+            at += len(sums)
+        if file is not None:
+            file.close()
+        return inverse
+
+
+def write_names(folder: Path, names: Names) -> NameKind:
+    """Write names as `graphrefine.embedding.formats.folder` does, and say of which kind they are."""
+    if is_range(names):
+        return "range"
+    if names.dtype != object:
+        np.save(folder / "names.npy", names, allow_pickle=False)
+        return "integers"
+    text, offsets = pack(names)
+    np.save(folder / "names.npy", text, allow_pickle=False)
+    np.save(folder / "offsets.npy", offsets, allow_pickle=False)
+    return "strings"
+
+
+def block_bounds(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows at which blocks begin, and the number of rows at the end: see `graphrefine.graph.stored`.  # (blocks + 1,).
+
+    Examples
+    --------
+    >>> block_bounds(np.array([0, 40_000, 60_000, 90_000, 99_000])).tolist()
+    [0, 2, 4]
+    """
+    rows, entries = len(indptr) - 1, int(indptr[-1])
+    most = min(max(entries // 16, FEWEST_ENTRIES), MOST_ENTRIES)
+    bounds = [0]
+    while bounds[-1] < rows:
+        start = bounds[-1]
+        stop = int(np.searchsorted(indptr, indptr[start] + most, side="right")) - 1
+        bounds.append(min(max(stop, start + 1), start + MOST_ROWS, rows))
+    return np.array(bounds, np.int64)
+
+
+def crc_of(path: Path) -> int:
+    """The checksum of a whole file."""
+    crc = 0
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 22):
+            crc = zlib.crc32(chunk, crc)
+    return crc
+
+
+def map_file(path: Path) -> NDArray[Any]:
+    """Map an ``.npy`` file, read-only; ValueError if it is damaged."""
+    with path.open("rb") as file:
+        return map_npy(file)
+
+
+def checksum(array: NDArray[Any]) -> int:
+    """The checksum of the bytes of a contiguous array."""
+    return zlib.crc32(array.view(np.uint8).data)
+
+
+_Mapped = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]
+
+
+class _RowFiles:
+    """The files of CSR rows. Weights are written from the first that is not 1, with ones for all before."""
+
+    def __init__(self, folder: Path, side: str, state: Mapping[str, Any] | None) -> None:
+        self._folder, self._side = folder, side
+        self._indptr = self._file("indptr", np.int64, None if state is None else state["rows"] + 1)
+        self._indices = self._file("indices", np.int32, None if state is None else state["entries"])
+        self._weights: NpyFile | None = None
+        if state is None:
+            self._indptr.append(np.zeros(1, np.int64))
+        elif state["weighted"]:
+            self._weights = self._file("weights", np.float32, state["entries"])
+        else:
+            (folder / f"{side}weights.npy").unlink(missing_ok=True)
+
+    def _file(self, name: str, dtype: Any, count: int | None = None) -> NpyFile:
+        return NpyFile(self._folder / f"{self._side}{name}.npy", dtype, count=count)
+
+    def append(
+        self, counts: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None
+    ) -> None:
+        before = self._indices.count
+        if self._weights is None and weights is not None and not bool((weights == 1).all()):
+            self._weights = self._file("weights", np.float32)
+            self._weights.fill(1, before)
+        if self._weights is not None:
+            self._weights.fill(1, len(indices)) if weights is None else self._weights.append(weights)
+        self._indptr.append(np.cumsum(counts) + before)
+        self._indices.append(indices)
+
+    def _open(self) -> list[NpyFile]:
+        return [file for file in (self._indptr, self._indices, self._weights) if file is not None]
+
+    def state(self) -> dict[str, Any]:
+        for file in self._open():
+            file.flush()
+        rows, entries = self._indptr.count - 1, self._indices.count
+        return {"rows": rows, "entries": entries, "weighted": self._weights is not None}
+
+    def close(self) -> None:
+        for file in self._open():
+            file.close()
+
+    def mapped(self) -> _Mapped:
+        indptr, indices = (map_file(self._folder / f"{self._side}{name}.npy") for name in ("indptr", "indices"))
+        weights = None if self._weights is None else map_file(self._folder / f"{self._side}weights.npy")
+        return indptr, indices, weights
+
+
+def _blocks(rows: _Mapped) -> Iterator[_Mapped]:
+    """Each block as CSR of its own."""
+    indptr, indices, weights = rows
+    bounds = block_bounds(indptr)
+    for start, stop in pairwise(bounds):
+        first, last = int(indptr[start]), int(indptr[stop])
+        part = None if weights is None else weights[first:last]
+        yield indptr[start : stop + 1] - first, indices[first:last], part
+
+
+def _block_table(rows: _Mapped) -> list[dict[str, Any]]:
+    indptr, bounds = rows[0], block_bounds(rows[0])
+    table = []
+    for (start, stop), (_, indices, weights) in zip(pairwise(bounds.tolist()), _blocks(rows), strict=True):
+        crc = {"indices": checksum(indices)}
+        if weights is not None:
+            crc["weights"] = checksum(weights)
+        entries = [int(indptr[start]), int(indptr[stop])]
+        table.append({"rows": [start, stop], "entries": entries, "crc32": crc})
+    return table
+
+
+def _files_of(folder: Path) -> dict[str, dict[str, int]]:
+    """Sizes of all files, and checksums of those that the blocks do not cover."""
+    paths = sorted(folder.glob("*.npy"))
+    covered = {f"{side}{name}.npy" for side in ("", REVERSE) for name in ("indices", "weights")}
+    return {
+        "files": {path.name: path.stat().st_size for path in paths},
+        "checksums": {path.name: crc_of(path) for path in paths if path.name not in covered},
+    }

@@ -1,0 +1,277 @@
+"""Ids to node numbers, in the order of the ids, whatever number of them there is.
+
+Integers in a range that a bit for each fits the budget: the bits are set, and the number of a node is how many are set
+before its own. Any other ids: each piece's own numbers become nodes' by a table, which DuckDB makes of the distinct
+names of all pieces, on disk where they do not fit.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError, MissingExtraError
+from graphrefine.graph.node_ids import MOST
+from graphrefine.graph.stored_writer import NameKind, NpyFile, map_file
+from graphrefine.ingestion.spool import Edges, Entry, Spool, write_names
+from graphrefine.ingestion.table_pieces import packed
+from graphrefine.kernels.ingest import IdSet, number_ids
+
+PAGE = 1024  # nodes, or possible ids, whose arcs are counted together
+_BATCH = 1 << 20  # names at a time
+Range = tuple[int, int]  # the lowest and the highest id
+
+
+class Numbered(Protocol):
+    """Nodes that have their numbers."""
+
+    nodes: int
+
+    def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The node numbers of the ends of a piece's edges."""
+
+    def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Node numbers at which pages begin, and the number of nodes; and how many arcs begin or end in each page."""
+
+
+class ByBits:
+    """Integers in a range: ranks in a set of bits, or in one for each side of a bipartite graph."""
+
+    def __init__(self, sets: Sequence[IdSet], threads: int) -> None:
+        self._sets, self._threads = sets, threads
+        self.nodes = sum(int(ids.before[-1]) for ids in sets)
+
+    def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """See `Numbered`."""
+        first, last = self._sets[0], self._sets[-1]
+        target = last.ranks(edges.target, threads=self._threads)
+        if last is not first:
+            target += first.before[-1]
+        return first.ranks(edges.source, threads=self._threads), target
+
+    def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """See `Numbered`."""
+        starts, before = [np.zeros(1, np.int64)], 0
+        for ids in self._sets:
+            starts.append(before + ids.page_ranks()[1:])
+            before += int(ids.before[-1])
+        return np.concatenate(starts), np.concatenate([ids.pages for ids in self._sets])
+
+
+class ByTable:
+    """Any ids: a table from the numbers of each piece to those of nodes."""
+
+    def __init__(self, spool: Spool, table: NDArray[np.int32], nodes: int) -> None:
+        self._spool, self._table, self.nodes = spool, table, nodes
+        self._starts = np.append(0, np.cumsum([entry.names for entry in spool.entries]))
+
+    def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """See `Numbered`."""
+        table = self._table[self._starts[entry.number] : self._starts[entry.number + 1]]
+        return table[edges.source], table[edges.target]
+
+    def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """See `Numbered`."""
+        counts = np.zeros(-(-self.nodes // PAGE), np.int64)
+        for entry in self._spool.entries:
+            for side in self.ends(entry, self._spool.edges(entry)):
+                counts += np.bincount(side // PAGE, minlength=len(counts))
+        return np.append(np.arange(0, self.nodes, PAGE), self.nodes), counts
+
+
+def by_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
+    """The set of all ids of a spool, or one for each side of a bipartite graph; kept in files."""
+    sets = [IdSet(*each) for each in ranges]
+    for entry in spool.entries:
+        source, target, _, alone, alone_targets = spool.edges(entry)
+        for ids, side in ((sets[0], source), (sets[0], alone), (sets[-1], target), (sets[-1], alone_targets)):
+            if len(side):
+                ids.add(side)
+        advance()
+    try:
+        for ids in sets:
+            ids.close()
+    except ValueError:
+        raise too_many() from None
+    for number, ids in enumerate(sets):
+        np.savez(_saved(folder, number), bits=ids.bits, before=ids.before, pages=ids.pages, lowest=np.int64(ids.lowest))
+    return sets
+
+
+def saved_bits(folder: Path, count: int) -> list[IdSet]:
+    """The sets that `by_bits` kept."""
+    sets = []
+    for number in range(count):
+        with np.load(_saved(folder, number)) as arrays:
+            ids = IdSet(int(arrays["lowest"]), int(arrays["lowest"]), bits=arrays["bits"])
+            ids.before, ids.pages = arrays["before"], arrays["pages"]
+        sets.append(ids)
+    return sets
+
+
+def _saved(folder: Path, number: int) -> Path:
+    return folder / f"ids-{number}.npz"
+
+
+def names_of_bits(sets: Sequence[IdSet], highest: int, folder: Path) -> NameKind:
+    """Write the ids of sets as names of nodes, unless they are 0, 1, ..., n - 1."""
+    if len(sets) == 1 and (sets[0].lowest, highest) == (0, int(sets[0].before[-1]) - 1):
+        return "range"
+    file = NpyFile(folder / "names.npy", np.int64)
+    for ids in sets:
+        for start in range(0, len(ids.bits), _BATCH // 64):
+            words = ids.bits[start : start + _BATCH // 64].astype("<u8")
+            places = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
+            file.append(places + (ids.lowest + start * 64))
+    file.close()
+    return "integers"
+
+
+def own_numbers(spool: Spool, entry: Entry, *, text: bool, bipartite: bool, threads: int) -> Entry:
+    """Turn a piece of integers into one with names: the integers themselves, or as ``text``."""
+    source, target, weights, *alone = spool.edges(entry)
+    ends = [np.concatenate([side.astype(np.int64), more]) for side, more in zip((source, target), alone, strict=True)]
+    if bipartite:
+        (numbers, names), (others, more) = (_numbered(side, threads) for side in ends)
+        first, numbered, names = len(names), [numbers, others + np.int32(len(names))], np.concatenate([names, more])
+    else:
+        whole, names = _numbered(np.concatenate(ends), threads)
+        first, numbered = -1, [whole[: len(ends[0])], whole[len(ends[0]) :]]
+    listed: Any = names
+    if text:
+        import pyarrow as pa
+
+        listed = packed(pa.array(names).cast(pa.large_string()))
+    write_names(spool.names_path(entry.number), entry.number, listed, first=first)
+    with spool.path(entry.number, own=True).open("wb") as out:
+        for side in numbered:
+            out.write(np.ascontiguousarray(side[: entry.edges]).data)
+        if weights is not None:
+            out.write(weights.data)
+    return replace(entry, names=len(names), alone=0, alone_targets=0, wide=False, first=first, own=True)
+
+
+def _numbered(ids: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Ids to numbers in their order, and the distinct ids."""
+    half = -(-len(ids) // 2)  # the kernel takes two arrays of one length
+    first, second, names = number_ids(ids[:half], np.append(ids[half:], ids[: 2 * half - len(ids)]), threads=threads)
+    return np.concatenate([first, second])[: len(ids)], names
+
+
+class Join:
+    """DuckDB with the names of all pieces, within its own budget."""
+
+    def __init__(self, spool: Spool, folder: Path, *, memory: int, threads: int) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingExtraError("numbering strings, or integers far apart,", "duckdb", "scale") from None
+        shutil.rmtree(folder, ignore_errors=True)  # what a run left that was killed at this stage
+        folder.mkdir()
+        self._base = duckdb.connect(str(folder / "names.duckdb"))
+        for setting in (
+            f"SET memory_limit = '{memory // 2**20}MiB'",
+            f"SET temp_directory = '{_quoted(folder / 'spilled')}'",
+            f"SET threads = {threads}",
+            "SET preserve_insertion_order = false",
+        ):
+            self._base.execute(setting)
+        files = ", ".join(f"'{_quoted(spool.names_path(entry.number))}'" for entry in spool.entries if entry.names)
+        self._base.execute(f"CREATE VIEW listed AS SELECT * FROM read_parquet([{files}])")
+
+    def number(self) -> int:
+        """Give every distinct name its number; how many there are."""
+        self._base.execute(
+            "CREATE TABLE numbered AS SELECT side, name, (row_number() OVER (ORDER BY side, name) - 1)::BIGINT AS node "
+            "FROM (SELECT DISTINCT side, name FROM listed)"
+        )
+        count = int(self._base.execute("SELECT count(*) FROM numbered").fetchall()[0][0])
+        if count > MOST:
+            raise too_many()
+        return count
+
+    def sources(self) -> int:
+        """How many names are on the first side."""
+        return int(self._base.execute("SELECT count(*) FROM numbered WHERE NOT side").fetchall()[0][0])
+
+    def write_names(self, folder: Path, *, strings: bool) -> bool:
+        """Write the names in order; whether they are valid UTF-8, or must be taken for Latin-1."""
+        valid = True
+        names = NpyFile(folder / "names.npy", np.uint8 if strings else np.int64)
+        offsets = NpyFile(folder / "offsets.npy", np.int64) if strings else None
+        if offsets is not None:
+            offsets.append(np.zeros(1, np.int64))
+        for column in self._stream("SELECT name FROM numbered ORDER BY node"):
+            if offsets is None:
+                names.append(column.to_numpy(zero_copy_only=False))
+                continue
+            text, ends = packed(column.cast("large_binary"))
+            valid = valid and _are_utf8(text, ends)
+            offsets.append(ends[1:] + names.count)
+            names.append(text)
+        names.close()
+        if offsets is not None:
+            offsets.close()
+        return valid
+
+    def write_table(self, path: Path) -> None:
+        """Write the node of every name of every piece, piece after piece."""
+        table = NpyFile(path, np.int32)
+        query = "SELECT node::INTEGER FROM listed JOIN numbered USING (side, name) ORDER BY piece, place"
+        for column in self._stream(query):
+            table.append(column.to_numpy(zero_copy_only=False))
+        table.close()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._base.close()
+
+    def _stream(self, query: str) -> Any:
+        result = self._base.sql(query)
+        stream = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader  # the older name
+        for batch in stream(_BATCH):
+            yield batch.column(0)
+
+
+def to_utf8(folder: Path) -> None:
+    """Rewrite names that are Latin-1."""
+    text, offsets = map_file(folder / "names.npy"), map_file(folder / "offsets.npy")
+    names, ends = NpyFile(folder / "names.new", np.uint8), NpyFile(folder / "offsets.new", np.int64)
+    ends.append(np.zeros(1, np.int64))
+    for start in range(0, len(offsets) - 1, _BATCH):
+        bounds = offsets[start : start + _BATCH + 1]
+        part = text[bounds[0] : bounds[-1]]
+        longer = np.append(0, np.cumsum(part >= 0x80))  # each of these takes two bytes
+        ends.append(bounds[1:] - bounds[0] + longer[bounds[1:] - bounds[0]] + names.count)
+        names.append(np.frombuffer(part.tobytes().decode("latin-1").encode(), np.uint8))
+    names.close()
+    ends.close()
+    for name in ("names", "offsets"):
+        (folder / f"{name}.new").replace(folder / f"{name}.npy")
+
+
+def too_many() -> InputError:
+    """The error for more nodes than there are numbers for."""
+    return InputError(f"there are more than {MOST:,} nodes, which is the most that a graph can have here")
+
+
+def _are_utf8(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:
+    """Whether all names are, each on its own."""
+    starts = text[ends[:-1][ends[:-1] < len(text)]]
+    if (starts & 0xC0 == 0x80).any():  # the middle of a character, of which the name before has the beginning
+        return False
+    try:
+        text.tobytes().decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

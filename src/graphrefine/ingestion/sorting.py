@@ -1,0 +1,116 @@
+"""Arcs to rows: dealt to a file for each bucket of consecutive rows, then bucket by bucket sorted and merged.
+
+Why not a sort by DuckDB, or one with NumPy: see docs/ingest.md.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.graph.stored_writer import StoredWriter
+from graphrefine.ingestion.numbering import Numbered
+from graphrefine.ingestion.spool import Spool
+from graphrefine.kernels import ingest
+from graphrefine.system.work_folder import WorkFolder
+
+SIDES = ("forward", "reverse")
+
+
+class Buckets:
+    """The files of arcs. A directed graph has them twice: by where arcs begin, and by where they end."""
+
+    def __init__(self, folder: Path, bounds: NDArray[np.int32], *, directed: bool, weighted: bool) -> None:
+        self.folder, self.bounds, self.directed, self.weighted = folder, bounds, directed, weighted
+        self.sides = SIDES[: 2 if directed else 1]
+        folder.mkdir(exist_ok=True)
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def path(self, side: str, number: int) -> Path:
+        """The file of a bucket."""
+        return self.folder / f"{side}-{number:05d}.arcs"
+
+    def deal(
+        self,
+        source: NDArray[np.int32],
+        target: NDArray[np.int32],
+        weights: NDArray[np.float32] | None,
+        sizes: dict[str, list[int]],
+        *,
+        threads: int,
+    ) -> None:
+        """Deal edges to the files, and add to their sizes."""
+        if self.weighted and weights is None:
+            weights = np.ones(len(source), np.float32)
+        width = 12 if self.weighted else 8
+        for side in self.sides:
+            ends = (source, target) if side == "forward" else (target, source)
+            settings: dict[str, Any] = {"weights": weights, "bounds": self.bounds, "threads": threads}
+            records, offsets = ingest.deal_arcs(*ends, both=not self.directed, **settings)
+            bytes_ = records.view(np.uint8)
+            for number in np.flatnonzero(np.diff(offsets)).tolist():
+                part = bytes_[offsets[number] * width : offsets[number + 1] * width]
+                with self.path(side, number).open("ab", buffering=0) as file:
+                    file.write(part.data)
+                sizes[side][number] += len(part)
+
+    def cut(self, sizes: dict[str, list[int]]) -> None:
+        """Bring the files to sizes that they had earlier."""
+        for side in self.sides:
+            for number, size in enumerate(sizes[side]):
+                if size:
+                    with self.path(side, number).open("r+b") as file:
+                        file.truncate(size)
+                else:
+                    self.path(side, number).unlink(missing_ok=True)
+
+
+def deal(work: WorkFolder, spool: Spool, nodes: Numbered, buckets: Buckets, *, threads: int, stages: Any) -> None:
+    """Deal the edges of all pieces; a piece goes as soon as its arcs are in their files."""
+    state = work.state("dealt") or {"pieces": 0, "sizes": {side: [0] * len(buckets) for side in buckets.sides}}
+    if state["pieces"] < len(spool.entries):  # else merging may have begun, which deletes them one by one
+        buckets.cut(state["sizes"])
+    for entry in spool.entries:
+        if entry.number >= state["pieces"]:
+            edges = spool.edges(entry)
+            buckets.deal(*nodes.ends(entry, edges), edges.weights, state["sizes"], threads=threads)
+            state["pieces"] += 1
+            work.save("dealt", state)
+        spool.remove(entry)
+        stages.advance()
+
+
+def merge(work: WorkFolder, buckets: Buckets, folder: Path, *, threads: int, stages: Any) -> dict[str, Any]:
+    """Merge bucket after bucket into the rows of the graph; what was counted, and the state of the writer."""
+    state = work.state("merged") or {"done": 0, "arcs": 0, "pairs": 0, "writer": None}
+    folder.mkdir(exist_ok=True)
+    steps = [(side, number) for side in buckets.sides for number in range(len(buckets))]
+    with StoredWriter(folder, directed=buckets.directed, state=state["writer"]) as writer:
+        for at, (side, number) in enumerate(steps):
+            path = buckets.path(side, number)
+            if at >= state["done"]:
+                rows = _merged(path, buckets, number, threads)
+                writer.append(np.diff(rows.indptr), rows.indices, rows.weights, reverse=side == "reverse")
+                if side == "forward":
+                    state["arcs"] += rows.tally[3]
+                    state["pairs"] += rows.tally[4]
+                state |= {"done": at + 1, "writer": writer.state()}
+                work.save("merged", state)
+            path.unlink(missing_ok=True)
+            stages.advance()
+    return dict(state)
+
+
+def _merged(path: Path, buckets: Buckets, number: int, threads: int) -> ingest.Rows:
+    first, last = int(buckets.bounds[number]), int(buckets.bounds[number + 1])
+    records = np.fromfile(path, np.uint32) if path.exists() else np.zeros(0, np.uint32)
+    rows = ingest.merge_arcs(last - first, first, records, weighted=buckets.weighted, threads=threads)
+    if rows.weights is not None and not np.isfinite(rows.weights).all():
+        raise InputError("the weights of an edge's duplicates add up to more than float32 can hold")
+    return rows

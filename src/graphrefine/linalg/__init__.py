@@ -1,0 +1,1 @@
+"""Linear algebra: operators on a graph, sketches, small matrices, joint axes."""

@@ -1,0 +1,177 @@
+"""A graph as a linear operator: which entries it has, and how each is formed from its row, its column and its edge.
+
+``entry(i, j) = row_scale[i] * (edge(i, j) + constant + row_shift[i] + column_shift[j]) * column_scale[j]``
+
+on the edges, plus ``row_scale[i] * loop * column_scale[i]`` at (i, i).
+Entries are never stored: a product forms them as it goes.
+
+* `proximity`: the log-proximity matrix M of Eqs. 2-4.
+* `transition`: the transition matrix T of Eq. 7.
+* `adjacency`: A itself, or A with loops. `normalised`: A between powers of the degrees.
+* `walk`: a step of a random walk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from graphrefine.graph.graph import Graph
+
+Floats = NDArray[np.float32]
+Edge = Literal["none", "weight", "log"]  # what an edge of weight w adds to its entry: 0, w or ln w
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """A sparse matrix on the pattern of a graph, described rather than stored."""
+
+    graph: Graph
+    edge: Edge = "none"
+    constant: float = 0.0
+    loop: float = 0.0
+    row_shift: Floats | None = None  # (n,)
+    column_shift: Floats | None = None  # (n,)
+    row_scale: Floats | None = None  # (n,)
+    column_scale: Floats | None = None  # (n,)
+    transposed: bool = False  # on the pattern of the reversed arcs
+
+    @property
+    def T(self) -> Operator:  # noqa: N802  as NumPy's
+        """The transpose: rows and columns change places, arcs are reversed."""
+        return replace(
+            self,
+            row_shift=self.column_shift,
+            column_shift=self.row_shift,
+            row_scale=self.column_scale,
+            column_scale=self.row_scale,
+            transposed=not self.transposed,
+        )
+
+    @property
+    def pattern(self) -> Graph:
+        """The graph whose row i holds the columns of row i of the operator."""
+        return self.graph.transposed() if self.transposed else self.graph
+
+    def edge_values(self, weights: Floats | None) -> Floats | None:
+        """What the edges add, for the weights of the pattern in any order."""
+        if weights is None or self.edge == "none":
+            return None
+        return weights if self.edge == "weight" else np.log(weights)
+
+    @property
+    def base(self) -> float:
+        """What every entry has: the constant, and on an unweighted graph the 1 of each edge's weight."""
+        return self.constant + (1.0 if self.edge == "weight" and self.graph.weights is None else 0.0)
+
+    def to_scipy(self) -> sp.csr_array:
+        """The matrix itself, for tests and small graphs."""
+        from graphrefine.kernels import twin
+
+        pattern = self.pattern
+        product = twin.product(
+            pattern.indptr,
+            pattern.indices,
+            columns=pattern.nodes,
+            value=self.edge_values(pattern.weights),
+            row_shift=self.row_shift,
+            column_shift=self.column_shift,
+            row_scale=self.row_scale,
+            column_scale=self.column_scale,
+            constant=self.base,
+            loop=self.loop,
+        )
+        return product.matrix
+
+
+def proximity(
+    graph: Graph, *, negative: float = 1.0, exponent: float = 0.75, log_weights: bool = True, threads: int = 1
+) -> Operator:
+    """Eqs. 2-4: ``M_ij = ln p_ij - ln(negative * phi_j)`` on the edges, with ``p_ij = A_ij / d_i``.
+
+    ``phi_j``, the context distribution of Eq. 2, is the column sum of the p_ij, raised to ``exponent`` (1 in the paper,
+    0.75 in the authors' code) and normalised. ``log_weights=False`` leaves out ln A_ij, as the authors' code does: then
+    weights count only through the degrees.
+
+    Examples
+    --------
+    >>> from graphrefine.graph.graph import Graph
+    >>> star = Graph.from_edges([0, 0], [1, 2])
+    >>> proximity(star, exponent=1.0).to_scipy().toarray().astype(float).round(3).tolist()
+    [[0.0, 1.099, 1.099], [0.405, 0.0, 0.0], [0.405, 0.0, 0.0]]
+    """
+    degree = graph.degrees()  # (n,), out of each node
+    sums = graph.context(threads=threads)
+    context = np.where(sums > 0, sums**exponent, 0.0)
+    return Operator(
+        graph,
+        edge="log" if log_weights else "none",
+        row_shift=-_log(degree).astype(np.float32),
+        column_shift=-(_log(context / context.sum()) + np.log(negative)).astype(np.float32),
+    )
+
+
+def transition(graph: Graph, *, loop: float = 1.0) -> Operator:
+    """Eq. 7's T: the rows of ``A + loop I`` divided by their sums; the authors' code has ``loop = 1``.
+
+    The self-loop keeps part of a node's own vector, and makes T a proper average on sinks and isolated nodes too.
+
+    Examples
+    --------
+    >>> from graphrefine.graph.graph import Graph
+    >>> transition(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().astype(float).round(3).tolist()
+    [[0.333, 0.333, 0.333], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]
+    """
+    return Operator(graph, edge="weight", loop=loop, row_scale=(1.0 / (graph.degrees() + loop)).astype(np.float32))
+
+
+def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operator:
+    """``scale (A + loop I)``, weights included.
+
+    Examples
+    --------
+    >>> from graphrefine.graph.graph import Graph
+    >>> adjacency(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().astype(int).tolist()
+    [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+    """
+    row_scale = None if scale == 1.0 else np.full(graph.nodes, scale, np.float32)
+    return Operator(graph, edge="weight", loop=loop, row_scale=row_scale)
+
+
+def normalised(graph: Graph, exponent: float) -> Operator:
+    """``D^-exponent A D^-exponent``, zero for nodes without edges.
+
+    Examples
+    --------
+    >>> from graphrefine.graph.graph import Graph
+    >>> normalised(Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4]), 0.5).to_scipy().toarray()[0].tolist()
+    [0.0, 0.5, 0.5, 0.5, 0.5]
+    """
+    degree = graph.degrees()
+    scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -exponent, 0.0).astype(np.float32)
+    return Operator(graph, edge="weight", row_scale=scale, column_scale=scale)
+
+
+def walk(graph: Graph) -> Operator:
+    """``D^-1 A``, the transition matrix of a random walk; the row of a node without edges out of it is zero.
+
+    Examples
+    --------
+    >>> from graphrefine.graph.graph import Graph
+    >>> walk(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().tolist()
+    [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    degree = graph.degrees()
+    inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
+    return Operator(graph, edge="weight", row_scale=inverse.astype(np.float32))
+
+
+def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithm where there is one; zero for rows and columns that hold no entry."""
+    return np.log(x, out=np.zeros_like(x), where=x > 0)

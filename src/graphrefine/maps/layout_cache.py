@@ -1,0 +1,93 @@
+"""Cache of layouts beside an embedding, in the folder NAME.map."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import OutputError
+from graphrefine.maps.layout import place_vectors, resolve_method
+from graphrefine.progress import Stages, Watcher
+from graphrefine.system.files import replacing_folder
+from graphrefine.vectors import companions as beside
+from graphrefine.vectors.checks import check_finite
+
+if TYPE_CHECKING:
+    from graphrefine.embedding.embedding import Embedding
+
+Floats = NDArray[np.float32]
+
+MARK = "graphrefine map 1"  # a new number for a new layout of the same vectors
+FILE = "coordinates.npy"
+
+
+class CachedLayout(NamedTuple):
+    """A layout, and its origin."""
+
+    coordinates: Floats  # (n, 2)
+    method: str  # "clusters" or "pca"
+    from_cache: bool  # rather than computed now
+
+
+def obtain_layout(
+    embedding: Embedding,
+    method: str = "auto",
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    watch: Watcher | None = None,
+) -> CachedLayout:
+    """The layout of an embedding: from the cache if it is of these vectors, method and seed; else computed and stored.
+
+    An embedding that is not in a file has no cache, and a folder that cannot be written stores nothing. A layout by pca
+    takes no time, and is not stored.
+
+    Examples
+    --------
+    >>> from graphrefine import Embedding
+    >>> obtain_layout(Embedding(None, [[1, 0], [3, 0]]), "pca").coordinates.tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    method = resolve_method(method, len(embedding))
+    cached = find_layout(embedding, method, seed=seed)
+    if cached is not None:
+        return CachedLayout(cached, method, from_cache=True)
+    check_finite(embedding.vectors, embedding.names)
+    coordinates, _ = place_vectors(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
+    if method != "pca" and embedding.path is not None:
+        with contextlib.suppress(OutputError):
+            _store(embedding, coordinates, method, seed)
+    return CachedLayout(coordinates, method, from_cache=False)
+
+
+def find_layout(embedding: Embedding, method: str, *, seed: int = 0) -> Floats | None:
+    """The layout in the cache of an embedding; None unless it is of these vectors, method and seed."""
+    if embedding.path is None:
+        return None
+    folder = beside.companion(embedding.path, "map")
+    meta = beside.read_meta(folder, MARK)
+    if meta is None or (meta.get("method"), meta.get("seed")) != (method, seed):
+        return None
+    if not beside.is_current(meta.get("of"), embedding):
+        return None
+    try:
+        coordinates: Floats = np.load(folder / FILE, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    fits = coordinates.shape == (len(embedding), 2) and coordinates.dtype == np.float32
+    return coordinates if fits and np.isfinite(coordinates).all() else None
+
+
+def _store(embedding: Embedding, coordinates: Floats, method: str, seed: int) -> None:
+    if embedding.path is None:
+        return
+    folder = beside.companion(embedding.path, "map")
+    meta = {"format": MARK, "of": beside.stamp(embedding), "method": method, "seed": seed}
+    with replacing_folder(folder, replaceable=partial(beside.check_ours, mark=MARK)) as hidden:
+        np.save(hidden / FILE, coordinates)
+        (hidden / beside.META).write_text(json.dumps(meta, indent=2), encoding="utf-8")

@@ -1,0 +1,172 @@
+"""Map: nodes in the plane with their names and classes; shown in a notebook, saved as a picture, a page or a table."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError, MissingExtraError, OutputError
+from graphrefine.maps.classes import Classes, assign_classes
+from graphrefine.maps.layout_cache import obtain_layout
+from graphrefine.system.files import check_writable, replacing
+from graphrefine.visuals.html import count_of
+
+if TYPE_CHECKING:
+    from graphrefine.embedding.embedding import Embedding
+    from graphrefine.progress import Watcher
+
+Floats = NDArray[np.float32]
+
+SUFFIXES = (".png", ".svg", ".html", ".parquet")
+NAMES = 12  # of hubs, the nodes with the most neighbours, on the map
+_NEEDS = {".png": ("matplotlib", "plot"), ".svg": ("matplotlib", "plot"), ".parquet": ("pyarrow", "io")}
+
+
+@dataclass(frozen=True)
+class Map:
+    """Nodes in the plane.
+
+    Attributes
+    ----------
+    names : ndarray of n int64 or str
+    coordinates : ndarray of float32, (n, 2), within [-1, 1]
+    classes : Classes or None
+        The class of each node.
+    degrees : ndarray of float32, (n,), or None
+    method : str
+        Of the layout: "clusters" or "pca".
+    title : str
+    vectors : ndarray of float32, (n, k), or None
+        The vectors of the map; for the neighbours in a parquet file.
+
+    Examples
+    --------
+    >>> import graphrefine
+    >>> people = graphrefine.Embedding(["ada", "bob", "cy"], [[1, 0], [0.9, 0.1], [0, 1]])
+    >>> people.map(method="pca")
+    Map(3 nodes by pca)
+    """
+
+    names: NDArray[Any]
+    coordinates: Floats
+    classes: Classes | None = None
+    degrees: Floats | None = None
+    method: str = "clusters"
+    title: str = ""
+    vectors: Floats | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+    def __repr__(self) -> str:
+        classes = "" if self.classes is None else f", {len(self.classes.names)} classes"
+        return f"Map({len(self)} nodes by {self.method}{classes})"
+
+    def _repr_png_(self) -> bytes | None:
+        """The picture, for notebooks; None without matplotlib."""
+        if importlib.util.find_spec("matplotlib") is None:
+            return None
+        from graphrefine.maps.picture import draw
+
+        return draw(self, "png", names=NAMES)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        names: int | None = NAMES,
+        dark: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        """Write the map, replacing what is there in one step.
+
+        Parameters
+        ----------
+        path : path
+            The suffix decides: ``.png`` and ``.svg`` a picture, ``.html`` one page to look around in, ``.parquet`` a
+            table (id, x, y, label, degree, neighbors) that Embedding Atlas opens.
+        names : int or None
+            Number of names on a picture, of the nodes with the most neighbours.
+        dark : bool
+            A picture for a dark page. The html page is light or dark as the reader's system is.
+        threads : int, optional
+            For the search for the neighbours in a parquet file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from graphrefine import Embedding
+        >>> path = Path(tempfile.mkdtemp()) / "people.html"
+        >>> Embedding(["ada", "bob"], [[1, 0], [0, 1]]).map().save(path)
+        >>> path.read_text().startswith("<!DOCTYPE html>")
+        True
+        """
+        suffix = check_map_output(path)
+        try:
+            with replacing(path) as hidden:
+                self._writer(suffix, names=names or 0, dark=dark, threads=threads)(hidden)
+        except OutputError:
+            raise
+        except OSError as error:
+            raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
+
+    def _writer(self, suffix: str, *, names: int, dark: bool, threads: int | None) -> Callable[[Path], object]:
+        if suffix == ".parquet":
+            from graphrefine.maps.table import write_table
+
+            return lambda path: write_table(self, path, threads=threads)
+        if suffix == ".html":
+            from graphrefine.maps.page import render_page
+
+            return lambda path: path.write_text(render_page(self), encoding="utf-8", errors="replace")
+        from graphrefine.maps.picture import draw
+
+        return lambda path: path.write_bytes(draw(self, suffix[1:], names=names, dark=dark))
+
+
+def check_map_output(path: str | os.PathLike[str]) -> str:
+    """Check before the work that a map can be saved there; return its suffix.
+
+    Examples
+    --------
+    >>> check_map_output("map.gif")
+    Traceback (most recent call last):
+    graphrefine.errors.OutputError: map.gif: a map is saved as .png, .svg, .html or .parquet; choose one of these
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        others = ", ".join(SUFFIXES[:-1])
+        raise OutputError(f"{os.fspath(path)}: a map is saved as {others} or {SUFFIXES[-1]}; choose one of these")
+    package, extra = _NEEDS.get(suffix, ("", ""))
+    if package and importlib.util.find_spec(package) is None:
+        raise MissingExtraError(f"a map as {suffix}", package, extra)
+    check_writable(path)
+    return suffix
+
+
+def map_of(
+    embedding: Embedding,
+    labels: Any = None,
+    *,
+    method: str = "auto",
+    seed: int = 0,
+    title: str | None = None,
+    threads: int | None = None,
+    watch: Watcher | None = None,
+) -> Map:
+    """The map of an embedding; see `graphrefine.Embedding.map`."""
+    if labels is not None and not len(embedding):
+        raise InputError("the embedding is empty, so there is nothing that labels could be of")
+    classes = None if labels is None else assign_classes(labels, embedding.names)
+    places = obtain_layout(embedding, method, seed=seed, threads=threads, watch=watch)
+    if title is None:
+        size = count_of(len(embedding), "node")
+        title = size if embedding.path is None else f"{embedding.path.name}: {size}"
+    return Map(embedding.names, places.coordinates, classes, embedding.degrees, places.method, title, embedding.vectors)

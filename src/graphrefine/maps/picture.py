@@ -1,0 +1,140 @@
+"""A map as a picture: points by class, the name of each class where it is densest, the names of hubs.
+
+Up to `SHADED` points each is a dot. Of more, pixels are shaded by how many lie there, on a logarithmic scale, in the
+mean colour of their classes. Every class has its name on the map, as no ten colours can be told apart safely by all;
+the legend has its size.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.maps.classes import OTHER, Classes
+from graphrefine.maps.labels import densest, free_places, hub_rows
+from graphrefine.visuals.colours import THEMES, Theme
+from graphrefine.visuals.html import shorten
+from graphrefine.visuals.plots import encode, figure_style, label_points, new_figure, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from graphrefine.maps.map import Map
+
+INCHES = 7.0
+SHADED = 60_000
+PIXELS = 1000  # of the shaded picture, along each axis
+LONGEST = 26  # letters of a class or a node
+
+
+def draw(node_map: Map, format: str, *, names: int, dark: bool = False) -> bytes:
+    """The picture as png or svg: the same bytes for the same map."""
+    theme = THEMES["dark" if dark else "light"]
+    classes = None if node_map.classes is None else node_map.classes.most_frequent(len(theme.classes) + 1)
+    with figure_style({"font.size": 9, "text.color": theme.ink, "savefig.facecolor": theme.paper}):
+        legend = classes is not None and len(classes.names) > 0
+        figure, axes = new_figure((INCHES + (1.9 if legend else 0), INCHES), dpi=140)
+        axes.set(xlim=(-1.04, 1.04), ylim=(-1.04, 1.04), aspect="equal", facecolor=theme.paper)
+        axes.set_axis_off()
+        axes.set_title(plain(shorten(node_map.title, 80)), loc="left", fontsize=11, fontweight="bold")
+        _draw_points(axes, node_map, classes, theme)
+        if classes is not None and legend:
+            _draw_legend(axes, classes, theme)
+        _write_names(axes, node_map, classes, hubs=names, theme=theme)
+        return encode(figure, format)
+
+
+def _colours(classes: Classes | None, theme: Theme) -> list[str]:
+    """The colour of each class, and that of points without one at the end."""
+    if classes is None:
+        return [theme.single]
+    beyond = max(len(classes.names) - len(theme.classes), 0)
+    return [*theme.classes[: len(classes.names)], *[theme.other] * (beyond + 1)]
+
+
+def _codes(node_map: Map, classes: Classes | None) -> NDArray[np.int32]:
+    """The position of each point's colour among `_colours`."""
+    if classes is None:
+        return np.zeros(len(node_map), np.int32)
+    return np.where(classes.codes < 0, np.int32(len(classes.names)), classes.codes)
+
+
+def _draw_points(axes: Axes, node_map: Map, classes: Classes | None, theme: Theme) -> None:
+    codes, colours = _codes(node_map, classes), _colours(classes, theme)
+    if len(node_map) > SHADED:
+        image = shade(node_map.coordinates, codes, colours, PIXELS)
+        axes.imshow(image, extent=(-1.02, 1.02, -1.02, 1.02), origin="lower", interpolation="antialiased", zorder=1)
+        return
+    size = float(np.clip(30_000 / max(len(node_map), 1), 1.4, 26))
+    order = _drawing_order(codes, without=len(colours) - 1)
+    points = node_map.coordinates[order]
+    axes.scatter(
+        points[:, 0], points[:, 1], s=size, c=np.asarray(colours)[codes[order]], linewidths=0,
+        alpha=0.85 if len(node_map) < 5000 else 0.65, rasterized=len(node_map) > 2000, zorder=1,
+    )  # fmt: skip
+
+
+def _drawing_order(codes: NDArray[np.int32], *, without: int) -> NDArray[np.int64]:
+    """Points without a class first, so that they lie below; the others mixed, so that no class hides another."""
+    order = np.random.default_rng(0).permutation(len(codes))
+    return order[np.argsort(codes[order] != without, kind="stable")]
+
+
+def shade(
+    points: NDArray[np.float32], codes: NDArray[np.int32], colours: list[str], pixels: int
+) -> NDArray[np.float64]:
+    """Pixels in the mean colour of their points; the more points, the more opaque.  # (pixels, pixels, 4)."""
+    from matplotlib.colors import to_rgb
+
+    across, up = ((points[:, axis] + 1.02) / 2.04 * pixels for axis in (0, 1))
+    at = np.clip(up.astype(np.int64), 0, pixels - 1) * pixels + np.clip(across.astype(np.int64), 0, pixels - 1)
+    rgb = np.array([to_rgb(colour) for colour in colours])[codes]
+    counts = np.bincount(at, minlength=pixels**2).astype(np.float64)
+    image = np.zeros((pixels**2, 4))
+    for channel in range(3):
+        image[:, channel] = np.bincount(at, rgb[:, channel], minlength=pixels**2) / np.maximum(counts, 1)
+    usual = max(float(np.quantile(counts[counts > 0], 0.98)), 2.0) if len(points) else 2.0
+    image[:, 3] = np.where(counts > 0, np.clip(0.35 + 0.65 * np.log1p(counts) / np.log1p(usual), 0, 1), 0)
+    return image.reshape(pixels, pixels, 4)
+
+
+def _draw_legend(axes: Axes, classes: Classes, theme: Theme) -> None:
+    from matplotlib.lines import Line2D
+
+    missing = int((classes.codes < 0).sum())
+    rows = [*zip(classes.names, classes.counts, _colours(classes, theme), strict=False)]
+    rows += [("no label", missing, theme.other)] * bool(missing)
+    entries = []
+    for name, count, colour in rows:
+        text = f"{plain(shorten(name, LONGEST))}  {count:,}"
+        entries.append(Line2D([], [], color=colour, marker="o", linestyle="", markersize=7, label=text))
+    axes.legend(handles=entries, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, handletextpad=0.3)
+
+
+def _write_names(axes: Axes, node_map: Map, classes: Classes | None, *, hubs: int, theme: Theme) -> None:
+    """The names of classes at their densest places, and of hubs beside their points, all clear of each other."""
+    from matplotlib.patheffects import withStroke
+
+    halo = [withStroke(linewidth=3, foreground=theme.paper)]
+    name_points: list[tuple[float, float]] = []
+    if classes is not None:
+        codes = [code for code, name in enumerate(classes.names) if name != OTHER or code < len(classes.names) - 1]
+        texts = [plain(shorten(classes.names[code], LONGEST)) for code in codes]
+        centres = [densest(node_map.coordinates[classes.codes == code]) for code in codes]
+        for text, (x, y), box in free_places(axes, texts, centres, size=11):
+            axes.text(
+                x, y, text, fontsize=11, fontweight="bold", color=theme.ink, ha="center", va="center", zorder=4,
+                path_effects=halo,
+            ).set_in_layout(False)  # fmt: skip
+            name_points += box
+    rows = hub_rows(node_map, hubs)
+    if len(rows):
+        before = len(axes.texts)
+        x, y = node_map.coordinates[rows].T
+        texts = [shorten(node_map.names[row], LONGEST) for row in rows]
+        axes.scatter(x, y, s=14, facecolors="none", edgecolors=theme.ink, linewidths=0.8, zorder=3)
+        label_points(axes, x.tolist(), y.tolist(), texts, clear_of=name_points)
+        for label in axes.texts[before:]:
+            label.set(color=theme.ink, path_effects=halo, zorder=5)

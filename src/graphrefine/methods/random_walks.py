@@ -1,0 +1,155 @@
+"""DeepWalk and node2vec: skip-gram on random walks.
+
+From every node start so many walks of so many nodes. Each node of a walk is a center, and the nodes up to w steps
+before and after it are its contexts, w drawn from 1 to the window as word2vec does. DeepWalk's paper normalises by
+hierarchical softmax; here, as in node2vec and in the comparison of the REFINE paper, it is negative sampling.
+
+A step of DeepWalk goes to a neighbour in proportion to the weight of the edge. node2vec multiplies the weight by 1/p
+for the node it came from, by 1 for neighbours of that node, and by 1/q for others.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.kernels.sampling import random_walks
+from graphrefine.kernels.twin import golden, mixed
+from graphrefine.methods.contract import Floats, Method, Run
+from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
+from graphrefine.refine.method_settings import check_integer, check_number
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+
+
+@dataclass(frozen=True)
+class DeepWalkSettings(SkipGramSettings):
+    """Settings of DeepWalk, those of the REFINE paper.
+
+    Parameters
+    ----------
+    walks, length
+        How many walks start from each node, and how many nodes each has.
+    window
+        How far from a center its contexts are, at most.
+    epochs
+        How often all walks are trained on.
+    """
+
+    walks: int = 80
+    length: int = 40
+    window: int = 10
+    epochs: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer("walks", self.walks, least=1, most=1_000_000)
+        check_integer("length", self.length, least=2, most=100_000)
+        check_integer("window", self.window, least=1, most=10_000)
+        check_integer("epochs", self.epochs, least=1, most=1_000_000)
+
+
+@dataclass(frozen=True)
+class Node2VecSettings(DeepWalkSettings):
+    """Settings of node2vec; lengths and numbers as in its reference implementation.
+
+    Parameters
+    ----------
+    p, q
+        Going back is 1/p, going farther 1/q times as likely as going to a neighbour of the node before. With 1 and 1
+        node2vec is DeepWalk, so q = 0.5 is the default: outward, one of the values its authors searched.
+    """
+
+    walks: int = 10
+    length: int = 80
+    p: float = 1.0
+    q: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("p", self.p, least=0.001, most=1000.0)
+        check_number("q", self.q, least=0.001, most=1000.0)
+
+
+class Walks:
+    """All walks of a method on a graph, in chunks: round by round, the starts of each in another order."""
+
+    def __init__(self, graph: Graph, chosen: DeepWalkSettings, threads: int) -> None:
+        self._steps, self._chosen, self._threads = steps_of(graph), chosen, threads
+        self._bias = {"p": chosen.p, "q": chosen.q} if isinstance(chosen, Node2VecSettings) else {}
+        self.starts = np.flatnonzero(graph.out_counts).astype(np.int32)
+        self._size = max(16, CHUNK // (chosen.length * (chosen.window + 1) * (chosen.negatives + 1)))
+
+    @property
+    def chunks(self) -> range:
+        """Where the chunks of a round begin."""
+        return range(0, len(self.starts), self._size)
+
+    def chunk(self, round: int, begin: int) -> NDArray[np.int32]:
+        """The walks of a round from `begin` on, -1 after the end of each.  # (walks, length)."""
+        starts = self.starts[_places(len(self.starts), begin, self._size, (self._chosen.seed, round))]
+        length, seed = self._chosen.length, self._chosen.seed
+        return random_walks(
+            self._steps, starts, length=length, seed=seed, round=round, threads=self._threads, **self._bias
+        )
+
+
+def _places(count: int, begin: int, size: int, key: tuple[int, int]) -> NDArray[np.int64]:
+    """So many of 0 ... count - 1 from `begin` on, in an order that belongs to the key: a multiple and a shift."""
+    seed, round = key
+    words = mixed(golden(seed + 1) + np.arange(2 * round, 2 * round + 2, dtype=np.uint64))
+    factor, shift = (int(word) % count for word in words)
+    while math.gcd(factor, count) > 1:
+        factor += 1
+    return (factor * np.arange(begin, min(begin + size, count)) + shift) % count
+
+
+def fit(graph: Graph, chosen: DeepWalkSettings, run: Run, vectors: Floats | None = None) -> Floats:
+    """The vectors by skip-gram on walks, from small random vectors or given ones."""
+    walks = Walks(graph, chosen, run.threads)
+    if not len(walks.starts):
+        return np.zeros((graph.nodes, chosen.dim), np.float32)
+    with run.stages.stage("noise", steps=len(walks.chunks)):
+        counts = np.zeros(graph.nodes)  # how often the walks of a round meet each node
+        for begin in walks.chunks:
+            counts += np.bincount(walks.chunk(0, begin).ravel() + 1, minlength=graph.nodes + 1)[1:]
+            run.stages.advance()
+    rounds = chosen.epochs * chosen.walks
+    training = Training(graph, chosen, run, total=rounds * len(walks.starts), vectors=vectors)
+    model = training.model(counts, window=chosen.window, both=True)
+    with run.stages.stage("training", steps=rounds * len(walks.chunks)):
+        for round in range(rounds):
+            for begin in walks.chunks:
+                training.train(model, walks.chunk(round % chosen.walks, begin))
+    return training.vectors()
+
+
+DEEPWALK = Method(
+    name="deepwalk",
+    reference="Perozzi, Al-Rfou and Skiena, KDD 2014",
+    summary="skip-gram with negative sampling on random walks",
+    cost="walks length window negatives n k",
+    settings=DeepWalkSettings,
+    fit=fit,
+    memory=memory,
+    bound="two matrices n x k",
+    directed=True,
+    resume=fit,
+)
+NODE2VEC = Method(
+    name="node2vec",
+    reference="Grover and Leskovec, KDD 2016",
+    summary="DeepWalk whose walks prefer to return, or to go farther",
+    cost="walks length window negatives n k",
+    settings=Node2VecSettings,
+    fit=fit,
+    memory=memory,
+    bound="two matrices n x k",
+    directed=True,
+    resume=fit,
+)

@@ -1,0 +1,1 @@
+"""Readers: files and objects to a `Graph`, one module a format; tables of labels."""

@@ -1,0 +1,241 @@
+"""Which node has which labels: from a matrix file, a table or arrays, to rows beside an embedding's.
+
+Two kinds of input differ in how they name nodes. A table (``tables.py``) has a node and a label in each
+record, several records a node where it has several labels, and names its nodes. A matrix (the variable
+``group`` of a ``.mat`` file, or an array) has one row a node and names nothing: row i is node i, as it is
+where a graph is read from a matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.readers.label_tables import read_table
+
+FilePath = str | PathLike[str]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels of nodes.
+
+    Attributes
+    ----------
+    names : ndarray
+        The labelled nodes, once each: int64 if every name is an integer, else str.
+    indicator : csr_array of bool, (nodes, classes)
+        True where a node has a label.
+    classes : tuple of str
+        What the columns are called.
+    by_row : bool
+        Whether the nodes had no names: node i is row i of a matrix.
+    source : str
+        File name, or "memory".
+    """
+
+    names: NDArray[Any]
+    indicator: sp.csr_array[np.bool_]
+    classes: tuple[str, ...]
+    by_row: bool
+    source: str
+
+
+class Aligned(NamedTuple):
+    """Labels beside the rows of an embedding."""
+
+    order: NDArray[np.int64]  # the embedding's row of each node, in an order that depends on the names alone
+    indicator: sp.csr_array[np.bool_]  # (len(order), classes)
+    missing: int  # labelled nodes that the embedding does not have
+
+
+def as_labels(labels: Any) -> Labels:
+    """Take labels in any accepted form.
+
+    Parameters
+    ----------
+    labels : Labels, path, or array-like
+        A file for `read_labels`; or one label a row; or a matrix, dense or sparse, with a row a node and a
+        nonzero entry where it has the label of the column.
+
+    Examples
+    --------
+    >>> found = as_labels(["red", "blue", "red"])
+    >>> found.classes, found.indicator.toarray().astype(int).tolist()
+    (('blue', 'red'), [[0, 1], [1, 0], [0, 1]])
+    """
+    if isinstance(labels, Labels):
+        return labels
+    if isinstance(labels, str | PathLike):
+        return read_labels(labels)
+    matrix = _array(labels)
+    problem = _matrix_problem(matrix)
+    if problem:
+        raise InputError(f"labels: {problem}")
+    return _from_matrix(matrix, "memory")
+
+
+def read_labels(path: FilePath, *, variable: str = "group", header: bool | None = None) -> Labels:
+    """Read labels from a file.
+
+    Parameters
+    ----------
+    path : path
+        A ``.mat`` file, or a table in text with a node and a label in each record: csv, tsv, or columns set
+        apart by spaces; also .gz, .bz2 or .xz. A table of more columns needs a header that names these two.
+        Empty lines and lines that begin with # or % are passed over.
+    variable : str
+        The matrix in a ``.mat`` file.
+    header : bool, optional
+        Whether a table begins with the names of its columns. If not given: it does if one of them is called
+        label, class, group, category or target, or if every node is an integer and the first has no digit.
+    """
+    if Path(path).suffix.lower() == ".mat":
+        return _read_mat(path, variable)
+    table = read_table(path, header=header)
+    names, row = np.unique(table.nodes, return_inverse=True)
+    kinds, column = np.unique(table.labels, return_inverse=True)
+    indicator = _indicator(row, column, shape=(len(names), len(kinds)))
+    return Labels(names, indicator, _texts(kinds), by_row=False, source=fspath(path))
+
+
+def align(labels: Labels, names: NDArray[Any], *, unlabelled: str) -> Aligned:
+    """Bring `labels` beside the rows called `names`; nodes without a label are dropped or kept.
+
+    The order of the result depends on the names alone, so that two embeddings which hold the same nodes in a
+    different order are split alike.
+    """
+    position = _positions(labels, names)  # the embedding's row of each labelled node, -1 if it has none
+    found = np.flatnonzero(position >= 0)
+    entries = labels.indicator[found].tocoo()
+    full = _indicator(position[found][entries.row], entries.col, shape=(len(names), len(labels.classes)))
+    order = np.argsort(names, kind="stable")
+    if unlabelled == "drop":
+        order = order[np.diff(full.indptr)[order] > 0]
+    return Aligned(order, full[order], len(position) - len(found))
+
+
+def _positions(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
+    if labels.by_row:
+        return _positions_by_row(labels, names)
+    index = {str(name): row for row, name in enumerate(names.tolist())}
+    if len(index) < len(names):
+        raise InputError(
+            "a name stands for several rows of the embedding, as on both sides of a bipartite graph, so that labels by "
+            "name do not say whose they are; give nodes names that differ"
+        )
+    position = np.fromiter((index.get(str(name), -1) for name in labels.names.tolist()), np.int64)
+    if not (position >= 0).any():
+        raise InputError(
+            f"none of the {len(position)} nodes of {labels.source} is in the embedding: the labels have "
+            f"{_sample(labels.names)}, the embedding has {_sample(names)}; call them the same in both"
+        )
+    return position
+
+
+def _positions_by_row(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
+    n = len(labels.names)
+    if n != len(names):
+        raise InputError(
+            f"{labels.source} has labels for {n} rows and the embedding has {len(names)} nodes; a matrix of "
+            "labels needs one row a node: give a table (node, label) if some nodes are left out"
+        )
+    position = np.argsort(names, kind="stable")
+    if names.dtype.kind not in "iu" or not np.array_equal(names[position], labels.names):
+        raise InputError(
+            f"{labels.source} has labels for the rows 0 to {n - 1} and the embedding calls its nodes "
+            f"{_sample(names)}: which row is which node is unknown; give the labels as a table (node, label)"
+        )
+    return position
+
+
+def _sample(names: NDArray[Any]) -> str:
+    shown = ", ".join(repr(name) for name in names[:3].tolist())
+    return shown + (", ..." if len(names) > 3 else "")
+
+
+def _indicator(row: NDArray[Any], column: NDArray[Any], *, shape: tuple[int, int]) -> sp.csr_array[np.bool_]:
+    """True at (row, column), however often the pair occurs."""
+    return sp.csr_array((np.ones(len(row), np.bool_), (row, column)), shape=shape)
+
+
+def _texts(kinds: NDArray[Any]) -> tuple[str, ...]:
+    return tuple(str(kind) for kind in kinds.tolist())
+
+
+def _array(matrix: Any) -> Any:
+    """A NumPy array, or a csr_array of its own where `matrix` is sparse."""
+    if not sp.issparse(matrix):
+        return np.asarray(matrix)
+    entries: Any = matrix
+    return sp.csr_array(entries.tocoo())
+
+
+def _read_mat(path: FilePath, variable: str) -> Labels:
+    import scipy.io
+
+    try:
+        content = scipy.io.loadmat(fspath(path), variable_names=[variable])
+        if variable not in content:
+            present = ", ".join(name for name, *_ in scipy.io.whosmat(fspath(path))) or "none"
+            raise FormatError(path, f"no variable {variable!r}; the file has: {present}")
+    except FormatError:
+        raise
+    except NotImplementedError:
+        problem = "a MATLAB 7.3 (HDF5) file; save it with `save -v7`, or give a table (node, label)"
+        raise FormatError(path, problem) from None
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # scipy.io raises whatever its parser stumbles on
+        raise FormatError(path, f"not a readable .mat file ({error})") from None
+    matrix = _array(content[variable])
+    if isinstance(matrix, np.ndarray) and matrix.ndim == 2 and 1 in matrix.shape:
+        matrix = matrix.ravel()  # MATLAB has no vectors: one class number a node
+    problem = _matrix_problem(matrix)
+    if problem:
+        raise FormatError(path, f"variable {variable!r}: {problem}")
+    return _from_matrix(matrix, fspath(path))
+
+
+def _matrix_problem(matrix: Any) -> str:
+    """What makes `matrix` unusable as labels, or nothing."""
+    if matrix.ndim not in (1, 2):
+        return f"one or two dimensions are expected, not {matrix.ndim}"
+    if 0 in matrix.shape:
+        return f"a row for each node is expected, and the shape is {matrix.shape}"
+    if matrix.ndim == 1:
+        return _vector_problem(matrix)
+    if matrix.dtype.kind not in "biuf":
+        return f"0 (does not have the label) and 1 (has it) are expected, not values of type {matrix.dtype}"
+    values = matrix if isinstance(matrix, np.ndarray) else matrix.data
+    if not np.isfinite(values).all() or (values < 0).any():
+        return "0 (does not have the label) and 1 (has it) are expected, not negative, NaN or infinite values"
+    return ""
+
+
+def _vector_problem(vector: NDArray[Any]) -> str:
+    if vector.dtype.kind not in "biufUO" or any(not np.isscalar(label) for label in vector.tolist()):
+        return "a number or a string is expected for each node; give a table (node, label) if some have none"
+    if any(label != label for label in vector.tolist()):  # NaN alone differs from itself
+        return "a label is NaN; give a table (node, label) if some nodes have none"
+    return ""
+
+
+def _from_matrix(matrix: Any, source: str) -> Labels:
+    n = matrix.shape[0]
+    if matrix.ndim == 1:
+        kinds, row = matrix.astype(str) if matrix.dtype.kind == "O" else matrix, np.arange(n)
+        kinds, column = np.unique(kinds, return_inverse=True)
+        classes = _texts(kinds)
+    else:
+        row, column = matrix.nonzero()
+        classes = tuple(str(number) for number in range(matrix.shape[1]))
+    indicator = _indicator(row, column, shape=(n, len(classes)))
+    return Labels(np.arange(n), indicator, classes, by_row=True, source=source)

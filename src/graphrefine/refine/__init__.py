@@ -1,0 +1,1 @@
+"""REFINE, the paper: range finder, filters, directed and bipartite graphs, high quality, features."""

@@ -1,0 +1,122 @@
+"""Arcs as a matrix from sources to targets: normalised, decomposed, and freed of noise.
+
+``N = (D_out + m_out)^-1/2 A (D_in + m_in)^-1/2 ~ U S V^T``, m the mean degree of the nodes that have arcs on that side.
+Without m, the leading singular vectors are those of the smallest groups of nodes that stand apart; with it, groups
+count by their arcs (regularised spectral clustering: Chaudhuri, Chung and Tsiatas, COLT 2012).
+
+How much of a singular value is noise: were the entries of N spread at random, without structure, its singular values
+would end at the edge ``e = |N|_F (1/sqrt n_out + 1/sqrt n_in)`` (Marchenko and Pastur, 1967). So what a singular vector
+counts is ``s (s^2 / (s^2 + e^2))^strength``: all of s far above the edge, little of it at the edge and below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.engine import Engine, T
+from graphrefine.kernels import kernels
+from graphrefine.linalg.operators import Floats, Operator
+from graphrefine.linalg.small import Small
+from graphrefine.refine.svd import Decomposition, randomized_svd
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+
+
+@dataclass(frozen=True)
+class Side:
+    """The nodes of a graph as sources, or as targets."""
+
+    degrees: NDArray[np.float64]  # (n,): weights of their arcs on this side
+
+    @property
+    def count(self) -> int:
+        """How many have arcs on this side."""
+        return int(np.count_nonzero(self.degrees))
+
+    @property
+    def mean(self) -> float:
+        """The mean degree of those."""
+        return float(self.degrees.sum() / max(self.count, 1))
+
+    def scale(self) -> Floats:
+        """``(d + m)^-1/2``, zero for nodes without arcs.  # (n,)."""
+        scale: Floats = np.where(self.degrees > 0, 1 / np.sqrt(self.degrees + self.mean), 0.0).astype(np.float32)
+        return scale
+
+
+@dataclass(frozen=True)
+class Arcs(Generic[T]):
+    """``N ~ U S V^T``, and the edge of what may be noise."""
+
+    source: Side
+    target: Side
+    found: Decomposition[T]
+    edge: float
+
+    def left(self, strength: float, *, columns: int) -> Small:
+        """The rotation that takes the basis of ``found`` to U, each column times the root of what it counts."""
+        return self.found.left(columns=columns) * np.sqrt(self._counts(strength)[:columns])
+
+    def right(self, strength: float, *, columns: int) -> Small:
+        """The same for V."""
+        return self.found.right(columns=columns) * np.sqrt(self._counts(strength)[:columns])
+
+    def _counts(self, strength: float) -> Small:
+        return shrunk(self.found.values, self.edge, strength)
+
+
+def decompose(
+    engine: Engine[T], graph: Graph, *, rounds: int, seed: int, threads: int, advance: Callable[[], None]
+) -> Arcs[T]:
+    """Decompose the arcs of a directed graph, as many singular triplets as the engine has columns.
+
+    A round is a product with N^T and one with N: two-sided, as N^q vanishes where there are no cycles.
+    """
+    N, source, target = normalised(graph)
+    found = randomized_svd(engine, N, rows=graph.nodes, seed=seed, iterations=rounds, advance=advance)
+    return Arcs(source, target, found, noise_edge(N, source.count, target.count, threads=threads))
+
+
+def normalised(graph: Graph) -> tuple[Operator, Side, Side]:
+    """N, and the nodes as sources and as targets."""
+    source, target = Side(graph.degrees()), Side(graph.transposed().degrees())
+    return Operator(graph, edge="weight", row_scale=source.scale(), column_scale=target.scale()), source, target
+
+
+def noise_edge(N: Operator, sources: int, targets: int, *, threads: int = 1) -> float:
+    """Where the singular values of N would end if its entries were spread at random over sources x targets.
+
+    Examples
+    --------
+    A single arc is all there is to know: one source, one target, |N|_F = 1/2, so the edge is 1/2 + 1/2.
+
+    >>> from graphrefine.graph.graph import Graph
+    >>> pair = Graph.from_edges([0], [1], directed=True)
+    >>> round(noise_edge(normalised(pair)[0], 1, 1), 3)
+    1.0
+    """
+    rows, columns = (np.square(x, dtype=np.float64) for x in (N.row_scale, N.column_scale) if x is not None)
+    graph = N.graph
+    weights = None if graph.weights is None else np.square(graph.weights)
+    squares = kernels().row_sums(graph.indptr, graph.indices, weights, columns, threads=threads)
+    return float(np.sqrt(rows @ squares) * (max(sources, 1) ** -0.5 + max(targets, 1) ** -0.5))
+
+
+def shrunk(values: Small, edge: float, strength: float) -> Small:
+    """``s (s^2 / (s^2 + edge^2))^strength``: what singular values count, beyond noise.
+
+    Examples
+    --------
+    >>> shrunk(np.array([10.0, 1.0, 0.0]), 1.0, 1.0).round(3).tolist()
+    [9.901, 0.5, 0.0]
+    """
+    squares = values**2
+    share = np.divide(squares, squares + edge**2, out=np.zeros_like(values), where=squares > 0)
+    counts: Small = values * share**strength
+    return counts

@@ -1,0 +1,101 @@
+"""Vectors for directed graphs: every node as a source of arcs and as a target.
+
+With U and V of `graphrefine.refine.arc_svd`, free of noise, and their rows made unit (x_u, y_v):
+
+    source_u = [(1 + d_out(u) / w)^a [1, x_u] / sqrt 2, c]        target_v = [(1 + d_in(v) / w)^a [1, y_v] / sqrt 2, -c]
+
+so that ``source_u . target_v = ((1 + d_out) (1 + d_in))^a (1 + cos(x_u, y_v)) / 2 - c^2``: how active u is, how sought
+v is, and whether v is among what nodes like u point to; degrees are in units of the mean weight w. The first term is
+never negative, so degrees count one way. ``c^2`` is its mean over all pairs: a score above 0 says that an arc is
+likelier than between any two nodes; 0, the score of the zero vectors of nodes without any arc, that nothing is known.
+
+A node without arcs on one side keeps the first column there, as a node of which only that is known. (Vectors borrowed
+from its neighbours tell arcs from reversed ones worse, as measured: on a DAG, who has no arcs in gets none.)
+
+The vectors are (n, dim): the source's half of the columns first, then the target's. Where that half is narrower than
+`CENTRED`, it has no column for c.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.engine import Engine, T
+from graphrefine.errors import InputError
+from graphrefine.progress import Stages
+from graphrefine.refine.arc_svd import Side, decompose
+from graphrefine.refine.svd import oversampled
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+
+DEGREE_POWER = 0.15  # chosen with STRENGTH on generated graphs, DAGs among them; benchmarks/directed.py confirms
+STRENGTH = 8.0  # of the noise filter
+CENTRED = 4  # columns of a side from which one is spent on c
+
+
+def columns(dim: int, nodes: int) -> int:
+    """How wide an engine must be for vectors of this length; InputError unless both sides get as many columns."""
+    if dim % 2:
+        raise InputError(
+            f"dim={dim}: on a directed graph half of the columns are a node's vector as source and half as target, so "
+            f"dim must be even; choose {dim - 1 or 2} or {dim + 1}"
+        )
+    return oversampled(dim // 2, nodes)
+
+
+def directed_vectors(
+    engine: Engine[T],
+    graph: Graph,
+    stages: Stages,
+    *,
+    dim: int,
+    rounds: int = 3,
+    seed: int = 0,
+    threads: int = 1,
+) -> NDArray[np.float32]:
+    """The vectors (n, dim) of a directed graph, on an engine of `columns` columns.
+
+    Examples
+    --------
+    Two teams that pass to each other's second line only; what team a's first player does not do yet, he would:
+
+    >>> from graphrefine.engine.local import LocalEngine
+    >>> from graphrefine.graph.graph import Graph
+    >>> passes = Graph.from_edges([0, 1, 1, 4, 4, 5], [2, 2, 3, 6, 7, 6], directed=True)
+    >>> engine = LocalEngine(passes, columns=columns(6, 8))
+    >>> source, target = np.split(directed_vectors(engine, passes, Stages(), dim=6), 2, axis=1)
+    >>> bool(source[0] @ target[3] > source[0] @ target[7] > 0)
+    True
+    """
+    half = dim // 2
+    vectors = np.zeros((graph.nodes, dim), np.float32)
+    source, target = vectors[:, :half], vectors[:, half:]
+    with stages.stage("decompose", steps=2 * rounds + 2):
+        arcs = decompose(engine, graph, rounds=rounds, seed=seed, threads=threads, advance=stages.advance)
+    weight = 1.0 if graph.weights is None else float(graph.weights.mean(dtype=np.float64))
+    with stages.stage("collect"):
+        rest = half - 1 - (half >= CENTRED)
+        unit = engine.collect(arcs.found.basis, arcs.left(STRENGTH, columns=rest), unit=True)
+        _fill(source, unit, arcs.source, weight)
+        del unit
+        unit = engine.collect(arcs.found.target, arcs.right(STRENGTH, columns=rest), unit=True)
+        _fill(target, unit, arcs.target, weight)
+        if half >= CENTRED:
+            source[:, -1] = np.sqrt(_mean_score(source, target, ~graph.without_edges()))
+            target[:, -1] = -source[:, -1]
+    return vectors
+
+
+def _fill(out: NDArray[np.float32], unit: NDArray[np.float32], side: Side, weight: float) -> None:
+    out[:, 0] = (1.0 + side.degrees / weight) ** DEGREE_POWER / np.sqrt(2.0)
+    np.multiply(unit, out[:, :1], out=out[:, 1 : 1 + unit.shape[1]])
+
+
+def _mean_score(source: NDArray[np.float32], target: NDArray[np.float32], known: NDArray[np.bool_]) -> float:
+    """The mean of ``source_u . target_v`` over all u and v that have arcs; never negative."""
+    means = (side.mean(axis=0, dtype=np.float64, where=known[:, None]) for side in (source, target))
+    return max(float(np.dot(*means)), 0.0)

@@ -1,0 +1,319 @@
+"""Node features beside the structure: an n x f matrix X, reduced, related to the graph, smoothed over it, and joined.
+
+1. ``B = D (X W - 1 m^T)``: columns weighted and centred, rows made unit (`prepare`). X is never made dense.
+2. ``Z = B Q V S^-1/2``, rows unit: the range finder again, on another operator (`leading`).
+3. ``mu_j``, the correlation between a node and its neighbours in each direction of Z, known from k x k matrices; what
+   lies within the reach of chance is held to be noise, and how it fades with a second step tells how much of the rest
+   is (`relate`).
+4. ``c Z + T^3 Z + w T^9 Z``, the filter of the structure with a share of the node itself, and its principal axes.
+5. The two sides, the features with a weight of their own, turned to the k axes that keep most of both (`join`).
+
+The weight of a column that is 0 in a share 1 - p of the nodes is ``sqrt(p) ln(1 + 1/p) / (ln 2 sd)``: standardisation
+where p = 1, and the tf-idf of counts where p is small. The unit of a column is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.engine import Engine, T
+from graphrefine.errors import InputError
+from graphrefine.linalg.joint_axes import turn_to_axes
+from graphrefine.linalg.operators import Operator, transition, walk
+from graphrefine.linalg.small import descending_eigh, one_blas_thread, unit_rows, whitening
+from graphrefine.refine.filters import coefficients, collect_centred, diffuse, limit, smallest_weight
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+
+Floats = NDArray[np.float32]
+Small = NDArray[np.float64]
+
+ROWS = 16384  # worked on together
+CONSTANT = 1e-7  # of the largest entry: a standard deviation that is none
+ROUNDS = 3  # of B^T B on the sketch
+DEVIATIONS = 3.0  # beyond which a mean correlation is not chance
+EDGE = 2.0  # standard deviations beyond the largest eigenvalue that chance has
+OWN = 0.75  # share of a node's own features in what is smoothed, where single directions are beyond chance
+AXES = 0.4  # as in the structure's vectors
+# Weights of features against structure: some directions go with the graph, without noise; no single one does, but all
+# taken together do; none does.
+WEIGHT, FAIR, FAINT = 1.5, 1.0, 0.5
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """``B = matrix - own mean^T`` (n, f), rows of length 1 or 0; ``own`` is None where B is stored as it is."""
+
+    matrix: Any  # (n, f) float32: CSR, or an array
+    own: Small | None  # (n,)
+    mean: Small  # (f,)
+
+    def times(self, small: NDArray[Any], start: int, stop: int) -> Floats:
+        """Rows ``start`` to ``stop`` of ``B small``."""
+        product: Floats = self.matrix[start:stop] @ small.astype(np.float32)
+        if self.own is not None:
+            product -= np.outer(self.own[start:stop], self.mean @ small).astype(np.float32)
+        return product
+
+    def turned(self, part: Floats, start: int, stop: int) -> Floats:
+        """``B^T part``, of the rows ``start`` to ``stop``.  # (f, k)."""
+        product: Floats = self.matrix[start:stop].T @ part
+        if self.own is not None:
+            product -= np.outer(self.mean, self.own[start:stop] @ part).astype(np.float32)
+        return product
+
+
+class Relation(NamedTuple):
+    """How features go with the graph."""
+
+    rotation: Small  # (k, k): Z with each direction times its gain
+    own: float  # theta_0 of the filter
+    weight: float  # of the features against the structure
+    directions: int  # of those, how many are beyond chance each by itself
+    correlation: float  # between neighbours, in the leading direction
+
+
+def prepare(X: Any) -> Prepared:
+    """Weighted, centred columns and unit rows of a checked matrix (n, f), sparse or an array.
+
+    Columns that are the same in every node are left out. A row of zeros stays zero: a node without features.
+
+    Examples
+    --------
+    >>> B = prepare(np.array([[1.0, 7.0], [3.0, 7.0], [5.0, 7.0], [7.0, 7.0]]))
+    >>> B.matrix.tolist()
+    [[-1.0], [-1.0], [1.0], [1.0]]
+    """
+    import scipy.sparse as sp
+
+    sparse = bool(sp.issparse(X))
+    stored = X.count_nonzero() if sparse else np.count_nonzero(X)
+    if 2 * stored < X.shape[0] * X.shape[1]:  # CSR takes less room, and so it is for both kinds of input
+        return _prepare_sparse(X)
+    return _prepare_dense(X.toarray() if sparse else X)
+
+
+def _prepare_sparse(X: Any) -> Prepared:
+    import scipy.sparse as sp
+
+    found = sp.csr_array(X, dtype=np.float64, copy=True)
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    nodes, columns = found.shape
+    largest = np.zeros(columns)
+    np.maximum.at(largest, found.indices, np.abs(found.data))
+    found.data /= largest[found.indices]
+    mean = np.bincount(found.indices, found.data, columns) / nodes
+    square = np.bincount(found.indices, found.data**2, columns) / nodes
+    share = np.bincount(found.indices, minlength=columns) / nodes
+    weight = _weights(share, np.sqrt(np.maximum(square - mean**2, 0.0)))
+    found.data *= weight[found.indices]
+    used = np.flatnonzero(weight)
+    found, mean = found[:, used], (mean * weight)[used]
+    counts = np.diff(found.indptr)
+    lengths = np.asarray(found.multiply(found).sum(axis=1)).ravel() - 2 * (found @ mean) + mean @ mean
+    own = np.where(counts > 0, 1 / np.sqrt(np.maximum(lengths, 1e-300)), 0.0)
+    found.data *= np.repeat(own, counts)
+    return Prepared(found.astype(np.float32), own, mean)
+
+
+def _prepare_dense(X: NDArray[Any]) -> Prepared:
+    nodes = len(X)
+    largest = np.maximum(X.max(axis=0).astype(np.float64), -(X.min(axis=0).astype(np.float64)))
+    largest[largest == 0] = 1.0
+    blocks = [slice(start, start + ROWS) for start in range(0, nodes, ROWS)]
+    mean = sum((X[b] / largest).sum(axis=0) for b in blocks) / nodes
+    square = sum(np.square(X[b] / largest - mean).sum(axis=0) for b in blocks) / nodes
+    weight = _weights(np.count_nonzero(X, axis=0) / nodes, np.sqrt(square))
+    used = np.flatnonzero(weight)
+    matrix = np.empty((nodes, len(used)), np.float32)
+    for b in blocks:
+        fresh = (X[b][:, used] / largest[used] - mean[used]) * weight[used]
+        fresh[~X[b].any(axis=1)] = 0.0
+        matrix[b] = unit_rows(fresh)
+    return Prepared(matrix, None, mean[used])
+
+
+def _weights(share: Small, deviation: Small) -> Small:
+    """See the top of the module; zero for a column without news."""
+    varied = (deviation > CONSTANT) & (share > 0)
+    if not varied.any():
+        raise InputError(
+            f"features: each of the {len(share)} columns has the same value in all nodes, which tells nothing; "
+            "leave them out"
+        )
+    share, deviation = np.where(varied, share, 1.0), np.where(varied, deviation, 1.0)
+    weights: Small = np.where(varied, np.sqrt(share) * np.log1p(1 / share) / np.log(2) / deviation, 0.0)
+    return weights
+
+
+def leading(B: Prepared, k: int, *, seed: int) -> Small:
+    """The (f, at most k) matrix that takes B to ``U S^1/2`` of its leading singular directions.
+
+    Examples
+    --------
+    >>> B = prepare(np.array([[1.0, 0.0], [2.0, 1.0], [4.0, 2.0], [5.0, 3.0]]))
+    >>> leading(B, 2, seed=0).shape
+    (2, 2)
+    """
+    nodes, columns = B.matrix.shape
+    blocks = [(start, min(start + ROWS, nodes)) for start in range(0, nodes, ROWS)]
+    with one_blas_thread():
+        Q: NDArray[Any] = np.eye(columns) if columns <= k else _sketch(seed, columns, k)
+        for _ in range(ROUNDS if columns > k else 0):
+            Q = _summed(B.turned(B.times(Q, *block), *block) for block in blocks)
+            Q = (Q @ whitening(_gram(Q), least=1e-10)).astype(np.float32)
+        values, vectors = descending_eigh(_summed(_gram(B.times(Q, *block)) for block in blocks))
+        found = values > 1e-9 * values[0]
+        return np.asarray(Q @ (vectors[:, found] * values[found] ** -0.25), np.float64)
+
+
+def relate(engine: Engine[T], graph: Graph, Z: T) -> Relation:
+    """Which directions of Z go with the graph, and by how much, from the correlation between neighbours.
+
+    With Y the whitened Z and S the walk between neighbours taken both ways, the eigenvalues mu of ``Y^T S Y / n`` are
+    those correlations (Moran's I in each direction). Were the features drawn without regard to the graph, they would
+    fill a semicircle of radius ``2 sqrt(k) |S| / n``. A direction beyond it is kept with gain mu; all others share one
+    gain, their mean correlation less what chance could give it. Where no direction is beyond, all count alike, with a
+    weight that grows with that mean.
+    """
+    nodes, step = graph.nodes - graph.isolated, walk(graph)
+    within = engine.gram(Z) / graph.nodes
+    once, twice = _correlations(engine, step, Z)
+    with one_blas_thread():
+        Y = whitening(within, least=1e-6)
+        Y = Y[:, Y.any(axis=0)]
+        mu, axes = descending_signed(Y.T @ once @ Y / nodes)
+    squares, returns = _returns(graph)
+    noise = np.sqrt(squares) / nodes
+    beyond = mu > (2 * np.sqrt(len(mu)) + EDGE) * noise
+    others = mu[~beyond]
+    chance = DEVIATIONS * noise * np.sqrt(2 / max(len(others), 1))  # of their mean
+    mean = float(others.mean()) if len(others) else 0.0
+    if not beyond.any():
+        weight = FAINT + (FAIR - FAINT) * float(np.clip(mean / chance, 0, 1))
+        return Relation(np.eye(len(within)), own=0.0, weight=weight, directions=0, correlation=float(mu[0]))
+    gain = np.where(beyond, mu, max(mean - chance, 0.0))
+    with one_blas_thread():
+        Y = Y @ axes
+        later = (np.einsum("ij,ij->j", Y, twice @ Y) - returns) / nodes
+        rotation = (Y * gain) @ (Y.T @ within)  # to the directions, and back: Y^T within is the inverse of Y
+    trust = _trust(mu[beyond], later[beyond]) ** 2  # squared: half a trust in both loses where structure is enough
+    own = OWN * trust * float(gain[beyond].sum() / gain.sum())
+    weight = FAINT + (WEIGHT - FAINT) * trust
+    return Relation(rotation, own, weight, directions=int(beyond.sum()), correlation=float(mu[0]))
+
+
+def _trust(once: Small, twice: Small) -> float:
+    """How much of a node's own features is shared with its surroundings, from correlations one and two steps away.
+
+    If a share s of the variance fades by a factor e at each step and the rest is the node's own noise, then these are
+    ``s e`` and ``s e^2``. With one e for all directions, this is the mean of s where directions count by their gains.
+    """
+    return float(np.clip(once @ once / max(float(twice.sum()), 1e-12), 0.0, 1.0))
+
+
+def _correlations(engine: Engine[T], step: Operator, Z: T) -> tuple[Small, Small]:
+    """``Z^T S Z`` for one step and for two, each taken both ways, from Gram matrices alone."""
+    found, ahead = [], Z
+    for _ in range(2):
+        grams = [engine.gram(engine.apply(step, ahead, plus=(sign, Z), gram=True, precise=True)) for sign in (1, -1)]
+        found.append((grams[0] - grams[1]) / 4)
+        ahead = engine.apply(step, Z, precise=True)
+    return found[0], found[1]
+
+
+def descending_signed(matrix: Small) -> tuple[Small, Small]:
+    """Eigenvalues with their signs, largest first, and eigenvectors."""
+    values, vectors = np.linalg.eigh(matrix)
+    return values[::-1], vectors[:, ::-1]
+
+
+def _returns(graph: Graph) -> tuple[float, float]:
+    """Of the walk: the sum of its squared entries, and of the chances to be back after two steps."""
+    degree = graph.degrees()
+    inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
+    A = graph.to_scipy()
+    squares = A.multiply(A) if graph.weighted else A
+    both = A.multiply(graph.transposed().to_scipy()) if graph.directed else squares
+    return float(np.square(inverse) @ squares.sum(axis=1)), float(inverse @ (both @ inverse))
+
+
+def feature_vectors(
+    engine_of: Callable[[int], Engine[T]],
+    graph: Graph,
+    X: Any,
+    *,
+    dim: int,
+    seed: int,
+    advance: Callable[[], None] = lambda: None,
+) -> tuple[Floats, Relation]:
+    """The vectors (n, at most dim) of the features alone, smoothed over the graph, and how they go with it."""
+    B = prepare(X)
+    axes = leading(B, dim, seed=seed)
+    engine = engine_of(axes.shape[1])
+    loop = smallest_weight(graph)
+    theta = coefficients("reach", degree=graph.mean_count) or ()
+
+    def rows(start: int, stop: int) -> Floats:
+        return unit_rows(B.times(axes, start, stop))
+
+    with one_blas_thread():  # each block is one thread's
+        plain = engine.fill(rows, precise=True)
+        mean = limit(engine, graph, plain, loop=loop).astype(np.float32)
+        engine.release(plain)
+        Z = engine.fill(lambda start, stop: unit_rows(_less(rows(start, stop), mean)), precise=True)
+    advance()
+    relation = relate(engine, graph, Z)
+    related = engine.rotate(Z, relation.rotation, unit=True)
+    engine.release(Z)
+    theta = (relation.own, *theta[1:])
+    shift = sum(theta) * limit(engine, graph, related, loop=loop)
+    F = diffuse(engine, transition(graph, loop=loop), related, theta, shift=shift, unit=True, advance=advance)
+    return collect_centred(engine, F, nodes=graph.nodes, axes=AXES), relation
+
+
+def join(structure: Floats, features: Floats, *, weight: float, threads: int) -> None:
+    """Put into ``structure`` (n, k) the unit rows of both sides on their k leading principal axes.
+
+    Examples
+    --------
+    >>> structure = np.array([[1, 0], [1, 0], [0, 1], [0, 0]], np.float32)
+    >>> join(structure, np.array([[1], [1], [-1], [1]], np.float32), weight=1.0, threads=1)
+    >>> (structure @ structure.T > 0).astype(int).tolist()  # the last has no edge: its feature says where it belongs
+    [[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 0], [1, 1, 0, 1]]
+    """
+    k = structure.shape[1]
+
+    def both(block: slice, wide: Floats) -> None:
+        wide[:, :k] = structure[block]
+        np.multiply(features[block], np.float32(weight), out=wide[:, k:])
+
+    turn_to_axes(structure, both, columns=k + features.shape[1], threads=threads)
+
+
+def _sketch(seed: int, rows: int, columns: int) -> Small:
+    return np.random.Generator(np.random.Philox(key=seed)).standard_normal((rows, columns))
+
+
+def _summed(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    parts = iter(parts)
+    total = next(parts)
+    for part in parts:
+        total += part
+    return total
+
+
+def _gram(x: NDArray[Any]) -> Small:
+    return np.asarray(x.T @ x, np.float64)
+
+
+def _less(x: Floats, row: Floats) -> Floats:
+    """Rows less a row; rows of zeros stay."""
+    return np.where(np.any(x, axis=1)[:, None], x - row, np.float32(0.0))

@@ -1,0 +1,179 @@
+"""Smoothing over the graph, Eq. 7: ``R* = sum_{k=0..K} theta_k T^k R``, then the scaled principal axes of R*.
+
+A filter is its coefficients theta. The known ones are in `FILTERS`; any other sequence can be given as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import exp, factorial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.engine import Engine, T
+from graphrefine.errors import InputError
+from graphrefine.linalg.operators import Operator
+from graphrefine.linalg.small import descending_eigh, one_blas_thread
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+
+Theta = tuple[float, ...]
+
+
+def heat(order: int = 10, scale: float = 3.0) -> Theta:
+    """Heat kernel: ``theta_k = e^-t t^k / k!``, t = scale."""
+    return tuple(exp(-scale) * scale**k / factorial(k) for k in range(order + 1))
+
+
+def markov(order: int = 4, scale: float = 0.05) -> Theta:
+    """Markov diffusion kernel: the average of T ... T^K, with a share ``scale`` of the vector itself."""
+    return (scale, *((1 - scale) / order for _ in range(order)))
+
+
+def pagerank(order: int = 10, scale: float = 0.15) -> Theta:
+    """Personalised PageRank: ``theta_k = alpha (1 - alpha)^k``, alpha = scale."""
+    return tuple(scale * (1 - scale) ** k for k in range(order + 1))
+
+
+def taylor() -> Theta:
+    """The filter of the authors' code: ``T^3 - 2 T^2 - T``. Its order is fixed."""
+    return (0.0, -1.0, -2.0, 1.0)
+
+
+def reach(order: int = 9, scale: float = 1.0) -> Theta:
+    """Three steps and as many as ``order``, that many times ``scale``: ``T^3 + scale T^order``.
+
+    Odd powers keep the signs that the eigenvalues of T have, so that what neighbours have in common and what sets them
+    apart are both kept; a sum of odd and even powers would cancel the latter.
+    """
+    return (0.0, 0.0, 0.0, 1.0, *([0.0] * (order - 4)), scale) if order > NEAR else (0.0, 0.0, 0.0, 1.0)
+
+
+FILTERS: dict[str, Callable[..., Theta]] = {
+    "reach": reach,
+    "taylor": taylor,
+    "heat": heat,
+    "markov": markov,
+    "pagerank": pagerank,
+}
+MOST = {"heat": 100, "reach": 1000}  # the largest scale of those that may go beyond 1
+NEAR = 3  # steps that every node's vector is averaged over by ``reach``
+FAR = 40.0  # over the mean degree, the weight of its far steps: the fewer neighbours, the more they are needed
+
+
+def coefficients(
+    name: str | Sequence[float],
+    *,
+    order: int | None = None,
+    scale: float | None = None,
+    degree: float | None = None,
+) -> Theta | None:
+    """The coefficients of a filter given by name, or as they are; None for ``"none"``.
+
+    ``degree``, the mean number of neighbours in the graph, decides the scale of ``reach`` where none is given.
+
+    Examples
+    --------
+    >>> coefficients("markov", order=2, scale=0.0)
+    (0.0, 0.5, 0.5)
+    >>> coefficients([1, 0.5])
+    (1.0, 0.5)
+    """
+    given: dict[str, Any] = {k: v for k, v in (("order", order), ("scale", scale)) if v is not None}
+    if not isinstance(name, str):
+        theta = tuple(float(c) for c in name)
+        if not theta or not np.all(np.isfinite(theta)) or not any(theta):
+            raise InputError(f"filter={name!r} must be finite coefficients, not all zero")
+        _refuse(given, "coefficients are given")
+        return without_trailing_zeros(theta)
+    if name == "none":
+        _refuse(given, "filter='none'")
+        return None
+    if name not in FILTERS:
+        known = ", ".join(repr(f) for f in (*FILTERS, "none"))
+        raise InputError(f"filter={name!r} is not known; the filters are {known}, or a sequence of coefficients")
+    if name == "taylor":
+        _refuse(given, "filter='taylor', whose order is fixed")
+    if order is not None and not 1 <= order <= 100:
+        raise InputError(f"order={order} must lie between 1 and 100")
+    if scale is not None and not (np.isfinite(scale) and 0 <= scale <= MOST.get(name, 1)):
+        raise InputError(f"scale={scale} must lie between 0 and {MOST.get(name, 1)} for filter={name!r}")
+    if name == "reach" and order is not None and order < NEAR:
+        raise InputError(f"order={order} must be at least {NEAR} for filter='reach'")
+    if name == "reach" and scale is None and degree is not None:
+        given["scale"] = FAR / max(degree, 1.0)
+    return without_trailing_zeros(FILTERS[name](**given))
+
+
+def without_trailing_zeros(theta: Theta) -> Theta:
+    """The same filter: a power that is not wanted costs no product."""
+    return theta[: max(k for k, coefficient in enumerate(theta) if coefficient) + 1]
+
+
+def _refuse(given: dict[str, Any], reason: str) -> None:
+    if given:
+        raise InputError(f"{' and '.join(given)} cannot be set with {reason}; leave it out")
+
+
+def diffuse(
+    engine: Engine[T],
+    transition: Operator,
+    R: T,
+    theta: Theta,
+    *,
+    last: Operator | None = None,
+    shift: NDArray[np.float64] | None = None,
+    unit: bool = False,
+    keep: bool = False,
+    advance: Callable[[], None] = lambda: None,
+) -> T:
+    """Eq. 7 by Horner's rule, one product for each order, the last of them with another operator if one is given.
+
+    ``shift`` is taken away from every row at the end, and ``unit`` makes them unit then. R is not to be used again,
+    unless ``keep`` is said. The highest coefficient must not be zero. With theta_0 alone R itself comes back: a
+    multiple of it has the same unit rows and principal axes.
+    """
+    last_use = next(k for k, coefficient in enumerate(theta) if coefficient)
+    H, scale = R, theta[-1]
+    for k in range(len(theta) - 2, -1, -1):
+        plus = (theta[k], R) if theta[k] else None
+        step = transition if k or last is None else last
+        end = k == 0
+        H = engine.apply(
+            step, H, scale=scale, plus=plus, shift=shift if end else None, unit=unit and end, gram=end, precise=end
+        )
+        if k == min(last_use, len(theta) - 2) and not keep:
+            engine.release(R)
+        scale = 1.0
+        advance()
+    return H
+
+
+def smallest_weight(graph: Graph) -> float:
+    """The weight of T's loops that leaves the unit of weights free: 1 without weights."""
+    return 1.0 if graph.weights is None or not len(graph.weights) else float(graph.weights.min())
+
+
+def limit(engine: Engine[T], graph: Graph, R: T, *, loop: float) -> NDArray[np.float64]:
+    """The row that every row of ``T^s R`` tends to: on an undirected graph, nodes count by their degrees."""
+    weights = np.where(graph.without_edges(), 0.0, 1.0 if graph.directed else graph.degrees() + loop)
+    mean: NDArray[np.float64] = engine.sums(R, weights.astype(np.float32)) / max(float(weights.sum()), 1e-300)
+    return mean
+
+
+def collect_centred(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDArray[np.float32]:
+    """Unit rows of ``U S^axes`` of F, freed of the mean of its rows, of which so many are not zero."""
+    middle = engine.sums(F) / nodes
+    rotation = principal_rotation(engine.gram(F) - nodes * np.outer(middle, middle), axes)
+    return engine.collect(F, rotation, shift=middle @ rotation, unit=True)
+
+
+def principal_rotation(gram: NDArray[np.float64], exponent: float = 0.5) -> NDArray[np.float64]:
+    """The V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
+    with one_blas_thread():
+        values, vectors = descending_eigh(gram)  # values are S^2
+    kept = (values > values[0] * 1e-12) & (values > 0)
+    return vectors * np.where(kept, np.where(kept, values, 1.0) ** ((exponent - 1) / 2), 0.0)

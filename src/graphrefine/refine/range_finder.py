@@ -1,0 +1,120 @@
+"""The randomized range finder: an orthonormal basis C of the range of M, and R = M^T C.
+
+* `range_finder` is Algorithm 1 ("RBQR"): ``C = QR(M^q Omega)``, orthonormalised in column blocks, and ``R = M^T C``.
+* `basis_error` is the error that Theorem 1 bounds, ``||M - C C^T M||_F``, and `theorem_bound` is the bound.
+
+Algorithm 1 gives ``M ~ C R^T``: C is the source side and R the target side (Eq. 5 names them the other way round).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.engine import Engine, T
+from graphrefine.linalg.operators import Operator
+from graphrefine.linalg.small import blocked_whitening, one_blas_thread, whitening
+
+SHORT = 2048  # rows, up to which a second pass costs next to nothing and the noise is least predictable
+NEAR = 0.1  # to the identity, for a Gram matrix of full rank whatever the noise
+TOGETHER = 3  # products between two orthonormalisations: more would leave the smallest directions to rounding
+TOLERANCE = 6e-5  # of the orthonormality of the basis: bfloat16 rounds what is gathered from it by 4e-3
+
+
+@dataclass(frozen=True)
+class Factors(Generic[T]):
+    """``M ~ basis @ target^T`` with an orthonormal basis."""
+
+    basis: T  # (n, k): C
+    target: T  # (n, k): R, its rows of length 1 if that was asked for
+
+
+def range_finder(
+    engine: Engine[T],
+    M: Operator,
+    sketch: T,
+    *,
+    block: int = 16,
+    power: int = 3,
+    two_sided: bool = False,
+    unit: bool = False,
+    gram: bool = False,
+    precise: bool = False,
+    advance: Callable[[], None] = lambda: None,
+) -> Factors[T]:
+    """Algorithm 1: ``C = QR(M^q Omega)`` and ``R = M^T C``.
+
+    ``block`` (b) is the width at which columns are orthonormalised. It groups the arithmetic and cannot change the
+    span, so the paper's condition ``q b >= k`` guards nothing, and its own defaults (q = 3, b = 16, k = 128) violate
+    it: it is not enforced. ``two_sided`` takes M and M^T in turn (``... M M^T M Omega``, q factors in all, ending with
+    M), which finds the singular subspace that Theorem 1 is about and does not vanish where M is nilpotent, as on a DAG.
+    Beyond three products the basis is orthonormalised on the way. ``unit``, ``gram`` and ``precise`` are R's, see
+    `Engine.apply`.
+    """
+    Y, turned = sketch, M.T  # turned once: an engine keeps what it prepares for an operator
+    for step in range(power):
+        remaining = power - 1 - step
+        settle = remaining % TOGETHER == 0
+        Y = engine.apply(turned if two_sided and remaining % 2 else M, Y, gram=settle, precise=settle)
+        if settle and remaining:
+            Y = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
+        advance()
+    C = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
+    del Y
+    R = engine.apply(turned, C, unit=unit, gram=gram, precise=precise)
+    advance()
+    return Factors(C, R)
+
+
+def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int, precise: bool = False) -> T:
+    """The blocked QR of Algorithm 1, as Cholesky-QR: the Gram matrix of Y is factored, and Y rotated.
+
+    One pass leaves the error of the Gram matrix times |W|^2, for columns of length 1; where that is too much, a second
+    pass follows. What the first pass makes of a direction smaller
+    than the noise is noise, which the second one sees: its length is not 1 but next to nothing, and it comes out as
+    zero, like every column beyond the rank of Y. ``precise`` keeps the basis in float32.
+    """
+    gram = engine.gram(Y)
+    with one_blas_thread():
+        W = blocked_whitening(gram, block)
+    noise = 2e-5 / rows + 5e-10  # of the Gram matrix, as measured
+    if W is not None and rows > SHORT and noise * np.square(W * np.sqrt(np.diag(gram))[:, None]).sum() <= TOLERANCE:
+        return engine.rotate(Y, W, triangular=True, precise=precise)
+    with one_blas_thread():
+        first = whitening(gram, least=1e-9) if W is None else W
+    Q = engine.rotate(Y, first, precise=True)
+    again = engine.gram(Q)
+    near = W is not None and bool(np.abs(again - np.eye(len(again))).max() < NEAR)
+    with one_blas_thread():
+        # Near the identity its eigenvectors are noise: a triangular factor keeps every column where it is.
+        second = blocked_whitening(again, block) if near else None
+        if second is None:
+            second = whitening(again, least=1e-2)
+    return engine.rotate(Q, second, precise=precise)
+
+
+def basis_error(M: Operator, target: NDArray[np.floating]) -> float:
+    """``||M - C C^T M||_F`` from ``R = M^T C`` (rows not scaled): C is orthonormal, so Pythagoras gives it."""
+    total = float((M.to_scipy().astype(np.float64) ** 2).sum())
+    found = float((np.asarray(target, np.float64) ** 2).sum())
+    return float(np.sqrt(max(total - found, 0.0)))
+
+
+def theorem_bound(singular_values: NDArray[np.floating], columns: int) -> float:
+    """Theorem 1: the least over ``k + p = columns`` of ``sqrt(1 + k / (p - 1)) * sqrt(sum_{j > k} sigma_j^2)``.
+
+    It bounds the expected error for one product with a Gaussian sketch (q = 1).
+
+    Examples
+    --------
+    >>> theorem_bound(np.array([4.0, 2.0, 1.0, 1.0]), 4)  # k = 2, p = 2: sqrt(1 + 2 / 1) * sqrt(1 + 1)
+    2.449489742783178
+    """
+    tail = np.append(np.cumsum(np.asarray(singular_values, np.float64)[::-1] ** 2)[::-1], 0.0)
+    ranks = np.arange(2, columns - 1)
+    rest = tail[np.minimum(ranks, len(tail) - 1)]
+    return float(np.sqrt((1 + ranks / (columns - ranks - 1)) * rest).min())

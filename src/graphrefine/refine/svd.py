@@ -1,0 +1,195 @@
+"""Randomized decompositions of an operator, on the verbs of an engine: singular triplets and eigenpairs.
+
+Subspace iteration: a random sketch is multiplied by M and M^T in turn, orthonormalised after each product, until its
+span Q is that of the leading singular vectors (Halko, Martinsson and Tropp, SIAM Review 2011, Algorithms 4.4 and 5.1).
+What is left is k x k:
+
+* `randomized_svd`: ``M ~ Q (M^T Q)^T``, and the Gram matrix of ``R = M^T Q`` gives ``M ~ U S V^T``.
+* `randomized_eigh`: for a symmetric A the eigenpairs of ``Q^T A Q`` (Rayleigh-Ritz), signs included.
+
+All columns of the engine take part. The last of them are the least accurate: an engine with some more columns than
+are wanted (oversampling) gives better ones, and the rotations below take the leading ``columns``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.engine import Engine, T
+from graphrefine.kernels import PAD
+from graphrefine.linalg.small import Small, descending_eigh, eigh_by_size, one_blas_thread
+from graphrefine.refine.range_finder import orthonormal
+
+BLOCK = 16  # columns orthonormalised together: it groups the arithmetic and changes nothing
+SPARE = 10  # columns more than wanted, as in scikit-learn's randomized SVD
+NOISE = 1e-9  # of the largest squared singular value; float32 sums cannot tell what is smaller from zero
+
+
+class Multiply(Protocol[T]):
+    """A product with an operator or its transpose; see `Engine.apply`."""
+
+    def __call__(self, operator: Any, x: T, /, *, gram: bool, precise: bool) -> T:
+        """``operator @ x``."""
+
+
+@dataclass(frozen=True)
+class Decomposition(Generic[T]):
+    """``M ~ U S V^T`` with ``U = basis @ axes`` and ``V = target @ axes / S``."""
+
+    basis: T  # (rows, k): orthonormal
+    target: T  # (columns of M, k): M^T basis
+    axes: Small  # (k, k): orthogonal
+    values: Small  # (k,): S, largest first; what cannot be told from zero is zero
+
+    def left(self, *, power: float = 0.0, columns: int | None = None) -> Small:
+        """The rotation that takes ``basis`` to the first columns of ``U S^power``; those without a value are zero."""
+        return self.axes[:, :columns] * _powers(self.values[:columns], power)
+
+    def right(self, *, power: float = 0.0, columns: int | None = None) -> Small:
+        """The rotation that takes ``target`` to the first columns of ``V S^power``; those without a value are zero."""
+        return self.axes[:, :columns] * _powers(self.values[:columns], power - 1.0)
+
+
+@dataclass(frozen=True)
+class Eigenpairs(Generic[T]):
+    """``A ~ U diag(values) U^T`` with ``U = basis @ axes``."""
+
+    basis: T  # (n, k): orthonormal
+    axes: Small  # (k, k): orthogonal
+    values: Small  # (k,): signed, the largest in size first
+
+
+def oversampled(wanted: int, rows: int) -> int:
+    """Columns for an engine that is to find so many triplets: ten more, and those that kernels would pad with zeros.
+
+    Examples
+    --------
+    >>> oversampled(128, rows=10_000), oversampled(128, rows=130)
+    (160, 130)
+    """
+    return min(-(-(wanted + SPARE) // PAD) * PAD, rows)
+
+
+def randomized_svd(
+    engine: Engine[T],
+    M: Any,
+    *,
+    rows: int,
+    seed: int,
+    iterations: int = 5,
+    advance: Callable[[], None] = lambda: None,
+    multiply: Multiply[T] | None = None,
+) -> Decomposition[T]:
+    """The leading singular triplets of M, as many as the engine has columns.
+
+    Parameters
+    ----------
+    engine
+        Its matrices are as wide as triplets are wanted, or a little wider.
+    M
+        An operator of the engine's, with a transpose ``M.T``.
+    rows
+        Of M and of the tall matrices.
+    seed
+        Of the random sketch.
+    iterations
+        Rounds of M^T and M after the first product. Each shrinks what lies outside the wanted span by the square of
+        the ratio of its singular values to the wanted ones.
+    advance
+        Called after each of the ``2 iterations + 2`` products.
+    multiply
+        How a matrix is multiplied by M or ``M.T``, where `Engine.apply` does not know how.
+
+    Examples
+    --------
+    >>> from graphrefine.engine.local import LocalEngine
+    >>> from graphrefine.graph.graph import Graph
+    >>> from graphrefine.linalg.operators import adjacency
+    >>> star = Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4])
+    >>> found = randomized_svd(LocalEngine(star, columns=3), adjacency(star), rows=5, seed=0)
+    >>> found.values.round(5).tolist()
+    [2.0, 2.0, 0.0]
+    """
+    turned = M.T  # once: an engine keeps what it prepares for an operator
+    product: Multiply[T] = multiply or engine.apply
+    Q = _span(engine, (M, turned), product, rows=rows, seed=seed, iterations=iterations, advance=advance)[0]
+    R = product(turned, Q, gram=True, precise=True)
+    advance()
+    with one_blas_thread():
+        squares, axes = descending_eigh(engine.gram(R))
+    squares = np.where(squares > NOISE * squares[0], squares, 0.0)
+    return Decomposition(Q, R, axes, np.sqrt(squares))
+
+
+def randomized_eigh(
+    engine: Engine[T],
+    A: Any,
+    *,
+    rows: int,
+    seed: int,
+    iterations: int = 5,
+    advance: Callable[[], None] = lambda: None,
+) -> Eigenpairs[T]:
+    """The eigenpairs of a symmetric A with the largest eigenvalues in size, as many as the engine has columns.
+
+    See `randomized_svd` for the parameters; ``advance`` is called ``2 iterations + 3`` times.
+
+    Examples
+    --------
+    >>> from graphrefine.engine.local import LocalEngine
+    >>> from graphrefine.graph.graph import Graph
+    >>> from graphrefine.linalg.operators import adjacency
+    >>> star = Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4])
+    >>> found = randomized_eigh(LocalEngine(star, columns=3), adjacency(star), rows=5, seed=0)
+    >>> sorted(found.values.round(5).tolist())[::2]
+    [-2.0, 2.0]
+    """
+    Q, size = _span(engine, (A, A), engine.apply, rows=rows, seed=seed, iterations=iterations, advance=advance)
+    grams = []
+    for shift in (size, -size):  # (A + cI) Q and (A - cI) Q: their Gram matrices differ by 4c Q^T A Q
+        shifted = engine.apply(A, Q, plus=(shift, Q), gram=True, precise=True)
+        grams.append(engine.gram(shifted))
+        engine.release(shifted)
+        advance()
+    projected = (grams[0] - grams[1]) / (4 * size) if size else np.zeros_like(grams[0])
+    with one_blas_thread():
+        values, axes = eigh_by_size(projected)
+    return Eigenpairs(Q, axes, values)
+
+
+def _span(
+    engine: Engine[T],
+    both: tuple[Any, Any],
+    product: Multiply[T],
+    *,
+    rows: int,
+    seed: int,
+    iterations: int,
+    advance: Callable[[], None],
+) -> tuple[T, float]:
+    """An orthonormal basis of the leading left singular vectors, and a guess at the largest value.
+
+    ``both`` are the operator and its transpose.
+    """
+    Q, size = engine.random(seed=seed), 0.0
+    for step in range(2 * iterations + 1):
+        last = step == 2 * iterations
+        Y = product(both[step % 2], Q, gram=True, precise=last)
+        del Q  # its memory is wanted for the next
+        advance()
+        if last:
+            size = float(np.sqrt(np.diag(engine.gram(Y)).max()))
+        Q = orthonormal(engine, Y, rows=rows, block=BLOCK, precise=last)
+        del Y
+    return Q, size
+
+
+def _powers(values: Small, power: float) -> Small:
+    known = values > 0
+    powers: NDArray[np.float64] = np.where(known, np.where(known, values, 1.0) ** power, 0.0)
+    return powers

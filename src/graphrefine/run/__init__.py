@@ -1,0 +1,1 @@
+"""A run: settings, graph, memory plan, engine, method, learning, `Embedding`."""

@@ -1,0 +1,223 @@
+"""Node features as people have them, to a checked matrix whose rows stand in the order of a graph's nodes.
+
+Features come with names (a table file, a mapping, a pandas DataFrame with its index, an `Embedding`, a pair of names
+and a matrix) or without (an array, a sparse matrix). Without names, row i is node i, and that is taken only where the
+nodes are called 0 ... n-1: a graph's nodes are sorted by name, and nobody should have to guess the order of their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.node_names import from_text, is_range
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+
+WAY_OUT = "a table file, a mapping or a pair (names, matrix) says which row is whose"
+
+
+class Features(NamedTuple):
+    """Features beside the rows of a graph."""
+
+    matrix: Any  # (n, f): CSR, or an array; zero rows for nodes without
+    nodes: int  # of the graph that have a row
+    unknown: int  # rows whose names the graph does not have
+
+
+def read_features(features: Any, graph: Graph) -> Features:
+    """Features in any accepted form, checked, in the order of a graph's nodes.
+
+    Examples
+    --------
+    >>> from graphrefine.graph.graph import Graph
+    >>> pair = Graph.from_edges(["bob"], ["ada"])
+    >>> read_features({"bob": [1, 2], "ada": [3, 4], "eve": [5, 6]}, pair)
+    Features(matrix=array([[3, 4],
+           [1, 2]]), nodes=2, unknown=1)
+    """
+    names, matrix, source = _taken_apart(features)
+    matrix = _checked(matrix, names, source)
+    if names is None:
+        return _by_row(matrix, graph, source)
+    return _by_name(matrix, [str(name) for name in names], graph, source)
+
+
+def _taken_apart(features: Any) -> tuple[Any, Any, str]:
+    """Names (or None), matrix and where they came from."""
+    if isinstance(features, str | PathLike):
+        return (*_read(Path(features)), fspath(features))
+    if isinstance(features, Mapping):
+        if not features:
+            raise InputError("features: the mapping is empty; it must give rows of numbers by node name")
+        lengths = {name: np.size(row) for name, row in features.items()}
+        first = next(iter(lengths))
+        odd = next((name for name, length in lengths.items() if length != lengths[first]), None)
+        if odd is not None:
+            raise InputError(
+                f"features: node {odd!r} has {lengths[odd]} numbers, and {first!r} has {lengths[first]}; "
+                "every node must have as many"
+            )
+        return list(features), [np.ravel(row) for row in features.values()], "features"
+    if isinstance(features, tuple) and len(features) == 2:
+        return (*features, "features")
+    if hasattr(features, "names") and hasattr(features, "vectors"):
+        return features.names, features.vectors, "features"
+    if hasattr(features, "index") and hasattr(features, "columns"):  # pandas, which is not imported
+        return features.index, features.to_numpy(), "features"
+    return None, features, "features"
+
+
+def _read(path: Path) -> tuple[Any, Any]:
+    """Names (or None where a file has none) and matrix of a file."""
+    from graphrefine.embedding.embedding import load
+
+    kind = path.suffix.lower()
+    if kind == ".npz":
+        found = _read_sparse(path)
+        if found is not None:
+            return found
+    if kind == ".tsv":
+        return _read_tsv(path)
+    if kind == ".npy":
+        try:
+            return None, np.load(path, allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise FormatError(path, f"cannot be read as npy: {error}") from error
+    table = load(path)
+    return table.names, table.vectors
+
+
+def _read_sparse(path: Path) -> tuple[Any, Any] | None:
+    """A matrix as SciPy's save_npz writes it, with the nodes' names if there is an array ``names`` beside it."""
+    import scipy.sparse as sp
+
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if "format" not in archive.files:
+                return None
+            names = archive["names"] if "names" in archive.files else None
+        return names, sp.load_npz(path)
+    except Exception as error:  # headers are parsed as Python: there is no end to what damage can raise
+        raise FormatError(path, f"cannot be read as npz: {error}") from error
+
+
+def _read_tsv(path: Path) -> tuple[Any, Any]:
+    """A header, then in each line a name and as many numbers as the header has columns after the first."""
+    names, rows = [], []
+    try:
+        with path.open("rb") as file:
+            columns = len(file.readline().split(b"\t")) - 1
+            for line, text in enumerate(file, 2):
+                name, *fields = text.rstrip(b"\r\n").split(b"\t")
+                if len(fields) != columns:
+                    raise FormatError(path, f"{len(fields)} numbers, where the header has {columns}", line=line)
+                names.append(name)
+                try:
+                    rows.append(np.array(fields, np.float64))
+                except ValueError as error:
+                    raise FormatError(path, f"{error}; after the name there must be numbers", line=line) from None
+    except OSError as error:
+        raise FormatError(path, error.strerror or str(error)) from error
+    return from_text(names), np.array(rows).reshape(len(rows), columns)
+
+
+def _checked(matrix: Any, names: Any, source: str) -> Any:
+    """A matrix of finite numbers with two dimensions and a column at least."""
+    sparse = _is_sparse(matrix)
+    if not sparse:
+        try:
+            matrix = np.asarray(matrix)
+        except ValueError as error:
+            raise InputError(f"{source}: not a matrix: {error}") from None
+    if matrix.ndim != 2:
+        raise InputError(
+            f"{source}: must have a row for each node and a column for each feature, not the shape {matrix.shape}"
+            + ("; one feature is a column of shape (n, 1)" if matrix.ndim == 1 else "")
+        )
+    if not matrix.shape[1]:
+        raise InputError(f"{source}: has no columns; leave it out")
+    if matrix.dtype.kind not in "biuf":
+        try:
+            matrix = matrix.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{source}: must be real numbers, not {matrix.dtype}: {error}") from None
+    if matrix.dtype.kind == "f" and not np.isfinite(matrix.data if sparse else matrix).all():
+        _refuse_first(matrix, names, source)
+    return matrix.tocsr() if sparse else matrix
+
+
+def _is_sparse(matrix: Any) -> bool:
+    from scipy.sparse import issparse
+
+    return bool(issparse(matrix))
+
+
+def _refuse_first(matrix: Any, names: Any, source: str) -> None:
+    """Say where the first number is that is none."""
+    if _is_sparse(matrix):
+        stored = matrix.tocoo()
+        bad = np.flatnonzero(~np.isfinite(stored.data))
+        at = bad[np.lexsort((stored.col[bad], stored.row[bad]))[0]]
+        row, column, value = int(stored.row[at]), int(stored.col[at]), stored.data[at]
+    else:
+        row, column = (int(place[0]) for place in np.nonzero(~np.isfinite(matrix)))
+        value = matrix[row, column]
+    whose = "" if names is None else f" (node {list(names)[row]!r})"
+    raise InputError(
+        f"{source}: row {row}{whose}, column {column} is {value}; features must be finite: leave out the column, or "
+        "put a number in its place, such as the column's mean"
+    )
+
+
+def _by_row(matrix: Any, graph: Graph, source: str) -> Features:
+    nodes = matrix.shape[0]
+    if nodes != graph.nodes:
+        raise InputError(f"{source}: {nodes} rows, and {graph.source} has {graph.nodes} nodes; {WAY_OUT}")
+    if not is_range(graph.names):
+        first = graph.names.item(0)
+        raise InputError(
+            f"{source}: rows without names go with nodes called 0 to {nodes - 1}, and {graph.source} has names such as "
+            f"{first!r}; {WAY_OUT}"
+        )
+    return Features(matrix, nodes, 0)
+
+
+def _by_name(matrix: Any, names: list[str], graph: Graph, source: str) -> Features:
+    if len(names) != matrix.shape[0]:
+        raise InputError(f"{source}: {len(names)} names for {matrix.shape[0]} rows")
+    row_of = {name: row for row, name in enumerate(names)}
+    if len(row_of) < len(names):
+        twice = next(name for row, name in enumerate(names) if row_of[name] != row)
+        raise InputError(f"{source}: the node {twice!r} has several rows; give it one")
+    wanted = np.array([row_of.get(str(name), -1) for name in graph.names.tolist()], dtype=np.int64)
+    known = wanted >= 0
+    if not known.any():
+        raise InputError(
+            f"{source}: none of its {len(names)} nodes is in {graph.source}: it has names such as {names[0]!r}, the "
+            f"graph has names such as {str(graph.names.item(0))!r}; call them the same in both"
+            if names
+            else f"{source}: has no rows"
+        )
+    return Features(_spread(matrix, wanted), int(known.sum()), len(names) - int(known.sum()))
+
+
+def _spread(matrix: Any, wanted: NDArray[np.int64]) -> Any:
+    """The wanted rows of a matrix, zero where none is (-1); sparse as it was."""
+    places = np.flatnonzero(wanted >= 0)
+    if _is_sparse(matrix):
+        import scipy.sparse as sp
+
+        ones = np.ones(len(places), np.int8)
+        chosen: Any = sp.csr_array((ones, (places, wanted[places])), shape=(len(wanted), matrix.shape[0]))
+        return chosen @ matrix
+    full = np.zeros((len(wanted), matrix.shape[1]), matrix.dtype)
+    full[places] = matrix[wanted[places]]
+    return full

@@ -1,0 +1,251 @@
+"""Embedding with tall matrices on disk: the work folder, and the engine that works in it.
+
+The work folder holds what is needed to go on after an interruption, and what says of which run it is. It belongs to one
+run at a time, and is gone when that is done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.block_compute import Pattern, Workshop
+from graphrefine.engine.blocks import BlockEngine
+from graphrefine.engine.dask import Cluster, cluster_engine
+from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
+from graphrefine.engine.pipeline import Pipeline
+from graphrefine.errors import InputError, OutputError
+from graphrefine.graph.node_ids import identities
+from graphrefine.graph.stored import StoredGraph, open_stored, store
+from graphrefine.graph.stored_rows import StoredPattern
+from graphrefine.kernels import kernels
+from graphrefine.run.memory_plan import Plan, megabytes
+from graphrefine.system.memory import gigabytes
+from graphrefine.system.storage import open_storage
+from graphrefine.system.version import __version__
+from graphrefine.system.work_folder import WorkFolder
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+    from graphrefine.progress import Stages, Watcher
+    from graphrefine.refine.refine import Settings
+
+RUN = "run"  # the state that says what the work is of
+STAMP, INPUT = "input", "input.grf"  # a graph file that had to be ingested: of what it was made, and what it became
+GRAPH = "graph.grf"  # a graph from elsewhere, for the workers of a cluster
+
+
+@dataclass
+class OnDisk:
+    """Where engines are made whose tall matrices are files in a folder; a `graphrefine.methods.contract.Place`."""
+
+    folder: Path
+    panel: int
+    threads: int
+    engines: int = 0
+    blocks: int = 0  # of the engine made last
+
+    def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
+        """An engine for tall matrices of this width on the nodes of a graph."""
+        bounds = cut_rows(graph.indptr, columns=columns)
+        layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
+        storage, using = open_storage(self.folder / f"engine-{self.engines}"), kernels()
+        self.engines, self.blocks = self.engines + 1, layout.blocks
+        shop = Workshop(
+            storage, layout, patterns(graph), using=using, threads=self.threads, identities=row_identities(graph)
+        )
+        return BlockEngine(storage, layout, Pipeline(shop), using=using, bfloat16=bfloat16)
+
+
+@dataclass
+class OnCluster:
+    """The same, the work done by a Dask cluster whose workers share the folder and the graph."""
+
+    folder: Path
+    client: Any
+    worker_memory: int | None
+    executor: Cluster | None = None
+    blocks: int = 0
+
+    def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
+        """An engine for tall matrices of this width on the nodes of a graph."""
+        assert isinstance(graph, StoredGraph)
+        root = str(self.folder / "engine-0")
+        engine = cluster_engine(
+            self.client, graph, root, columns=columns, bfloat16=bfloat16, worker_memory=self.worker_memory
+        )
+        self.executor, self.blocks = engine.executor, engine.layout.blocks  # type: ignore[assignment]
+        return engine
+
+    def workers(self) -> list[dict[str, Any]]:
+        """What each worker has done."""
+        return [] if self.executor is None else self.executor.workers_report()
+
+
+def patterns(graph: Graph) -> dict[str, Pattern]:
+    """The rows of a graph and of its reversed arcs: in memory, or read from disk as they are needed."""
+    if isinstance(graph, StoredGraph):
+        storage = open_storage(graph.path)
+        both = [StoredPattern(storage, weighted=graph.weighted, reverse=turned) for turned in (False, graph.directed)]
+        return {"rows": both[0], "arrivals": both[1]}
+    return {"rows": graph, "arrivals": graph.transposed()}
+
+
+def row_identities(graph: Graph) -> NDArray[np.int32] | None:
+    """See `naming.identities`."""
+    return None if isinstance(graph, StoredGraph) and graph.has_row_names else identities(graph.names)
+
+
+def stored_in(folder: Path, graph: Graph, *, threads: int) -> StoredGraph:
+    """A graph on disk: itself, or put into the folder where it is in memory."""
+    if isinstance(graph, StoredGraph):
+        return graph
+    if not (folder / GRAPH).exists():
+        store(graph, folder / GRAPH, threads=threads)
+    return open_stored(folder / GRAPH)
+
+
+def work_folder(output: str | PathLike[str]) -> Path:
+    """Where the work for an output is done, if not said otherwise: beside it.
+
+    Examples
+    --------
+    >>> work_folder("out/vectors.npy").name
+    'vectors.npy.work'
+    """
+    path = Path(output)
+    return path.with_name(f"{path.name}.work")
+
+
+@contextmanager
+def working(
+    graph: Graph, chosen: Settings, plan: Plan, *, work: WorkFolder, method: str, stages: Stages
+) -> Iterator[bool]:
+    """A folder, locked, made ready for the work of embedding a graph; and whether work of an earlier run is taken up.
+
+    The folder goes away if all goes well, and stays for the next run if not.
+    """
+    mark = {
+        "graph": fingerprint(graph),
+        "method": method,
+        "settings": _plain(asdict(chosen)),
+        "version": __version__,
+        "kernels": kernels().simd,
+    }
+    found = work.state(RUN)
+    if found is None:
+        work.clear(keep=(INPUT, f"{STAMP}.json"))
+        check_room(work.path, plan.disk)
+        work.save(RUN, {**mark, "plan": asdict(plan)})
+    else:
+        _check_same(work.path, found, mark)
+    if isinstance(graph, StoredGraph):
+        verify(graph, stages)
+    yield found is not None
+    work.finish()
+
+
+def ingested_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
+    """A graph file that is too large to be read into memory, as a graph on disk in the work folder."""
+    from graphrefine.ingestion.ingest import ingest_files
+    from graphrefine.readers.options import Options
+
+    about, options = Path(path).stat(), dict(reading)
+    nodes, format = options.pop("nodes"), options.pop("format")
+    said = {name: str(value) for name, value in reading.items() if name != "threads"}
+    stamp = {"path": str(Path(path).absolute()), "size": about.st_size, "changed": about.st_mtime_ns, "reading": said}
+    found, place = work.state(STAMP), work.path / INPUT
+    if found is not None and found != stamp:
+        raise OutputError(
+            f"{work.path}: holds the unfinished work of another run: the graph file, or how it is read, has changed; "
+            "delete it to start anew, or choose another place with --work"
+        )
+    work.save(STAMP, stamp)
+    if not place.exists():
+        ingest_files(path, place, Options(**options), memory=budget, nodes=nodes, format=format, watcher=watcher)
+    return open_stored(place)
+
+
+def resumed_plan(folder: Path, plan: Plan) -> Plan:
+    """The plan of the work that waits in a folder, if some does and the budget has room for it; else the plan given."""
+    try:
+        begun = json.loads((folder / f"{RUN}.json").read_bytes())["plan"]
+        waiting = replace(plan, **{name: begun[name] for name in ("mode", "predicted", "disk", "panel", "panels")})
+    except (OSError, ValueError, KeyError, TypeError):
+        return plan
+    if waiting.predicted > plan.budget:
+        raise InputError(
+            f"memory={megabytes(plan.budget)}: {folder} holds unfinished work that needs "
+            f"{megabytes(waiting.predicted)}; give that much to go on with it, or delete it to start anew"
+        )
+    return waiting
+
+
+def verify(graph: StoredGraph, stages: Stages) -> None:
+    """Hold every block of a graph on disk to its checksum."""
+    sides = [graph, graph.transposed()] if graph.directed else [graph]
+    with stages.stage("check", steps=sum(len(side.blocks) - 1 for side in sides if isinstance(side, StoredGraph))):
+        for side in sides:
+            assert isinstance(side, StoredGraph)
+            for block in range(len(side.blocks) - 1):
+                side.verify_block(block)
+                stages.advance()
+
+
+def fingerprint(graph: Graph) -> str:
+    """What tells one graph from another."""
+    if isinstance(graph, StoredGraph):
+        return graph.fingerprint
+    made = hashlib.blake2b(digest_size=16)
+    for array in (graph.indptr, graph.indices, graph.weights):
+        made.update(b"-" if array is None else np.ascontiguousarray(array).view(np.uint8).data)
+    names = graph.names
+    text = "\n".join(names.tolist()).encode("utf-8", "surrogateescape") if names.dtype == object else names.tobytes()
+    made.update(text)
+    return made.hexdigest()
+
+
+def check_room(folder: Path, needed: int) -> None:
+    """Raise OutputError unless the disk has so many bytes."""
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise OutputError(
+            f"{folder}: needs about {gigabytes(needed)} of disk, and {gigabytes(free)} are free there; free some, or "
+            "choose another place with --work"
+        )
+
+
+def _check_same(folder: Path, found: Any, mark: dict[str, Any]) -> None:
+    if not isinstance(found, dict):
+        raise OutputError(f"{folder}: holds no work that can be read; delete it to start anew")
+    told = {"graph": "the graph has changed", "version": "another version of graphrefine made it"}
+    told["kernels"] = "another kind of processor, or of kernels, made it"
+    for name, value in mark.items():
+        if found.get(name) != value:
+            why = told.get(name, f"it was not made with {_differing(found, mark, name)}")
+            raise OutputError(
+                f"{folder}: holds the unfinished work of another run: {why}; delete it to start anew, or choose "
+                "another place with --work"
+            )
+
+
+def _differing(found: dict[str, Any], mark: dict[str, Any], name: str) -> str:
+    theirs, ours = found.get(name), mark[name]
+    if not isinstance(theirs, dict):
+        return f"{name}={ours!r}"
+    return ", ".join(f"{key}={value!r}" for key, value in ours.items() if theirs.get(key) != value)
+
+
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+    """As JSON gives it back."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}

@@ -1,0 +1,231 @@
+"""Neighbours by name: from names, labels and graphs to rows, and from rows back to names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.search.searcher import Found, Search
+from graphrefine.vectors.lookup import is_name
+from graphrefine.vectors.source_target import Side
+
+if TYPE_CHECKING:
+    from graphrefine.embedding.embedding import Embedding
+    from graphrefine.graph.graph import Graph
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class Neighbor(NamedTuple):
+    """A node near another, and how near."""
+
+    node: int | str
+    score: float
+
+
+def neighbors(
+    embedding: Embedding,
+    nodes: Any = None,
+    k: int = 10,
+    *,
+    vectors: ArrayLike | None = None,
+    score: Literal["cosine", "dot", "link"] = "cosine",
+    index: bool | None = None,
+    among: Any = None,
+    labels: Any = None,
+    label: str | None = None,
+    unlinked: Any = None,
+    side: Side | None = None,
+    threads: int | None = None,
+) -> Any:
+    """The k nodes nearest to a node, the nearest first, itself left out.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        Whose nodes; as a method of it, ``embedding.neighbors(nodes, ...)``.
+    nodes : name, or sequence of names
+        Whose neighbours; or give ``vectors``.
+    k : int
+        How many; fewer where there are no more.
+    vectors : array of shape (dim,) or (q, dim)
+        Find the nodes near these instead.
+    score : "cosine", "dot" or "link"
+        What is near; "link" is what `score` gives. A node with a zero vector has no neighbours by the cosine.
+    index : bool
+        Whether to search by an index rather than exactly (extra ``ann``): made if there is none, kept beside the
+        file that the embedding was loaded from. If not given: beyond a million nodes.
+    among : names
+        Find only these nodes.
+    labels, label
+        Find only nodes that have that label; ``labels`` is what `graphrefine evaluate labels` takes.
+    unlinked : Graph, or what `graphrefine.read` takes
+        Leave out the neighbours that a node has in this graph: near, but not linked yet.
+    side : "source" or "target"
+        Where a name stands on both sides of a bipartite graph. Its neighbours by the cosine are of the same side,
+        by "link" of the other.
+    threads : int
+        One for each core if not given; the answer does not depend on it.
+
+    Returns
+    -------
+    list of Neighbor(node, score)
+        Or, for several nodes or vectors, a list of such lists.
+
+    Examples
+    --------
+    >>> from graphrefine import Embedding
+    >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]])
+    >>> [(near.node, round(near.score, 1)) for near in people.neighbors("bob")]
+    [('cy', 0.8), ('ada', 0.6)]
+    >>> people.neighbors(vectors=[0, 2], k=1)
+    [Neighbor(node='cy', score=1.0)]
+    """
+    search = Search(embedding, score, index=index, threads=threads)
+    single = is_name(nodes) if vectors is None else np.ndim(np.asarray(vectors)) == 1
+    found = ask(
+        search,
+        [nodes] if is_name(nodes) else nodes,
+        vectors=None if vectors is None else np.atleast_2d(np.asarray(vectors)),
+        k=k,
+        among=among,
+        labels=labels,
+        label=label,
+        unlinked=unlinked,
+        side=side,
+    )
+    return found[0] if single else found
+
+
+def ask(
+    search: Search,
+    nodes: Any,
+    *,
+    vectors: ArrayLike | None = None,
+    k: int = 10,
+    among: Any = None,
+    labels: Any = None,
+    label: str | None = None,
+    unlinked: Any = None,
+    side: Side | None = None,
+) -> list[list[Neighbor]]:
+    """The neighbours of several nodes, or vectors, by a `Search` that is there already; see `neighbors`."""
+    embedding = search.embedding
+    if (nodes is None) == (vectors is None):
+        raise InputError("give either nodes or vectors to find the neighbours of")
+    allowed = allowed_rows(embedding, among=among, labels=labels, label=label)
+    if nodes is None:
+        if unlinked is not None:
+            raise InputError("unlinked: a vector has no edges; give nodes, or leave it out")
+        return named(embedding, search.nearest(vectors=vectors, k=k, among=allowed))
+    rows = rows_of(embedding, nodes, side)
+    without = None if unlinked is None else linked_rows(embedding, rows, as_graph(embedding, unlinked))
+    return named(embedding, search.nearest(rows=rows, k=k, among=allowed, without=without))
+
+
+def named(embedding: Embedding, found: Found) -> list[list[Neighbor]]:
+    """Rows that were found, by their names."""
+    return [
+        [
+            Neighbor(name, score)
+            for name, score in zip(embedding.names[rows[rows >= 0]].tolist(), scores[rows >= 0].tolist(), strict=True)
+        ]
+        for rows, scores in zip(found.rows, found.scores, strict=True)
+    ]
+
+
+def rows_of(embedding: Embedding, nodes: Iterable[object], side: Side | None = None) -> Rows:
+    """The rows of nodes among all of the embedding's; of a bipartite graph on one side where that is said."""
+    first = embedding.sides.first(side) if side is not None and embedding.sides.kind == "rows" else 0
+    return embedding.lookup.rows(nodes, side) + first
+
+
+def allowed_rows(
+    embedding: Embedding, *, among: Any = None, labels: Any = None, label: str | None = None
+) -> Mask | None:
+    """The rows that may be found: those of the names in `among`, with that label; None if all."""
+    if (labels is None) != (label is None):
+        raise InputError("labels and label belong together: which node has which label, and the one that is wanted")
+    allowed = None
+    if labels is not None and label is not None:
+        allowed = labelled_rows(embedding, labels, label)
+    if among is not None:
+        if is_name(among):
+            raise InputError(f"among={among!r}: several names are expected")
+        chosen = np.zeros(len(embedding), bool)
+        chosen[embedding.lookup.rows(among)] = True
+        allowed = chosen if allowed is None else allowed & chosen
+    return allowed
+
+
+def labelled_rows(embedding: Embedding, labels: Any, label: str) -> Mask:
+    """The rows of the nodes that have a label."""
+    from graphrefine.readers.labels import align, as_labels
+
+    known = as_labels(labels)
+    if str(label) not in known.classes:
+        some = ", ".join(known.classes[:8]) + (", ..." if len(known.classes) > 8 else "")
+        raise InputError(f"label={label!r}: no node of {known.source} has it; the labels are {some}")
+    beside_rows = align(known, embedding.names, unlabelled="drop")
+    having = beside_rows.indicator[:, [known.classes.index(str(label))]].nonzero()[0]
+    mask = np.zeros(len(embedding), bool)
+    mask[beside_rows.order[having]] = True
+    return mask
+
+
+def as_graph(embedding: Embedding, graph: Any) -> Graph:
+    """A graph; if it is yet to be read, directed or bipartite as that of the embedding was."""
+    from graphrefine.graph.graph import Graph
+    from graphrefine.readers.read import read
+
+    if isinstance(graph, Graph):
+        return graph
+    kinds = {"directed": embedding.recipe.get("directed"), "bipartite": embedding.sides.kind == "rows"}
+    how: dict[str, Any] = {name: True for name, wanted in kinds.items() if wanted}
+    return read(graph, **how)
+
+
+def linked_rows(embedding: Embedding, rows: Rows, graph: Graph) -> list[Rows]:
+    """For each row of the embedding, the rows of its neighbours in a graph, found by their names.
+
+    Examples
+    --------
+    >>> from graphrefine import Embedding, read
+    >>> people = Embedding(["ada", "bob", "cy"], [[1], [2], [3]])
+    >>> [each.tolist() for each in linked_rows(people, np.array([0, 2]), read([("bob", "ada"), ("dan", "cy")]))]
+    [[1], []]
+    """
+    place, back = places(embedding, graph)
+    both = [graph] if graph.sources is None else [graph, graph.transposed()]  # an item's edges arrive at it
+    lists = []
+    for at in place[rows]:
+        near = [each.indices[each.indptr[at] : each.indptr[at + 1]] for each in both] if at >= 0 else [back[:0]]
+        found = back[np.concatenate(near).astype(np.int64)]
+        lists.append(found[found >= 0])
+    return lists
+
+
+def places(embedding: Embedding, graph: Graph) -> tuple[Rows, Rows]:
+    """For each row of the embedding its node in a graph, and the other way round; -1 where there is none.
+
+    InputError if they have no name in common.
+    """
+    from graphrefine.vectors.lookup import Lookup
+    from graphrefine.vectors.source_target import ONE, Sides
+
+    other = Lookup(graph.names, ONE if graph.sources is None else Sides("rows", graph.sources))
+    here, there = embedding.lookup.shared(other)
+    if not len(here) and len(embedding) and len(graph.names):
+        mine, theirs = (", ".join(map(repr, names[:3].tolist())) for names in (embedding.names, graph.names))
+        raise InputError(
+            f"{graph.source}: none of its {len(graph.names)} nodes is in the embedding, whose names begin with {mine}; "
+            f"the graph's begin with {theirs}: is it another graph?"
+        )
+    place, back = np.full(len(embedding), -1, np.int64), np.full(len(graph.names), -1, np.int64)
+    place[here], back[there] = there, here
+    return place, back

@@ -1,0 +1,152 @@
+"""usearch's graph of near neighbours for one set of answers: made, kept, and asked for candidates.
+
+A score ``query . (s_v y_v) + t_v`` is an inner product of longer vectors, all of one length M,
+
+``(query, 1, 0) . (s_v y_v, t_v, sqrt(M^2 - |s_v y_v|^2 - t_v^2))``,
+
+and among vectors of one length the largest inner product is the smallest distance, which is what such a graph is good
+at. It keeps numbers of 16 bits: half precision, as bfloat16 cannot tell a cosine of 0.996 from one of 0.999.
+
+Nodes with the same vector are one in the graph: twenty leaves of a hub would be linked to nothing but each other, and
+never be left, or found. On web-google a third of the nodes have another's vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.progress import Stages
+from graphrefine.search.scores import Terms
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+ADDED = 1 << 14  # rows added at a time
+SPARE = 4  # candidates for each that is wanted: 16 bits put nearly equal ones in another order
+
+
+@dataclass
+class Part:
+    """The graph of a set of answers; key g in it stands for the rows ``members[starts[g] : starts[g + 1]]``."""
+
+    graph: Any  # None where there is nothing to be found
+    members: Rows
+    starts: Rows  # (groups + 1,)
+
+    def candidates(self, queries: Floats, count: int, *, width: int, threads: int) -> list[Rows]:
+        """Rows that may be the nearest of each query, ascending; of equal vectors at most `count`, the first ones."""
+        if self.graph is None or not len(queries):
+            return [self.members[:0]] * len(queries)
+        wanted = min(SPARE * count, len(self.graph))
+        self.graph.expansion_search = max(width, wanted)
+        found = self.graph.search(_longer_queries(queries, self.graph.ndim), wanted, threads=threads)
+        keys = np.atleast_2d(found.keys).astype(np.int64)
+        counts = getattr(found, "counts", None)  # one question has no counts: all that was found
+        return [self._rows(each if counts is None else each[: counts[at]], count) for at, each in enumerate(keys)]
+
+    def _rows(self, groups: Rows, most: int) -> Rows:
+        starts = self.starts[groups]
+        sizes = np.minimum(self.starts[groups + 1] - starts, most)
+        ends = np.cumsum(sizes)
+        if len(ends) and ends[-1] == len(sizes):  # no two with the same vector, as mostly
+            return np.sort(self.members[starts])
+        places = np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)
+        return np.sort(self.members[places])
+
+    def save(self, folder: Path, name: str) -> None:
+        """Write its files."""
+        if self.graph is not None:
+            self.graph.save(str(folder / f"{name}.usearch"))
+        np.save(folder / f"{name}.members.npy", self.members)
+        np.save(folder / f"{name}.starts.npy", self.starts)
+
+    @classmethod
+    def open(cls, folder: Path, name: str) -> Part:
+        """Map its files."""
+        from usearch.index import Index as Graph
+
+        files = (folder / f"{name}.{of}.npy" for of in ("members", "starts"))
+        members, starts = (np.asarray(np.load(file, mmap_mode="r")) for file in files)  # plain arrays: quicker to ask
+        graph = Graph.restore(folder / f"{name}.usearch", view=True) if len(members) else None
+        if (0 if graph is None else len(graph)) != len(starts) - 1:
+            raise ValueError(f"{name}.usearch does not have the groups of {name}.starts.npy")
+        return cls(graph, members, starts)
+
+
+def steps(answers: Terms) -> int:
+    """How many steps it takes to make the graph, at most."""
+    return -(-len(answers.vectors) // ADDED)
+
+
+def make(answers: Terms, stages: Stages, *, threads: int) -> Part:
+    """The graph of these answers; those that are never found (``added`` is -inf) are not in it."""
+    from usearch.index import Index as Graph
+
+    members, starts = _groups(answers)
+    if not len(members):
+        return Part(None, members, starts)
+    columns = answers.vectors.shape[1]
+    plain = answers.scale is not None and (answers.added is None or not answers.added[members].any())
+    length = 1.0 if plain else _longest(answers)
+    graph = Graph(ndim=columns if plain else columns + 2, metric="ip", dtype="f16", connectivity=16, expansion_add=128)
+    first = members[starts[:-1]]  # a row for each group
+    for lo in range(0, len(first), ADDED):
+        some = answers.part(first[lo : lo + ADDED])
+        vectors = some.vectors if some.scale is None else some.vectors * some.scale[:, None]
+        keys = np.arange(lo, lo + len(vectors))
+        graph.add(keys, vectors if plain else _longer(vectors, some.added, length), threads=threads)
+        stages.advance()
+    return Part(graph, members, starts)
+
+
+def _groups(answers: Terms) -> tuple[Rows, Rows]:
+    """Rows, those with the same vector beside each other, ascending; and where each such group begins."""
+    hashes = np.empty(len(answers.vectors), np.uint64)
+    numbers = np.random.default_rng(0).integers(0, 2**64, answers.vectors.shape[1] + 1, np.uint64) | np.uint64(1)
+    for lo in range(0, len(hashes), ADDED):
+        some = answers.part(slice(lo, lo + ADDED))
+        bits = (some.vectors + np.float32(0)).view(np.uint32)  # -0.0 is 0.0
+        found = bits.astype(np.uint64) @ numbers[:-1]
+        if some.added is not None:
+            found += some.added.view(np.uint32) * numbers[-1]
+        hashes[lo : lo + ADDED] = found
+    rows = np.arange(len(hashes)) if answers.added is None else np.flatnonzero(~np.isneginf(answers.added))
+    members = rows[np.argsort(hashes[rows], kind="stable")]
+    changes = np.flatnonzero(np.diff(hashes[members])) + 1
+    return members, np.concatenate([[0], changes, [len(members)]]).astype(np.int64) if len(members) else np.zeros(
+        1, np.int64
+    )
+
+
+def _longest(answers: Terms) -> float:
+    squares = 0.0
+    for lo in range(0, len(answers.vectors), ADDED):
+        some = answers.part(slice(lo, lo + ADDED))
+        own = np.einsum("ij,ij->i", some.vectors, some.vectors, dtype=np.float64)
+        own *= 1 if some.scale is None else some.scale.astype(np.float64) ** 2
+        own += 0 if some.added is None else np.where(np.isfinite(some.added), some.added.astype(np.float64), 0) ** 2
+        squares = max(squares, own.max(initial=0))
+    return float(np.sqrt(squares))
+
+
+def _longer(vectors: Floats, added: Floats | None, length: float) -> Floats:
+    """Vectors with two columns more, all of one length, which is made 1."""
+    extra = np.zeros(len(vectors), np.float32) if added is None else added
+    rest = length**2 - np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64) - extra.astype(np.float64) ** 2
+    columns = (vectors, extra[:, None], np.sqrt(np.maximum(rest, 0))[:, None])
+    longer: Floats = (np.hstack(columns) / (length or 1)).astype(np.float32)
+    return longer
+
+
+def _longer_queries(queries: Floats, ndim: int) -> Floats:
+    if queries.shape[1] == ndim:
+        return np.ascontiguousarray(queries)
+    ones, zeros = np.ones((len(queries), 1), np.float32), np.zeros((len(queries), 1), np.float32)
+    longer = np.hstack([queries, ones, zeros]).astype(np.float64)
+    unit: Floats = (longer / np.sqrt(np.einsum("ij,ij->i", longer, longer))[:, None]).astype(np.float32)
+    return unit

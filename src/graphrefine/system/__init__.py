@@ -1,0 +1,1 @@
+"""The machine: files, work folders, storage, memory; the version of the package."""

@@ -1,0 +1,95 @@
+"""What is kept beside an embedding, such as an index of its vectors, and whether it still belongs to them.
+
+A companion is a folder: ``friends.index`` beside ``friends``, ``friends.parquet.map`` beside ``friends.parquet``. Its
+``meta.json`` holds a stamp of the vectors that it was made from. A companion of other vectors is never used.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import OutputError
+
+META = "meta.json"
+_BLOCK = 1 << 16  # rows summed up at a time
+
+Stamp = dict[str, Any]  # nodes, dim, crc32; size and mtime_ns of the file where there is one
+
+
+class Stored(Protocol):
+    """Vectors, and the file that they came from."""
+
+    vectors: NDArray[np.float32]
+    path: Path | None
+    seen: Stamp | None  # the file when it was opened
+
+
+def seen(path: Path) -> Stamp | None:
+    """Size and time of the file that holds the vectors of an embedding; None if there is none."""
+    try:
+        found = (path / "vectors.npy" if path.is_dir() else path).stat()
+    except OSError:
+        return None
+    return {"size": found.st_size, "mtime_ns": found.st_mtime_ns}
+
+
+def companion(path: Path, kind: str) -> Path:
+    """Where a companion stands.
+
+    Examples
+    --------
+    >>> companion(Path("data/friends.parquet"), "index").as_posix()
+    'data/friends.parquet.index'
+    """
+    return path.with_name(f"{path.name}.{kind}")
+
+
+def stamp(embedding: Stored) -> Stamp:
+    """What tells these vectors from all others.
+
+    Examples
+    --------
+    >>> from graphrefine.embedding.embedding import Embedding
+    >>> one, same, other = (stamp(Embedding(None, [[number]])) for number in (1, 1, 2))
+    >>> one["nodes"], one == same, one == other
+    (1, True, False)
+    """
+    nodes, dim = embedding.vectors.shape
+    return {"nodes": nodes, "dim": dim, "crc32": _crc32(embedding.vectors), **(embedding.seen or {})}
+
+
+def is_current(of: Any, embedding: Stored) -> bool:
+    """Whether a stamp is of these vectors: at once if their file is the same as then, else by reading them all."""
+    if not isinstance(of, dict) or (of.get("nodes"), of.get("dim")) != embedding.vectors.shape:
+        return False
+    if embedding.seen is not None and all(of.get(key) == value for key, value in embedding.seen.items()):
+        return True
+    return bool(of.get("crc32") == _crc32(embedding.vectors))
+
+
+def read_meta(folder: Path, mark: str) -> dict[str, Any] | None:
+    """The ``meta.json`` of a companion whose format is `mark`; None if there is no such, or it is damaged."""
+    try:
+        meta = json.loads((folder / META).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return meta if isinstance(meta, dict) and meta.get("format") == mark else None
+
+
+def check_ours(folder: Path, mark: str) -> None:
+    """Raise OutputError unless a folder is empty or a companion of this kind: anything else would be lost."""
+    if any(folder.iterdir()) and read_meta(folder, mark) is None:
+        raise OutputError(f"{folder}: is a folder but no {mark}, and would be lost; move it away")
+
+
+def _crc32(vectors: NDArray[np.float32]) -> int:
+    found = 0
+    for lo in range(0, len(vectors), _BLOCK):
+        found = zlib.crc32(np.ascontiguousarray(vectors[lo : lo + _BLOCK]).data, found)
+    return found

@@ -1,0 +1,134 @@
+"""From names of nodes to rows, one or many, with an error that says what may have been meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.graph.node_names import Names
+from graphrefine.vectors.source_target import ONE, SIDES, Side, Sides
+
+Name = int | str | np.integer[Any]
+Rows = NDArray[np.int64]
+
+_MANY = 100_000  # names beyond which looking for near matches would take too long
+
+
+class Lookup:
+    """The rows of an array of names: of all of them, or within a side where there are two sets of nodes.
+
+    Examples
+    --------
+    >>> lookup = Lookup(np.array([10, 20]))
+    >>> lookup.find(20), lookup.find(30), lookup.rows([20, 10]).tolist()
+    (1, None, [1, 0])
+    >>> users_and_items = Lookup(np.array([1, 2, 2, 3]), Sides("rows", 2))
+    >>> users_and_items.row(3), users_and_items.row(2, "source"), users_and_items.row(2, "target")
+    (3, 1, 0)
+    >>> users_and_items.row(2)
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: 2 stands on both sides; say which: index(2, side="source") or side="target"
+    """
+
+    def __init__(self, names: Names, sides: Sides = ONE) -> None:
+        self.names, self.sides = names, sides
+
+    @cached_property
+    def _by_side(self) -> dict[Side, dict[int | str, int]]:
+        """The row of each name within each side; one table where both sides are the same."""
+        sides = SIDES if self.sides.kind == "rows" else SIDES[:1]
+        return {side: _rows_by_name(self.sides.names(self.names, side)) for side in sides}
+
+    def on_sides(self, name: object) -> dict[Side, int]:
+        """The row of a name within each side on which it stands."""
+        if isinstance(name, np.integer | np.str_):
+            name = name.item()
+        if isinstance(name, bool) or not isinstance(name, int | str):
+            return {}
+        return {side: rows[name] for side, rows in self._by_side.items() if name in rows}
+
+    def find(self, name: object, side: Side | None = None) -> int | None:
+        """The row of a node among all, or within a side; None if there is none."""
+        if side is not None and side not in SIDES:
+            raise InputError(f"side={side!r} is not known; it is 'source' or 'target'")
+        found = self.on_sides(name)
+        if side is not None:
+            return found.get(side if side in self._by_side else "source")
+        if len(found) > 1:
+            raise InputError(
+                f'{shown(name)} stands on both sides; say which: index({shown(name)}, side="source") or side="target"'
+            )
+        return next((row + self.sides.first(at) for at, row in found.items()), None)
+
+    def row(self, name: object, side: Side | None = None) -> int:
+        """The row of a node among all, or within a side."""
+        row = self.find(name, side)
+        if row is None:
+            where = f" on the {side} side" if side and self.sides.kind == "rows" else ""
+            raise InputError(f"no node is called {shown(name)}{where}{self.hint(name, side)}")
+        return row
+
+    def rows(self, names: Iterable[object], side: Side | None = None) -> Rows:
+        """The rows of several nodes."""
+        return np.fromiter((self.row(name, side) for name in names), np.int64)
+
+    def check_distinct(self) -> None:
+        """Raise InputError if two rows, of one side, have one name."""
+        self.on_sides("")
+
+    def hint(self, name: object, side: Side | None = None) -> str:
+        """What may have been meant."""
+        names = self.names if side is None else self.sides.names(self.names, side)
+        if len(names) == 0:
+            return "; there is no node there" if len(self.names) else "; the embedding is empty"
+        wanted, kind = (str, "strings") if names.dtype == object else (int, "integers")
+        if not isinstance(name, wanted | np.generic):
+            return f"; the names are {kind}, such as {shown(names[0])}"
+        near = difflib.get_close_matches(str(name), map(str, names)) if len(names) <= _MANY else []
+        return f"; near it: {', '.join(dict.fromkeys(near))}" if near else f"; the first is {shown(names[0])}"
+
+    def shared(self, other: Lookup) -> tuple[Rows, Rows]:
+        """The rows here, and there, of the names that both have.
+
+        Examples
+        --------
+        >>> here, there = Lookup(np.array([1, 2, 3])).shared(Lookup(np.array([3, 1])))
+        >>> here.tolist(), there.tolist()
+        ([0, 2], [1, 0])
+        """
+        both_one = "rows" not in (self.sides.kind, other.sides.kind)
+        if both_one and self.names.dtype == other.names.dtype == np.int64:  # the same, in no time
+            _, here, there = np.intersect1d(self.names, other.names, return_indices=True)
+            return here.astype(np.int64), there.astype(np.int64)
+        pairs = [
+            (row + self.sides.first(side), place + other.sides.first(side))
+            for side, rows in self._by_side.items()
+            for name, row in rows.items()
+            if (place := other.on_sides(name).get(side)) is not None
+        ]
+        both = np.array(pairs, np.int64).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
+
+
+def is_name(value: object) -> bool:
+    """Whether this is a name, rather than several."""
+    return isinstance(value, int | str | np.integer)
+
+
+def shown(name: object) -> str:
+    """A name for people: 7, not np.int64(7)."""
+    return repr(name.item() if isinstance(name, np.generic) else name)
+
+
+def _rows_by_name(names: Names) -> dict[int | str, int]:
+    rows = dict(zip(names.tolist(), range(len(names)), strict=True))
+    if len(rows) < len(names):
+        twice = next(name for row, name in enumerate(names.tolist()) if rows[name] != row)
+        raise InputError(f"the name {twice!r} stands for several rows; names must differ to be looked up")
+    return rows

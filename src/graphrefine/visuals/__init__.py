@@ -1,0 +1,10 @@
+"""What people look at: reports, plots, the one palette, and the templates of every HTML page.
+
+- `report`: the parts of a report; `report_folder` checks and writes its folder, `report_pages` makes its pages.
+- `plots`: plots by matplotlib, for light and dark pages.
+- `machine`: the provenance of figures.
+- `html`: the templates in ``templates/``, filled.
+- `colours`: the palette.
+
+Nothing is imported here, so that a command which needs one of them loads no other.
+"""

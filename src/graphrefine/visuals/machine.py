@@ -1,0 +1,88 @@
+"""Provenance of a published figure: the machine, the versions, the command, the date."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shlex
+import sys
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from graphrefine.system.version import __version__
+
+
+def provenance() -> dict[str, Any]:
+    """Version, machine, command and date, for ``results.json``."""
+    return {
+        "version": __version__,
+        "machine": machine(),
+        "command": command(),
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Hardware and software that figures depend on. No name of the machine or its user.
+
+    Examples
+    --------
+    >>> sorted(machine())
+    ['cores', 'cpu', 'memory_gb', 'numpy', 'os', 'python', 'scikit-learn', 'scipy']
+    """
+    packages = {name: _version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {
+        "cpu": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gb": _memory(),
+        "os": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        **packages,
+    }
+
+
+def describe_machine(facts: dict[str, Any]) -> str:
+    """The machine in a line.
+
+    Examples
+    --------
+    >>> describe_machine({"cpu": "Z80", "cores": 1, "memory_gb": None, "os": "CP/M", "python": "3.11", "numpy": None})
+    'Z80, 1 core, CP/M; python 3.11'
+    """
+    cores, memory = facts["cores"], facts["memory_gb"]
+    hardware = [facts["cpu"], f"{cores} core{'s' * (cores != 1)}", memory and f"{memory:g} GB", facts["os"]]
+    software = [f"{name} {facts[name]}" for name in list(facts)[4:] if facts[name]]
+    return "; ".join([", ".join(part for part in hardware if part), ", ".join(software)])
+
+
+def command() -> str | None:
+    """The command line, if the program was run as one; of files elsewhere on the machine, the name alone."""
+    if not re.search(r"graphrefine|__main__\.py$|cli\.py$", sys.argv[0]):
+        return None
+    words = (re.sub(r"^(-{1,2}[\w-]+=|-\w)?([/~]|[A-Za-z]:[\\/]).*?([^/\\]+)[/\\]*$", r"\1\3", w) for w in sys.argv[1:])
+    return shlex.join(["graphrefine", *words])
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _memory() -> float | None:
+    try:
+        return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") / 1e9, 1)
+    except (AttributeError, OSError, ValueError):
+        return None

@@ -1,0 +1,269 @@
+"""Bad input fails well: exit code 2, one message that names the file (and line) and the way out, nothing written."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from cli_runs import check_refused, contents, refuses, ring_of_cliques, run, spawn, write_csv
+
+
+@pytest.fixture
+def edges(tmp_path: Path) -> Path:
+    return write_csv(tmp_path / "edges.csv", ring_of_cliques())
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", ("graph.csv: the file is empty",)),
+        ("\n \n", ("graph.csv: there is no edge in the file",)),
+        ("# nothing\n% at all\n", ("graph.csv: there is no edge in the file", "comments")),
+        ("source,target\n", ("graph.csv", "no edge")),
+        ("a,a\nb,b\n", ("graph.csv: there is no edge in the graph", "2 self-loops")),
+        ("a\nb\n", ("graph.csv, line 1: ", "two columns, and there is 1")),
+        ("a,b\nc\n", ("graph.csv, line 2: there is 1 column", "where 2 are needed")),
+        ("a,b\nc,d\n\n# x\ne\n", ("graph.csv, line 5: there is 1 column",)),
+        ("a,b,1\nc,d,many\n", ("graph.csv, line 2: weight 'many' is not a number", "--weights none")),
+        ("1,2,many\n2,3,1\n3,4,2\n", ("graph.csv, line 1: weight 'many' is not a number",)),
+        ("a,b,1\nc,d,-2\n", ("graph.csv, line 2: weight '-2' is negative", "must be positive")),
+        ("a,b,1\nc,d,nan\n", ("graph.csv, line 2: weight 'nan' is not a finite",)),
+        ("a,b,NaN\nc,d,1\n", ("graph.csv, line 1: weight 'NaN' is not a finite",)),
+        ("a,b,1\nc,d,inf\n", ("graph.csv, line 2: weight 'inf' is not a finite",)),
+        ("a,b,1\nc,d,-Infinity\n", ("graph.csv, line 2: weight '-Infinity' is negative",)),
+        ("a,b,1\nc,d,1e40\n", ("graph.csv, line 2: weight '1e40' is not a finite float32",)),
+        ("u,v,weight\na,b,1\nc,d,\n", ("graph.csv, line 3: weight '' is not a number",)),
+        ("a,b,c,d\na,b,c,d\n", ("graph.csv, line 1: there are 4 columns", "say --source, --target and --weights")),
+    ],
+)
+def test_bad_text(tmp_path: Path, content: str, expected: tuple[str, ...]) -> None:
+    path = tmp_path / "graph.csv"
+    path.write_text(content)
+    refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=expected)
+
+
+@pytest.mark.parametrize("weight", ["many", "-1", "nan", "inf"])
+def test_a_bad_weight_far_into_the_file(tmp_path: Path, weight: str) -> None:
+    path = tmp_path / "graph.txt"
+    path.write_text("".join(f"{i} {i + 1} 0.5\n" for i in range(5000)) + f"7 9 {weight}\n")
+    expected = (f"graph.txt, line 5001: weight '{weight}'",)
+    refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=expected)
+
+
+def test_standard_input_is_named_too(tmp_path: Path) -> None:
+    expected = ("standard input, line 2: there is 1 column",)
+    refuses("embed", "-", "-o", tmp_path / "out", folder=tmp_path, expected=expected, stdin=b"1 2\n3\n")
+    expected = ("standard input: the file is empty",)
+    refuses("embed", "-", "-o", tmp_path / "out", folder=tmp_path, expected=expected)
+
+
+def test_truncated_gzip(tmp_path: Path) -> None:
+    whole = gzip.compress("".join(f"{i} {i + 1}\n" for i in range(1000)).encode())
+    path = tmp_path / "graph.txt.gz"
+    for end in (len(whole) // 2, len(whole) - 1, 5):
+        path.write_bytes(whole[:end])
+        refuses(
+            "embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=("graph.txt.gz: the gz data is damaged",)
+        )
+
+
+def test_a_name_that_promises_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "graph.csv.gz"
+    path.write_text("a,b\n")
+    expected = ("graph.csv.gz: the name says .gz, but the content",)
+    refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=expected)
+
+
+def test_mat_without_network_lists_its_variables(tmp_path: Path) -> None:
+    path = tmp_path / "graph.mat"
+    scipy.io.savemat(path, {"adjacency": sp.eye(3), "people": np.ones(3)})
+    expected = ("graph.mat: there is no variable 'network'", "'adjacency', 'people'", "--variable")
+    refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=expected)
+
+
+@pytest.mark.parametrize("suffix", ["mat", "mtx", "npz"])
+@pytest.mark.parametrize(
+    ("problem", "expected"),
+    [
+        ("shape", ("must be square, not 3 x 4",)),
+        ("negative", ("weight -1.0 is not allowed", "not negative")),
+        ("nan", ("weight nan is not allowed", "finite")),
+        ("empty", ("there is no edge",)),
+        ("weights", ("a matrix holds its own weights", "--weights none")),
+    ],
+)
+def test_bad_matrices(tmp_path: Path, suffix: str, problem: str, expected: tuple[str, ...]) -> None:
+    matrix = sp.csr_matrix(np.eye(3, 4 if problem == "shape" else 3, k=1))
+    if problem in ("negative", "nan"):
+        matrix.data[1] = {"negative": -1.0, "nan": np.nan}[problem]
+    if problem == "empty":
+        matrix = sp.csr_matrix((3, 3))
+    path = tmp_path / f"graph.{suffix}"
+    save = {"mat": lambda: scipy.io.savemat(path, {"network": matrix}), "mtx": lambda: scipy.io.mmwrite(path, matrix)}
+    save.get(suffix, lambda: sp.save_npz(path, matrix))()
+    given = ["--weights", "w"] if problem == "weights" else []
+    refuses("embed", path, "-o", tmp_path / "out", *given, folder=tmp_path, expected=(f"graph.{suffix}: ", *expected))
+
+
+@pytest.mark.parametrize("suffix", ["mat", "mtx", "npz", "parquet", "arrow", "graphml", "metis"])
+def test_damaged_files(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"graph.{suffix}"
+    path.write_bytes(b"this is something else\n" * 20)
+    refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=(f"graph.{suffix}",))
+
+
+def test_missing_files_folders_and_unknown_suffixes(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (tmp_path / "graph.xyz").write_text("1 2\n")
+    refuses("embed", tmp_path / "no.csv", "-o", out, folder=tmp_path, expected=("no.csv: there is no such file",))
+    refuses("embed", tmp_path, "-o", out, folder=tmp_path, expected=(f"{tmp_path}: this is a folder",))
+    expected = ("graph.xyz: the suffix '.xyz' is not known", ".csv", ".parquet", '--format "text"')
+    refuses("embed", tmp_path / "graph.xyz", "-o", out, folder=tmp_path, expected=expected)
+
+
+def test_dim_larger_than_the_graph(tmp_path: Path, edges: Path) -> None:
+    expected = ("--dim 21 is larger than the graph", "edges.csv: 20 nodes", "choose --dim 20 or less")
+    refuses("embed", edges, "-o", tmp_path / "out", "--dim", "21", folder=tmp_path, expected=expected)
+    refuses("info", edges, "--dim", "21", folder=tmp_path, expected=expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--filter", "wavelet"], ("--filter 'wavelet'", "'reach', 'taylor', 'heat', 'markov', 'pagerank', 'none'")),
+        (["--filter", "1,x"], ("--filter", "'1,x'", "numbers with commas")),
+        (["--filter", "0,0"], ("--filter", "not all zero")),
+        (["--filter", "heat", "--order", "0"], ("--order 0", "between 1 and 100")),
+        (["--filter", "heat", "--scale", "-1"], ("--scale -1.0", "between 0 and 100")),
+        (["--filter", "none", "--order", "2"], ("order cannot be set with --filter 'none'",)),
+        (["--preset", "mine"], ("--preset 'mine'", "'paper'")),
+        (["--dim", "0"], ("--dim 0", "at least 1")),
+        (["--dim", "many"], ("--dim", "'many'", "graphrefine embed --help")),
+        (["--block", "0"], ("--block 0", "at least 1")),
+        (["--power", "-1"], ("--power -1", "at least 1")),
+        (["--negative", "0"], ("--negative 0.0", "greater than 0")),
+        (["--negative", "nan"], ("--negative nan", "finite")),
+        (["--exponent", "inf"], ("--exponent inf", "finite")),
+        (["--seed", "-1"], ("--seed -1", "at least 0")),
+        (["--threads", "0"], ("threads must be at least 1, not 0",)),
+        (["--weights", "cost"], ("edges.csv, line 1: there is no column 'cost'", "position from 0 to 1")),
+        (["--source", "5"], ("edges.csv, line 1: there is no column '5'", "positions go from 0 to 1")),
+        (["--delimiter", "|"], ("edges.csv: --delimiter '|' is not one of", "(tab)", "(comma)")),
+        (["--encoding", "morse"], ("there is no encoding 'morse'", "utf-8, latin-1")),
+        (["--variable", "net"], ("--variable does not apply to a csv file",)),
+        (["--format", "dot"], ("--format 'dot' is not known", "graphml")),
+        (["--nodes", "5"], ("--nodes 5 means nodes 0 to 4", "mention 5")),
+        (["--nodes", "nobody.txt"], ("nobody.txt: there is no such file",)),
+        (["--colour", "red"], ("No such option", "--colour", "graphrefine embed --help")),
+        (["more.csv"], ("unexpected extra argument", "more.csv")),
+    ],
+)
+def test_bad_options(tmp_path: Path, edges: Path, options: list[str], expected: tuple[str, ...]) -> None:
+    refuses("embed", edges, "-o", tmp_path / "out", *options, folder=tmp_path, expected=expected)
+
+
+def test_what_the_user_typed_is_never_reworded(tmp_path: Path) -> None:
+    folder = tmp_path / "source=x"
+    folder.mkdir()
+    (folder / "weights=y.csv").write_text("a\n")
+    expected = ("source=x/weights=y.csv, line 1",)
+    refuses("embed", folder / "weights=y.csv", "-o", tmp_path / "out", folder=tmp_path, expected=expected)
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("no/such/out", ("the folder", "no/such does not exist; create it first")),
+        ("edges.csv/out", ("is not a folder",)),
+        ("out.doc", ("out.doc: the suffix '.doc'", ".parquet", "none for a folder")),
+        ("full", ("full: is a folder but no embedding, and would be lost; choose another name",)),
+        ("full.npy", ("full.npy: is a folder, but the output is a file",)),
+        ("taken", ("taken: is a file, but the output is a folder",)),
+        ("edges.csv", ("edges.csv: is an input, and would be replaced; choose another --output",)),
+        ("link.csv", ("link.csv: is an input, and would be replaced",)),
+    ],
+)
+def test_unwritable_outputs_are_found_before_the_work(
+    tmp_path: Path, edges: Path, output: str, expected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("full", "full.npy"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "precious.txt").write_text("mine")
+    (tmp_path / "taken").write_text("mine")
+    (tmp_path / "link.csv").symlink_to(edges)
+    monkeypatch.setattr("graphrefine.run.placement.read", None)  # reading would be work already
+    refuses("embed", edges, "-o", tmp_path / output, folder=tmp_path, expected=expected)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unwritable for root")
+def test_a_write_protected_folder(tmp_path: Path, edges: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    refuses("embed", edges, "-o", closed / "out", folder=tmp_path, expected=("cannot write in",))
+
+
+def test_a_folder_that_takes_no_files(edges: Path) -> None:
+    check_refused(run("embed", edges, "-o", "/proc/out"), "/proc/out: cannot write in /proc", "choose another")
+
+
+def test_the_list_of_nodes_is_not_replaced(tmp_path: Path, edges: Path) -> None:
+    nodes = tmp_path / "nodes.txt"
+    nodes.write_text("\n".join(map(str, range(30))))
+    arguments = ("embed", edges, "--nodes", nodes, "-o", nodes)
+    refuses(*arguments, folder=tmp_path, expected=("nodes.txt: is an input",))
+
+
+@pytest.mark.parametrize("suffix", ["txt", "vec", "bin"])
+def test_names_that_the_format_cannot_hold_are_found_before_the_work(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "graph.csv"
+    path.write_text("New York,Boston\nBoston,Rome\n")
+    monkeypatch.setattr("graphrefine.run.placement.embed_graph", None)
+    expected = (f"out.{suffix}: the name 'New York'", "white space", ".parquet")
+    refuses("embed", path, "-o", tmp_path / f"out.{suffix}", folder=tmp_path, expected=expected)
+
+
+def test_a_disk_without_room_is_found_before_the_work(
+    tmp_path: Path, edges: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shutil
+
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100))
+    monkeypatch.setattr("graphrefine.run.placement.embed_graph", None)
+    refuses("embed", edges, "-o", tmp_path / "out", folder=tmp_path, expected=("out: needs about", "free some"))
+
+
+def test_an_old_output_survives_a_failing_run(tmp_path: Path, edges: Path) -> None:
+    assert run("embed", edges, "-o", tmp_path / "out").code == 0
+    edges.write_text("a,b,1\nc,d,many\n")
+    refuses("embed", edges, "-o", tmp_path / "out", folder=tmp_path, expected=("edges.csv, line 2",))
+
+
+def test_a_broken_setting_of_the_kernel(tmp_path: Path, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHREFINE_KERNEL", "magic")
+    refuses("embed", edges, "-o", tmp_path / "out", folder=tmp_path, expected=("GRAPHREFINE_KERNEL is 'magic'",))
+
+
+def test_the_real_program_ends_the_same_way(tmp_path: Path, edges: Path) -> None:
+    before = contents(tmp_path)
+    done = spawn("embed", edges, "-o", tmp_path / "out", "--filter", "wavelet", "--json")
+    check_refused(done, "--filter 'wavelet'")
+    check_refused(spawn("embed", tmp_path / "no.mat", "-o", tmp_path / "out"), "no.mat: there is no such file")
+    assert contents(tmp_path) == before
+
+
+def test_not_enough_memory(tmp_path: Path, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("graphrefine.run.placement.embed_graph", full)
+    arguments = ("embed", edges, "-o", tmp_path / "out", "--dim", "8")
+    refuses(*arguments, folder=tmp_path, expected=("not enough memory", "--dim"))

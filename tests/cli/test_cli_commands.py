@@ -1,0 +1,347 @@
+"""`graphrefine info`, `convert`, `evaluate labels` and `demo`, and the help of every command."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+import graphrefine
+from cli_runs import check_refused, contents, refuses, ring_of_cliques, run, spawn, works, write_csv
+from graphrefine import __version__
+from graphrefine.cli.commands import cli
+from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.formats import FORMATS
+from graphrefine.evaluate import evaluate_labels
+from graphrefine.readers.formats import FORMATS as GRAPH_FORMATS
+from graphrefine.refine.filters import FILTERS
+from graphrefine.refine.refine import settings
+
+EDGES = ring_of_cliques()
+
+
+@pytest.fixture
+def edges(tmp_path: Path) -> Path:
+    return write_csv(tmp_path / "edges.csv", EDGES)
+
+
+# info
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_info_counts_what_numpy_counts(tmp_path: Path, directed: bool) -> None:
+    rng = np.random.default_rng(0)
+    listed = rng.integers(0, 60, (100, 2))
+    weights = rng.integers(2, 9, 100)
+    path = write_csv(tmp_path / "g.csv", np.column_stack([listed, weights]))
+    options = ["--nodes", "65", *(["--directed"] if directed else [])]
+    figures = works("info", path, *options, "--json").figures
+
+    matrix = np.zeros((65, 65))
+    np.add.at(matrix, tuple(listed.T), weights)
+    np.fill_diagonal(matrix, 0)
+    if not directed:
+        matrix = np.maximum(matrix, matrix.T)
+    components, member_of = connected_components(sp.csr_array(matrix), directed=directed, connection="weak")
+    counts = (matrix > 0).sum(axis=1)
+    linked = matrix[matrix > 0]
+    assert figures["nodes"] == 65 and figures["directed"] is directed and figures["weighted"] is True
+    assert figures["edges"] == len(linked) // (1 if directed else 2)
+    assert figures["isolated"] == int((matrix + matrix.T == 0).all(axis=1).sum()) > 4
+    assert figures["weights"] == {"min": linked.min(), "max": linked.max()}
+    assert figures["components"] == components
+    assert figures["largest_component"] == np.bincount(member_of).max()
+    quantiles = {f"{q:g}": np.quantile(counts, q) for q in (0, 0.25, 0.5, 0.75, 0.9, 0.99, 1)}
+    assert figures["degree_quantiles"] == pytest.approx(quantiles)
+    assert figures["records"] == 100
+    assert figures["self_loops"] == int((listed[:, 0] == listed[:, 1]).sum())
+    predicted = figures["predicted"]
+    assert predicted["dim"] == (64 if directed else 65)
+    assert predicted["compute_seconds"] > 0 and 10 < predicted["peak_mb"] < 2000
+
+
+def test_info_for_a_person(edges: Path) -> None:
+    done = works("info", edges, "--nodes", "22", "--threads", "1", "--dim", "4")
+    lines = dict(re.split(" {2,}", line.strip(), maxsplit=1) for line in done.out.splitlines())
+    assert lines["graph"] == str(edges)
+    assert lines["nodes"] == "22 (2 isolated)"
+    assert lines["edges"] == f"{len(EDGES)} undirected"
+    assert lines["weights"] == "none"
+    assert lines["components"] == "3, the largest of 20 nodes"
+    assert lines["degree"].startswith("0%: 0, 25%: 4, 50%: 4, ") and lines["degree"].endswith("100%: 5")
+    cost = r"dim 4 takes about .* on 1 thread and [0-9,]+ MB, reading and writing aside"
+    assert re.fullmatch(cost, lines["embedding"])
+    assert done.err == "note: nodes without edges, their vectors zero: 2\n"
+
+
+# convert
+
+
+def test_convert_there_and_back_through_every_format(tmp_path: Path) -> None:
+    names = ["ann", "bob", "007", "d-é"]
+    vectors = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
+    Embedding(names, vectors, {"seed": 4}).save(tmp_path / "start")
+    last = tmp_path / "start"
+    for each in FORMATS:
+        if each.name == "npy":  # holds no names
+            continue
+        path = tmp_path / f"x{each.suffixes[0] if each.suffixes else ''}"
+        done = works("convert", last, path)
+        assert done.err == "" and f"{path.name}: 4 nodes x 3" in done.out
+        last = path
+    found = load(last)
+    assert found.names.tolist() == names
+    np.testing.assert_array_equal(found.vectors, vectors)
+    done = works("convert", tmp_path / "start", tmp_path / "x.npy")
+    assert done.err.startswith("warning: a .npy file holds vectors only") and done.err.count("\n") == 1
+    np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), vectors)
+
+
+def test_convert_says_what_it_did(tmp_path: Path) -> None:
+    Embedding([5, 6], [[1, 0], [0, 1]]).save(tmp_path / "a.npz")
+    (tmp_path / "a.npz").rename(tmp_path / "a.dat")
+    formats = ("--from-format", "npz", "--to-format", "csv")
+    done = works("convert", tmp_path / "a.dat", tmp_path / "b.dat", *formats, "--json")
+    assert done.figures == {
+        "source": str(tmp_path / "a.dat"),
+        "target": str(tmp_path / "b.dat"),
+        "nodes": 2,
+        "dim": 2,
+        "source_format": "npz",
+        "target_format": "csv",
+    }
+    assert load(tmp_path / "b.dat", format="csv").names.tolist() == [5, 6]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("nothing", "x.csv", ("nothing: no such file or folder",)),
+        ("nothing.npz", "x.csv", ("nothing.npz", "No such file")),
+        ("damaged.npz", "x.csv", ("damaged.npz: is not an npz archive",)),
+        ("good", "x.doc", ("x.doc: the suffix '.doc'", ".parquet")),
+        ("good", "no/x.csv", ("does not exist; create it first",)),
+        ("good", "x.vec", ("x.vec: the name 'a b'", "white space", ".csv")),
+        ("folder", "x.csv", ("folder", "meta.json is missing")),
+    ],
+)
+def test_convert_refuses(tmp_path: Path, source: str, target: str, expected: tuple[str, ...]) -> None:
+    Embedding(["a b", "c"], [[1, 0], [0, 1]]).save(tmp_path / "good")
+    (tmp_path / "damaged.npz").write_bytes(b"PK\x03\x04 and no more")
+    (tmp_path / "folder").mkdir()
+    refuses("convert", tmp_path / source, tmp_path / target, folder=tmp_path, expected=expected)
+
+
+# evaluate labels
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an embedding of eight cliques, and the clique of each node as table and as matrix."""
+    folder = tmp_path_factory.mktemp("labelled")
+    cliques = ring_of_cliques(8, 10)
+    embedding = graphrefine.embed(cliques, dim=8)
+    embedding.save(folder / "vectors")
+    clique = np.arange(80) // 10
+    (folder / "labels.csv").write_text("node,label\n" + "".join(f"{i},c{c}\n" for i, c in enumerate(clique)))
+    scipy.io.savemat(folder / "labels.mat", {"group": sp.csr_array(np.eye(8)[clique]), "other": np.ones(3)})
+    shuffled = np.random.default_rng(0).permutation(clique)
+    (folder / "noise.csv").write_text("".join(f"{i},c{c}\n" for i, c in enumerate(shuffled)))
+    return folder
+
+
+def test_labels_from_table_and_matrix(labelled: Path) -> None:
+    options = ["--ratios", "0.3,0.7", "--repeats", "3", "--C", "10", "--seed", "1", "--json"]
+    table = works("evaluate", "labels", labelled / "vectors", labelled / "labels.csv", *options).figures
+    matrix = works("evaluate", "labels", labelled / "vectors", labelled / "labels.mat", *options).figures
+    assert table["ratios"] == matrix["ratios"]
+    assert [at["ratio"] for at in table["ratios"]] == [0.3, 0.7]
+    assert (table["nodes"], table["classes"], table["repeats"], table["C"], table["seed"]) == (80, 8, 3, 10.0, 1)
+    assert all(len(at["micro_f1"]["values"]) == 3 for at in table["ratios"])
+    assert table["ratios"][1]["micro_f1"]["mean"] > 95, "cliques are easy"
+    noise = works("evaluate", "labels", labelled / "vectors", labelled / "noise.csv", *options).figures
+    assert noise["ratios"][1]["micro_f1"]["mean"] < 50, "labels that the graph does not know"
+    again = evaluate_labels(
+        load(labelled / "vectors"), labelled / "labels.csv", ratios=(0.3, 0.7), repeats=3, C=10, seed=1
+    )
+    assert table == {"embedding": str(labelled / "vectors"), **again.to_dict()}
+
+
+def test_the_defaults_are_the_papers(labelled: Path) -> None:
+    done = works("evaluate", "labels", labelled / "vectors", labelled / "labels.csv")
+    lines = done.out.splitlines()
+    assert [line.split()[0] for line in lines[:6]] == ["train", "10%", "30%", "50%", "70%", "90%"]
+    assert "C = 1, 10 random splits a ratio, seed 0" in lines[6]
+    assert "nodes without labels left out (0)" in lines[6]
+    assert done.err == ""
+
+
+def test_unlabelled_nodes_and_several_labels(labelled: Path, tmp_path: Path) -> None:
+    path = tmp_path / "some.tsv"
+    path.write_text("".join(f"{i}\t{i // 10}\n{i}\t{'even' if i % 20 < 10 else 'odd'}\n" for i in range(40)))
+    options = ["--ratios", "0.5", "--repeats", "1", "--json"]
+    dropped = works("evaluate", "labels", labelled / "vectors", path, *options).figures
+    kept = works("evaluate", "labels", labelled / "vectors", path, *options, "--unlabelled", "keep").figures
+    assert (dropped["nodes"], dropped["unlabelled_nodes"], dropped["classes"]) == (40, 40, 6)
+    assert (kept["nodes"], kept["unlabelled"]) == (80, "keep")
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "expected"),
+    [
+        ("nothing.csv", [], ("nothing.csv: cannot be read", "No such file")),
+        ("empty.csv", [], ("empty.csv: empty; a node and a label are expected",)),
+        ("one.csv", [], ("one.csv, line 2: one column",)),
+        ("strangers.csv", [], ("strangers.csv", "is in the embedding", "'x'")),
+        ("damaged.mat", [], ("damaged.mat",)),
+        ("labels.mat", ["--variable", "classes"], ("labels.mat: no variable 'classes'", "group, other")),
+        ("labels.mat", ["--variable", "other"], ("labels.mat has labels for 3 rows", "80 nodes")),
+        ("labels.csv", ["--ratios", "0.5,many"], ("--ratios", "'0.5,many'", "evaluate labels --help")),
+        ("labels.csv", ["--ratios", "1.5"], ("--ratios 1.5", "above 0 and below 1")),
+        ("labels.csv", ["--ratios", "0.001"], ("0.001 of 80 nodes",)),
+        ("labels.csv", ["--repeats", "0"], ("--repeats 0", "at least 1")),
+        ("labels.csv", ["--C", "-1"], ("--C -1.0", "positive")),
+        ("labels.csv", ["--C", "big"], ("--C", "'big'")),
+        ("labels.csv", ["--seed", "-1"], ("--seed -1",)),
+        ("labels.csv", ["--threads", "0"], ("--threads 0",)),
+        ("labels.csv", ["--unlabelled", "perhaps"], ("'perhaps' is not one of 'drop', 'keep'",)),
+    ],
+)
+def test_labels_refuses(labelled: Path, labels: str, options: list[str], expected: tuple[str, ...]) -> None:
+    bad = {"empty.csv": "", "one.csv": "1,a\n2\n", "strangers.csv": "x,a\ny,b\n", "damaged.mat": "no\n" * 200}
+    for name, text in bad.items():
+        (labelled / name).write_text(text)
+    files = (labelled / "vectors", labelled / labels)
+    refuses("evaluate", "labels", *files, *options, folder=labelled, expected=expected)
+
+
+def test_labels_of_no_embedding(labelled: Path) -> None:
+    arguments = ("evaluate", "labels", labelled / "nothing", labelled / "labels.csv")
+    refuses(*arguments, folder=labelled, expected=("nothing: no such file or folder",))
+    check_refused(run("evaluate"), "Missing command", "graphrefine evaluate --help")
+    check_refused(run("evaluate", "labels"), "EMBEDDING", "graphrefine evaluate labels --help")
+
+
+# demo
+
+
+def test_demo_beats_its_control_and_draws_a_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphrefine.cli.demo_digits.ROUNDS", 250)
+    figures = works("demo", "-o", tmp_path / "a" / "b", "--json").figures
+    scores = {name: score["micro_f1"] for name, score in figures["scores"].items()}
+    assert (figures["nodes"], figures["dim"], figures["seed"]) == (1797, 64, 0)
+    assert scores["REFINE"] > 93 and scores["random control"] < 15
+    assert figures["map"] == str(tmp_path / "a" / "b" / "map.png")
+    assert Path(figures["map"]).read_bytes().startswith(b"\x89PNG") and Path(figures["map"]).stat().st_size > 20_000
+    assert list(contents(tmp_path)) == ["a", "a/b", "a/b/map.png"]
+
+
+def test_demo_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphrefine.cli.demo_digits.importlib.util.find_spec", lambda _: None)
+    done = works("demo", "-o", tmp_path / "x")
+    assert re.search(r"REFINE +9\d\.\d +9\d\.\d\n", done.out) and "map" not in done.out
+    assert 'pip install "graphrefine[plot]"' in done.err
+    assert contents(tmp_path) == {}
+
+
+def test_demo_finds_a_bad_folder_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphrefine.cli.demo_digits.digits_graph", None)
+    (tmp_path / "file").write_text("")
+    refuses("demo", "-o", tmp_path / "file" / "x", folder=tmp_path, expected=("file is not a folder",))
+    check_refused(run("demo", "-o", "/proc/x"), "/proc", "cannot write")
+
+
+# help and usage
+
+
+def _commands(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
+    found: dict[tuple[str, ...], click.Command] = {}
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            found |= _commands(command, (*path, name))
+        found[(*path, name)] = command
+    return found
+
+
+COMMANDS = _commands(cli)
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_help_of_every_command_lists_all_its_options(path: tuple[str, ...]) -> None:
+    for flag in ("--help", "-h"):
+        done = works(*path, flag)
+        assert done.err == "" and done.out.startswith(f"Usage: graphrefine {' '.join(path)} ")
+        assert all(len(line) <= 80 for line in done.out.splitlines())
+        for parameter in COMMANDS[path].params:
+            if isinstance(parameter, click.Option):
+                assert parameter.help, f"{parameter.name} has no help"
+                assert all(spelling in done.out for spelling in (*parameter.opts, *parameter.secondary_opts))
+            else:
+                assert str(parameter.metavar) in done.out
+
+
+def test_help_states_the_real_defaults() -> None:
+    text = " ".join(works("embed", "--help").out.split())
+    stated = dict(re.findall(r"--([a-z0-9-]+) [A-Z]+ (?:(?! --).)*?\[default: ([^\],]+)", text))
+    defaults = asdict(settings())
+    for name in ("dim", "block", "power", "negative", "exponent", "seed"):
+        assert float(stated[name]) == defaults[name], name
+    assert stated["filter"] == defaults["filter"]
+    flags = dict(re.findall(r"--([a-z0-9-]+) / --[a-z0-9-]+ (?:(?! --).)*?\[default: ([^\]]+)", text))
+    assert flags["log-weights"] == "yes" and defaults["log_weights"] is True
+    assert flags["bfloat16"] == "yes" and defaults["bfloat16"] is True
+    assert flags["two-sided"] == "yes" and defaults["two_sided"] is True
+
+
+def test_help_names_every_filter_and_format() -> None:
+    text = " ".join(works("embed", "--help").out.split())
+    assert all(name in text for name in [*FILTERS, "none", "paper"])
+    assert all(f" {each.name}" in text for each in GRAPH_FORMATS)
+    suffixes = {suffix for each in FORMATS for suffix in each.suffixes}
+    convert = " ".join(works("convert", "--help").out.split())
+    assert all(f"{suffix}" in convert for suffix in suffixes)
+
+
+def test_usage() -> None:
+    assert works("--version").out == f"graphrefine, version {__version__}\n"
+    assert works().out == works("--help").out, "no command: the help"
+    listed = works().out.split("Commands:")[1].strip().split("\n")
+    assert [line.split()[0] for line in listed] == list(cli.commands)
+    check_refused(run("emebd"), "No such command 'emebd'", "graphrefine --help")
+    check_refused(run("embed"), "Missing argument 'GRAPH'", "graphrefine embed --help")
+    check_refused(run("embed", "g.csv"), "Missing option '-o'", "graphrefine embed --help")
+
+
+def test_a_shell_can_complete() -> None:
+    asked = {"_GRAPHREFINE_COMPLETE": "bash_complete", "COMP_WORDS": "graphrefine em", "COMP_CWORD": "1"}
+    done = spawn(env=asked)
+    assert (done.code, done.out) == (0, "plain,embed\n")
+
+
+def test_json_of_every_command_is_pure(tmp_path: Path, edges: Path, labelled: Path) -> None:
+    runs: list[list[Any]] = [
+        ["embed", edges, "-o", tmp_path / "out"],
+        ["info", edges],
+        ["convert", labelled / "vectors", tmp_path / "x.csv"],
+        ["evaluate", "labels", labelled / "vectors", labelled / "labels.csv", "--repeats", "1", "--ratios", "0.5"],
+    ]
+    for arguments in runs:
+        assert len(works(*arguments, "--json").figures) > 4
+
+
+def test_a_bug_shows_its_traceback(tmp_path: Path, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> NDArray[Any]:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("graphrefine.run.placement.embed_graph", broken)
+    with pytest.raises(ZeroDivisionError):
+        run("embed", edges, "-o", tmp_path / "out")

@@ -1,0 +1,394 @@
+"""`graphrefine embed`: every format in and out, names kept, awkward graphs, and what --json says."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import graphrefine
+from cli_runs import SLOWER, embeds, ring_of_cliques, run, spawn, works, write_csv
+from graphrefine.embedding.embedding import load
+from graphrefine.kernels import kernels
+from graphrefine.refine.filters import FILTERS
+from graphrefine.refine.refine import settings
+
+EDGES = ring_of_cliques()
+NODES = 20
+
+
+def _matrix() -> sp.csr_matrix:
+    half = sp.coo_matrix((np.ones(len(EDGES)), EDGES.T), shape=(NODES, NODES))
+    return (half + half.T).tocsr()
+
+
+def _text(delimiter: str, *, header: str = "", end: str = "\n") -> bytes:
+    rows = [header] * bool(header) + [f"{u}{delimiter}{v}" for u, v in EDGES.tolist()]
+    return end.join([*rows, ""]).encode()
+
+
+def _arrow(path: Path, *, parquet: bool) -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"from": EDGES[:, 0], "to": EDGES[:, 1]})
+    if parquet:
+        import pyarrow.parquet as pq
+
+        pq.write_table(table, path)
+    else:
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+
+
+def _metis() -> bytes:
+    rows = [" ".join(str(v + 1) for v in _matrix()[u].indices) for u in range(NODES)]
+    return "\n".join([f"{NODES} {len(EDGES)}", *rows, ""]).encode()
+
+
+def _graphml() -> bytes:
+    inside = "".join(f'<edge source="{u}" target="{v}"/>' for u, v in EDGES.tolist())
+    return f'<graphml><graph edgedefault="undirected">{inside}</graph></graphml>'.encode()
+
+
+def _zstd(data: bytes) -> bytes:
+    pa = pytest.importorskip("pyarrow")
+    return bytes(pa.compress(data, "zstd", asbytes=True))
+
+
+WRITERS: dict[str, Callable[[Path], Any]] = {
+    "g.txt": lambda path: path.write_bytes(_text(" ")),
+    "g.edges": lambda path: path.write_bytes(b"# a comment\n% another\n" + _text("  ")),
+    "g.csv": lambda path: path.write_bytes(_text(",")),
+    "header.csv": lambda path: path.write_bytes(_text(",", header="source,target")),
+    "semicolon.csv": lambda path: path.write_bytes(_text(";")),
+    "windows.csv": lambda path: path.write_bytes(_text(",", end="\r\n")),
+    "no-newline.csv": lambda path: path.write_bytes(_text(",").rstrip()),
+    "g.tsv": lambda path: path.write_bytes(_text("\t")),
+    "no-suffix": lambda path: path.write_bytes(_text(" ")),
+    "g.parquet": lambda path: _arrow(path, parquet=True),
+    "g.arrow": lambda path: _arrow(path, parquet=False),
+    "g.mat": lambda path: scipy.io.savemat(path, {"network": _matrix()}),
+    "g.mtx": lambda path: scipy.io.mmwrite(path, _matrix()),
+    "g.npz": lambda path: sp.save_npz(path, _matrix()),
+    "g.metis": lambda path: path.write_bytes(_metis()),
+    "g.graphml": lambda path: path.write_bytes(_graphml()),
+    "g.csv.gz": lambda path: path.write_bytes(gzip.compress(_text(","))),
+    "g.txt.bz2": lambda path: path.write_bytes(bz2.compress(_text(" "))),
+    "g.tsv.xz": lambda path: path.write_bytes(lzma.compress(_text("\t"))),
+    "g.csv.zst": lambda path: path.write_bytes(_zstd(_text(","))),
+    "g.metis.gz": lambda path: path.write_bytes(gzip.compress(_metis())),
+    "g.graphml.gz": lambda path: path.write_bytes(gzip.compress(_graphml())),
+}
+
+
+@pytest.fixture(scope="module")
+def expected() -> graphrefine.Embedding:
+    return graphrefine.embed(EDGES, dim=8)
+
+
+@pytest.fixture(scope="module")
+def from_one() -> graphrefine.Embedding:
+    return graphrefine.embed(EDGES + 1, dim=8)
+
+
+@pytest.fixture
+def edges(tmp_path: Path) -> Path:
+    return write_csv(tmp_path / "edges.csv", EDGES)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_graph_format_gives_the_same_vectors(
+    tmp_path: Path, name: str, expected: graphrefine.Embedding, from_one: graphrefine.Embedding
+) -> None:
+    WRITERS[name](tmp_path / name)
+    found = embeds(tmp_path / name, "--dim", "8", to=tmp_path / "out")
+    wanted = from_one if "metis" in name else expected  # METIS counts from 1
+    assert found.names.tolist() == wanted.names.tolist()
+    np.testing.assert_array_equal(found.vectors, wanted.vectors)
+
+
+def test_standard_input(tmp_path: Path, expected: graphrefine.Embedding) -> None:
+    found = embeds("-", "--dim", "8", to=tmp_path / "a", stdin=_text(" "))
+    np.testing.assert_array_equal(found.vectors, expected.vectors)
+    WRITERS["g.npz"](tmp_path / "g.npz")
+    found = embeds("-", "--dim", "8", to=tmp_path / "b", stdin=(tmp_path / "g.npz").read_bytes())
+    np.testing.assert_array_equal(found.vectors, expected.vectors)
+    done = spawn("embed", "-", "-o", tmp_path / "c", "--dim", "8", input=gzip.compress(_text("\t")))
+    assert (done.code, done.err) == (0, "")
+    np.testing.assert_array_equal(load(tmp_path / "c").vectors, expected.vectors)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["native", "o.npz", "o.parquet", "o.arrow", "o.feather", "o.safetensors", "o.txt", "o.vec", "o.w2v", "o.bin",
+     "o.csv", "o.csv.gz"],
+)  # fmt: skip
+def test_every_output_format_keeps_names_and_vectors(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("ann,bob\nbob,cy\ncy,ann\ncy,d-é\nd-é,ann\n", encoding="utf-8")
+    wanted = graphrefine.embed(path, dim=3)
+    found = embeds(path, "--dim", "3", to=tmp_path / name)
+    assert found.names.tolist() == ["ann", "bob", "cy", "d-é"]
+    np.testing.assert_array_equal(found.vectors, wanted.vectors)
+
+
+def test_npy_and_a_named_output_format(tmp_path: Path, edges: Path, expected: graphrefine.Embedding) -> None:
+    embeds(edges, "--dim", "8", to=tmp_path / "out.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected.vectors)
+    works("embed", edges, "--dim", "8", "-o", tmp_path / "v2.0", "--output-format", "npz")
+    np.testing.assert_array_equal(load(tmp_path / "v2.0", format="npz").vectors, expected.vectors)
+
+
+def test_json_is_one_object_with_the_promised_figures(tmp_path: Path, edges: Path) -> None:
+    done = works("embed", edges, "-o", tmp_path / "out", "--json", "--threads", "1", "--seed", "5")
+    assert done.err == f"warning: {edges} has 20 nodes: --dim is lowered from 128 to that\n"
+    figures = done.figures
+    assert (figures["nodes"], figures["edges"], figures["dim"], figures["isolated"]) == (20, len(EDGES), 20, 0)
+    assert (figures["threads"], figures["seed"], figures["output"]) == (1, 5, str(tmp_path / "out"))
+    assert figures["kernel"] in ("native", "scipy")
+    seconds = figures["seconds"]
+    assert list(seconds) == ["read", "proximity", "range", "filter", "write", "total", "compute"]
+    assert all(value > 0 for value in seconds.values())
+    assert seconds["compute"] == pytest.approx(seconds["total"] - seconds["read"] - seconds["write"])
+    assert seconds["proximity"] + seconds["range"] + seconds["filter"] <= seconds["compute"]
+    assert 20 < figures["peak_mb"] < 5000
+    assert figures["recipe"] == load(tmp_path / "out").recipe
+    assert figures["recipe"]["seed"] == 5 and figures["recipe"]["dim"] == 20
+
+
+def test_the_peak_is_that_of_the_command_alone(tmp_path: Path, edges: Path) -> None:
+    ballast = np.ones(60_000_000)  # 480 MB here, which the command does not hold
+    figures = spawn("embed", edges, "-o", tmp_path / "out", "--json").figures
+    assert ballast.sum() > 0
+    assert figures["peak_mb"] < 300
+
+
+def test_without_json_there_is_one_line_on_stdout(tmp_path: Path, edges: Path) -> None:
+    done = works("embed", edges, "-o", tmp_path / "out", "--dim", "4")
+    assert done.out.count("\n") == 1 and done.err == ""
+    assert done.out.startswith(f"{tmp_path / 'out'}: 20 nodes x 4 from {len(EDGES)} edges in ")
+
+
+def test_the_same_command_twice_gives_the_same_bytes(tmp_path: Path, edges: Path) -> None:
+    first = embeds(edges, "--dim", "8", "--threads", "1", to=tmp_path / "a.npy")
+    second = embeds(edges, "--dim", "8", "--threads", "3", to=tmp_path / "b.npy")
+    other = embeds(edges, "--dim", "8", "--seed", "1", to=tmp_path / "c.npy")
+    assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
+    assert not np.allclose(first.vectors, other.vectors)
+    assert np.array_equal(first.vectors, second.vectors)
+
+
+OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
+    (["--preset", "paper"], {"preset": "paper"}),
+    (["--preset", "paper", "--power", "2"], {"preset": "paper", "power": 2}),
+    (["--power", "2"], {"power": 2}),
+    (["--block", "4"], {"block": 4}),
+    (["--negative", "5"], {"negative": 5.0}),
+    (["--exponent", "0.5"], {"exponent": 0.5}),
+    (["--filter", "none"], {"filter": "none"}),
+    (["--filter", "heat", "--order", "4", "--scale", "2"], {"filter": "heat", "order": 4, "scale": 2.0}),
+    (["--filter", "0,0.5,0.25"], {"filter": (0, 0.5, 0.25)}),
+    (["--seed", "3"], {"seed": 3}),
+    (["--one-sided"], {"two_sided": False}),
+    (["--no-log-weights"], {"log_weights": False}),
+    (["--no-bfloat16"], {"bfloat16": False}),
+]
+
+
+@pytest.mark.parametrize(("typed", "options"), OPTIONS)
+def test_options_reach_the_method(tmp_path: Path, typed: list[str], options: dict[str, Any]) -> None:
+    path = tmp_path / "weighted.csv"
+    path.write_text("".join(f"{u},{v},{1 + (3 * u + v) % 5}\n" for u, v in EDGES.tolist()))
+    found = embeds(path, "--dim", "6", *typed, to=tmp_path / "out")
+    wanted = graphrefine.embed(path, dim=6, **options)
+    np.testing.assert_array_equal(found.vectors, wanted.vectors)
+    assert found.recipe == wanted.recipe
+    alike = ["--block"] if kernels().name == "native" else ["--block", "--no-bfloat16"]  # SciPy has no bfloat16
+    if typed[0] not in alike:
+        assert not np.allclose(found.vectors, graphrefine.embed(path, dim=6).vectors, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_every_filter_by_name_is_its_coefficients(tmp_path: Path, edges: Path, name: str) -> None:
+    theta = settings(filter=name).theta(graphrefine.read(edges))
+    assert theta is not None
+    by_name = embeds(edges, "--dim", "4", "--filter", name, to=tmp_path / "a")
+    by_value = embeds(edges, "--dim", "4", "--filter", ",".join(map(repr, theta)), to=tmp_path / "b")
+    np.testing.assert_array_equal(by_name.vectors, by_value.vectors)
+
+
+def test_columns_weights_and_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "log.tsv"
+    rows = [("when", "caller", "callee", "minutes"), (1, "ann", "bob", 3), (2, "bob", "cy", 9), (3, "ann", "cy", 1)]
+    path.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
+    (tmp_path / "nodes.txt").write_text("zoe\nann\n")
+    figures = works(
+        "embed", path, "-o", tmp_path / "a", "--weights", "minutes", "--nodes", tmp_path / "nodes.txt", "--json"
+    ).figures
+    assert load(tmp_path / "a").names.tolist() == ["ann", "bob", "cy", "zoe"]
+    assert figures["graph"]["columns"] == ["caller", "callee"] and figures["graph"]["weight_column"] == "minutes"
+    by_position = embeds(path, *("--source", "1", "--target", "2", "--weights", "3"), "--dim", "3", to=tmp_path / "b")
+    wanted = graphrefine.embed([("ann", "bob", 3), ("bob", "cy", 9), ("ann", "cy", 1)], dim=3)
+    np.testing.assert_array_equal(by_position.vectors, wanted.vectors)
+    unweighted = embeds(path, "--weights", "none", "--dim", "3", to=tmp_path / "c")
+    wanted = graphrefine.embed([("ann", "bob"), ("bob", "cy"), ("ann", "cy")], dim=3)
+    np.testing.assert_array_equal(unweighted.vectors, wanted.vectors)
+
+
+def test_text_options(tmp_path: Path) -> None:
+    path = tmp_path / "tags.dat"
+    path.write_bytes("#red;#blue\n#blue;grün\n".encode("cp1252"))
+    options = ("--comments", "", "--delimiter", "semicolon", "--encoding", "cp1252", "--no-header")
+    assert embeds(path, *options, to=tmp_path / "a").names.tolist() == ["#blue", "#red", "grün"]
+    named = ("--comments", "", "--delimiter", "semicolon", "--header")
+    assert embeds(path, *named, to=tmp_path / "b").names.tolist() == ["#blue", "grün"]
+
+
+def test_a_variable_of_a_mat_file(tmp_path: Path, expected: graphrefine.Embedding) -> None:
+    scipy.io.savemat(tmp_path / "g.mat", {"A": _matrix(), "network": sp.eye(3)})
+    found = embeds(tmp_path / "g.mat", "--variable", "A", "--dim", "8", to=tmp_path / "out")
+    np.testing.assert_array_equal(found.vectors, expected.vectors)
+
+
+def test_a_format_that_the_suffix_does_not_say(tmp_path: Path, expected: graphrefine.Embedding) -> None:
+    (tmp_path / "g.graph.2024").write_bytes(_text(" "))
+    found = embeds(tmp_path / "g.graph.2024", "--format", "text", "--dim", "8", to=tmp_path / "out")
+    np.testing.assert_array_equal(found.vectors, expected.vectors)
+
+
+# Awkward input, which must work.
+
+
+def test_disconnected_graphs(tmp_path: Path) -> None:
+    two = np.concatenate([EDGES, EDGES + 100])
+    found = embeds(write_csv(tmp_path / "g.csv", two), to=tmp_path / "out")
+    assert len(found) == 40 and np.isfinite(found.vectors).all()
+    assert (np.abs(found.vectors).sum(axis=1) > 0).all()
+
+
+def test_isolated_nodes_are_zero_and_reported(tmp_path: Path, edges: Path) -> None:
+    done = works("embed", edges, "-o", tmp_path / "out", "--nodes", "23", "--dim", "4", "--json")
+    assert done.figures["nodes"] == 23 and done.figures["isolated"] == 3 and done.figures["zero_vectors"] == 3
+    assert done.err == "note: nodes without edges, their vectors zero: 3\n"
+    vectors = np.asarray(load(tmp_path / "out").vectors)
+    assert (vectors[20:] == 0).all() and np.isfinite(vectors).all() and (vectors[:20] != 0).any(axis=1).all()
+
+
+def test_what_reading_left_out_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "g.csv"
+    path.write_text("1,2,5\n2,1,7\n1,2,4\n3,3,1\n3,4,1\n4,5,0\n,2,1\n")
+    done = works("embed", path, "-o", tmp_path / "out", "--dim", "2")
+    for line in (
+        "note: self-loops left out: 1",
+        "note: edges listed again, their weights added (1 each where there are none): 1",
+        "note: edges listed in both directions, counted once: 1",
+        "note: edges of weight 0 left out: 1",
+        "note: records with an empty end left out: 1",
+        "note: nodes without edges, their vectors zero: 1",
+    ):
+        assert line in done.err.splitlines(), line
+
+
+def test_a_symmetric_matrix_is_nothing_to_remark_on(tmp_path: Path) -> None:
+    WRITERS["g.mtx"](tmp_path / "g.mtx")
+    assert works("embed", tmp_path / "g.mtx", "-o", tmp_path / "out", "--dim", "4").err == ""
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--one-sided", "--filter", "heat"], ["--preset", "paper"], ["--filter", "none"]]
+)
+@pytest.mark.parametrize(
+    "arcs",
+    [
+        "a,b\nb,c\nc,d\nd,e\na,e\nf,a\n",  # a DAG: M is nilpotent
+        "u1,x\nu1,y\nu2,y\nu3,z\nu3,x\nu4,z\n",  # sinks alone on one side
+        "a,b\nb,c\nc,a\nc,sink\n",
+    ],
+)
+def test_directed_sinks_and_dags(tmp_path: Path, arcs: str, options: list[str]) -> None:
+    path = tmp_path / "arcs.csv"
+    path.write_text(arcs)
+    # Three random signs a node leave some direction out now and then, where the nodes are as few as here.
+    dim = "3" if options else "4"
+    found = embeds(path, "--directed", "--dim", dim, "--seed", "1", *options, to=tmp_path / "out")
+    assert np.isfinite(found.vectors).all()
+    ends = [line.split(",") for line in arcs.split()]
+    if not options:
+        assert all(np.any(found[end]) for pair in ends for end in pair), "every node with an edge has a vector"
+    assert all(np.any(found[target]) for _, target in ends) or "paper" in options or "heat" in options
+
+
+def test_direction_counts(tmp_path: Path) -> None:
+    path = tmp_path / "arcs.csv"
+    path.write_text("a,b\nb,c\nc,d\na,c\nd,b\n")
+    there = embeds(path, "--directed", "--dim", "4", to=tmp_path / "x")
+    path.write_text("b,a\nc,b\nd,c\nc,a\nb,d\n")
+    back = embeds(path, "--directed", "--dim", "4", to=tmp_path / "y")
+    either = embeds(path, "--dim", "4", to=tmp_path / "z")
+    scores, turned = (each.source @ each.target.T for each in (there, back))
+    assert not np.allclose(scores, turned, atol=1e-2)
+    assert not np.allclose(there.vectors @ there.vectors.T, either.vectors @ either.vectors.T, atol=1e-2)
+
+
+def test_nodes_whose_edges_tell_nothing_are_reported(tmp_path: Path) -> None:
+    path = tmp_path / "star.csv"
+    path.write_text("a,hub\nb,hub\nc,hub\n")  # one target: each p_ij is what chance would give, so M = 0
+    done = works("embed", path, "-o", tmp_path / "out", "--directed", "--one-sided", "--dim", "2")
+    assert done.err == "note: nodes with edges whose vectors came out zero all the same: 4\n"
+
+
+def test_numbers_that_are_names(tmp_path: Path) -> None:
+    path = tmp_path / "g.csv"
+    path.write_text("007,8\n8,+9\n+9,007\n")
+    assert embeds(path, to=tmp_path / "a").names.tolist() == ["+9", "007", "8"]
+    assert embeds(path, to=tmp_path / "a.csv").names.tolist() == ["+9", "007", "8"]
+    assert embeds(path, to=tmp_path / "a.vec").names.tolist() == ["+9", "007", "8"]
+
+
+def test_names_that_are_not_utf8_or_hold_spaces(tmp_path: Path) -> None:
+    path = tmp_path / "g.csv"
+    path.write_bytes(b"caf\xe9 noir,New York\nNew York,z\n")
+    for name in ("native", "o.npz", "o.parquet", "o.safetensors", "o.csv", "o.arrow"):
+        assert embeds(path, to=tmp_path / name).names.tolist() == ["New York", "café noir", "z"]
+
+
+def test_a_small_graph_lowers_the_default_dim_only(tmp_path: Path, edges: Path) -> None:
+    done = works("embed", edges, "-o", tmp_path / "out")
+    assert load(tmp_path / "out").dim == 20
+    assert f"{edges} has 20 nodes: --dim is lowered from 128 to that" in done.err
+    assert run("embed", edges, "-o", tmp_path / "out", "--dim", "128").code == 2
+    paper = works("embed", edges, "-o", tmp_path / "out", "--preset", "paper")
+    assert load(tmp_path / "out").dim == 20 and "lowered" in paper.err
+
+
+def test_windows_line_ends_and_a_missing_last_newline(tmp_path: Path) -> None:
+    path = tmp_path / "g.txt"
+    path.write_bytes(b"a b 0.5\r\nb c 2\r\nc a 1")
+    wanted = graphrefine.embed([("a", "b", 0.5), ("b", "c", 2), ("c", "a", 1)], dim=3)
+    found = embeds(path, to=tmp_path / "out")
+    assert found.names.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(found.vectors, wanted.vectors)
+
+
+def test_odd_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "weights=1 graph \udcff.csv"
+    write_csv(path, EDGES)
+    done = spawn("embed", path.name, "-o", "out \udcff", "--json", "--dim", "4")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["output"] == "out \udcff"
+    assert spawn("info", path.name, env={"PYTHONIOENCODING": "ascii"}).code == 0
+
+
+def test_without_compiled_kernels(tmp_path: Path, edges: Path) -> None:
+    done = spawn("embed", edges, "-o", tmp_path / "out", "--dim", "8", "--json", env={"GRAPHREFINE_KERNEL": "scipy"})
+    assert done.figures["kernel"] == "scipy"
+    assert done.full_err == SLOWER

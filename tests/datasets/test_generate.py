@@ -1,0 +1,193 @@
+"""Generated graphs: exact sizes, degrees that fall as asked, communities that can be found, any threads alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphrefine.datasets import Dataset, block_model, find, power_law, standin
+from graphrefine.datasets import edge_sampling as drawing
+from graphrefine.datasets.generate import expected_degrees
+from graphrefine.errors import InputError
+from graphrefine.evaluate import evaluate_labels, random_control
+from graphrefine.graph.graph import check
+from graphrefine.methods.registry import embed_graph
+from graphrefine.methods.registry import settings as method_settings
+from strategies import PATIENT
+
+
+def arrays(drawn: Dataset) -> list[Any]:
+    graph, labels = drawn.graph, drawn.labels
+    assert labels is not None
+    return [graph.indptr, graph.indices, labels.indicator.indptr, labels.indicator.indices]
+
+
+def sharing(drawn: Dataset) -> tuple[float, float]:
+    """Which part of the edges joins nodes with a label in common, and which part of random pairs."""
+    assert drawn.labels is not None
+    graph, has = drawn.graph, drawn.labels.indicator.toarray()
+    rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
+    pairs = np.random.default_rng(0).integers(0, graph.nodes, (2, len(rows)))
+    return (has[rows] & has[graph.indices]).any(axis=1).mean(), (has[pairs[0]] & has[pairs[1]]).any(axis=1).mean()
+
+
+@settings(PATIENT, max_examples=40)
+@given(st.data())
+def test_sizes_are_exact_and_graphs_are_graphs(data: st.DataObject) -> None:
+    nodes = data.draw(st.integers(10, 400))
+    edges = data.draw(st.integers(1, nodes * (nodes - 1) // 8))
+    classes = data.draw(st.integers(1, 5))
+    drawn = block_model(
+        nodes,
+        edges,
+        classes=classes,
+        mixing=data.draw(st.sampled_from([0.3, 0.5, 1.0])),
+        exponent=3.0,
+        labels_per_node=data.draw(st.sampled_from([1.0, 1.0 + (classes > 1) * 0.5])),
+        labelled=data.draw(st.sampled_from([None, nodes // 2])),
+        seed=data.draw(st.integers(0, 9)),
+    )
+    check(drawn.graph)
+    assert (drawn.graph.nodes, drawn.graph.edges, drawn.graph.weighted) == (nodes, edges, False)
+    assert drawn.generated and drawn.labels is not None and drawn.classes == classes
+    shown = np.diff(drawn.labels.indicator.indptr) > 0
+    assert shown.sum() == (nodes if drawn.recipe["labelled"] is None else nodes // 2)
+
+
+def test_threads_and_pieces_change_nothing_and_seeds_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "PIECE", 1000)
+    one, three, other = (
+        block_model(2000, 20_000, labels_per_node=1.5, labelled=700, noise=0.1, seed=seed, threads=threads)
+        for seed, threads in ((0, 1), (0, 3), (1, 1))
+    )
+    assert all(np.array_equal(a, b) for a, b in zip(arrays(one), arrays(three), strict=True))
+    assert not np.array_equal(one.graph.indices, other.graph.indices)
+    assert one.recipe == three.recipe and one.recipe["noise"] == 0.1 and "threads" not in one.recipe
+
+
+@pytest.mark.parametrize("exponent", [2.2, 2.5, 3.0])
+def test_degrees_fall_as_a_power_law(exponent: float) -> None:
+    degrees = np.sort(power_law(50_000, 400_000, exponent=exponent).graph.out_counts)[::-1]
+    tail = degrees[degrees >= 40]
+    hill = 1 + len(tail) / np.log(tail / 39.5).sum()  # the likeliest exponent of the tail
+    assert hill == pytest.approx(exponent, abs=0.15)
+    assert degrees[-1] >= 1, "no node is left alone"
+
+
+def test_the_largest_degree_is_about_as_asked() -> None:
+    free, levelled = (power_law(20_000, 200_000, most=most).graph.out_counts for most in (None, 300))
+    assert free.max() > 1500 and 250 < levelled.max() < 380
+    expected = expected_degrees(20_000, 200_000, exponent=2.5, most=300)
+    assert expected.sum() == pytest.approx(400_000) and expected[0] == pytest.approx(300, rel=1e-3)
+
+
+def test_degrees_are_those_expected() -> None:
+    """Over many draws the mean degree of the node of each rank is what was asked for."""
+    counts = np.mean([np.sort(power_law(300, 1500, seed=s, most=60).graph.out_counts)[::-1] for s in range(40)], axis=0)
+    expected = expected_degrees(300, 1500, exponent=2.5, most=60)
+    assert np.abs(counts[:100].sum() / expected[:100].sum() - 1) < 0.1
+    assert counts.sum() == 3000
+
+
+def test_mixing_says_how_far_edges_heed_communities() -> None:
+    inside = []
+    for mixing in (0.0, 0.5, 1.0):
+        edges, pairs = sharing(block_model(3000, 30_000, classes=10, mixing=mixing))
+        inside.append((edges - pairs) / (1 - pairs))  # 0 where edges are as random pairs
+    assert inside[0] == pytest.approx(1, abs=1e-9)
+    assert inside[1] == pytest.approx(0.5, abs=0.05) and inside[2] == pytest.approx(0, abs=0.03)
+
+
+def test_noise_is_what_cannot_be_found() -> None:
+    plain, noisy = (sharing(block_model(3000, 30_000, mixing=0.0, noise=noise)) for noise in (0.0, 0.5))
+    assert plain[0] == 1 and 0.25 < noisy[0] < 0.5
+
+
+def test_labels_are_told_by_vectors_and_not_by_chance() -> None:
+    drawn = block_model(2000, 20_000, classes=8, mixing=0.5, labels_per_node=1.2)
+    vectors = embed_graph(drawn.graph, method_settings("refine", dim=32))[0].vectors
+    found, control = (
+        evaluate_labels(v, drawn.labels, ratios=[0.5], repeats=2).ratios[0].micro_mean
+        for v in (vectors, random_control(2000, 32))
+    )
+    assert found > 75 and control < 35
+
+
+def test_labelled_nodes_are_rather_those_with_many_edges() -> None:
+    drawn = block_model(5000, 25_000, labelled=500)
+    assert drawn.labels is not None
+    shown = np.diff(drawn.labels.indicator.indptr) > 0
+    assert drawn.graph.out_counts[shown].mean() > 2 * drawn.graph.out_counts.mean()
+
+
+def test_a_node_in_two_communities_has_friends_in_both() -> None:
+    drawn = block_model(2000, 40_000, classes=4, mixing=0.0, labels_per_node=1.5, exponent=4.0)
+    assert drawn.labels is not None
+    has = drawn.labels.indicator.toarray()
+    both = np.flatnonzero(has.sum(axis=1) == 2)
+    reach = drawn.graph.to_scipy() @ has.astype(float)  # neighbours in each community
+    assert np.mean((reach[both] > 0)[has[both]]) > 0.99
+
+
+def test_crowded_graphs_are_filled_or_refused() -> None:
+    full = power_law(100, 99 * 100 // 4, exponent=4.0)
+    assert full.graph.edges == 2475
+    with pytest.raises(InputError, match=r"have found no place that is free; ask for fewer edges"):
+        block_model(100, 2000, classes=50, mixing=0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"nodes": 2}, "nodes=2 must be at least 3"),
+        ({"edges": 0}, "edges=0 must be at least 1"),
+        ({"edges": 10**6}, "edges=1000000 must be at least 1 and at most 2475"),
+        ({"exponent": 2.0}, "exponent=2.0 must be greater than 2"),
+        ({"most": 3}, "most=3 must be at least 7"),
+        ({"most": 100}, "at most 99"),
+        ({"classes": 0}, "classes=0"),
+        ({"mixing": 1.5}, "mixing=1.5 must be at most 1"),
+        ({"labels_per_node": 0.5}, "labels_per_node=0.5 must be at least 1"),
+        ({"labelled": 101}, "labelled=101"),
+        ({"noise": -0.1}, "noise=-0.1"),
+    ],
+)
+def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        block_model(**{"nodes": 100, "edges": 300, **options})
+
+
+def check_standin(name: str, most: int, labelled: int, per_node: float) -> Dataset:
+    drawn, real = standin(name), find(name)
+    assert (drawn.graph.nodes, drawn.graph.edges, drawn.classes) == (real.nodes, real.edges, real.classes)
+    assert drawn.generated and "generated" in drawn.title and "generated" in drawn.note and drawn.labels is not None
+    assert drawn.graph.out_counts.max() == pytest.approx(most, rel=0.1)
+    counts = np.diff(drawn.labels.indicator.indptr)
+    assert (counts > 0).sum() == labelled and counts[counts > 0].mean() == pytest.approx(per_node, abs=0.05)
+    return drawn
+
+
+def f1_at_nine_percent(drawn: Dataset) -> tuple[float, float]:
+    vectors = embed_graph(drawn.graph, method_settings("refine", "paper"))[0].vectors
+    found, control = (
+        evaluate_labels(v, drawn.labels, ratios=[0.09], repeats=1).ratios[0].micro_mean
+        for v in (vectors, random_control(drawn.graph.nodes, 128))
+    )
+    return found, control
+
+
+def test_the_standin_for_flickr_has_its_shape() -> None:
+    check_standin("flickr", 5706, 80_513, 1.34)
+
+
+@pytest.mark.slow
+def test_standins_are_about_as_hard_as_the_real_graphs() -> None:
+    """The published Micro F1 of REFINE with 9% of the labels: 38.9 on Flickr, 45.1 on YouTube."""
+    found, control = f1_at_nine_percent(check_standin("flickr", 5706, 80_513, 1.34))
+    assert found == pytest.approx(38.9, abs=4) and control < 12
+    found, control = f1_at_nine_percent(check_standin("youtube", 28_754, 31_703, 1.57))
+    assert found == pytest.approx(45.1, abs=4) and control < 20

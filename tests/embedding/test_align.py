@@ -1,0 +1,145 @@
+"""`align_to` and ``embed --align-to``: the rotation, the drift, the sketch that goes with the names, bad input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphrefine
+from cli_runs import refuses, works, write_csv
+from graphrefine import Embedding, Graph, load
+from graphrefine.embedding.align import rotation
+from graphrefine.errors import InputError
+from graphrefine.graph.node_ids import identities
+from graphrefine.linalg.small import unit_rows
+from graphs import random_graph
+from strategies import PATIENT
+
+
+def random_rotation(k: int, seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((k, k)))[0]
+
+
+@PATIENT
+@given(st.integers(1, 12), st.integers(12, 60), st.integers(0, 10**6))
+def test_any_rotation_is_found_and_undone(k: int, n: int, seed: int) -> None:
+    X = unit_rows(np.random.default_rng(seed).standard_normal((n, k)))
+    old = Embedding(None, X)
+    shuffled = np.random.default_rng(seed + 1).permutation(n)
+    turned = Embedding(shuffled, (X @ random_rotation(k, seed)).astype(np.float32)[shuffled])
+    back = turned.align_to(old)
+    np.testing.assert_allclose(back.vectors, X[shuffled], atol=2e-6)
+    assert back.recipe["aligned"]["after"] < 1e-5 and back.recipe["aligned"]["shared"] == n
+    np.testing.assert_array_equal(back.names, shuffled)
+
+
+@PATIENT
+@given(st.integers(1, 10), st.integers(1, 30), st.integers(0, 10**6))
+def test_the_rotation_is_orthogonal_and_no_other_is_better(k: int, n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, Y = (rng.standard_normal((n, k)).astype(np.float32) for _ in range(2))
+    everyone = np.arange(n)
+    R = rotation(X, Y, (everyone, everyone))
+    np.testing.assert_allclose(R.T @ R, np.eye(k), atol=1e-10)
+    U, V = unit_rows(X), unit_rows(Y)
+    best = np.square(U @ R - V).sum()
+    for other in (np.eye(k), random_rotation(k, seed), R @ random_rotation(k, seed + 1)):
+        assert best <= np.square(U @ other - V).sum() + 1e-6
+
+
+def test_scores_and_folding_turn_with_the_vectors() -> None:
+    graph = random_graph(300, degree=8)
+    old, new = graphrefine.embed(graph, 8), graphrefine.embed(graph, 8, seed=1)
+    turned = new.align_to(old)
+    np.testing.assert_allclose(turned.score(5), new.score(5), atol=1e-5)
+    edges = [("x", 1), ("x", 2), ("y", 3), ("x", "y")]
+    folded, again = (each.fold_in(edges).vectors for each in (new, turned))
+    R = rotation(new.vectors, turned.vectors, (np.arange(300), np.arange(300)))
+    np.testing.assert_allclose(folded @ R, again, atol=2e-4)
+
+
+def test_zero_rows_do_not_count() -> None:
+    old = Embedding("abcd", [[1, 0], [0, 1], [0, 0], [1, 0]])
+    new = Embedding("abcd", [[0, 1], [-1, 0], [1, 0], [0, 0]])
+    aligned = new.align_to(old)
+    assert aligned.recipe["aligned"]["shared"] == 2
+    assert aligned.recipe["aligned"]["after"] == pytest.approx(0, abs=1e-6)
+    assert not aligned["d"].any()
+
+
+def test_few_shared_nodes_warn_and_turn_no_more_than_they_must() -> None:
+    old = Embedding(["a"], [[1, 0, 0]])
+    new = Embedding(["a", "z"], [[1, 0, 0], [0, 1, 0]])
+    with pytest.warns(UserWarning, match="1 shared nodes with vectors do not settle a rotation of 3"):
+        aligned = new.align_to(old)
+    np.testing.assert_allclose(aligned.vectors, new.vectors, atol=1e-6)
+
+
+def test_what_cannot_be_aligned_is_refused() -> None:
+    old = Embedding(["a", "b"], [[1, 0], [0, 1]])
+    with pytest.raises(InputError, match="vectors of 3 and of 2 numbers"):
+        Embedding(["a", "b"], [[1, 0, 0], [0, 1, 0]]).align_to(old)
+    with pytest.raises(InputError, match=r"no node is in both.*begin with 1 here and 'a' there"):
+        Embedding([1, 2], [[1, 0], [0, 1]]).align_to(old)
+
+
+def changed(graph: Graph, *, gone: int) -> Graph:
+    """The graph without its first nodes, by its edges alone: every row moves."""
+    rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
+    kept = (rows < graph.indices) & (rows >= gone) & (graph.indices >= gone)
+    return Graph.from_edges(graph.names[rows[kept]], graph.names[graph.indices[kept]])
+
+
+@pytest.mark.parametrize("kind", ["integers", "large integers", "strings"])
+def test_nodes_keep_their_place_when_others_go(kind: str) -> None:
+    graph = random_graph(1500, degree=10)
+    if kind == "large integers":
+        graph = replace(graph, names=graph.names + 10**12)
+    if kind == "strings":
+        graph = replace(graph, names=np.array([f"node {i:05}" for i in range(1500)], object))
+    old = graphrefine.embed(graph, 32)
+    new = graphrefine.embed(changed(graph, gone=3), 32)
+    drift = new.align_to(old).recipe["aligned"]["after"]
+    other = graphrefine.embed(graph, 32, seed=1).align_to(old).recipe["aligned"]["after"]
+    assert drift < 0.25 < other, "the control: another sketch is another embedding"
+
+
+def test_identities_depend_on_the_name_alone() -> None:
+    names = np.array(["ada", "bob", "caf\udce9", "日本"], object)
+    found = identities(names)
+    assert found is not None and found.dtype == np.int32 and len(set(found.tolist())) == 4 and (found >= 0).all()
+    np.testing.assert_array_equal(identities(names[::-1]), found[::-1])
+    numbers = np.array([5, -1, 2**40, 2**31 - 1, 7])
+    found = identities(numbers)
+    assert found is not None and (found >= 0).all()
+    assert found[[0, 3, 4]].tolist() == [5, 2**31 - 1, 7] and len(set(found.tolist())) == 5
+    assert identities(np.arange(5)) is None
+
+
+def test_the_command_aligns_and_tells_the_drift(tmp_path: Path) -> None:
+    edges = write_csv(tmp_path / "g.csv", np.array([(i, j % 40) for i in range(40) for j in (i + 1, i + 7)]))
+    works("embed", edges, "-o", tmp_path / "old", "--dim", "8", "--seed", "1")
+    done = works("embed", edges, "-o", tmp_path / "new", "--align-to", tmp_path / "old", "--json")
+    told = done.figures["aligned"]
+    assert done.figures["dim"] == 8 and told["shared"] == 40 and told["to"] == str(tmp_path / "old")
+    assert told["after"] < told["before"]
+    old, new = load(tmp_path / "old"), load(tmp_path / "new")
+    assert new.recipe["aligned"]["after"] == told["after"]
+    assert np.linalg.norm(old.vectors - new.vectors, axis=1).mean() == pytest.approx(told["after"], abs=1e-4)
+    done = works("embed", edges, "-o", tmp_path / "old", "--align-to", tmp_path / "old")  # onto itself, in place
+    assert "aligned to" in done.out and "by 40 shared nodes: mean drift" in done.out
+
+
+def test_bad_input_of_the_command(tmp_path: Path) -> None:
+    edges = write_csv(tmp_path / "g.csv", np.array([(i, (i + 1) % 9) for i in range(9)]))
+    works("embed", edges, "-o", tmp_path / "old", "--dim", "3")
+    output: list[str | Path] = ["-o", tmp_path / "out", "--align-to"]
+    refuses("embed", edges, *output, tmp_path / "old", "--dim", "4", folder=tmp_path, expected=("--dim 4", "3 numbers"))
+    refuses("embed", edges, *output, tmp_path / "nowhere", folder=tmp_path, expected=("nowhere",))
+    others = write_csv(tmp_path / "h.csv", np.array([(i, (i + 1) % 9) for i in range(9)]) + 100)
+    refuses("embed", others, *output, tmp_path / "old", folder=tmp_path, expected=("no node is in both",))

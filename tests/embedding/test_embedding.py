@@ -1,0 +1,225 @@
+"""Embedding: what it holds, finds and refuses; conversion; the check before the work."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphrefine.cli.conversion import Conversion, convert
+from graphrefine.embedding.embedding import Embedding, check_output, load
+from graphrefine.embedding.formats import FORMATS, choose
+from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
+
+
+@pytest.fixture
+def people() -> Embedding:
+    return Embedding(["ada", "bob", "eve"], [[1, 2], [3, 4], [5, 6]], {"seed": 7, "dim": 2})
+
+
+def test_nodes_are_found_by_name_not_by_row() -> None:
+    embedding = Embedding([30, 10, 20], [[3], [1], [2]])
+    assert [embedding.index(name) for name in (30, 10, 20)] == [0, 1, 2]
+    assert embedding[10].tolist() == [1.0]
+    assert embedding[np.int32(20)].tolist() == [2.0]
+    assert list(embedding) == [30, 10, 20]
+    assert 10 in embedding
+    assert 0 not in embedding
+    assert "10" not in embedding
+    assert True not in Embedding([1], [[1]])
+
+
+def test_vectors_are_float32_and_not_copied() -> None:
+    vectors = np.ones((3, 2), dtype=np.float32)
+    assert Embedding(None, vectors).vectors is vectors
+    converted = Embedding(None, np.asfortranarray(np.arange(6.0).reshape(3, 2))).vectors
+    assert converted.dtype == np.float32
+    assert converted.flags.c_contiguous
+    assert converted.tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (None, [0, 1]),
+        ([5, np.int16(6)], [5, 6]),
+        (np.array([5, 6], dtype=np.uint8), [5, 6]),
+        (np.array(["a", "bc"]), ["a", "bc"]),
+        (["007", "7"], ["007", "7"]),
+        (np.array(["a", "b"], dtype=object), ["a", "b"]),
+    ],
+)
+def test_names_have_one_of_two_forms(names: Any, expected: list[object]) -> None:
+    kept = Embedding(names, [[1], [2]]).names
+    assert kept.tolist() == expected
+    assert {type(name) for name in kept.tolist()} == {type(expected[0])}
+    assert kept.dtype == (np.int64 if isinstance(expected[0], int) else object)
+
+
+@pytest.mark.parametrize(
+    ("names", "vectors", "recipe", "problem"),
+    [
+        (["a", 1], [[1], [2]], {}, "mix of int, str"),
+        ([True, False], [[1], [2]], {}, "mix of bool"),
+        ([0.5, 1.5], [[1], [2]], {}, "mix of float"),
+        (np.array([0.5, 1.5]), [[1], [2]], {}, "float64"),
+        (["a"], [[1], [2]], {}, r"shape \(1,\).*2 vectors"),
+        ([2**63, 1], [[1], [2]], {}, "64 signed bits"),
+        (np.array([2**63], dtype=np.uint64), [[1]], {}, "9223372036854775808"),
+        (None, [1, 2], {}, r"shape \(2,\)"),
+        (None, [[1, 2], [3]], {}, "array of float32"),
+        (None, [["x"]], {}, "array of float32"),
+        (["a", "b"], [[1], [np.nan]], {}, r"node 'b' \(row 1\) holds nan"),
+        (None, [[1], [np.inf]], {}, "holds inf"),
+        (None, [[np.inf], [-np.inf]], {}, "holds inf"),
+        (None, [[1e39]], {}, "holds inf"),
+        (None, [[1]], {"seed": np.int64(1)}, "JSON"),
+        (None, [[1]], {"loss": float("nan")}, "JSON"),
+        (None, [[1]], [("seed", 1)], "dict"),
+    ],
+)
+def test_what_cannot_be_an_embedding_is_refused(names: Any, vectors: Any, recipe: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        Embedding(names, vectors, recipe)
+
+
+def test_large_finite_numbers_are_kept() -> None:
+    largest = np.finfo(np.float32).max
+    assert Embedding(None, [[largest, largest]]).vectors.tolist() == [[largest, largest]]
+
+
+def test_recipe_is_as_it_would_come_back_from_a_file() -> None:
+    assert Embedding(None, [[1]], {"powers": (1, 2)}).recipe == {"powers": [1, 2]}
+
+
+def test_missing_node_is_named_with_what_is_near(people: Embedding) -> None:
+    with pytest.raises(InputError, match=r"'adda'; near it: ada"):
+        people["adda"]
+    with pytest.raises(InputError, match="names are strings, such as 'ada'"):
+        people.index(3)
+    with pytest.raises(InputError, match="names are integers, such as 0"):
+        Embedding(None, [[1]]).index("0")
+    with pytest.raises(InputError, match="empty"):
+        Embedding(None, np.zeros((0, 4))).index(0)
+
+
+def test_a_name_of_two_rows_is_refused_when_looked_up() -> None:
+    with pytest.raises(InputError, match="'a' stands for several rows"):
+        Embedding(["b", "a", "a"], [[1], [2], [3]]).index("b")
+
+
+def test_repr_tells_size_and_names(people: Embedding) -> None:
+    assert repr(people) == "Embedding(3 nodes x 2, names 'ada' ... 'eve')"
+    assert repr(Embedding([5, 6], np.zeros((2, 4)))) == "Embedding(2 nodes x 4, names 5 ... 6)"
+    assert repr(Embedding(None, np.zeros((0, 4)))) == "Embedding(0 nodes x 4)"
+
+
+def test_every_suffix_has_one_format() -> None:
+    suffixes = [suffix for each in FORMATS for suffix in each.suffixes]
+    assert len(suffixes) == len(set(suffixes))
+    for each in FORMATS:
+        for suffix in each.suffixes:
+            assert choose(f"Some.Thing{suffix.upper()}") is each
+    assert choose("folder/name").folder
+    assert choose(".hidden").folder
+
+
+@pytest.mark.parametrize("name", ["vectors.xyz", "vectors.gz", "emb.v1"])
+def test_unknown_suffix_lists_the_known(people: Embedding, tmp_path: Path, name: str) -> None:
+    for action in (people.save, load, check_output):
+        with pytest.raises(InputError, match=rf"{name}.*\.npy.*\.parquet.*\.safetensors"):
+            action(tmp_path / name)
+    with pytest.raises(InputError, match="'xyz' is not known; known: folder, npy"):
+        people.save(tmp_path / name, format="xyz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_format_can_be_named(people: Embedding, tmp_path: Path) -> None:
+    people.save(tmp_path / "emb.v1", format="folder")
+    people.save(tmp_path / "emb.dat", format="csv")
+    assert (tmp_path / "emb.dat").read_text() == 'node,v0,v1\n"ada",1,2\n"bob",3,4\n"eve",5,6\n'
+    assert load(tmp_path / "emb.v1").recipe == people.recipe  # a folder is known without its suffix
+    assert load(tmp_path / "emb.dat", format="csv")["bob"].tolist() == [3, 4]
+
+
+def test_convert_through_every_format_and_back(people: Embedding, tmp_path: Path) -> None:
+    people.save(tmp_path / "start")
+    before = "start"
+    for name in (
+        "a.npz",
+        "b.parquet",
+        "c.arrow",
+        "d.safetensors",
+        "e",
+        "f.csv",
+        "g.csv.gz",
+        "h.vec",
+        "i.bin",
+    ):
+        done = convert(tmp_path / before, tmp_path / name)
+        assert done == Conversion(3, 2, choose(before).name, choose(name).name)
+        before = name
+    back = load(tmp_path / before)
+    assert back.names.tolist() == people.names.tolist()
+    assert back.vectors.tobytes() == people.vectors.tobytes()
+    assert load(tmp_path / "e").recipe == people.recipe
+
+
+def test_convert_to_itself_keeps_it(people: Embedding, tmp_path: Path) -> None:
+    for name in ("folder", "file.safetensors", "file.arrow"):
+        people.save(tmp_path / name)
+        convert(tmp_path / name, tmp_path / name)
+        assert load(tmp_path / name).vectors.tobytes() == people.vectors.tobytes()
+
+
+def test_convert_checks_the_target_before_reading(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="does not exist"):
+        convert(tmp_path / "missing.npy", tmp_path / "no" / "x.npy")
+
+
+@pytest.mark.parametrize("name", ["gone.npy", "gone.parquet", "gone.arrow", "gone.csv", "gone"])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FormatError, match=rf"{name}.*[Nn]o such file"):
+        load(tmp_path / name)
+
+
+def test_file_and_folder_are_not_taken_for_each_other(people: Embedding, tmp_path: Path) -> None:
+    people.save(tmp_path / "emb")
+    people.save(tmp_path / "emb.npz")
+    with pytest.raises(FormatError, match="is a folder, so it cannot be read as npz"):
+        load(tmp_path / "emb", format="npz")
+    with pytest.raises(FormatError, match="is a file, so it cannot be read as folder"):
+        load(tmp_path / "emb.npz", format="folder")
+    (tmp_path / "plain").write_text("x")
+    with pytest.raises(FormatError, match="is a file, so it cannot be read as folder"):
+        load(tmp_path / "plain")
+
+
+def test_check_output_finds_trouble_before_the_work(people: Embedding, tmp_path: Path) -> None:
+    check_output(tmp_path / "fine.vec", names=people.names, values=people.vectors.size)
+    with pytest.raises(InputError, match="'a b'"):
+        check_output(tmp_path / "x.vec", names=np.array(["a b"], dtype=object))
+    with pytest.raises(OutputError, match=r"needs about 4,000,000,000,000 MB, but only"):
+        check_output(tmp_path / "x.npy", values=10**18)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work")
+    with pytest.raises(OutputError, match="mine: is a folder but no embedding"):
+        check_output(tmp_path / "mine")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["mine"]
+
+
+def test_missing_package_is_found_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"parquet.*pyarrow.*graphrefine\[io\]"):
+        check_output(tmp_path / "x.parquet")
+
+
+def test_importing_loads_no_optional_package() -> None:
+    import subprocess
+
+    code = "import sys, graphrefine.embedding.embedding; print({'pyarrow', 'pandas', 'sklearn'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

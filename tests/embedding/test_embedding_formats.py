@@ -1,0 +1,511 @@
+"""Every format: round trips bit for bit, agreement with other programs, damaged and foreign files."""
+
+from __future__ import annotations
+
+import json
+import struct
+import tempfile
+import tracemalloc
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.formats import decimals
+from graphrefine.errors import FormatError, InputError
+
+ALL = ["folder", "x.npz", "x.parquet", "x.arrow", "x.safetensors", "x.vec", "x.bin", "x.csv", "x.csv.gz"]
+WORD2VEC = ["x.vec", "x.bin"]
+WITH_RECIPE = ["folder", "x.npz", "x.parquet", "x.arrow", "x.safetensors"]
+quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+# Of all float32, the last but one is the only one whose shortest decimal goes wrong by way of float64.
+AWKWARD = np.array([0.0, -0.0, 1e-45, -1.1754942e-38, 3.4028235e38, 0.1, 1 / 3, 16777217.0], dtype=np.float32)
+AWKWARD = np.append(AWKWARD, np.array([0x15AE43FD, 0x95AE43FD], dtype=np.uint32).view(np.float32))
+
+SMALL = np.array([[1.25, 2], [3, 4], [5, 6.5]])
+
+integers = st.integers(-(2**63), 2**63 - 1)
+any_text = st.text(st.characters(codec="utf-8"), max_size=12)
+solid_text = st.text(st.characters(codec="utf-8", exclude_characters=" \t\n\r\f\v"), min_size=1, max_size=12)
+
+
+@st.composite
+def embeddings(draw: st.DrawFn, names: st.SearchStrategy[Any]) -> Embedding:
+    chosen = draw(st.lists(names, max_size=8, unique=True))
+    shape = (len(chosen), draw(st.integers(0, 5)))
+    finite = st.floats(width=32, allow_nan=False, allow_infinity=False) | st.sampled_from(AWKWARD.tolist())
+    vectors = draw(hnp.arrays(np.float32, shape, elements=finite))
+    return Embedding(chosen, vectors, {"seed": draw(st.integers(0, 9)), "note": draw(any_text)})
+
+
+def through(embedding: Embedding, name: str) -> Embedding:
+    with tempfile.TemporaryDirectory() as folder:
+        embedding.save(Path(folder) / name)
+        assert [each.name for each in Path(folder).iterdir()] == [name]
+        back = load(Path(folder) / name)
+        return Embedding(back.names.copy(), back.vectors.copy(), back.recipe)
+
+
+def assert_same(back: Embedding, embedding: Embedding, name: str) -> None:
+    assert back.names.tolist() == embedding.names.tolist()
+    assert back.names.dtype == embedding.names.dtype
+    assert back.vectors.shape == embedding.vectors.shape
+    assert back.vectors.tobytes() == embedding.vectors.tobytes()  # bits, so that -0.0 is not 0.0
+    assert back.recipe == (embedding.recipe if name in WITH_RECIPE else {})
+
+
+@pytest.mark.parametrize("name", ALL)
+@quick
+@given(embedding=embeddings(integers))
+def test_integer_names_round_trip(name: str, embedding: Embedding) -> None:
+    assert_same(through(embedding, name), embedding, name)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name not in WORD2VEC])
+@quick
+@given(embedding=embeddings(any_text))
+def test_any_string_names_round_trip(name: str, embedding: Embedding) -> None:
+    assert_same(through(embedding, name), embedding, name)
+
+
+@pytest.mark.parametrize("name", WORD2VEC)
+@quick
+@given(embedding=embeddings(solid_text.filter(lambda text: not text.lstrip("-").isdecimal())))
+def test_solid_string_names_round_trip_in_word2vec(name: str, embedding: Embedding) -> None:
+    assert_same(through(embedding, name), embedding, name)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (1, 1)])
+def test_empty_embeddings_round_trip(name: str, shape: tuple[int, int]) -> None:
+    embedding = Embedding(None, np.ones(shape))
+    assert_same(through(embedding, name), embedding, name)
+
+
+@pytest.mark.parametrize("name", ["x.vec", "x.csv"])
+@pytest.mark.parametrize("with_arrow", [True, False])
+def test_every_float32_survives_text(name: str, with_arrow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not with_arrow:
+        monkeypatch.setattr(decimals, "_arrow", lambda: None)
+    bits = np.random.default_rng(0).integers(0, 2**32, 20_000, dtype=np.uint32).view(np.float32)
+    vectors = np.concatenate([AWKWARD, bits[np.isfinite(bits)]])[:16_000].reshape(-1, 10)
+    embedding = Embedding(None, vectors)
+    assert_same(through(embedding, name), embedding, name)
+
+
+@pytest.mark.parametrize("with_arrow", [True, False])
+def test_decimals_survive_readers_that_go_by_way_of_float64(with_arrow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not with_arrow:
+        monkeypatch.setattr(decimals, "_arrow", lambda: None)
+    assert np.float32(np.float64("7.038531e-26")) != AWKWARD[-2], "the case that this guards against"
+    texts = decimals.format_rows(AWKWARD.reshape(1, -1), b" ")[0].split(b" ")
+    assert np.array([float(text) for text in texts]).astype(np.float32).tobytes() == AWKWARD.tobytes()
+
+
+def test_blocks_are_cut_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decimals, "_BYTES_AT_ONCE", 7)
+    monkeypatch.setattr(decimals, "_VALUES_AT_ONCE", 4)
+    vectors = np.random.default_rng(1).standard_normal((9, 3))
+    names = ['a"b', "a\nb", "\n", "a,b", '""', "a\r\nb", "", "ä", "x"]
+    for name in ("x.csv", "x.csv.gz"):
+        assert_same(through(Embedding(names, vectors), name), Embedding(names, vectors), name)
+    solid = [f"node{row}" for row in range(9)]
+    for name in WORD2VEC:
+        assert_same(through(Embedding(solid, vectors), name), Embedding(solid, vectors), name)
+
+
+@pytest.mark.parametrize("suffix", [".vec", ".txt", ".w2v", ".bin"])
+@pytest.mark.parametrize("bad", ["two words", "tab\there", "line\nend", ""])
+def test_word2vec_refuses_names_that_it_would_garble(suffix: str, bad: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"word2vec files cannot keep.*\.parquet.*folder") as caught:
+        Embedding(["good", bad], [[1], [2]]).save(tmp_path / f"x{suffix}")
+    assert repr(bad) in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_that_were_not_utf8_come_back_as_the_bytes_they_were(tmp_path: Path) -> None:
+    embedding = Embedding([b"caf\xe9".decode("utf-8", "surrogateescape"), "café"], [[1], [2]])
+    for name in ("folder", "x.npz", "x.safetensors", "x.vec", "x.bin", "x.csv"):
+        embedding.save(tmp_path / name)
+        assert load(tmp_path / name).names.tolist() == embedding.names.tolist()
+    assert (tmp_path / "x.csv").read_bytes() == b'node,v0\n"caf\xe9",1\n"caf\xc3\xa9",2\n'
+    for name in ("x.parquet", "x.arrow"):
+        with pytest.raises(InputError, match=r"caf.*not valid UTF-8.*\.npz"):
+            embedding.save(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["folder", "x.safetensors", "x.csv", "x.vec"])
+def test_names_that_no_bytes_give_are_refused(name: str, tmp_path: Path) -> None:
+    for bad in ("\ud800", "\udcc3\udca9"):  # the second would come back as "é"
+        with pytest.raises(InputError, match="not valid Unicode"):
+            Embedding([bad], [[1]]).save(tmp_path / name)
+
+
+def test_numbers_as_strings_stay_strings_where_the_format_can_tell() -> None:
+    embedding = Embedding(["1", "2"], [[1], [2]])
+    for name in ALL:
+        expected: list[object] = [1, 2] if name in WORD2VEC else ["1", "2"]
+        assert through(embedding, name).names.tolist() == expected
+    for name in ALL:
+        assert through(Embedding(["007", "7"], [[1], [2]]), name).names.tolist() == ["007", "7"]
+
+
+def test_npz_keeps_names_that_numpy_strings_would_lose_or_bloat(tmp_path: Path) -> None:
+    for names in (["a\0", "b"], ["x" * 10_000, *"abcdefghijklmnop"]):
+        embedding = Embedding(names, np.ones((len(names), 1)))
+        embedding.save(tmp_path / "x.npz")
+        assert load(tmp_path / "x.npz").names.tolist() == names
+        assert (tmp_path / "x.npz").stat().st_size < 20_000
+
+
+def test_npy_warns_that_names_are_lost(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"names are not saved.*\.npz"):
+        Embedding(["a", "b"], [[1], [2]]).save(tmp_path / "x.npy")
+    assert load(tmp_path / "x.npy").names.tolist() == [0, 1]
+    Embedding(None, AWKWARD.reshape(2, 5)).save(tmp_path / "x.npy")  # nothing lost, no warning
+    assert np.load(tmp_path / "x.npy").tobytes() == AWKWARD.tobytes()
+    assert load(tmp_path / "x.npy").vectors.tobytes() == AWKWARD.tobytes()
+
+
+@pytest.mark.parametrize("name", ["folder", "x.npy", "x.arrow", "x.safetensors"])
+def test_mapped_formats_share_the_file(name: str, tmp_path: Path) -> None:
+    Embedding(None, np.ones((1000, 64))).save(tmp_path / name)
+    tracemalloc.start()
+    vectors = load(tmp_path / name).vectors
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < vectors.nbytes / 2
+    assert not vectors.flags.writeable
+    assert type(vectors) is np.ndarray
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_saving_makes_no_copy_of_the_vectors(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decimals, "_VALUES_AT_ONCE", 1 << 14)
+    monkeypatch.setattr("graphrefine.embedding.formats.arrow_files._PARQUET_VALUES", 1 << 14)
+    rows = 200_000 if name == "x.npz" else 20_000  # NumPy writes an npz by blocks of 16 MB
+    embedding = Embedding(None, np.ones((rows, 64)))
+    Embedding(None, np.ones((1, 1))).save(tmp_path / name)  # imports count for nothing
+    tracemalloc.start()
+    embedding.save(tmp_path / name)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < embedding.vectors.nbytes / 2
+
+
+# ---------------------------------------------------------------- other programs
+
+
+@pytest.fixture
+def sample() -> Embedding:
+    vectors = np.random.default_rng(2).standard_normal((50, 10)).astype(np.float32)
+    vectors[0] = AWKWARD
+    return Embedding([f"nöde_{row}" for row in range(50)], vectors, {"seed": 1})
+
+
+@pytest.fixture
+def keyed_vectors() -> Iterator[Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield pytest.importorskip("gensim.models").KeyedVectors
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", WORD2VEC)
+def test_gensim_reads_and_writes_the_same(name: str, sample: Embedding, keyed_vectors: Any, tmp_path: Path) -> None:
+    sample.save(tmp_path / name)
+    theirs = keyed_vectors.load_word2vec_format(str(tmp_path / name), binary=name.endswith(".bin"))
+    assert theirs.index_to_key == sample.names.tolist()
+    assert theirs.vectors.tobytes() == sample.vectors.tobytes()
+    theirs.save_word2vec_format(str(tmp_path / f"their-{name}"), binary=name.endswith(".bin"))
+    back = load(tmp_path / f"their-{name}")
+    assert back.names.tolist() == sample.names.tolist()
+    assert back.vectors.astype(np.float64) == pytest.approx(sample.vectors.astype(np.float64), rel=1e-6)
+
+
+def test_the_original_programs_line_ends_are_read(tmp_path: Path) -> None:
+    vector = np.array([1.5, -2], dtype="<f4").tobytes()
+    (tmp_path / "c.bin").write_bytes(b"2 2\na " + vector + b"\nb " + vector + b"\n")
+    (tmp_path / "c.txt").write_bytes(b"2 2\r\na 1.5 -2 \r\nb +1.5 -2.0e0 \r\n")
+    for name in ("c.bin", "c.txt"):
+        embedding = load(tmp_path / name)
+        assert embedding.names.tolist() == ["a", "b"]
+        assert embedding.vectors.tolist() == [[1.5, -2], [1.5, -2]]
+
+
+def test_safetensors_reads_and_writes_the_same(sample: Embedding, tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    from safetensors import safe_open
+    from safetensors.numpy import load_file, save_file
+
+    sample.save(tmp_path / "x.safetensors")
+    theirs = load_file(tmp_path / "x.safetensors")
+    assert theirs["vectors"].tobytes() == sample.vectors.tobytes()
+    assert theirs["names_text"].tobytes().decode() == "".join(sample.names)
+    with safe_open(tmp_path / "x.safetensors", "np") as file:
+        assert json.loads(file.metadata()["recipe"]) == {"seed": 1}
+    other = {"names": np.arange(50, 100), "vectors": sample.vectors, "bias": np.zeros(3, dtype=np.float16)}
+    save_file(other, tmp_path / "y.safetensors")
+    back = load(tmp_path / "y.safetensors")
+    assert back.names.tolist() == list(range(50, 100))
+    assert back.vectors.tobytes() == sample.vectors.tobytes()
+
+
+def test_pandas_reads_the_same(sample: Embedding, tmp_path: Path) -> None:
+    import pandas as pd
+
+    for name, reader in (("x.parquet", pd.read_parquet), ("x.feather", pd.read_feather)):
+        sample.save(tmp_path / name)
+        frame = reader(tmp_path / name)
+        assert frame["node"].tolist() == sample.names.tolist()
+        assert np.stack(frame["vector"].tolist()).tobytes() == sample.vectors.tobytes()
+    for name in ("x.csv", "x.csv.gz"):
+        sample.save(tmp_path / name)
+        frame = pd.read_csv(tmp_path / name, index_col="node", engine="python")
+        assert frame.index.tolist() == sample.names.tolist()
+        assert frame.columns.tolist() == [f"v{column}" for column in range(10)]
+        assert frame.to_numpy(dtype=np.float32).tobytes() == sample.vectors.tobytes()
+
+
+def test_pandas_files_are_read(sample: Embedding, tmp_path: Path) -> None:
+    import pandas as pd
+
+    wide = pd.DataFrame(sample.vectors, index=sample.names)
+    wide.to_csv(tmp_path / "wide.csv")
+    assert load(tmp_path / "wide.csv").vectors.tobytes() == sample.vectors.tobytes()
+    lists = pd.DataFrame({"user": range(50, 100), "embedding": [row.astype(float) for row in sample.vectors]})
+    lists.to_parquet(tmp_path / "lists.parquet")
+    lists.to_feather(tmp_path / "lists.feather")
+    lists.astype({"user": "str"}).astype({"user": "category"}).to_parquet(tmp_path / "strings.parquet")
+    for name in ("lists.parquet", "lists.feather"):
+        assert load(tmp_path / name).names.tolist() == list(range(50, 100))
+        assert load(tmp_path / name).vectors.tobytes() == sample.vectors.tobytes()
+    assert load(tmp_path / "strings.parquet").names[0] == "50"
+
+
+def test_parquet_is_laid_out_as_promised(sample: Embedding, tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    sample.save(tmp_path / "x.parquet")
+    file = parquet.ParquetFile(tmp_path / "x.parquet")
+    column = file.metadata.row_group(0).column(1)
+    assert "BYTE_STREAM_SPLIT" in column.encodings
+    assert column.compression == "ZSTD"
+    assert not column.has_dictionary_page
+    assert file.schema_arrow.field("vector").type.list_size == 10
+    assert pa.types.is_float32(file.schema_arrow.field("vector").type.value_type)
+
+
+def test_numpy_reads_the_same(sample: Embedding, tmp_path: Path) -> None:
+    sample.save(tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz", allow_pickle=False) as archive:
+        assert archive["names"].tolist() == sample.names.tolist()
+        assert archive["vectors"].tobytes() == sample.vectors.tobytes()
+    sample.save(tmp_path / "folder")
+    assert np.load(tmp_path / "folder" / "vectors.npy").tobytes() == sample.vectors.tobytes()
+
+
+# ---------------------------------------------------------------- damaged and foreign files
+
+
+@pytest.mark.parametrize("name", ["x.npy", *ALL[1:]])
+def test_a_file_cut_anywhere_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    source, names = tmp_path / name, None if name == "x.npy" else ["é", "bob", "eve"]
+    Embedding(names, SMALL, {"seed": 1}).save(source)
+    whole = source.read_bytes()
+    cuts = range(len(whole)) if len(whole) < 600 else range(0, len(whole), len(whole) // 199)
+    for cut in [*cuts, len(whole) - 1]:
+        if name == "x.csv" and cut and whole[cut - 1 : cut] == b"\n":
+            continue  # whole lines are lost: nothing in a csv file could tell
+        source.write_bytes(whole[:cut])
+        with pytest.raises(FormatError, match=str(source)):
+            load(source)
+
+
+def test_a_folder_with_a_part_cut_or_missing_is_refused(tmp_path: Path) -> None:
+    Embedding(["a", "b"], [[1], [2]]).save(tmp_path / "emb")
+    for part in sorted((tmp_path / "emb").iterdir()):
+        whole = part.read_bytes()
+        for cut in (0, len(whole) // 2, len(whole) - 1 if part.suffix == ".npy" else len(whole) - 3):
+            part.write_bytes(whole[:cut])
+            with pytest.raises(FormatError, match=part.name):
+                load(tmp_path / "emb")
+        if part.suffix == ".npy":
+            part.write_bytes(whole + b"x")
+            with pytest.raises(FormatError, match=rf"{part.name} has {len(whole) + 1} bytes, not {len(whole)}"):
+                load(tmp_path / "emb")
+        part.unlink()
+        with pytest.raises(FormatError, match=f"{part.name} is missing"):
+            load(tmp_path / "emb")
+        part.write_bytes(whole)
+    assert load(tmp_path / "emb").names.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["x.npy", *ALL[1:]])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_a_changed_byte_never_gives_anything_but_our_errors(name: str, data: st.DataObject) -> None:
+    names = None if name == "x.npy" else ["a", "bob", "eve"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        Embedding(names, SMALL, {"seed": 1}).save(path)
+        content = bytearray(path.read_bytes())
+        for _ in range(data.draw(st.integers(1, 3))):
+            content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+        path.write_bytes(content)
+        try:
+            embedding = load(path)
+            assert len(embedding.names) == len(embedding.vectors)
+        except InputError as error:
+            assert str(path) in str(error)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "line 1: must begin with two counts"),
+        (b"a 0.5 0.25\n", "line 1: must begin with two counts"),
+        (b"2 2\na 1 2\nb 1\n", "line 3: 1 numbers where 2"),
+        (b"2 2\na 1 2\nb 1 x\n", "line 3: could not convert string to float: .*x"),
+        (b"2 2\na 1 2\nb 1 \n", "line 3: 1 numbers where 2"),
+        (b"2 2\na 1 2\nb  1\n", "line 3: could not convert"),
+        (b"2 1\na 1\nb 1\nc 1\n", "line 4: has more than the 2 nodes"),
+        (b"3 1\na 1\nb 1\n", "ends after 2 of 3 nodes"),
+        (b"9 9\na 1\n", "too small"),
+        (b"2 1\na 1\nb nan\n", "node 'b'.*nan"),
+    ],
+)
+def test_bad_word2vec_text_is_refused_with_its_line(content: bytes, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.vec").write_bytes(content)
+    with pytest.raises(FormatError, match=rf"bad.vec.*{problem}"):
+        load(tmp_path / "bad.vec")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "line 1: .*empty"),
+        (b"a,0.5,-0.25\nb,1,2\n", "line 1: .*header"),
+        (b"node,v0\na,1\nb,1,2\n", "line 3: 2 numbers where 1"),
+        (b'node,v0\n"a\nb",1\nc,x\n', "line 4: could not convert"),
+        (b'node,v0\n"a,1\n', "line 2: .*not a whole line"),
+        (b'node,v0\n"a"b,1\n', "line 2: .*not a whole line"),
+        (b"node,v0\na,\n", "line 2: 0 numbers where 1"),
+        (b"node,v0\na,inf\n", "node 'a'.*inf"),
+    ],
+)
+def test_bad_csv_is_refused_with_its_line(content: bytes, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_bytes(content)
+    with pytest.raises(FormatError, match=rf"bad.csv.*{problem}"):
+        load(tmp_path / "bad.csv")
+
+
+def test_pickles_are_never_loaded(tmp_path: Path) -> None:
+    objects = np.array([["a"], [1]], dtype=object)
+    np.savez(tmp_path / "names.npz", vectors=np.ones((2, 1), np.float32), names=objects[:, 0])
+    np.savez(tmp_path / "vectors.npz", vectors=objects)
+    np.save(tmp_path / "vectors.npy", objects)
+    for name in ("names.npz", "vectors.npz", "vectors.npy"):
+        with pytest.raises(FormatError, match=rf"{name}.*[Oo]bject"):
+            load(tmp_path / name)
+
+
+def test_foreign_numpy_files_are_explained(tmp_path: Path) -> None:
+    np.savez(tmp_path / "other.npz", weights=np.ones((2, 2)), bias=np.ones(2))
+    with pytest.raises(FormatError, match="no array 'vectors'; it holds weights, bias"):
+        load(tmp_path / "other.npz")
+    np.save(tmp_path / "flat.npy", np.ones(3))
+    np.save(tmp_path / "edges.npy", np.ones((3, 2), dtype=int))
+    for name in ("flat.npy", "edges.npy"):
+        with pytest.raises(FormatError, match=rf"{name}.*floating-point \(nodes, dim\)"):
+            load(tmp_path / name)
+    np.save(tmp_path / "double.npy", np.asfortranarray([[1.5, 2], [3, 4]]))
+    assert load(tmp_path / "double.npy").vectors.tolist() == [[1.5, 2], [3, 4]]
+
+
+def test_foreign_parquet_is_explained(tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    vectors = pa.array([[1.0, 2.0], [3.0, 4.0]])
+    ragged, missing = pa.array([[1.0], [3.0, 4.0]]), pa.array([[1.0, None], [3.0, 4.0]])
+    ids, words = pa.array([1, 2]), pa.array(["a", "b"])
+    for columns, problem in (
+        ({"id": ids, "word": words}, r"one column of lists.*id \(int64\), word \(string\)"),
+        ({"id": ids, "a": vectors, "b": vectors}, "one column of lists"),
+        ({"id": ids, "word": words, "a": vectors}, "several columns that could name the nodes"),
+        ({"id": ids, "a": ragged}, "vectors of 1 and of 2 numbers"),
+        ({"id": ids, "a": missing}, "missing vectors or numbers"),
+        ({"id": pa.array([1, None]), "a": vectors}, "missing names in its column 'id'"),
+    ):
+        parquet.write_table(pa.table(columns), tmp_path / "x.parquet")
+        with pa.ipc.new_file(str(tmp_path / "x.arrow"), pa.table(columns).schema) as writer:
+            writer.write_table(pa.table(columns))
+        for name in ("x.parquet", "x.arrow"):
+            with pytest.raises(FormatError, match=rf"{name}: .*{problem}"):
+                load(tmp_path / name)
+    parquet.write_table(pa.table({"a": vectors, "word": words, "node": ids}), tmp_path / "fine.parquet")
+    assert load(tmp_path / "fine.parquet").names.tolist() == [1, 2]
+    parquet.write_table(pa.table({"a": vectors}), tmp_path / "bare.parquet")
+    assert load(tmp_path / "bare.parquet").names.tolist() == [0, 1]
+
+
+def test_arrow_files_of_several_batches_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphrefine.embedding.formats.arrow_files._ARROW_VALUES", 4)
+    embedding = Embedding(["a", "b", "c"], [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    assert_same(through(embedding, "x.arrow"), embedding, "x.arrow")
+
+
+def _safetensors(path: Path, header: object, data: bytes) -> Path:
+    text = json.dumps(header).encode() if not isinstance(header, bytes) else header
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        ({"a": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}, "no tensor 'vectors'; it holds a"),
+        ({"vectors": {"dtype": "BF16", "shape": [2, 2], "data_offsets": [0, 8]}}, "type BF16"),
+        ({"vectors": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 8]}}, "does not take 8 bytes"),
+        ({"vectors": {"dtype": "F32", "shape": [-1, -2], "data_offsets": [0, 8]}}, "not possible"),
+        ({"vectors": {"dtype": "F32", "shape": [1, 1], "data_offsets": [4, 8]}}, "gap at byte 0"),
+        ({"vectors": {"dtype": "F32", "shape": [1, 1], "data_offsets": [0, 4]}}, "take 4 bytes, but 8"),
+        ({"vectors": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, "floating-point"),
+        (b'{"a":1,"a":2}', "twice"),
+        ([], "not a JSON object"),
+        ({"__metadata__": 3}, "not a JSON object"),
+    ],
+)
+def test_bad_safetensors_headers_are_refused(header: object, problem: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=rf"bad.safetensors.*{problem}"):
+        load(_safetensors(tmp_path / "bad.safetensors", header, b"\0" * 8))
+
+
+def test_overlapping_safetensors_are_refused(tmp_path: Path) -> None:
+    entry = {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}
+    with pytest.raises(FormatError, match="overlap"):
+        load(_safetensors(tmp_path / "bad.safetensors", {"vectors": entry, "names": entry}, b"\0" * 8))
+
+
+def test_a_folder_of_a_later_version_or_another_program_is_refused(tmp_path: Path) -> None:
+    Embedding(None, [[1]]).save(tmp_path / "emb")
+    meta = json.loads((tmp_path / "emb" / "meta.json").read_text())
+    for change, problem in (
+        ({"version": 2}, "layout 2.*upgrade"),
+        ({"format": "other"}, "of 'other'"),
+        ({"dim": "1"}, "no proper 'dim'"),
+        ({"dim": 2}, r"float32 \(1, 1\), not float32 \(1, 2\)"),
+    ):
+        (tmp_path / "emb" / "meta.json").write_text(json.dumps(meta | change))
+        with pytest.raises(FormatError, match=problem):
+            load(tmp_path / "emb")

@@ -1,0 +1,258 @@
+"""`fold_in` and ``graphrefine fold-in``: the formula, known nodes folded again, bad input, and the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphrefine
+from cli_runs import refuses, works
+from graphrefine import Embedding, Graph, load
+from graphrefine.embedding.fold_in import BLOCKS, CLASSES, Folder, Links, Scale, features, learn, sample, turned
+from graphrefine.errors import InputError
+from graphrefine.linalg.small import unit_rows
+from graphs import graphs, random_graph
+from strategies import PATIENT
+
+PEOPLE = Embedding(["ada", "bob", "cy"], np.array([[1, 0], [0, 1], [0.6, 0.8]]))
+
+
+def links(matrix: Any) -> Links:
+    from scipy.sparse import csr_array
+
+    rows = csr_array(np.asarray(matrix, np.float32))
+    return Links(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
+
+
+def communities(nodes: int = 900, *, seed: int = 0) -> Graph:
+    from graphrefine import datasets
+
+    return datasets.block_model(nodes, 10 * nodes, classes=6, mixing=0.1, seed=seed).graph
+
+
+def own_edges(graph: Graph, nodes: list[int]) -> list[tuple[Any, ...]]:
+    return [(f"new {u}", int(v)) for u in nodes for v in graph.indices[graph.indptr[u] : graph.indptr[u + 1]]]
+
+
+def test_without_a_map_the_vector_is_the_weighted_mean_of_the_neighbours() -> None:
+    found = PEOPLE.fold_in([("eve", "ada", 3.0), ("eve", "bob", 4.0), ("gus", "cy", 2.0)])
+    np.testing.assert_allclose(found["eve"], [0.6, 0.8], atol=1e-6)
+    np.testing.assert_allclose(found["gus"], PEOPLE["cy"], atol=1e-6)
+    assert found.degrees is not None and found.degrees.tolist() == [2, 1]
+    assert found.recipe["learnt"] is False and found.names.tolist() == ["eve", "gus"]
+
+
+def test_an_edge_listed_again_adds_its_weight() -> None:
+    once = PEOPLE.fold_in([("eve", "ada", 2.0), ("eve", "bob", 1.0)])
+    again = PEOPLE.fold_in([("eve", "ada", 1.0), ("eve", "bob", 1.0), ("eve", "ada", 1.0)])
+    np.testing.assert_array_equal(once.vectors, again.vectors)
+
+
+def test_new_nodes_tell_of_each_other() -> None:
+    found = PEOPLE.fold_in([("eve", "ada"), ("gus", "eve")])
+    np.testing.assert_allclose(found["gus"], [1, 0], atol=1e-6)
+    turned_round = PEOPLE.fold_in([("eve", "ada"), ("eve", "gus"), ("gus", "cy")])
+    assert turned_round["gus"] @ PEOPLE["ada"] > PEOPLE["cy"] @ PEOPLE["ada"], "eve pulls gus towards ada"
+
+
+def test_lengths_are_those_of_the_neighbours() -> None:
+    long = Embedding(["ada", "bob"], [[2, 0], [0, 4]])
+    assert np.linalg.norm(long.fold_in([("eve", "ada"), ("eve", "bob")])["eve"]) == pytest.approx(3)
+
+
+@PATIENT
+@given(graphs(directed=False, least=10), st.integers(0, 999))
+def test_features_are_the_formula(graph: Graph, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = unit_rows(rng.standard_normal((graph.nodes, 3)))
+    degrees = graph.out_counts.astype(np.float32)
+    scale, A = Scale.of(degrees), graph.to_scipy().toarray()
+    mean, f = features(links(A), X, scale.classes(degrees), scale.standardised(degrees))
+    for i in rng.integers(0, graph.nodes, 5):
+        sums = [
+            sum((A[i, j] * X[j] for j in range(graph.nodes) if scale.classes(degrees)[j] == c), np.zeros(3))
+            for c in range(CLASSES)
+        ]
+        length = np.linalg.norm(sum(sums)) or 1.0
+        s = np.concatenate(sums) / length
+        logs = np.log1p(degrees[degrees > 0].astype(float))
+        own = (np.log1p(degrees[i]) - logs.mean()) / (logs.std() or 1.0)
+        np.testing.assert_allclose(f[i], np.concatenate([s, own * s]), atol=float(2e-4 / length))
+        np.testing.assert_allclose(mean[i], sum(sums) / length, atol=float(2e-4 / length))
+
+
+def test_the_classes_share_the_ends_of_edges() -> None:
+    degrees = random_graph(3000, degree=12).out_counts
+    kinds = Scale.of(degrees).classes(degrees)
+    shares = [degrees[kinds == kind].sum() / degrees.sum() for kind in range(CLASSES)]
+    assert min(shares) > 0.25 and max(shares) < 0.42
+
+
+def test_learning_is_the_ridge_regression_of_what_is_beyond_the_mean() -> None:
+    graph = random_graph(400, degree=10, weighted=True)
+    embedding = graphrefine.embed(graph, 5)
+    nodes, rows = sample(graph, seed=0)
+    assert sorted(nodes.tolist()) == list(range(400))
+    degrees = np.asarray(graph.out_counts, np.float32)
+    scale = Scale.of(degrees)
+    X = unit_rows(embedding.vectors)
+    mean, f = features(rows, X, scale.classes(degrees), scale.standardised(degrees[nodes]))
+    F = f.astype(np.float64)
+    G = F.T @ F
+    W = np.linalg.solve(G + 0.01 * np.trace(G) / len(G) * np.eye(len(G)), F.T @ (X[nodes] - mean))
+    assert embedding.fold_map is not None and embedding.fold_map.shape == (BLOCKS * 5, 5)
+    np.testing.assert_allclose(embedding.fold_map, W, atol=1e-3 * np.abs(W).max())
+
+
+@pytest.mark.parametrize("method", ["refine", "prone"])
+def test_the_edges_of_a_known_node_give_about_its_vector(method: str) -> None:
+    graph = communities()
+    embedding = graphrefine.embed(graph, 16, method=method)
+    nodes = np.flatnonzero(graph.out_counts > 5)[:200].tolist()
+    folded = embedding.fold_in(own_edges(graph, nodes))
+    same = [float(unit_rows(folded[f"new {u}"][None])[0] @ unit_rows(embedding[u][None])[0]) for u in nodes]
+    other = [float(folded[f"new {u}"] @ embedding[v]) for u, v in zip(nodes, reversed(nodes), strict=True)]
+    assert np.mean(same) > 0.9 > 0.5 > np.mean(other)
+
+
+def test_what_is_learnt_is_better_than_the_mean() -> None:
+    """Two sides whose edges cross: a node's neighbours are all of the other kind."""
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 300, 6000)
+    graph = Graph.from_edges(left, 300 + (left // 30 * 30 + rng.integers(0, 30, 6000)) % 300)
+    embedding = graphrefine.embed(graph, 8, filter="none")
+    plain = Embedding(embedding.names, embedding.vectors)
+    edges = own_edges(graph, list(range(200)))
+    folded = [each.fold_in(edges) for each in (embedding, plain)]
+    near = [np.mean([new[f"new {u}"] @ embedding[u] for u in range(200)]) for new in folded]
+    assert near[0] > 0.75 > 0.4 > near[1]
+
+
+def test_learning_is_the_same_in_any_run_and_on_any_number_of_threads() -> None:
+    graph = communities()
+    first, second = (graphrefine.embed(graph, 16, threads=threads).fold_map for threads in (1, 2))
+    assert first is not None and second is not None
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_dense_graph_is_sampled_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    from graphrefine.embedding import fold_in as folding
+
+    monkeypatch.setattr(folding, "ENTRIES", 100)
+    nodes, rows = sample(random_graph(400, degree=10), seed=0)
+    assert 1 <= len(nodes) < 100 and len(rows.indices) <= 100
+
+
+def test_isolated_nodes_and_graphs_of_two_nodes() -> None:
+    pair = graphrefine.embed([(0, 1)], 2)
+    assert np.isfinite(pair.fold_in([(7, 0), (8, 1)]).vectors).all()
+    graph = random_graph(50, isolated=5)
+    embedding = graphrefine.embed(graph, 4)
+    with pytest.warns(UserWarning, match=r"1 of 2, such as 'x'; their vectors are zero"):
+        found = embedding.fold_in([("x", 49), ("y", 1)])  # 49 is known, and has no vector
+    assert not found["x"].any() and found["y"].any()
+
+
+def test_a_node_without_known_neighbours_is_zero_and_said() -> None:
+    with pytest.warns(UserWarning, match="2 of 3, such as 'gus'"):
+        found = PEOPLE.fold_in([("eve", "ada"), ("gus", "hal"), ("hal", "gus")])
+    assert not found["gus"].any() and not found["hal"].any() and found["eve"].any()
+
+
+@pytest.mark.parametrize(
+    ("edges", "problem"),
+    [
+        ([("eve", "adda")], "leads to 'adda', which is neither known nor a new node .*near it: ada"),
+        ([("eve", "ada"), ("bob", "ada")], "node 'bob' has a vector already"),
+        ([("eve", "ada", float("nan"))], "weight nan is not allowed"),
+        ([("eve", "ada", -1.0)], "weight -1.0 is not allowed"),
+        ([("eve", "x1"), ("eve", "x2")], r"leads to 'x1' \(and 1 more\)"),
+        ([], "there is no edge"),
+    ],
+)
+def test_bad_edges_are_refused(edges: list[Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        PEOPLE.fold_in(edges)
+
+
+def test_directed_embeddings_are_refused() -> None:
+    arcs = graphrefine.embed([("a", "b"), ("b", "c"), ("a", "c")], 2, directed=True)
+    with pytest.raises(InputError, match="directed"):
+        arcs.fold_in([("x", "a")])
+
+
+def test_names_that_are_written_otherwise_are_found() -> None:
+    numbers = Embedding([7, 8], [[1, 0], [0, 1]])
+    assert numbers.fold_in([("eve", 7)])["eve"].tolist() == [1, 0]
+    assert numbers.fold_in([("9", "7")])[9].tolist() == [1, 0]
+    assert Embedding(["7", "8"], [[1, 0], [0, 1]]).fold_in([(9, 7)])["9"].tolist() == [1, 0]
+
+
+def test_every_kind_of_table_is_taken(tmp_path: Path) -> None:
+    import pandas as pd
+
+    wanted = PEOPLE.fold_in([("eve", "ada", 2.0), ("eve", "bob", 1.0)]).vectors
+    frame = pd.DataFrame({"who": ["eve", "eve"], "whom": ["ada", "bob"], "weight": [2.0, 1.0]})
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    for edges in (frame, tmp_path / "x.csv"):
+        np.testing.assert_array_equal(PEOPLE.fold_in(edges).vectors, wanted)
+
+
+def test_a_map_of_another_shape_or_without_degrees_is_refused() -> None:
+    with pytest.raises(InputError, match=r"fold_map has the shape \(2, 2\); it must be \(12, 2\)"):
+        Embedding(None, np.eye(2), degrees=[1, 1], fold_map=np.eye(2, dtype=np.float32))
+    with pytest.raises(InputError, match="degrees be given"):
+        Embedding(None, np.eye(2), fold_map=np.zeros((12, 2), np.float32))
+
+
+def test_extended_holds_both_and_refuses_names_that_are_there() -> None:
+    graph = communities(300)
+    embedding = graphrefine.embed(graph, 8)
+    new = embedding.fold_in([(1000, 1), (1000, 2)])
+    whole = embedding.extended(new)
+    assert len(whole) == 301 and whole.score_name == "cosine-degree"
+    assert whole.score(1000, 1) > np.median(whole.score(1000))
+    assert whole.fold_map is not None and 1001 in whole.fold_in([(1001, 1000)])
+    with pytest.raises(InputError, match="stands for several rows"):
+        whole.extended(new)
+
+
+def test_turned_maps_fold_turned_vectors() -> None:
+    rng = np.random.default_rng(0)
+    X, degrees = unit_rows(rng.standard_normal((40, 3))), rng.integers(1, 9, 40)
+    A = (rng.random((40, 40)) < 0.2).astype(np.float32)
+    W = learn(X, degrees, np.arange(40), links(A))
+    R = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    some, none = links(A[:5]), links(np.zeros((5, 5)))
+    straight = Folder(X, degrees, W).fold(some, none)
+    round_ = Folder((X @ R).astype(np.float32), degrees, turned(W, R)).fold(some, none)
+    np.testing.assert_allclose(straight @ R, round_, atol=1e-5)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("a,b\nb,c\nc,d\nd,a\na,c\n")
+    (tmp_path / "new.csv").write_text("x,a\nx,b\ny,x\n")
+    works("embed", tmp_path / "g.csv", "-o", tmp_path / "old", "--dim", "3")
+    done = works("fold-in", tmp_path / "new.csv", "--into", tmp_path / "old", "-o", tmp_path / "new", "--json")
+    assert done.figures["nodes"] == 2 and done.figures["learnt"] is True and done.err == ""
+    assert load(tmp_path / "new").names.tolist() == ["x", "y"]
+    done = works("fold-in", tmp_path / "new.csv", "--into", tmp_path / "old", "-o", tmp_path / "all.csv", "--extend")
+    assert "2 new nodes x 3 from 3 edges" in done.out and load(tmp_path / "all.csv").names.tolist() == list("abcdxy")
+    works("convert", tmp_path / "old", tmp_path / "old.csv")
+    done = works("fold-in", tmp_path / "new.csv", "--into", tmp_path / "old.csv", "-o", tmp_path / "z")
+    assert "note: " in done.err and "means of their neighbours" in done.err
+    refuses(
+        "fold-in",
+        tmp_path / "g.csv",
+        "--into",
+        tmp_path / "old",
+        "-o",
+        tmp_path / "no",
+        folder=tmp_path,
+        expected=("node 'a' has a vector already",),
+    )

@@ -1,0 +1,535 @@
+"""Vectors in a real PostgreSQL with pgvector: by SQL files and by connections, there and back."""
+
+from __future__ import annotations
+
+import gzip
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import postgres_server
+from cli_runs import check_refused, ring_of_cliques, run, works
+from graphrefine import embed, read
+from graphrefine.embedding.embedding import Embedding, check_output, load
+from graphrefine.embedding.formats import decimals, pgvector_server, pgvector_sql
+from graphrefine.embedding.formats.addresses import check_address, shown_address
+from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
+from postgres_server import Server
+
+patient = settings(
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+AWKWARD_NAMES = [
+    "",
+    "\\N",
+    "\\.",
+    "\\",
+    "it's",
+    '"',
+    "a\tb",
+    "\n",
+    "\r\n",
+    "a\\tb",
+    "\\x41",
+    "\\101",
+    "é🙂",
+    " ",
+    "--",
+    ";",
+]
+AWKWARD_NAMES += [
+    "$$",
+    "'); DROP TABLE mine; --",
+    "\n\\.\nDROP TABLE mine;",
+    ":mine",
+    "%s",
+    "\x01\b\f\v",
+    "NULL",
+    "\u2028",
+]
+AWKWARD = np.array([0.0, -0.0, 1e-45, -1.1754942e-38, 3.4028235e38, 0.1, 1 / 3], np.float32)
+# The shortest decimal of this one, by way of float64, gives its neighbour.
+AWKWARD = np.append(AWKWARD, np.array([0x15AE43FD], np.uint32).view(np.float32))
+
+names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12) | st.sampled_from(AWKWARD_NAMES)
+integers = st.integers(-(2**63), 2**63 - 1)
+finite = st.floats(width=32, allow_nan=False, allow_infinity=False) | st.sampled_from(AWKWARD.tolist())
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with postgres_server.running() as running:
+        yield running
+
+
+@st.composite
+def embeddings(draw: st.DrawFn) -> Embedding:
+    chosen = draw(st.lists(names, max_size=6, unique=True) | st.lists(integers, max_size=6, unique=True))
+    vectors = draw(hnp.arrays(np.float32, (len(chosen), draw(st.integers(1, 4))), elements=finite))
+    degrees = draw(st.none() | hnp.arrays(np.float32, len(chosen), elements=st.floats(0, 2.0**100, width=32)))
+    recipe = {"seed": draw(st.integers(0, 9)), "note": draw(st.text(max_size=5))}
+    return Embedding(chosen, vectors, recipe, degrees=degrees)
+
+
+def assert_same(back: Embedding, embedding: Embedding) -> None:
+    assert back.names.tolist() == embedding.names.tolist()
+    assert back.names.dtype == embedding.names.dtype
+    assert back.vectors.shape == embedding.vectors.shape
+    assert back.vectors.tobytes() == embedding.vectors.tobytes()  # bits, so that -0.0 is not 0.0
+    assert back.recipe == embedding.recipe
+    assert (back.degrees is None) == (embedding.degrees is None)
+    if back.degrees is not None and embedding.degrees is not None:
+        assert back.degrees.tobytes() == embedding.degrees.tobytes()
+        assert back.degree_weight == embedding.degree_weight
+
+
+def run_file(server: Server, path: Path) -> None:
+    done = server.psql("-f", path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def query(server: Server, text: str) -> str:
+    done = server.psql("-c", text)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def sample(count: int = 40, dim: int = 8, **kept: Any) -> Embedding:
+    vectors = np.random.default_rng(3).standard_normal((count, dim))
+    return Embedding([f"nöde {row}" for row in range(count)], vectors, {"seed": 1}, **kept)
+
+
+# ---------------------------------------------------------------- there and back
+
+
+@patient
+@given(embedding=embeddings())
+def test_by_connection(server: Server, embedding: Embedding) -> None:
+    embedding.save(server.address(), table="by connection")
+    assert_same(load(server.address(), table="by connection"), embedding)
+
+
+@settings(patient, max_examples=12)
+@given(embedding=embeddings())
+def test_by_file_through_psql(server: Server, embedding: Embedding, tmp_path: Path) -> None:
+    embedding.save(tmp_path / "by-file.sql")
+    run_file(server, tmp_path / "by-file.sql")
+    assert_same(load(server.address(), table="by_file"), embedding)
+
+
+@patient
+@given(embedding=embeddings())
+def test_files_are_read_as_well(embedding: Embedding, tmp_path: Path) -> None:
+    for name in ("x.sql", "x.sql.gz"):
+        embedding.save(tmp_path / name)
+        assert_same(load(tmp_path / name), embedding)
+
+
+@pytest.mark.parametrize("with_arrow", [True, False])
+def test_every_awkward_name_and_number(server: Server, with_arrow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not with_arrow:
+        monkeypatch.setattr(decimals, "_arrow", lambda: None)
+    bits = np.random.default_rng(0).integers(0, 2**32, 4_000, dtype=np.uint32).view(np.float32)
+    rows = len(AWKWARD_NAMES)
+    vectors = np.concatenate([AWKWARD, bits[np.isfinite(bits)]])[: rows * 100].reshape(rows, 100)
+    embedding = Embedding(AWKWARD_NAMES, vectors)
+    embedding.save(server.address(), table="awkward")
+    assert_same(load(server.address(), table="awkward"), embedding)
+    found = query(server, "SELECT count(*) FROM awkward WHERE node IN ('\\N', '', 'it''s')")
+    assert found == "3"
+
+
+def test_blocks_are_cut_anywhere(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(decimals, "_VALUES_AT_ONCE", 5)
+    monkeypatch.setattr(decimals, "_BYTES_AT_ONCE", 7)
+    monkeypatch.setattr(pgvector_server, "_BYTES_AT_ONCE", 11)
+    embedding = Embedding(AWKWARD_NAMES, np.ones((len(AWKWARD_NAMES), 2)), degrees=np.arange(len(AWKWARD_NAMES)))
+    embedding.save(server.address(), table="blocks")
+    embedding.save(tmp_path / "x.sql")
+    assert_same(load(server.address(), table="blocks"), embedding)
+    assert_same(load(tmp_path / "x.sql"), embedding)
+
+
+def test_a_table_of_an_empty_embedding(server: Server) -> None:
+    empty = Embedding(None, np.ones((0, 3)))
+    empty.save(server.address(), table="empty")
+    assert load(server.address(), table="empty").vectors.shape == (0, 3)
+
+
+def test_names_on_both_sides_of_a_bipartite_graph(server: Server, tmp_path: Path) -> None:
+    two = Embedding([1, 2, 1, 3], [[1], [2], [3], [4]], {"sides": "rows", "sources": 2}, degrees=[1, 2, 3, 4])
+    two.save(server.address(), table="two")
+    two.save(tmp_path / "x.sql")
+    for back in (load(server.address(), table="two"), load(tmp_path / "x.sql")):
+        assert_same(back, two)
+        assert back.index(1, side="target") == 0
+    assert query(server, "SELECT vector, degree FROM two WHERE side = 'target' AND node = 1") == "[3]|3"
+    query(server, "DELETE FROM two WHERE row_index = 0")
+    with pytest.raises(FormatError, match="3 rows where 4 are expected"):
+        load(server.address(), table="two")
+
+
+def test_rows_that_were_added_and_deleted_since(server: Server) -> None:
+    sample(4, 2).save(server.address(), table="changed")
+    query(server, "DELETE FROM changed WHERE row_index = 1; INSERT INTO changed VALUES (9, 'new', '[0.5,1]')")
+    back = load(server.address(), table="changed")
+    assert back.names.tolist() == ["nöde 0", "nöde 2", "nöde 3", "new"] and back["new"].tolist() == [0.5, 1]
+
+
+# ---------------------------------------------------------------- searching there
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_nearest_neighbours_there_are_ours(server: Server, index: bool) -> None:
+    embedding = sample(60)
+    unit = embedding.vectors / np.linalg.norm(embedding.vectors, axis=1, keepdims=True)
+    ours = np.argsort(-(unit @ unit.T), axis=1, kind="stable")
+    embedding.save(server.address(), table="near", index=index)
+    order = "SET enable_seqscan = off; " if index else ""
+    for row in range(0, 60, 7):
+        node = embedding.names[row]
+        asked = f"(SELECT vector FROM near WHERE node = '{node}')"
+        found = query(server, f"{order}SELECT row_index FROM near ORDER BY vector <=> {asked} LIMIT 11").split("\n")
+        assert [int(each) for each in found] == ours[row, :11].tolist()
+    used = query(server, f"{order}EXPLAIN SELECT node FROM near ORDER BY vector <=> '{[1] * 8}' LIMIT 5")
+    assert ("Index Scan" in used) == index
+
+
+# ---------------------------------------------------------------- tables that are there already
+
+
+def test_one_of_ours_is_replaced_and_others_only_if_asked(server: Server, tmp_path: Path) -> None:
+    query(server, "CREATE TABLE foreign_table (node int); INSERT INTO foreign_table VALUES (7)")
+    place, embedding = server.address(), sample(3, 2)
+    with pytest.raises(OutputError, match=r"'foreign_table' that graphrefine did not write; .*replace=True"):
+        embedding.save(place, table="foreign_table")
+    embedding.save(tmp_path / "x.sql", table="foreign_table")
+    done = server.psql("-f", tmp_path / "x.sql")
+    assert done.returncode == 3 and "did not write" in done.stderr and "COPY" not in done.stderr
+    assert query(server, "SELECT node FROM foreign_table") == "7"
+    with pytest.raises(FormatError, match="'foreign_table' was not written by graphrefine"):
+        load(place, table="foreign_table")
+    embedding.save(place, table="foreign_table", replace=True)
+    Embedding([1, 2], [[1], [2]]).save(place, table="foreign_table")
+    assert load(place, table="foreign_table").dim == 1
+    query(server, "DROP TABLE foreign_table; CREATE TABLE foreign_table (node int)")
+    embedding.save(tmp_path / "x.sql", table="foreign_table", replace=True)
+    run_file(server, tmp_path / "x.sql")
+    assert_same(load(place, table="foreign_table"), embedding)
+
+
+def test_a_table_that_a_view_depends_on_stays(server: Server) -> None:
+    sample(3, 2).save(server.address(), table="viewed")
+    query(server, "CREATE VIEW looks AS SELECT node FROM viewed")
+    with pytest.raises(OutputError, match=r"depend.*nothing was changed"):
+        sample(5, 2).save(server.address(), table="viewed")
+    assert query(server, "SELECT count(*) FROM looks") == "3"
+
+
+SLOWLY = """
+import sys, time, numpy as np
+from graphrefine.embedding import Embedding
+from graphrefine.vector_formats import pgvector_server
+def lines(parts, kept=pgvector_server.lines):
+    yield from kept(parts)
+    print("rows are there", flush=True)
+    time.sleep(60)
+pgvector_server.lines = lines
+Embedding(None, np.ones((500, 4))).save(sys.argv[1], table="kept")
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_stopped_leaves_the_old_table(server: Server, end: signal.Signals) -> None:
+    embedding = sample(5, 3)
+    embedding.save(server.address(), table="kept")
+    command = [sys.executable, "-c", SLOWLY, server.address()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+        assert running.stdout is not None
+        try:
+            assert running.stdout.readline() == "rows are there\n"
+            assert_same(load(server.address(), table="kept"), embedding)  # readers do not wait
+        finally:
+            running.send_signal(end)
+        assert running.wait(20) != 0
+    until = time.monotonic() + 20
+    writing = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'graphrefine'"
+    while query(server, writing) != "0" and time.monotonic() < until:
+        time.sleep(0.05)
+    assert_same(load(server.address(), table="kept"), embedding)
+    assert query(server, "SELECT count(*) FROM pg_class WHERE relname LIKE 'graphrefine_new%'") == "0"
+
+
+# ---------------------------------------------------------------- what cannot be injected
+
+
+@pytest.mark.parametrize(
+    "table", ['x"; DROP TABLE mine; --', "x'; DROP TABLE mine; --", "$graphrefine$", "sélect", ":mine", "%s", "a b\\"]
+)
+def test_a_table_of_any_name_is_only_a_name(server: Server, table: str, tmp_path: Path) -> None:
+    query(server, "DROP TABLE IF EXISTS mine; CREATE TABLE mine (x int)")
+    embedding = Embedding(AWKWARD_NAMES, np.ones((len(AWKWARD_NAMES), 1)), {"note": "'; DROP TABLE mine; --\\"})
+    for _ in range(2):  # the second time there is one to replace
+        embedding.save(server.address(), table=table, index=True)
+        embedding.save(tmp_path / "x.sql", table=table)
+        run_file(server, tmp_path / "x.sql")
+    assert_same(load(server.address(), table=table), embedding)
+    assert query(server, "SELECT count(*) FROM mine") == "0"
+
+
+def test_data_are_never_taken_for_statements_where_one_before_them_fails(server: Server, tmp_path: Path) -> None:
+    query(server, "DROP TABLE IF EXISTS mine; CREATE TABLE mine (x int)")
+    Embedding(["; ROLLBACK; DROP TABLE mine;"], [[1]]).save(tmp_path / "x.sql")
+    text = (tmp_path / "x.sql").read_text()
+    broken = text.replace("vector(1)", "vector(99999)")
+    assert broken != text
+    assert server.psql(text=broken).returncode == 3
+    assert query(server, "SELECT count(*) FROM mine") == "0"
+    control = server.psql(text=broken.replace("\\set ON_ERROR_STOP on", ""))
+    assert "current transaction is aborted" in control.stderr
+    assert query(server, "SELECT to_regclass('mine') IS NULL") == "t", "what this guards against"
+
+
+@pytest.mark.parametrize("table", ["", "a.b.c", "x" * 64, "nul\0", "new\nline", ".x", "\ud800"])
+def test_names_that_no_table_has(table: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"table=.*1 to 63 bytes"):
+        sample(2, 2).save(tmp_path / "x.sql", table=table)
+    with pytest.raises(InputError, match=r"table=.*1 to 63 bytes"):
+        sample(2, 2).save("postgresql://nobody@127.0.0.1:1/none", table=table)
+
+
+def test_a_table_in_a_schema(server: Server) -> None:
+    query(server, 'CREATE SCHEMA IF NOT EXISTS "My graphs"')
+    sample(3, 2).save(server.address(), table="My graphs.people")
+    assert load(server.address(), table="My graphs.people").dim == 2
+    with pytest.raises(OutputError, match='schema "nowhere" does not exist'):
+        sample(3, 2).save(server.address(), table="nowhere.people")
+
+
+# ---------------------------------------------------------------- what a table cannot hold
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (["nul\0"], "holds a NUL"),
+        (["x" * 3000], "3,000 bytes"),
+        ([b"caf\xe9".decode("utf-8", "surrogateescape")], "UTF-8"),
+    ],
+)
+def test_names_that_no_key_has(names: list[str], problem: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"{problem}.*rename the node"):
+        Embedding(names, [[1]]).save(tmp_path / "x.sql")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_longest_name_fits_its_key(server: Server) -> None:
+    noise = np.random.default_rng(0).integers(33, 0x2FFF, 2600)  # nothing that compresses
+    name = "".join(map(chr, noise))
+    name = name.encode()[: pgvector_sql._MOST_BYTES].decode(errors="ignore")
+    two = Embedding([name, name], [[1], [2]], {"sides": "rows", "sources": 1})
+    two.save(server.address(), table="long")
+    assert_same(load(server.address(), table="long"), two)
+
+
+def test_vectors_that_no_table_has(server: Server, tmp_path: Path) -> None:
+    for dim in (0, 16_001):
+        with pytest.raises(InputError, match="1 to 16,000"):
+            Embedding(None, np.ones((2, dim))).save(tmp_path / "x.sql")
+    Embedding(None, np.ones((2, 2_001))).save(server.address(), table="wide")
+    assert load(server.address(), table="wide").dim == 2_001
+    with pytest.raises(InputError, match="up to 2,000 numbers, and these have 2,001"):
+        Embedding(None, np.ones((2, 2_001))).save(server.address(), table="wide", index=True)
+    Embedding(None, np.ones((2, 2_000))).save(server.address(), table="wide", index=True)
+    with pytest.raises(InputError, match="'a' stands for several rows"):
+        Embedding(["b", "a", "a"], np.ones((3, 1))).save(tmp_path / "x.sql")
+    np.save(tmp_path / "bad.npy", np.array([[1, np.nan]], np.float32))
+    with pytest.raises(InputError, match="node 0"):
+        load(tmp_path / "bad.npy").save(tmp_path / "x.sql")
+
+
+def test_files_that_are_damaged_or_not_ours(tmp_path: Path) -> None:
+    path = tmp_path / "x.sql"
+    sample(9, 2).save(path)
+    good = path.read_bytes()
+    for bad in (good[: len(good) // 2], good.replace(b"\n\\.\n", b"\n"), good.replace(b"\t[", b"\t[1,", 1), good[:40]):
+        path.write_bytes(bad)
+        with pytest.raises(FormatError, match=r"x\.sql: cannot be read as pgvector"):
+            load(path)
+    path.write_text("CREATE TABLE x ();\n")
+    with pytest.raises(FormatError, match="SQL that graphrefine did not write"):
+        load(path)
+
+
+# ---------------------------------------------------------------- servers that refuse
+
+
+def test_servers_that_refuse(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    query(server, "DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+    embedding = sample(2, 2)
+    with pytest.raises(OutputError, match=r"permission denied.*ask its owner"):
+        embedding.save(server.address(user="guest"), table="refused")
+    with pytest.raises(OutputError, match='role "stranger" does not exist'):
+        embedding.save(server.address(user="stranger"), table="refused")
+    with pytest.raises(InputError, match='database "nowhere" does not exist'):
+        load(server.address(database="nowhere"))
+    with pytest.raises(FormatError, match=r"no table 'nothing'; those of graphrefine are:"):
+        load(server.address(), table="nothing")
+    monkeypatch.setattr(pgvector_sql, "EXTENSION", "CREATE EXTENSION nosuchvector;")
+    with pytest.raises(OutputError, match="install pgvector on the server"):
+        embedding.save(server.address(), table="refused")
+
+
+def test_which_table_is_read_if_none_is_named(server: Server) -> None:
+    query(server, "CREATE DATABASE fresh")
+    place = server.address(database="fresh")
+    with pytest.raises(FormatError, match="graphrefine has written none there"):
+        load(place)
+    sample(2, 2).save(place, table="the Only one")
+    assert len(load(place)) == 2
+    sample(3, 2).save(place, table="another")
+    with pytest.raises(FormatError, match=r"say table=.*: another, the Only one"):
+        load(place)
+
+
+SECRETS = [
+    "postgresql://ada:s3cret@127.0.0.1:1/x",
+    "postgresql://ada@127.0.0.1:1/x?password=s3cret",
+    "postgres://a:s3cret@h:b/x",
+]
+SECRETS += [
+    "postgresql://ada:p/s3cret@127.0.0.1:1/x",
+    "postgresql://ada:p@s3cret@127.0.0.1:1/x",
+    "postgresql://ada:s3cret@127.0.0.1:1/x?no=1",
+]
+SECRETS += [
+    "postgresql://ada:%zs3cret@127.0.0.1:1/x",
+    "postgresql://ada:p#s3cret@127.0.0.1:1/x",
+    "postgresql://ada:p?s3cret@127.0.0.1:1/x",
+]
+
+
+@pytest.mark.parametrize("address", SECRETS)
+def test_passwords_are_never_shown(address: str, tmp_path: Path) -> None:
+    assert "s3cret" not in shown_address(address)
+    sample(2, 2).save(tmp_path / "a")
+    with pytest.raises((OutputError, InputError)) as caught:
+        sample(2, 2).save(address)
+    told = [str(caught.value)]
+    with pytest.raises(InputError) as read:
+        load(address)
+    with pytest.raises((OutputError, InputError)) as checked:
+        check_output(address)
+    with pytest.raises(InputError) as other:
+        sample(2, 2).save(address, format="parquet")
+    told += [str(each.value) for each in (read, checked, other)]
+    told += [
+        check_refused(run("convert", tmp_path / "a", address, "--json")),
+        check_refused(run("convert", address, tmp_path / "b")),
+    ]
+    for message in told:
+        assert message and "s3cret" not in message
+
+
+def test_addresses_with_several_hosts_or_none_are_taken() -> None:
+    for good in (
+        "postgresql:///x",
+        "postgresql://[::1]:5432/x",
+        "postgresql://a@h1:1,h2:2/x?host=/tmp",
+        "postgres://h",
+    ):
+        check_address(good)
+
+
+def test_without_psycopg(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"graphrefine\[postgres\]"):
+        sample(2, 2).save("postgresql://ada@127.0.0.1:1/x")
+
+
+def test_passwords_are_not_shown_by_commands_that_read(server: Server, tmp_path: Path) -> None:
+    """The server asks for no password, and takes any."""
+    place = server.address(user="postgres:s3cret", database="secrets")
+    query(server, "CREATE DATABASE secrets")
+    embedding = embed(read(ring_of_cliques()), dim=4)
+    embedding.save(place)
+    np.savetxt(tmp_path / "g.txt", ring_of_cliques(), fmt="%d")
+    np.savetxt(tmp_path / "labels.txt", [(node, node // 5) for node in range(20)], fmt="%d")
+    for arguments in (
+        ["neighbors", place, "0"],
+        ["evaluate", "labels", place, tmp_path / "labels.txt", "--ratios", "0.5", "--repeats", "2"],
+        ["evaluate", "reconstruction", tmp_path / "g.txt", place],
+        ["embed", tmp_path / "g.txt", "--align-to", place, "-o", tmp_path / "out"],
+        ["convert", place, tmp_path / "x.csv"],
+    ):
+        for done in (works(*arguments), works(*arguments, "--json")):
+            assert done.out and "s3cret" not in done.out + done.err, arguments
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_convert_there_and_back(server: Server, tmp_path: Path) -> None:
+    embedding = sample(degrees=np.arange(40))
+    embedding.save(tmp_path / "my.friends", format="folder")
+    place = server.address()
+    done = works("convert", tmp_path / "my.friends", place, "--to", "pgvector", "--from", "folder", "--index", "--json")
+    assert done.figures["target"] == "postgresql://postgres@/postgres"
+    assert done.figures["target_format"] == "pgvector" and done.figures["nodes"] == 40
+    works("convert", place, tmp_path / "back.npz", "--table", "my")
+    assert_same(load(tmp_path / "back.npz"), embedding)
+    works("convert", place, place, "--table", "my")
+    works("convert", tmp_path / "back.npz", tmp_path / "x.sql.gz", "--to", "pgvector", "--table", "zipped")
+    with gzip.open(tmp_path / "x.sql.gz", "rt") as file:
+        assert server.psql(text=file.read()).stderr == ""
+    assert_same(load(place, table="zipped"), embedding)
+    query(server, "DROP TABLE IF EXISTS back; CREATE TABLE back (x int)")
+    check_refused(run("convert", tmp_path / "back.npz", place), "say --replace")
+    works("convert", tmp_path / "back.npz", place, "--replace")
+    check_refused(run("convert", place, tmp_path / "y.npz"), "say --table")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["x.npz", "--index"], "--index"),
+        (["x.npz", "--table", "t"], "--table"),
+        (["x.npz", "--replace"], "--replace"),
+        (["postgresql://127.0.0.1:1/x", "--to", "csv"], "takes the format pgvector"),
+    ],
+)
+def test_options_that_do_not_apply_are_refused(arguments: list[str], problem: str, tmp_path: Path) -> None:
+    sample(2, 2).save(tmp_path / "a")
+    check_refused(run("convert", tmp_path / "a", *arguments), problem)
+
+
+def test_embed_and_files_have_no_tables(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text("1 2\n2 3\n")
+    done = run("embed", tmp_path / "g.txt", "-o", "postgresql://ada:s3cret@127.0.0.1:1/x")
+    assert "s3cret" not in check_refused(done, "make a file first")
+    sample(2, 2).save(tmp_path / "a")
+    with pytest.raises(InputError, match="only a server has tables"):
+        load(tmp_path / "a", table="x")
+
+
+def test_without_a_server_ci_fails_and_others_skip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="pip install pgserver"), postgres_server.running():
+        pass
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setattr(postgres_server, "HAS_WHEEL", True)
+    with pytest.raises(pytest.fail.Exception, match="pip install pgserver"), postgres_server.running():
+        pass

@@ -1,0 +1,201 @@
+"""`embedding.score`: the formula, its forms, what it falls back to, and the degrees through every format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphrefine
+from graphrefine import Embedding, Graph, datasets, load
+from graphrefine.embedding.degree_weight import draw
+from graphrefine.embedding.formats import FORMATS
+from graphrefine.errors import FormatError, InputError
+from graphrefine.evaluate import evaluate_links
+from graphs import data_folder, graphs, random_graph
+from strategies import PATIENT
+
+KEEP_DEGREES = ("folder", "npz", "parquet", "arrow", "safetensors", "pgvector", "pgvector.gz")
+KEEP_MAPS = ("folder", "npz", "safetensors")
+
+
+def embedded(graph: Graph, dim: int = 4) -> Embedding:
+    return graphrefine.embed(graph, dim, threads=1)
+
+
+@PATIENT
+@given(graphs(directed=False, least=8), st.integers(0, 99))
+def test_scores_are_the_formula_and_symmetric_in_every_form(graph: Graph, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((graph.nodes, 3)).astype(np.float32)  # not unit
+    X[0] = 0
+    embedding = Embedding(graph.names, X, degrees=graph.neighbour_counts())
+    lengths = np.where(np.linalg.norm(X, axis=1) > 0, np.linalg.norm(X, axis=1), 1)
+    logs = 0.1 * np.log(np.maximum(graph.out_counts, 0.5))
+    wanted = (X @ X.T) / np.outer(lengths, lengths) + logs[:, None] + logs
+    u, v = rng.integers(0, graph.nodes, (2, 20))
+    np.testing.assert_allclose(embedding.score(u, v), wanted[u, v], atol=1e-5)
+    np.testing.assert_allclose(embedding.score(u, v), embedding.score(v, u), atol=1e-6)
+    np.testing.assert_allclose(embedding.score(int(u[0]), v), wanted[u[0], v], atol=1e-5)
+    np.testing.assert_allclose(embedding.score(u.tolist(), int(v[0])), wanted[u, v[0]], atol=1e-5)
+    np.testing.assert_allclose(embedding.score(u), wanted[u], atol=1e-5)
+    np.testing.assert_allclose(embedding.score(u[0]), wanted[u[0]], atol=1e-5)
+    one = embedding.score(u[0], v[0])
+    assert isinstance(one, float) and one == pytest.approx(wanted[u[0], v[0]], abs=1e-5)
+
+
+def test_without_degrees_the_score_is_the_cosine_and_says_so() -> None:
+    X = np.array([[3, 4], [4, 3], [0, 0]], np.float32)
+    plain = Embedding(["a", "b", "c"], X)
+    assert plain.score_name == "cosine" and plain.score("a", "b") == pytest.approx(0.96)
+    assert plain.score("a", "c") == 0
+    assert Embedding(["a", "b", "c"], X, degrees=[1, 1, 0]).score_name == "cosine-degree"
+
+
+def test_every_method_gives_degrees() -> None:
+    graph = random_graph(60, weighted=True, isolated=3)
+    for method in ("refine", "prone", "randne"):
+        found = graphrefine.embed(graph, 8, method=method).degrees
+        assert found is not None and found.dtype == np.float32
+        np.testing.assert_array_equal(found, graph.out_counts)
+    arcs = graphrefine.embed([("a", "b"), ("b", "c"), ("a", "c")], 2, directed=True)
+    assert arcs.degrees is not None and arcs.degrees.tolist() == [2, 2, 2]
+
+
+def test_unknown_names_and_unequal_numbers_are_refused() -> None:
+    people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
+    with pytest.raises(InputError, match="no node is called 'adda'; near it: ada"):
+        people.score("adda", "bob")
+    with pytest.raises(InputError, match="the names are strings, such as 'ada'"):
+        people.score(["ada", 7], "bob")
+    with pytest.raises(InputError, match="2 nodes cannot be paired with 3"):
+        people.score(["ada", "bob"], ["ada", "bob", "ada"])
+    assert people.score([], []).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "problem"),
+    [
+        ([1.0], "one number for each of 2"),
+        ([1.0, np.nan], "finite"),
+        ([1.0, -1.0], "negative"),
+        (["a", "b"], "degrees"),
+    ],
+)
+def test_degrees_that_cannot_be_are_refused(degrees: list[Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        Embedding(["a", "b"], np.eye(2), degrees=degrees)
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda each: each.name)
+@pytest.mark.filterwarnings("ignore:a .npy file holds vectors only")
+def test_degrees_and_what_folding_learnt_come_back_where_a_format_can_hold_them(tmp_path: Path, format: Any) -> None:
+    path = tmp_path / f"x{format.suffixes[0] if format.suffixes else ''}"
+    names = [f"node{i}" for i in range(40)]
+    graph = Graph.from_edges(*np.random.default_rng(0).integers(0, 40, (2, 200)), names=names)
+    before = embedded(graph)
+    before.save(path)
+    after = load(path)
+    np.testing.assert_array_equal(after.vectors, before.vectors)
+    assert before.degrees is not None and before.fold_map is not None
+    if format.name in KEEP_DEGREES:
+        assert after.degrees is not None
+        np.testing.assert_array_equal(after.degrees, before.degrees)
+        np.testing.assert_array_equal(after.score("node3"), before.score("node3"))
+    else:
+        assert after.degrees is None and after.score_name == "cosine"
+    if format.name in KEEP_MAPS:
+        assert after.fold_map is not None
+        np.testing.assert_array_equal(after.fold_map, before.fold_map)
+    else:
+        assert after.fold_map is None
+    Embedding(None, [[1, 0], [0, 1]]).save(path)  # files without, as older ones are
+    assert load(path).degrees is None and load(path).fold_map is None
+
+
+def test_arrow_files_of_several_batches_keep_degrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from graphrefine.embedding.formats import arrow_files
+
+    monkeypatch.setattr(arrow_files, "_ARROW_VALUES", 8)
+    monkeypatch.setattr(arrow_files, "_PARQUET_VALUES", 8)
+    before = embedded(random_graph(30))
+    for name in ("x.arrow", "x.parquet"):
+        before.save(tmp_path / name)
+        found = load(tmp_path / name).degrees
+        assert found is not None and before.degrees is not None
+        np.testing.assert_array_equal(found, before.degrees)
+
+
+def test_a_degree_column_of_somebody_elses_is_left_alone(tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table({"node": ["a", "b"], "vector": [[1.0, 0.0], [0.0, 1.0]], "degree": ["PhD", "none"]})
+    with pytest.raises(FormatError, match="node"):  # which of the two names the nodes is settled by 'node'
+        parquet.write_table(table.rename_columns(["who", "vector", "degree"]), tmp_path / "x.parquet")
+        load(tmp_path / "x.parquet")
+    parquet.write_table(table, tmp_path / "x.parquet")
+    assert load(tmp_path / "x.parquet").degrees is None
+
+
+def test_damaged_degrees_in_a_folder_are_an_error(tmp_path: Path) -> None:
+    embedded(random_graph(30)).save(tmp_path / "x")
+    np.save(tmp_path / "x" / "degrees.npy", np.ones(7, np.float32))
+    with pytest.raises(FormatError, match=r"degrees\.npy has .* bytes"):
+        load(tmp_path / "x")
+    meta = json.loads((tmp_path / "x" / "meta.json").read_text())
+    meta["files"]["degrees.npy"] = (tmp_path / "x" / "degrees.npy").stat().st_size
+    (tmp_path / "x" / "meta.json").write_text(json.dumps(meta))
+    with pytest.raises(FormatError, match="one number for each of 30"):
+        load(tmp_path / "x")
+
+
+@pytest.mark.parametrize("name", ["ppi", "wikipedia-pos"])
+def test_the_score_beats_the_cosine_and_the_degree_product(name: str) -> None:
+    found = evaluate_links(data_folder() / f"{name}.mat", scores=["cosine", "cosine-degree"], ranked=1, corruptions=1)
+    ours = found["cosine-degree"].mean("auc")
+    assert ours > found["degree"].mean("auc") + 0.003
+    assert ours > found["cosine"].mean("auc") + 0.01
+
+
+@pytest.mark.parametrize(("structure", "least", "most"), [("hubs", 0.2, 0.6), ("grid", 0.005, 0.05)])
+def test_degrees_count_where_edges_have_little_else_to_go_by(structure: str, least: float, most: float) -> None:
+    if structure == "grid":
+        n = np.arange(900).reshape(30, 30)
+        ends = [(n[:, :-1], n[:, 1:]), (n[:-1], n[1:]), (n[:-1, :-1], n[1:, 1:])]
+        graph = Graph.from_edges(*(np.concatenate([pair[side].ravel() for pair in ends]) for side in (0, 1)))
+    else:
+        graph = datasets.power_law(2000, 16000, exponent=2.2).graph
+    found = graphrefine.embed(graph, 32, filter="none")
+    assert least <= found.degree_weight <= most
+
+
+def test_the_ends_of_an_edge_are_described_without_each_other() -> None:
+    graph = random_graph(300, degree=150)  # so that some rows are sampled
+    trial = draw(graph, seed=0)
+    rows = np.repeat(np.arange(len(trial.first.degrees)), np.diff(trial.first.links.indptr))
+    assert np.diff(trial.first.links.indptr).max() <= 64
+    entries = np.random.default_rng((0, 1)).integers(0, len(graph.indices), trial.edges)  # as drawn
+    first = np.searchsorted(graph.indptr, entries, side="right") - 1
+    second = graph.indices[entries]
+    edges = rows < trial.edges
+    assert not (trial.first.links.indices[edges] == second[rows[edges]]).any()
+    there = graph.to_scipy().toarray() > 0
+    assert there[first[rows[edges]], trial.first.links.indices[edges]].all()
+    np.testing.assert_array_equal(trial.first.degrees[: trial.edges], graph.out_counts[first] - 1)
+
+
+def test_the_weight_is_learnt_once_and_kept_in_files(tmp_path: Path) -> None:
+    graph = datasets.power_law(1000, 8000, exponent=2.2).graph
+    embedding = graphrefine.embed(graph, 16, filter="none")
+    again = graphrefine.embed(graph, 16, filter="none", threads=2)
+    for name in ("x", "x.npz", "x.parquet", "x.arrow", "x.safetensors"):
+        embedding.save(tmp_path / name)
+        assert load(tmp_path / name).degree_weight == embedding.degree_weight == again.degree_weight != 0.1
+        np.testing.assert_array_equal(load(tmp_path / name).score(7), again.score(7))
+    assert Embedding(None, np.eye(2), degrees=[1, 1]).degree_weight == 0.1

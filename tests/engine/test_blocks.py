@@ -1,0 +1,234 @@
+"""The engine in blocks: the bits of the engine in memory whatever the cuts, and what it does when it is interrupted."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from graphrefine.engine.block_compute import Workshop
+from graphrefine.engine.blocks import BlockEngine
+from graphrefine.engine.layout import UNIT, Layout, cut_chunks, cut_rows
+from graphrefine.engine.local import LocalEngine
+from graphrefine.engine.pipeline import Pipeline
+from graphrefine.errors import FormatError, OutputError
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_ids import identities
+from graphrefine.kernels import Kernels, kernels, twin
+from graphrefine.linalg.operators import proximity, transition
+from graphrefine.progress import Stages
+from graphrefine.refine.refine import Settings, refine
+from graphrefine.system.storage import open_storage
+from stopping import StoppedError, stop_after
+
+
+def graph_of(nodes: int, edges: int, *, seed: int, weighted: bool = False, directed: bool = False) -> Graph:
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, nodes, (2, edges)) ** 2 // nodes  # some nodes have many more edges than others
+    weights = rng.integers(1, 9, edges).astype(np.float32) if weighted else None
+    return Graph.from_edges(ends[0], ends[1], weights, names=range(nodes), directed=directed)
+
+
+def engine_in(
+    folder: Path,
+    graph: Graph,
+    columns: int,
+    *,
+    rows: int = 512,
+    entries: int = 2000,
+    panel: int = 32,
+    chunk: int | None = None,
+    using: Kernels | None = None,
+    **how: Any,
+) -> BlockEngine:
+    padded = -(-columns // 32) * 32
+    bounds = cut_rows(graph.indptr, columns=columns, block_bytes=rows * padded * 4, entries=entries)
+    layout = Layout(bounds, cut_chunks(bounds, rows=chunk or graph.nodes), columns, panel)
+    storage, found = open_storage(folder), using or kernels()
+    patterns = {"rows": graph, "arrivals": graph.transposed()}
+    shop = Workshop(storage, layout, patterns, using=found, identities=identities(graph.names))
+    return BlockEngine(storage, layout, Pipeline(shop), using=found, **how)
+
+
+def in_memory(graph: Graph, chosen: Settings) -> NDArray[np.float32]:
+    engine = LocalEngine(graph, columns=chosen.dim, reorder=False, bfloat16=chosen.bfloat16)
+    return refine(engine, graph, chosen, Stages())
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    seed=st.integers(0, 99),
+    rows=st.sampled_from([512, 1024]),
+    panel=st.sampled_from([32, 64, 96]),
+    chunk=st.sampled_from([None, 512, 1200]),
+    weighted=st.booleans(),
+    directed=st.booleans(),
+    bfloat16=st.booleans(),
+)
+def test_the_bits_do_not_depend_on_the_cuts(
+    tmp_path_factory: pytest.TempPathFactory,
+    seed: int,
+    rows: int,
+    panel: int,
+    chunk: int | None,
+    weighted: bool,
+    directed: bool,
+    bfloat16: bool,
+) -> None:
+    graph = graph_of(2100, 4000, seed=seed, weighted=weighted, directed=directed)
+    chosen = Settings(dim=70, seed=seed, bfloat16=bfloat16)
+    folder = tmp_path_factory.mktemp("work")
+    engine = engine_in(folder, graph, 70, rows=rows, panel=panel, chunk=chunk, bfloat16=bfloat16)
+    vectors = refine(engine, graph, chosen, Stages())
+    assert np.array_equal(vectors, in_memory(graph, chosen))
+    assert np.isfinite(vectors).all() and np.abs(vectors).max() > 0
+
+
+def test_the_twins_agree(tmp_path: Path) -> None:
+    graph = graph_of(1300, 4000, seed=1, weighted=True)
+    chosen = Settings(dim=40)
+    scipy = kernels("scipy")
+    block = engine_in(tmp_path, graph, 40, chunk=600, using=scipy)
+    both: list[Any] = [block, LocalEngine(graph, columns=40, using=scipy)]
+    ours, theirs = (refine(engine, graph, chosen, Stages()) for engine in both)
+    assert np.abs(ours - theirs).max() < 1e-4
+
+
+def test_every_verb_is_that_of_the_engine_in_memory(tmp_path: Path) -> None:
+    graph = graph_of(1200, 2000, seed=3)
+    both: list[Any] = [engine_in(tmp_path, graph, 48, panel=32), LocalEngine(graph, columns=48, reorder=False)]
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1200, 48)).astype(np.float32)
+    weights, rotation, shift = rng.random(1200).astype(np.float32), rng.normal(size=(48, 20)), rng.normal(size=48)
+    M, T = proximity(graph), transition(graph)
+    results = []
+    for engine in both:
+        given = engine.fill(lambda start, stop: rows[start:stop], precise=True)
+        filled = engine.apply(T, engine.random(seed=5), plus=(0.5, given), shift=shift, unit=True, gram=True)
+        found = [engine.gram(filled), engine.sums(filled, weights), engine.sums(given)]
+        turned = engine.rotate(engine.apply(M, filled, precise=True), rotation, unit=True, precise=True)
+        found += [engine.collect(turned), engine.collect(filled, rotation, shift=shift[:20]), engine.gram(turned)]
+        results.append(found)
+    for ours, theirs in zip(*results, strict=True):
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 if ours.dtype == np.float64 else 0)
+
+
+@pytest.mark.parametrize(("count", "panel"), [(0, 64), (1, 32), (5, 64), (23, 32), (40, 64), (60, 32)])
+def test_an_interrupted_run_goes_on_where_it_stood(tmp_path: Path, count: int, panel: int) -> None:
+    graph = graph_of(1400, 3000, seed=2)
+    chosen = Settings(dim=64)
+    first = engine_in(tmp_path, graph, 64, panel=panel)
+    stop_after(first, count)
+    with pytest.raises(StoppedError):
+        refine(first, graph, chosen, Stages())
+    again, asked = counted(engine_in(tmp_path, graph, 64, panel=panel))
+    vectors = refine(again, graph, chosen, Stages())
+    assert np.array_equal(vectors, in_memory(graph, chosen))
+    whole, total = counted(engine_in(tmp_path / "whole", graph, 64, panel=panel))
+    refine(whole, graph, chosen, Stages())
+    assert sum(asked) <= sum(total) - count + 1
+
+
+def counted(engine: BlockEngine) -> tuple[BlockEngine, list[int]]:
+    """How many tasks are asked for at each step."""
+    run, asked = engine.executor.run, list[int]()
+
+    def counting(tasks: Any) -> Any:
+        asked.append(len(tasks))
+        return run(tasks)
+
+    engine.executor.run = counting  # type: ignore[method-assign]
+    return engine, asked
+
+
+def test_files_are_removed_when_they_are_not_needed(tmp_path: Path) -> None:
+    graph = graph_of(1400, 3000, seed=2)
+    refine(engine_in(tmp_path, graph, 64), graph, Settings(dim=64), Stages())
+    assert len(list((tmp_path / "tall").iterdir())) <= 3
+
+
+def test_a_damaged_block_of_an_earlier_run_is_found(tmp_path: Path) -> None:
+    graph = graph_of(1400, 3000, seed=2)
+    first = engine_in(tmp_path, graph, 32)
+    stop_after(first, 3 * first.layout.blocks + 1)
+    with pytest.raises(StoppedError):
+        refine(first, graph, Settings(dim=32), Stages())
+    for path in tmp_path.glob("tall/*/*"):
+        data = bytearray(path.read_bytes())
+        data[5] ^= 64
+        path.write_bytes(data)
+    with pytest.raises(FormatError, match=r"checksum is .*and .* was written"):
+        refine(engine_in(tmp_path, graph, 32), graph, Settings(dim=32), Stages())
+
+
+def test_the_work_of_another_run_is_not_taken_up(tmp_path: Path) -> None:
+    graph = graph_of(1400, 3000, seed=2)
+    refine(engine_in(tmp_path, graph, 32), graph, Settings(dim=32, power=2), Stages())
+    with pytest.raises(OutputError, match="another run"):
+        refine(engine_in(tmp_path, graph, 32), graph, Settings(dim=32, power=3), Stages())
+
+
+@given(
+    counts=st.lists(st.integers(0, 50), min_size=1, max_size=60),
+    rows=st.integers(1, 3000),
+    entries=st.integers(1, 60_000),
+    chunk=st.integers(1, 3000),
+)
+def test_cuts_cover_all_rows_within_their_limits(counts: list[int], rows: int, entries: int, chunk: int) -> None:
+    indptr = np.concatenate([[0], np.cumsum(np.repeat(counts, 100))])
+    bounds = cut_rows(indptr, columns=32, block_bytes=rows * 128, entries=entries)
+    assert bounds[0] == 0 and bounds[-1] == len(indptr) - 1 and (np.diff(bounds) >= 1).all()
+    assert (bounds[:-1] % UNIT == 0).all()
+    for start, stop in pairwise(bounds.tolist()):
+        assert stop - start <= max(rows, UNIT)
+        assert indptr[stop] - indptr[start] <= entries or stop - start <= UNIT
+    chunks = cut_chunks(bounds, rows=chunk)
+    assert chunks[0] == 0 and chunks[-1] == len(bounds) - 1 and (np.diff(chunks) >= 1).all()
+
+
+@given(seed=st.integers(0, 50), pieces=st.integers(1, 5), half=st.booleans(), loop=st.booleans())
+def test_a_product_in_pieces_has_the_bits_of_the_whole(seed: int, pieces: int, half: bool, loop: bool) -> None:
+    using = kernels()
+    if using.name != "native":
+        pytest.skip("SciPy adds up in an order of its own")
+    graph = graph_of(120, 2000, seed=seed, weighted=True)
+    rng = np.random.default_rng(seed)
+    x: NDArray[Any] = rng.normal(size=(120, 64)).astype(np.float32)
+    x = twin.to_bfloat16(x) if half else x
+    scale = rng.random(120).astype(np.float32)
+    own: dict[str, Any] = {"value": graph.weights, "loop": 0.5 * loop}
+    whole = np.empty((120, 64), np.float32)
+    using.product(graph.indptr, graph.indices, columns=120, column_scale=scale, **own).apply(x, out=whole)
+    firsts = np.linspace(0, 120, pieces + 1).astype(np.int32)
+    out: NDArray[np.float32] | None = None
+    start, stop = 30, 90  # of the rows
+    rows = graph.rows(start, stop)
+    cuts = using.split_rows(rows.indptr, rows.indices, firsts)
+    assert np.array_equal(cuts, twin.split_rows(rows.indptr, rows.indices, firsts))
+    for c, (low, high) in enumerate(zip(firsts[:-1].tolist(), firsts[1:].tolist(), strict=True)):
+        inside = low <= start and stop <= high
+        if loop and not inside and not (stop <= low or start >= high):
+            return  # rows belong to one piece of the columns, as in a layout
+        part = using.product(
+            rows.indptr,
+            rows.indices,
+            columns=high - low,
+            first_column=low,
+            starts=cuts[c],
+            stops=cuts[c + 1],
+            value=rows.weights,
+            column_scale=scale[low:high],
+            loop=0.5 * (loop and inside),
+            diagonal=start - low if inside else 0,
+        )
+        fresh = np.empty((stop - start, 64), np.float32)
+        part.apply(np.ascontiguousarray(x[low:high]), out=fresh, onto=out)
+        out = fresh
+    assert out is not None and np.array_equal(out, whole[start:stop])

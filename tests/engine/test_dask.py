@@ -1,0 +1,212 @@
+"""The block engine on a Dask cluster: its bits, workers that are killed, and what can go wrong."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from graphrefine.engine.blocks import BlockEngine
+from graphrefine.engine.dask import Cluster, cluster_engine, connect, plan_layout
+from graphrefine.engine.local import LocalEngine
+from graphrefine.engine.worker import CheckedPattern, read_manifest
+from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.stored import StoredGraph, open_stored, store
+from graphrefine.progress import Stages
+from graphrefine.refine.refine import Settings, refine
+from graphrefine.system.storage import open_storage
+from graphs import random_graph
+from stopping import StoppedError, stop_after
+
+pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with connect(workers=2) as client:
+        yield client
+
+
+def stored(folder: Path, graph: Graph) -> StoredGraph:
+    store(graph, folder / "graph.grf")
+    return open_stored(folder / "graph.grf")
+
+
+def in_memory(graph: Graph, chosen: Settings) -> NDArray[np.float32]:
+    return refine(LocalEngine(graph, columns=chosen.dim, reorder=False), graph, chosen, Stages())
+
+
+def executor(engine: BlockEngine) -> Cluster:
+    assert isinstance(engine.executor, Cluster)
+    return engine.executor
+
+
+@pytest.mark.parametrize(("directed", "names"), [(False, "range"), (True, "strings")])
+def test_the_bits_are_those_of_the_engine_in_memory(client: Any, tmp_path: Path, directed: bool, names: str) -> None:
+    plain = random_graph(9000, degree=10, weighted=True, directed=directed, isolated=70, seed=4)
+    if names == "strings":
+        ends = np.repeat(np.arange(plain.nodes), plain.out_counts)
+        plain = Graph.from_edges(
+            [f"n{i}" for i in ends], [f"n{i}" for i in plain.indices], plain.weights, directed=True
+        )
+    graph, chosen = stored(tmp_path, plain), Settings(dim=40)
+    engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=40)
+    assert engine.layout.blocks >= 8 and len(engine.layout.chunks) - 1 >= 4
+    vectors = refine(engine, graph, chosen, Stages())
+    assert np.array_equal(vectors, in_memory(plain, chosen))
+    report = executor(engine).workers_report()
+    assert len(report) == 2
+    assert all(worker["blocks"] > 0 and worker["bytes_read"] > 0 and worker["tasks"] > 0 for worker in report)
+
+
+def killing(engine: BlockEngine, pid: int, *, after: int) -> BlockEngine:
+    """Kill a process once so many tasks are done."""
+    run, left = engine.executor.run, [after]
+
+    def running(tasks: Any) -> Any:
+        for found in run(tasks):
+            left[0] -= 1
+            if left[0] == 0:
+                os.kill(pid, signal.SIGKILL)
+            yield found
+
+    engine.executor.run = running  # type: ignore[method-assign]
+    return engine
+
+
+def test_a_worker_that_is_killed_is_survived_with_the_right_bits(client: Any, tmp_path: Path) -> None:
+    plain = random_graph(9000, degree=10, isolated=3, seed=5)
+    graph, chosen = stored(tmp_path, plain), Settings(dim=40)
+    before = client.run(os.getpid)
+    address, pid = next(iter(before.items()))
+    engine = killing(cluster_engine(client, graph, str(tmp_path / "work"), columns=40), pid, after=12)
+    vectors = refine(engine, graph, chosen, Stages())
+    assert np.array_equal(vectors, in_memory(plain, chosen))
+    client.wait_for_workers(2, timeout=20)
+    assert pid not in client.run(os.getpid).values()
+    report = {worker["name"]: worker["tasks"] for worker in executor(engine).workers_report()}
+    assert 0 < report[address] < sum(report.values()) / 2  # it had its part until then, and what it did is counted
+
+
+def test_an_interrupted_run_goes_on_with_the_cuts_it_had(client: Any, tmp_path: Path) -> None:
+    plain = random_graph(9000, degree=10, seed=6)
+    graph, chosen, work = stored(tmp_path, plain), Settings(dim=32), str(tmp_path / "work")
+    first = stop_after(cluster_engine(client, graph, work, columns=32), 9)
+    with pytest.raises(StoppedError):
+        refine(first, graph, chosen, Stages())
+    # As if there were more workers now: cut anew, blocks and tasks would be others.
+    again = cluster_engine(client, graph, work, columns=32, worker_memory=1 << 22)
+    assert np.array_equal(again.layout.bounds, first.layout.bounds)
+    assert np.array_equal(refine(again, graph, chosen, Stages()), in_memory(plain, chosen))
+    with pytest.raises(OutputError, match="another run"):
+        cluster_engine(client, graph, work, columns=64)
+
+
+def test_a_damaged_block_of_the_graph_is_named(client: Any, tmp_path: Path) -> None:
+    graph = stored(tmp_path, random_graph(9000, degree=10, seed=7))
+    path = tmp_path / "graph.grf" / "indices.npy"
+    data = bytearray(path.read_bytes())
+    data[-5] ^= 1
+    path.write_bytes(data)
+    engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
+    with pytest.raises(FormatError, match=r"graph\.grf: indices\.npy, block \d+ .* checksum .* ingest it again"):
+        refine(engine, graph, Settings(dim=32), Stages())
+
+
+@pytest.mark.parametrize(("missing", "words"), [("graph", "graph.grf"), ("other", "another graph")])
+def test_a_worker_that_does_not_see_the_graph_is_named(client: Any, tmp_path: Path, missing: str, words: str) -> None:
+    graph = stored(tmp_path, random_graph(600, seed=8))
+    if missing == "graph":
+        shutil.move(tmp_path / "graph.grf", tmp_path / "elsewhere.grf")
+    else:
+        store(random_graph(600, seed=9), tmp_path / "graph.grf")
+    with pytest.raises(InputError, match=rf"the worker tcp://.* has no access to the storage: .*{words}"):
+        cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
+
+
+def test_a_worker_that_does_not_see_the_work_folder_is_named(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = stored(tmp_path, random_graph(600, seed=8))
+    (tmp_path / "work").mkdir()
+    # A path that means another folder to each process, as one on a disk that is not shared does.
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"the worker tcp://.* does not see /proc/self/cwd/work"):
+        cluster_engine(client, graph, "/proc/self/cwd/work", columns=32)
+
+
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphrefine.engine.dask_client.TIMEOUT", 1)
+    with (
+        pytest.raises(InputError, match=r"scheduler tcp://127\.0\.0\.1:9 cannot be reached within 1 s.*dask scheduler"),
+        connect("tcp://127.0.0.1:9"),
+    ):
+        pass
+    with pytest.raises(InputError, match="either"), connect():
+        pass
+
+
+def test_the_graph_may_be_at_a_url(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    plain = random_graph(700, directed=True, weighted=True, seed=3)
+    stored(tmp_path, plain)
+    storage = open_storage(f"local://{tmp_path}/graph.grf")
+    for reverse, graph in ((False, plain), (True, plain.transposed())):
+        rows = CheckedPattern(storage, read_manifest(storage), reverse=reverse).rows(100, 350)
+        for ours, theirs in zip(rows, graph.rows(100, 350), strict=True):
+            np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
+
+
+@pytest.mark.parametrize("memory", [None, 1 << 22, 1 << 26])
+@pytest.mark.parametrize("workers", [1, 2, 7])
+def test_no_worker_gets_a_whole_matrix(tmp_path: Path, memory: int | None, workers: int) -> None:
+    graph = stored(tmp_path, random_graph(20_000, seed=1))
+    layout, group = plan_layout(graph, columns=64, workers=workers, memory=memory)
+    rows = max(
+        layout.chunk_rows(chunk).stop - layout.chunk_rows(chunk).start for chunk in range(len(layout.chunks) - 1)
+    )
+    assert layout.blocks >= 8 and layout.panels == 1
+    assert rows <= 0.6 * graph.nodes
+    assert group * workers <= layout.blocks + workers
+    if memory is not None:
+        largest = int(np.diff(layout.bounds).max())
+        assert rows * 64 * 4 <= max(memory / 4, largest * 64 * 4)
+
+
+QUIET = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+if __name__ == "__main__":
+    import os, signal
+    from graphs import random_graph
+    from graphrefine.engine.cluster import cluster_engine, connect
+    from graphrefine.stored import open_stored, store
+    from graphrefine.progress import Stages
+    from graphrefine.refine import Settings, refine
+    place = Path(sys.argv[1])
+    store(random_graph(5000, seed=2), place / "g.grf")
+    graph = open_stored(place / "g.grf")
+    with connect(workers=2) as client:
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        refine(cluster_engine(client, graph, str(place / "work"), columns=32), graph, Settings(dim=32), Stages())
+    print("done")
+"""
+
+
+def test_nothing_of_dask_is_seen_on_the_terminal(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(QUIET, encoding="utf-8")
+    command = [sys.executable, str(script), str(tmp_path), str(Path(__file__).parents[1])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout, done.stderr) == ("done\n", "")

@@ -1,0 +1,464 @@
+"""Comparisons: the same figures as by hand, failures that are rows, runs that are taken up again, and bad input."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_embed_subprocess import alive, children_of, wait_for
+
+from cli_runs import PROGRAM, Outcome, check_refused, contents, refuses, ring_of_cliques, run, works, write_csv
+from graphrefine.cli.compare import _parse_size
+from graphrefine.errors import InputError
+from graphrefine.evaluate import embed_subprocess as children
+from graphrefine.evaluate import evaluate_labels, evaluate_links
+from graphrefine.evaluate.compare import compare
+from graphrefine.evaluate.compare_report import report_of, title_of
+from graphrefine.evaluate.compare_rows import Comparison, Row
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.readers.read import read
+
+FAST = ("--repeats", "2", "--threads", "1", "--dims", "4", "--methods", "refine,rbqr")
+NASTY = "a|b <i>&"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A graph of four cliques with names, and which clique each node is in."""
+    edges = ring_of_cliques()
+    names = np.array([f"{NASTY} {node}" for node in range(20)])
+    write_csv(tmp_path / "graph.csv", names[edges])
+    write_labels(tmp_path / "labels.csv", {name: f"clique {node // 5}" for node, name in enumerate(names.tolist())})
+    return tmp_path
+
+
+def write_labels(path: Path, labels: dict[str, str]) -> Path:
+    path.write_text("node,label\n" + "".join(f"{node},{label}\n" for node, label in labels.items()))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw nothing where the test is not about plots: that takes longer than all the rest."""
+    monkeypatch.setattr("graphrefine.visuals.report_folder.can_draw", lambda: False)
+
+
+def compares(folder: Path, *arguments: str | Path) -> Outcome:
+    return run("compare", folder / "graph.csv", "--labels", folder / "labels.csv", *FAST, *arguments)
+
+
+def instead(monkeypatch: pytest.MonkeyPatch, ends: dict[str, children.Outcome]) -> list[str]:
+    """Embed in this process, which is faster, or let some methods end in some way; which methods were started."""
+    started: list[str] = []
+
+    def run_embed(path: Path, *, method: str, dim: int, seed: int, output: Path, **options: Any) -> children.Outcome:
+        started.append(method)
+        if method in ends:
+            return ends[method]
+        graph = read(path, **options["reading"])
+        embedding, _ = embed_graph(graph, settings(method, dim=dim, seed=seed), method=method)
+        np.save(output, embedding.vectors)
+        return children.Outcome("done", "", 0.25, 0.75, 50_000_000, {"recipe": embedding.recipe})
+
+    monkeypatch.setattr("graphrefine.evaluate.compare.run_embed", run_embed)
+    return started
+
+
+def ended(status: children.Status, message: str = "for a reason") -> children.Outcome:
+    return children.Outcome(status, message, None, 1.5, 50_000_000)
+
+
+# The figures.
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_figures_are_those_of_the_library(directed: bool) -> None:
+    rng = np.random.default_rng(0)
+    ends, weights = rng.integers(0, 60, (2, 400)), rng.uniform(0.5, 3.0, 400)
+    graph = Graph.from_edges(ends[0], ends[1], weights, names=np.arange(64), directed=directed)
+    labels = [f"{i % 3}" for i in range(64)]
+    done = compare(graph, labels=labels, methods=["refine", "rbqr"], dims=[8, 4], ratios=[0.3, 0.6], repeats=3, seed=5)
+    assert {(row.method, row.dim) for row in done.finished} == {(m, d) for m in ("refine", "rbqr") for d in (8, 4)}
+    for row in done.finished:
+        embedding, _ = embed_graph(graph, settings(row.method, dim=row.dim, seed=5), method=row.method)
+        scores = evaluate_labels(embedding, labels, ratios=[0.3, 0.6], repeats=3, seed=5)
+        assert row.scores == {"ratios": scores.to_dict()["ratios"]}
+        assert row.quality == pytest.approx(np.mean([at.micro_mean for at in scores.ratios]))
+        assert row.recipe == embedding.recipe
+        assert row.seconds is not None and row.total_seconds is not None and 0 < row.seconds < row.total_seconds
+    assert [row.quality for row in done.rows] == sorted((row.quality or 0 for row in done.rows), reverse=True)
+
+
+def test_names_of_any_kind_are_kept(folder: Path) -> None:
+    done = compare(folder / "graph.csv", labels=folder / "labels.csv", methods=["refine"], dims=[4], repeats=2)
+    ours = evaluate_labels(embed_graph(read(folder / "graph.csv"), settings("refine", dim=4))[0],
+                           folder / "labels.csv", ratios=[0.5], repeats=2)  # fmt: skip
+    best, control = done.rows
+    assert (best.method, best.quality) == ("refine", ours.ratios[0].micro_mean)
+    assert control.status == "baseline" and control.method == "random vectors" and control.quality is not None
+    assert ours.ratios[0].micro_mean > 75 > control.quality
+
+
+def test_without_labels_links_decide() -> None:
+    graph = read(ring_of_cliques(6, 8))
+    done = compare(graph, methods=["refine", "rbqr"], dims=[6], repeats=2, seed=3)
+    assert done.columns == ("AUC", "AP", "score")
+    for row in done.finished:
+        found = evaluate_links(graph, row.method, dim=6, repeats=2, seed=3, corruptions=1, ranked=1)
+        best = max(found[name].mean("auc") for name in ("dot", "cosine", "dot-degree", "cosine-degree"))
+        assert row.quality == best == found[row.shown["score"]].mean("auc")
+        assert set(row.scores["scores"]) == {"dot", "cosine", "dot-degree", "cosine-degree", "degree"}
+    baselines = {row.method: row for row in done.rows if row.status == "baseline"}
+    assert baselines.keys() == {"random vectors", "degree product"}
+    assert done.rows[0].status == "done", "vectors beat degrees where all degrees are alike"
+
+
+def test_by_default_all_methods_are_compared(folder: Path) -> None:
+    from graphrefine.methods.registry import METHODS
+
+    done = compare(folder / "graph.csv", labels=folder / "labels.csv", repeats=1, methods=None, time_limit=0.01)
+    tried = [row for row in done.rows if row.status != "baseline"]
+    assert {row.method for row in tried} == set(METHODS) and {row.dim for row in tried} == {20}
+
+
+# Failures are rows.
+
+
+def test_whatever_becomes_of_a_method_is_a_row(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for status in ("failed", "timeout", "memory", "killed"):
+        instead(monkeypatch, {"rbqr": ended(status)})
+        done = compares(folder)
+        assert done.code == 0 and f"rbqr, dim 4: {status}: for a reason\n" in done.out
+        table = done.out.split("\n\n")[0].splitlines()
+        assert table[0].split()[:2] == ["method", "dim"] and table[1].startswith("refine") and table[1].endswith("done")
+        assert table[2].startswith("random vectors") and table[3].startswith("rbqr") and table[3].endswith(status)
+
+
+def test_limits_are_kept(folder: Path) -> None:
+    done = compares(folder, "--time-limit", "0.05", "--methods", "refine")
+    assert done.code == 2 and "refine, dim 4: timeout: not done after 0.05 s\n" in done.out
+    assert done.err.endswith("error: no method finished; the rows say why\n")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+def test_memory_is_kept_within_its_limit(folder: Path) -> None:
+    done = compares(folder, "--memory-limit", "15MB", "--methods", "refine", "--json")
+    assert [row["status"] for row in done.figures["rows"]] == ["baseline", "memory"]
+    assert done.figures["limits"]["bytes"] == 15_000_000
+
+
+def test_a_method_that_cannot_take_the_graph_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from graphrefine.methods import refine as refining
+
+    rbqr = refining.RBQR
+    monkeypatch.setattr(refining, "RBQR", replace(rbqr, most_nodes=19))
+    started = instead(monkeypatch, {})
+    done = compares(folder, "--dims", "4,21")
+    assert done.code == 0 and started == ["refine"]
+    assert re.search(r"rbqr, dim 4: refused: \S*graph.csv has 20 nodes, and rbqr takes at most 19", done.out)
+    assert "refine, dim 21: refused: --dim 21 is larger than the graph" in done.out
+    monkeypatch.setattr(refining, "RBQR", replace(rbqr, fixed={"power": 0}))
+    assert "rbqr, dim 4: refused: power=0 must be at least 1" in compares(folder).out.replace("--power ", "power=")
+    monkeypatch.setattr(refining, "RBQR", replace(rbqr, memory=lambda *_: 10**10))
+    done = compares(folder, "--methods", "rbqr", "--memory-limit", "2GB")
+    assert done.code == 2 and "rbqr would need 10.0 GB (two matrices n x k), and" in done.out
+
+
+def test_vectors_that_cannot_be_judged_are_a_row(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, {})
+    load = np.load
+
+    def broken(*given: Any, **options: Any) -> Any:
+        loaded = load(*given, **options)
+        return loaded * np.nan if isinstance(loaded, np.ndarray) else loaded
+
+    monkeypatch.setattr(np, "load", broken)
+    done = compares(folder, "--methods", "refine")
+    assert done.code == 2 and "holds nan, not a number" in done.out and "failed\n" in done.out
+
+
+# The report.
+
+
+def test_the_report(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, {})
+    monkeypatch.setattr("graphrefine.visuals.report_folder.can_draw", lambda: True)
+    works("compare", folder / "graph.csv", "--labels", folder / "labels.csv", *FAST, "-o", folder / "out")
+    page, text = ((folder / "out" / name).read_text() for name in ("report.html", "report.md"))
+    for shown in ("Methods compared on graph.csv", "random vectors", "Best: re", "filter=reach", "Zhu and Koniusz"):
+        assert shown in page and shown in text
+    results = json.loads((folder / "out" / "results.json").read_text())
+    assert results["kind"] == "compare" and len(results["rows"]) == 3 and results["inputs"]["ratios"] == [0.5]
+    assert {path.name for path in (folder / "out" / "plots").iterdir()} == {"time-quality.png", "time-quality.svg"}
+
+
+def test_the_report_when_nothing_finished(folder: Path) -> None:
+    done = compares(folder, "--time-limit", "0.05", "-o", folder / "out")
+    assert done.code == 2 and "No method finished." in (folder / "out" / "report.md").read_text()
+
+
+def test_a_report_of_many_rows_names_best_and_fastest() -> None:
+    rows = [Row("a", 8, "done", quality=2.0, shown={"F1": "2.0"}, seconds=9.0),
+            Row("b", 8, "done", quality=1.0, shown={"F1": "1.0"}, seconds=0.0)]  # fmt: skip
+    done = Comparison(tuple(rows), ("F1",), "F1", "how", {"nodes": 1, "edges": 1}, {"threads": 1},
+                      {"seconds": None, "bytes": 10**9})  # fmt: skip
+    made = report_of(done, title_of("x/g.csv"))
+    assert made.sections[0].text.startswith("Best: a, dim 8 (2.0 in 9.0 s). Fastest: b, dim 8 (1.0 in 0 ms).")
+    assert str(done).splitlines()[0] == "how"
+
+
+def test_json_is_one_object_with_all_figures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, {})
+    figures = compares(folder, "--json", "--ratio", "0.3,0.6", "--C", "cv").figures
+    assert figures["inputs"]["C"] == "cv" and figures["report"] is None
+    best = figures["rows"][0]
+    assert best["status"] == "done" and [at["ratio"] for at in best["scores"]["ratios"]] == [0.3, 0.6]
+    assert figures["columns"][2:] == ["Micro F1 at 60%", "Macro F1 at 60%"]
+    assert figures["graph"]["nodes"] == 20
+
+
+def test_a_graph_from_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, {})
+    text = (folder / "graph.csv").read_bytes()
+    done = works("compare", "-", "--labels", folder / "labels.csv", *FAST, "-o", folder / "out", stdin=text)
+    assert "refine" in done.out and "standard input" in (folder / "out" / "report.md").read_text()
+
+
+# Taken up again.
+
+
+def test_what_is_done_is_not_made_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, {})
+    first = compares(folder, "-o", folder / "out", "--methods", "refine", "--json").figures
+    started = instead(monkeypatch, {})
+    again = compares(folder, "-o", folder / "out", "--methods", "refine", "--json").figures
+    assert again["rows"] == first["rows"] and started == []
+    more = compares(folder, "-o", folder / "out", "--methods", "rbqr", "--json").figures
+    assert started == ["rbqr"] and all(row in more["rows"] for row in first["rows"]) and len(more["rows"]) == 3
+
+
+def test_rows_of_other_inputs_are_made_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = instead(monkeypatch, {})
+    given: dict[str, Any] = {"labels": folder / "labels.csv", "methods": ["refine"], "dims": [4], "repeats": 2}
+    first = compare(folder / "graph.csv", **given)
+    assert compare(folder / "graph.csv", **given, known=first) == first and started == ["refine"]
+    other = compare(folder / "graph.csv", **given, known=first, seed=1)
+    assert started == ["refine", "refine"] and other.finished[0].recipe["seed"] == 1
+
+
+def test_what_went_over_a_limit_is_tried_again_with_a_higher_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, {"refine": ended("timeout"), "rbqr": ended("failed")})
+    assert compares(folder, "-o", folder / "out", "--time-limit", "10").code == 2
+    started = instead(monkeypatch, {"refine": ended("timeout"), "rbqr": ended("killed")})
+    assert compares(folder, "-o", folder / "out", "--time-limit", "10").code == 2
+    assert started == ["rbqr"]
+    alone = compares(folder, "-o", folder / "out", "--methods", "refine", "--time-limit", "10", "--json").figures
+    assert [row["status"] for row in alone["rows"]] == ["baseline", "timeout", "killed"], "what is not asked for stays"
+    instead(monkeypatch, {})
+    done = compares(folder, "-o", folder / "out", "--time-limit", "60", "--json").figures
+    assert sorted(row["status"] for row in done["rows"]) == ["baseline", "done", "done"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--repeats", "3"], "holds a comparison with repeats 2, not 3"),
+        (["--seed", "1"], "holds a comparison with seed 0, not 1"),
+        (["--ratio", "0.4"], r"holds a comparison with ratios [0.5], not [0.4]"),
+        (["--weights", "none", "--nodes", "names.txt"], "holds a comparison with another graph"),
+        (["--labels", "others.csv"], "holds a comparison with other labels"),
+    ],
+)
+def test_another_comparison_is_not_replaced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], problem: str
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "names.txt").write_text("somebody else\n")
+    write_labels(folder / "others.csv", {f"{NASTY} {node}": f"{node % 2}" for node in range(20)})
+    instead(monkeypatch, {})
+    assert compares(folder, "-o", "out", "--methods", "refine").code == 0
+    started = instead(monkeypatch, {})
+    typed = ("compare", "graph.csv", "--labels", "labels.csv", *FAST, "-o", "out", *arguments)
+    refuses(*typed, folder=folder, expected=(problem, "choose another folder"))
+    assert started == []
+
+
+def test_a_report_on_something_else_is_not_replaced(folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "thesis.tex").write_text("x")
+    typed = ("compare", folder / "graph.csv", "-o", folder / "out")
+    refuses(*typed, folder=folder, expected=("holds 'thesis.tex', which is no part of a report",))
+
+
+def test_stored_results_that_make_no_sense_are_made_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, {})
+    first = compares(folder, "-o", folder / "out", "--methods", "refine", "--json").figures
+    stored = json.loads((folder / "out" / "results.json").read_text())
+    (folder / "out" / "results.json").write_text(json.dumps({**stored, "rows": [{"method": "refine"}]}))
+    again = compares(folder, "-o", folder / "out", "--methods", "refine", "--json").figures
+    assert [row["scores"] for row in again["rows"]] == [row["scores"] for row in first["rows"]]
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+def test_interrupted_and_taken_up_again(tmp_path: Path) -> None:
+    """Ctrl-C while the second child runs: the first row is shown and kept, no child is left, and the rest is made."""
+    edges = np.random.default_rng(0).integers(0, 3000, (12_000, 2))
+    write_csv(tmp_path / "graph.csv", edges)
+    write_labels(tmp_path / "labels.csv", {str(node): str(node % 3) for node in np.unique(edges).tolist()})
+    typed = [*PROGRAM, "compare", "graph.csv", "--labels", "labels.csv", "--repeats", "1"]
+    typed += ["--dims", "8", "--methods", "refine,rbqr", "-o", "out"]
+    with subprocess.Popen(typed, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None and process.stderr.readline().startswith(b"refine, dim 8: Micro F1 ")
+        wait_for(lambda: len(children_of(process.pid)) == 1)
+        (child,) = children_of(process.pid)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 130 and out == b""
+    wait_for(lambda: not alive(child))
+    lines = err.decode().splitlines()
+    assert any(line.startswith("refine ") and line.endswith("done") for line in lines)
+    assert lines[-2:] == ["note: these rows are kept in out; the same command goes on from there",
+                          "interrupted; no half-written output is left"]  # fmt: skip
+    kept = json.loads((tmp_path / "out" / "results.json").read_text())["rows"]
+    done = subprocess.run([*typed, "--json"], cwd=tmp_path, capture_output=True, timeout=60, env={**os.environ})
+    rows = json.loads(done.stdout)["rows"]
+    assert all(row in rows for row in kept) and len(rows) > len(kept)
+
+
+# A full disk.
+
+
+def full_for(name: str) -> Callable[..., int]:
+    write = Path.write_text
+
+    def write_text(path: Path, *given: Any, **options: Any) -> int:
+        if name in path.name:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, *given, **options)
+
+    return write_text
+
+
+def test_a_full_disk_while_the_report_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, {})
+    assert compares(folder, "-o", folder / "out", "--methods", "refine").code == 0
+    before = contents(folder)
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_text", full_for("report.html"))
+        done = compares(folder, "-o", folder / "out")
+    assert done.code == 2 and done.err.endswith("out: the report cannot be written: No space left on device\n")
+    assert "rbqr" in done.out, "and what was found is shown"
+    after = contents(folder)
+    assert {**after, "out/results.json": b""} == {**before, "out/results.json": b""}
+    started = instead(monkeypatch, {})
+    assert compares(folder, "-o", folder / "out").code == 0 and started == []
+
+
+def test_a_full_disk_all_the_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, {})
+    monkeypatch.setattr(Path, "write_text", full_for("results.json"))
+    done = compares(folder, "-o", folder / "out")
+    assert done.code == 2 and done.err.count("warning: ") == 1 and "No space left on device" in done.err
+    assert "refine" in done.out and "rbqr" in done.out
+
+
+def test_no_room_for_the_graph(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("scipy.sparse.save_npz", full)
+    check_refused(compares(folder), "the graph cannot be stored", "No space left on device", "set TMPDIR")
+
+
+# Bad input, refused before the work.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--methods", "refin"], ("--methods 'refin' is not known (did you mean 'refine'?)", "the methods are refine")),
+        (["--methods", ","], ("methods: none is given",)),
+        (["--dims", "64,many"], ("'64,many' is not whole numbers", "100,1000")),
+        (["--dims", "0"], ("--dims 0 must be at least 1",)),
+        (["--ratio", "1.0"], ("--ratios 1", "above 0 and below 1")),
+        (["--ratio", "0,0.5"], ("--ratios 0, 0.5", "above 0 and below 1")),
+        (["--ratio", "0.01"], ("0.01 of 20 nodes leaves none to train",)),
+        (["--repeats", "0"], ("--repeats 0: at least 1",)),
+        (["--C", "0"], ("--C 0", "a positive number")),
+        (["--seed", "-1"], ("--seed -1 must be at least 0",)),
+        (["--time-limit", "0"], ("--time-limit 0.0 must be greater than 0",)),
+        (["--memory-limit", "much"], ("'much' is not a size, as in 8GB",)),
+        (["--threads", "0"], ("threads must be at least 1",)),
+        (["--labels", "nowhere.csv"], ("nowhere.csv",)),
+        (["-o", "no/such/place"], ("the folder no/such does not exist",)),
+    ],
+)
+def test_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], expected: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(folder)
+    started = instead(monkeypatch, {})
+    typed = ("compare", "graph.csv", "--labels", "labels.csv", *FAST[:2], *arguments)
+    refuses(*typed, folder=folder, expected=expected)
+    assert started == []
+
+
+def test_an_unreadable_graph(folder: Path) -> None:
+    refuses("compare", folder / "no.csv", "-o", folder / "out", folder=folder, expected=("there is no such file",))
+    (folder / "bad.mat").write_text("no matrix")
+    refuses("compare", folder / "bad.mat", "-o", folder / "out", folder=folder, expected=("bad.mat",))
+
+
+def test_a_directed_graph_needs_labels(folder: Path) -> None:
+    typed = ("compare", folder / "graph.csv", "--directed", "-o", folder / "out")
+    refuses(*typed, folder=folder, expected=("was read as directed", "give labels, or read it without"))
+
+
+def test_a_single_class(folder: Path) -> None:
+    write_labels(folder / "labels.csv", {**{f"{NASTY} {node}": "same" for node in range(20)}, "unknown": "other"})
+    typed = ("compare", folder / "graph.csv", "--labels", folder / "labels.csv", "-o", folder / "out")
+    refuses(*typed, folder=folder, expected=("has one label for all nodes of the graph, 'same'",))
+
+
+def test_labels_of_other_nodes_alone(folder: Path) -> None:
+    write_labels(folder / "labels.csv", {"u": "a", "v": "b"})
+    typed = ("compare", folder / "graph.csv", "--labels", folder / "labels.csv")
+    refuses(*typed, folder=folder, expected=("none of the 2 nodes of", "call them the same in both"))
+
+
+def test_odd_labels_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, {})
+    labels = {f"{NASTY} {node}": f"clique {node // 5}" for node in range(15)}
+    write_labels(folder / "labels.csv", {**labels, f"{NASTY} 15": "alone", "unknown": "clique 1"})
+    done = compares(folder, "--methods", "refine")
+    assert done.code == 0
+    for counted in (
+        "16 nodes, 4 classes",
+        "nodes without labels left out (4)",
+        "1 labelled nodes are not in the embedding",
+        "1 of the classes have a single node",
+    ):
+        assert counted in done.out
+
+
+def test_from_python() -> None:
+    with pytest.raises(InputError, match="methods='refine': a list of names is expected"):
+        compare([(0, 1), (1, 2)], labels=["a", "b", "a"], methods="refine")
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("8GB", 8 * 10**9), ("500 mb", 5 * 10**8), ("1.5GiB", 3 * 2**29), ("2048", 2048), ("3k", 3000)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert _parse_size(None, None, text) == size

@@ -1,0 +1,218 @@
+"""Children: how each end of one looks from outside, and that none is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cli_runs import ring_of_cliques, spawn, write_csv
+from graphrefine.embedding.embedding import load
+from graphrefine.evaluate import embed_subprocess as children
+from graphrefine.evaluate.embed_subprocess import embed_arguments, run_embed
+from graphrefine.methods.registry import embed
+from graphrefine.readers.read import read
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+PATIENCE = 30
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_csv(tmp_path_factory.mktemp("graph") / "graph.csv", ring_of_cliques())
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph large enough to be stopped in, with many products asked for."""
+    path = tmp_path_factory.mktemp("graph") / "large.txt"
+    np.savetxt(path, np.random.default_rng(0).integers(0, 30_000, (120_000, 2)), fmt="%d")
+    return path
+
+
+ENDLESS: dict[str, Any] = {"method": "refine", "dim": 64, "seed": 0, "threads": 1, "options": {"power": 100_000}}
+
+
+def test_a_child_does_what_the_library_does(graph: Path, tmp_path: Path) -> None:
+    options = {"power": 2, "filter": (0.0, 1.0), "log_weights": False, "preset": None}
+    outcome = run_embed(
+        graph,
+        method="refine",
+        dim=4,
+        seed=3,
+        threads=1,
+        options=options,
+        reading={"weights": False, "directed": False, "header": False},
+        seconds=60,
+        memory=2 * 10**9,
+        output=tmp_path / "out",
+    )
+    assert (outcome.status, outcome.message) == ("done", "")
+    assert outcome.seconds is not None and 0 < outcome.seconds < outcome.total
+    assert outcome.peak_bytes >= 1e6 or not Path("/proc").exists()
+    assert outcome.figures["nodes"] == 20 and outcome.figures["threads"] == 1
+    made = load(tmp_path / "out")
+    same = embed(read(graph, header=False), dim=4, seed=3, power=2, filter=(0.0, 1.0), log_weights=False)
+    assert np.array_equal(made.vectors, same.vectors) and made.recipe == same.recipe
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dim": 21}, "--dim 21 is larger than the graph"),
+        ({"method": "refin"}, "did you mean 'refine'?"),
+        ({"options": {"window": 5}}, "has no setting 'window'"),
+        ({"reading": {"format": "mat"}}, "not a"),
+    ],
+)
+def test_a_child_that_gives_up_says_why(graph: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    settings: dict[str, Any] = {"method": "refine", "dim": 4, "seed": 0, "threads": 1, **change}
+    outcome = run_embed(graph, output=tmp_path / "out", **settings)
+    assert outcome.status == "failed" and message in outcome.message
+    assert not outcome.message.startswith("error") and outcome.seconds is None and not (tmp_path / "out").exists()
+
+
+def test_a_bug_is_told_by_its_last_line(graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import graphrefine.cli.main\ndef broken(): raise ZeroDivisionError('of a method')\n"
+        "graphrefine.cli.main.main = broken\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    outcome = run_embed(graph, method="refine", dim=4, seed=0, threads=1, output=tmp_path / "out")
+    assert (outcome.status, outcome.message) == ("failed", "ZeroDivisionError: of a method")
+
+
+@needs_signals
+def test_a_child_is_stopped_in_time(large: Path, tmp_path: Path) -> None:
+    start = time.perf_counter()
+    outcome = run_embed(large, seconds=1.5, output=tmp_path / "out", **ENDLESS)
+    assert (outcome.status, outcome.message) == ("timeout", "not done after 1.5 s")
+    assert 1.5 <= outcome.total <= time.perf_counter() - start < 10
+    assert not (tmp_path / "out").exists()
+
+
+@needs_proc
+def test_a_child_is_stopped_when_it_holds_too_much(large: Path, tmp_path: Path) -> None:
+    outcome = run_embed(large, memory=40_000_000, seconds=60, output=tmp_path / "out", **ENDLESS)
+    assert outcome.status == "memory" and outcome.peak_bytes > 40_000_000
+    assert outcome.message.endswith("more than 40 MB")
+
+
+@needs_proc
+def test_memory_counts_what_the_process_started() -> None:
+    holding = "data = bytearray(60_000_000); import sys; print('ready', flush=True); sys.stdin.read()"
+    starting = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {holding!r}])"
+    with subprocess.Popen([sys.executable, "-c", starting], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        assert 60_000_000 < children.tree_bytes(process.pid) < 200_000_000
+        process.communicate(b"")
+    assert children.tree_bytes(process.pid) == 0
+
+
+@needs_proc
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_child_is_an_outcome(
+    large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: signal.Signals
+) -> None:
+    seen: list[int] = []
+
+    def strike(pid: int) -> int:
+        seen.append(pid)
+        caught = int(Path(f"/proc/{pid}/status").read_text().split("SigCgt:")[1].split()[0], 16)
+        if caught >> (signal.SIGTERM - 1) & 1:  # it is up, and has taken signals into its hands
+            os.kill(pid, by)
+        return 1
+
+    monkeypatch.setattr(children, "tree_bytes", strike)
+    outcome = run_embed(large, seconds=60, output=tmp_path / "out", **ENDLESS)
+    assert outcome.status == "killed" and outcome.message.startswith(f"ended by signal {by.value}")
+    assert not alive(seen[0])
+
+
+@needs_proc
+def test_an_interrupted_caller_leaves_no_child(large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def interrupt(pid: int) -> int:
+        seen.append(pid)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(children, "tree_bytes", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run_embed(large, output=tmp_path / "out", **ENDLESS)
+    assert not alive(seen[0])
+
+
+# No orphans.
+
+PARENT = """
+import sys
+from pathlib import Path
+from graphrefine.children import run_embed
+from graphrefine import cli
+def embed(_):
+    run_embed(sys.argv[1], method="refine", dim=64, seed=0, threads=1, options={"power": 100_000},
+              output=Path(sys.argv[2]))
+cli._obey = embed
+sys.exit(cli.run([]))
+"""
+
+
+@needs_proc
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_child_ends_with_its_parent(large: Path, tmp_path: Path, by: signal.Signals) -> None:
+    typed = [sys.executable, "-c", PARENT, str(large), str(tmp_path / "out")]
+    with subprocess.Popen(typed, stderr=subprocess.PIPE) as parent:
+        wait_for(lambda: len(children_of(parent.pid)) == 1)
+        (child,) = children_of(parent.pid)
+        wait_for(lambda: children.tree_bytes(child) > 40_000_000)
+        parent.send_signal(by)
+        _, err = parent.communicate(timeout=PATIENCE)
+    assert parent.returncode == (-by if by == signal.SIGKILL else 128 + by), err
+    wait_for(lambda: not alive(child))
+    assert b"Traceback" not in err
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(n) for path in Path(f"/proc/{pid}").glob("task/*/children") for n in path.read_text().split()]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_all_arguments_of_the_reader_can_be_said() -> None:
+    reading = {
+        "directed": True, "weights": "w", "source": 0, "target": "to", "nodes": Path("names.txt"), "format": "csv",
+        "delimiter": "\t", "header": True, "comments": "", "encoding": "latin-1", "variable": None,
+    }  # fmt: skip
+    typed = embed_arguments("g", method="refine", dim=2, options={}, reading=reading)
+    assert typed[6:] == [
+        "--directed", "--weights", "w", "--source", "0", "--target", "to", "--nodes", "names.txt", "--format", "csv",
+        "--delimiter", "\t", "--header", "--comments", "", "--encoding", "latin-1",
+    ]  # fmt: skip
+
+
+def test_python_m_graphrefine_is_the_program() -> None:
+    typed = [sys.executable, "-m", "graphrefine", "--version"]
+    done = subprocess.run(typed, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, spawn("--version").out)

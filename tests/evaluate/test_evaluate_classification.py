@@ -1,0 +1,324 @@
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.metrics import f1_score
+
+from graphrefine.errors import InputError
+from graphrefine.evaluate import as_labels, classification, evaluate_labels, logistic, random_control
+from graphrefine.evaluate.classification import f1_percent, make_split, top_classes
+from graphrefine.evaluate.logistic import Classifiers
+from graphrefine.linalg.small import unit_rows
+
+
+@dataclass(frozen=True)
+class Vectors:
+    names: NDArray[Any]
+    vectors: NDArray[Any]
+
+
+@pytest.fixture(scope="module")
+def planted() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Spectral vectors of a planted-partition graph of unequal parts, and the part of each node."""
+    part = np.repeat(np.arange(4), [240, 120, 80, 40])
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.random((480, 480)) < np.where(part[:, None] == part, 0.2, 0.02), 1)
+    degree = (upper + upper.T).sum(axis=0) + 1.0
+    scaled = (upper + upper.T) / np.sqrt(degree[:, None] * degree)
+    _, vectors = np.linalg.eigh(scaled)
+    return vectors[:, -8:], part
+
+
+def brute_force(scores: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    predicted = np.zeros(scores.shape, bool)
+    for row, count in enumerate(counts):
+        left = list(range(scores.shape[1]))
+        for _ in range(count):
+            best = max(left, key=lambda column: (scores[row, column], -column))
+            predicted[row, best] = True
+            left.remove(best)
+    return predicted
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(1, 30), classes=st.integers(1, 8), seed=st.integers(0, 10_000))
+def test_as_many_classes_are_predicted_as_a_node_has(n: int, classes: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(-2, 3, (n, classes)).astype(float)  # many ties
+    scores[rng.random((n, classes)) < 0.1] = -np.inf
+    counts = rng.integers(0, classes + 1, n)
+    assert np.array_equal(top_classes(scores, counts), brute_force(scores, counts))
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(1, 60), classes=st.integers(1, 8), share=st.floats(0, 1), seed=st.integers(0, 10_000))
+def test_f1_is_that_of_scikit_learn(n: int, classes: int, share: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.random((n, classes)) < share
+    scores = rng.standard_normal((n, classes)).astype(np.float32)
+    predicted = top_classes(scores.astype(np.float64), truth.sum(axis=1))
+    micro, macro = f1_percent(Classifiers(np.eye(classes), np.zeros(classes)), scores, sp.csr_array(truth))
+    expected = [f1_score(truth, predicted, average=kind, zero_division=0) for kind in ("micro", "macro")]
+    if classes == 1:  # scikit-learn takes a single column for two classes, 0 and 1
+        expected = [f1_score(truth[:, 0], predicted[:, 0], zero_division=0)] * 2
+    assert [micro, macro] == pytest.approx([100 * value for value in expected], abs=1e-10)
+
+
+def test_f1_adds_up_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    scores, truth = rng.standard_normal((50, 4)).astype(np.float32), sp.csr_array(rng.random((50, 4)) < 0.4)
+    same = Classifiers(np.eye(4), np.zeros(4))
+    whole = f1_percent(same, scores, truth)
+    monkeypatch.setattr(classification, "BLOCK", 7)
+    assert f1_percent(same, scores, truth) == whole
+
+
+def test_splits_depend_on_seed_ratio_and_repeat_alone() -> None:
+    settings = [(ratio, repeat, seed) for ratio in (0.1, 0.5) for repeat in (0, 1) for seed in (0, 1)]
+    splits = [make_split(100, ratio, repeat=repeat, seed=seed) for ratio, repeat, seed in settings]
+    assert [len(split.train) for split in splits] == [10] * 4 + [50] * 4
+    assert len({tuple(split.train[:10].tolist()) for split in splits}) == len(splits)
+    for split, (ratio, repeat, seed) in zip(splits, settings, strict=True):
+        assert sorted([*split.train, *split.test]) == list(range(100))
+        assert np.array_equal(split.train, make_split(100, ratio, repeat=repeat, seed=seed).train)
+
+
+def test_more_ratios_and_repeats_leave_the_others_as_they_were(planted: Any) -> None:
+    vectors, part = planted
+    many = evaluate_labels(vectors, part, ratios=[0.1, 0.3], repeats=3)
+    few = evaluate_labels(vectors, part, ratios=[0.3], repeats=2)
+    assert few.ratios[0].micro == many.ratios[1].micro[:2]
+    assert many.ratios[0].train_nodes == 48
+    assert many.ratios[1].train_nodes == 144
+
+
+def test_scores_are_the_same_for_any_threads_row_order_and_row_length(planted: Any) -> None:
+    vectors, part = planted
+    base = evaluate_labels(vectors, part, ratios=[0.2, 0.6], repeats=3, threads=1)
+    assert evaluate_labels(vectors, part, ratios=[0.2, 0.6], repeats=3, threads=3) == base
+    shuffle = np.random.default_rng(0).permutation(len(part))
+    moved = Vectors(shuffle, 1024 * vectors[shuffle])  # a power of two: the unit rows are the same bits
+    assert evaluate_labels(moved, part, ratios=[0.2, 0.6], repeats=3, threads=2) == base
+    other = evaluate_labels(vectors, part, ratios=[0.2, 0.6], repeats=3, seed=1)
+    assert other.ratios[0].micro != base.ratios[0].micro
+
+
+def test_random_vectors_score_like_the_commonest_class_and_real_ones_far_above(planted: Any) -> None:
+    vectors, part = planted
+    real = evaluate_labels(vectors, part, ratios=[0.5], repeats=5).ratios[0]
+    control = evaluate_labels(random_control(len(part), 8, seed=1), part, ratios=[0.5], repeats=5).ratios[0]
+    commonest = 100 * 240 / 480
+    assert control.micro_mean == pytest.approx(commonest, abs=3)
+    assert control.macro_mean == pytest.approx(100 * 2 / 3 / 4, abs=3)  # F1 of the one class predicted: 2/3
+    assert real.micro_mean > 90
+    assert real.macro_mean > control.macro_mean + 50
+
+
+def test_the_random_control_is_seeded_unit_rows() -> None:
+    control = random_control(50, 8, seed=3)
+    np.testing.assert_allclose(np.linalg.norm(control, axis=1), 1, atol=1e-6)
+    assert np.array_equal(control, random_control(50, 8, seed=3))
+    assert not np.array_equal(control, random_control(50, 8, seed=4))
+
+
+def test_unit_rows_keep_zeros_and_take_any_scale() -> None:
+    rows = np.array([[3.0, 4.0], [0.0, 0.0], [3e-30, 4e-30], [3e30, 4e30]])
+    expected = np.array([[0.6, 0.8], [0.0, 0.0], [0.6, 0.8], [0.6, 0.8]])
+    np.testing.assert_allclose(unit_rows(rows), expected, rtol=1e-6)
+
+
+def test_unlabelled_nodes_are_dropped_or_kept_and_said(planted: Any) -> None:
+    vectors, part = planted
+    membership = np.eye(4)[part]
+    membership[::3] = 0
+    dropped = evaluate_labels(vectors, membership, ratios=[0.5], repeats=3)
+    assert (dropped.nodes, dropped.unlabelled, dropped.unlabelled_nodes) == (320, "drop", 160)
+    assert "nodes without labels left out (160)" in dropped.protocol
+    assert dropped.ratios[0].train_nodes == 160
+    kept = evaluate_labels(vectors, membership, ratios=[0.5], repeats=3, unlabelled="keep")
+    assert (kept.nodes, kept.unlabelled, kept.unlabelled_nodes) == (480, "keep", 160)
+    assert "nodes without labels kept (160)" in kept.protocol
+    assert kept.ratios[0].train_nodes == 240
+    labelled = np.flatnonzero(membership.any(axis=1))
+    alone = evaluate_labels(vectors[labelled], membership[labelled], ratios=[0.5], repeats=3)
+    assert alone.ratios == dropped.ratios
+    assert kept.ratios[0].micro != dropped.ratios[0].micro
+
+
+def test_missing_nodes_and_empty_classes_are_left_out_and_counted(planted: Any, tmp_path: Path) -> None:
+    vectors, part = planted
+    table = tmp_path / "labels.csv"
+    lines = [f"{node},{label}" for node, label in enumerate(part)]
+    table.write_text("\n".join([*lines, "9999,nowhere", "9998,1"]))
+    scores = evaluate_labels(vectors, table, ratios=[0.5], repeats=2)
+    assert (scores.missing_nodes, scores.empty_classes, scores.classes) == (2, 1, 4)
+    assert "2 labelled nodes are not in the embedding; 1 classes without nodes left out" in scores.protocol
+    clean = evaluate_labels(vectors, part, ratios=[0.5], repeats=2)
+    assert scores.ratios == clean.ratios
+
+
+def test_nodes_have_several_labels() -> None:
+    # Each sign of a coordinate is a label: two labels a node, all of them linear in the vectors.
+    vectors = np.random.default_rng(0).standard_normal((400, 2))
+    vectors = vectors[np.abs(vectors).min(axis=1) > 0.2]
+    truth = np.column_stack([vectors > 0, vectors < 0])
+    scores = evaluate_labels(vectors, truth, ratios=[0.5], repeats=2)
+    assert scores.ratios[0].micro_mean > 99
+    assert scores.ratios[0].macro_mean > 99
+
+
+def test_a_class_unseen_in_training_is_never_guessed_first() -> None:
+    # One node alone has the second class: where it is tested, it alone is taken for the wrong one.
+    truth = np.zeros(40, int)
+    truth[7] = 1
+    scores = evaluate_labels(random_control(40, 4), truth, ratios=[0.5], repeats=8).ratios[0]
+    tested = [7 in make_split(40, 0.5, repeat=repeat, seed=0).test for repeat in range(8)]
+    assert any(tested)
+    for seen, micro in zip(tested, scores.micro, strict=True):
+        assert not seen or micro == pytest.approx(95)
+
+
+def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -> None:
+    vectors, part = planted
+    noisy = unit_rows(vectors) + 0.3 * np.random.default_rng(0).standard_normal(vectors.shape)
+    weak = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=1e-3)
+    chosen = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=[1e-3, 5.0])
+    assert set(chosen.ratios[0].C) == {5.0}
+    assert chosen.ratios[0].macro == evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0).ratios[0].macro
+    assert chosen.ratios[0].macro_mean > weak.ratios[0].macro_mean + 20
+    default = evaluate_labels(noisy, part, ratios=[0.3], repeats=2, C="cv")
+    assert default.C == classification.CANDIDATES
+    assert "C by cross-validation" in default.protocol
+
+
+def test_result_as_json_and_as_a_table(planted: Any) -> None:
+    vectors, part = planted
+    scores = evaluate_labels(vectors, part, ratios=[0.1, 0.5], repeats=2, seed=4)
+    found = json.loads(json.dumps(scores.to_dict()))
+    assert found["C"] == 1.0
+    assert found["unlabelled"] == "drop"
+    assert [at["ratio"] for at in found["ratios"]] == [0.1, 0.5]
+    micro = found["ratios"][1]["micro_f1"]
+    assert micro["mean"] == pytest.approx(np.mean(micro["values"]))
+    assert micro["std"] == pytest.approx(np.std(micro["values"], ddof=1))
+    header, tenth, _ = scores.table()
+    assert header == ("train", "Micro F1", "Macro F1")
+    assert tenth[0] == "10%"
+    assert tenth[1] == f"{scores.ratios[0].micro_mean:.2f} ± {scores.ratios[0].micro_std:.2f}"
+    assert str(scores).splitlines()[0] == scores.protocol
+    assert replace(scores.ratios[0], micro=(1.0,)).micro_std == 0.0
+
+
+class Recorder:
+    """A watcher that writes down what it is told, and stops the run at a given step."""
+
+    def __init__(self, stop_at: int = -1) -> None:
+        self.stop_at = stop_at
+        self.stages: list[tuple[str, int]] = []
+        self.steps = 0
+
+    def start(self, stage: str, steps: int) -> None:
+        self.stages.append((stage, steps))
+
+    def advance(self) -> None:
+        self.steps += 1
+        if self.steps == self.stop_at:
+            raise KeyboardInterrupt
+
+
+def test_progress_counts_splits(planted: Any) -> None:
+    vectors, part = planted
+    seen = Recorder()
+    evaluate_labels(vectors, part, ratios=[0.1, 0.5], repeats=2, progress=seen)
+    assert (seen.stages, seen.steps) == ([("classify", 4)], 4)
+
+
+def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, part = planted
+    fits: list[float] = []
+
+    def counted(*data: Any, C: float) -> Classifiers:
+        fits.append(C)
+        return logistic.fit_logistic(*data, C=C)
+
+    monkeypatch.setattr(classification, "fit_logistic", counted)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_labels(vectors, part, repeats=40, threads=1, progress=Recorder(stop_at=2))
+    assert 2 <= len(fits) < 100  # of 200
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ratios": [0.5, 1.0]}, "ratios=0.5, 1: different numbers above 0 and below 1"),
+        ({"ratios": [0.0]}, "ratios=0: "),
+        ({"ratios": [-0.1]}, "ratios=-0.1: "),
+        ({"ratios": []}, "ratios=: "),
+        ({"ratios": [0.5, 0.5]}, "ratios=0.5, 0.5: different"),
+        ({"ratios": [0.0001]}, "ratios: 0.0001 of 480 nodes leaves none to train"),
+        ({"repeats": 0}, "repeats=0: at least 1"),
+        ({"seed": -1}, "seed=-1"),
+        ({"C": 0.0}, "C=0.0: a positive number"),
+        ({"C": "auto"}, "C='auto': a positive number"),
+        ({"C": [1.0, float("nan")]}, "C=.*: a positive number"),
+        ({"C": []}, "C=.*: a positive number"),
+        ({"ratios": [0.004], "C": "cv"}, "2 training nodes are too few to choose C"),
+        ({"unlabelled": "ignore"}, 'unlabelled=\'ignore\': "drop" or "keep"'),
+        ({"threads": 0}, "threads=0: at least 1"),
+    ],
+)
+def test_bad_settings(planted: Any, change: dict[str, Any], message: str) -> None:
+    vectors, part = planted
+    with pytest.raises(InputError, match=message):
+        evaluate_labels(vectors, part, **change)
+
+
+def test_bad_vectors(planted: Any) -> None:
+    vectors, part = planted
+    with pytest.raises(InputError, match="a matrix of numbers is expected, not 1-d"):
+        evaluate_labels(vectors[:, 0], part)
+    with pytest.raises(InputError, match="labels for 480 rows and the embedding has 479 nodes"):
+        evaluate_labels(vectors[1:], part)
+    broken = vectors.copy()
+    broken[17, 3] = np.nan
+    with pytest.raises(InputError, match="the row of node 17 has a NaN"):
+        evaluate_labels(broken, part)
+    with pytest.raises(InputError, match=r"ratios: 0.1 of 0 nodes"):
+        evaluate_labels(vectors, np.zeros((480, 2)))
+
+
+@pytest.mark.skipif("GRAPHREFINE_DATA" not in os.environ, reason="GRAPHREFINE_DATA is not set")
+def test_blogcatalog_agrees_with_liblinear() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    from graphrefine.evaluate.logistic import fit_logistic
+
+    path = Path(os.environ["GRAPHREFINE_DATA"]) / "blogcatalog.mat"
+    network = sp.csr_array(scipy.io.loadmat(path)["network"]).astype(np.float64)
+    sketch = np.random.default_rng(0).standard_normal((network.shape[0], 64))
+    for _ in range(4):
+        sketch, _triangle = np.linalg.qr(network @ sketch)
+    rows, truth = unit_rows(network @ sketch), as_labels(path).indicator
+    split = make_split(len(rows), 0.1, repeat=0, seed=0)
+    known = rows[split.train], truth[split.train].toarray()
+    ours = fit_logistic(*known)
+    theirs = Classifiers(np.zeros_like(ours.weights), ours.intercepts.copy())
+    for column in np.flatnonzero(np.isfinite(ours.intercepts)):
+        model = LogisticRegression(solver="liblinear").fit(known[0], known[1][:, column])
+        theirs.weights[column], theirs.intercepts[column] = model.coef_[0], model.intercept_[0]
+    found = f1_percent(ours, rows[split.test], truth[split.test])
+    assert found == pytest.approx(f1_percent(theirs, rows[split.test], truth[split.test]), abs=0.05)
+    noise = random_control(*rows.shape)
+    control = f1_percent(fit_logistic(noise[split.train], known[1]), noise[split.test], truth[split.test])
+    assert found[0] > control[0] + 8

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from graphrefine.evaluate import logistic
+from graphrefine.evaluate.logistic import Classifiers, fit_logistic
+from graphrefine.linalg.small import unit_rows
+
+
+def problem(
+    n: int, features: int, classes: int, *, share: float, seed: int
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Unit rows and classes that a noisy linear rule gives to about `share` of them, never to all or none."""
+    rng = np.random.default_rng(seed)
+    rows = unit_rows(rng.standard_normal((n, features)))
+    score = rows @ rng.standard_normal((features, classes)) + 0.5 * rng.standard_normal((n, classes))
+    targets = score > np.quantile(score, 1 - share, axis=0)
+    targets[0], targets[1] = True, False
+    return rows, targets
+
+
+def liblinear(rows: NDArray[Any], targets: NDArray[np.bool_], C: float) -> NDArray[np.float64]:
+    """Decision values of scikit-learn's liblinear, fitted to the end."""
+    exact = rows.astype(np.float64)
+    scores = []
+    for column in targets.T:
+        model = LogisticRegression(solver="liblinear", C=C, tol=1e-9, max_iter=1000).fit(exact, column)
+        scores.append(model.decision_function(exact))
+    return np.stack(scores, axis=1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(6, 300),
+    features=st.integers(1, 20),
+    classes=st.integers(1, 6),
+    share=st.floats(0.01, 0.99),
+    C=st.sampled_from([0.01, 1.0, 10.0, 300.0]),
+    seed=st.integers(0, 1000),
+)
+def test_decision_values_are_those_of_liblinear(
+    n: int, features: int, classes: int, share: float, C: float, seed: int
+) -> None:
+    rows, targets = problem(n, features, classes, share=share, seed=seed)
+    fit = fit_logistic(rows, targets, C=C)
+    np.testing.assert_allclose(fit.decision(rows), liblinear(rows, targets, C), atol=1e-3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(4, 200),
+    features=st.integers(1, 12),
+    share=st.floats(0.05, 0.95),
+    C=st.floats(1e-3, 1e4),
+    length=st.sampled_from([1e-3, 1.0, 30.0]),
+    seed=st.integers(0, 1000),
+)
+def test_one_more_exact_newton_step_would_change_no_decision(
+    n: int, features: int, share: float, C: float, length: float, seed: int
+) -> None:
+    rows, targets = problem(n, features, 3, share=share, seed=seed)
+    rows = rows * np.float32(length)
+    fit = fit_logistic(rows, targets, C=C)
+    design = np.column_stack([rows, np.ones(n)]).astype(np.float64)
+    for column in range(3):
+        weights = np.append(fit.weights[column], fit.intercepts[column])
+        scores = design @ weights
+        probability = expit(scores)
+        gradient = weights + C * design.T @ (probability - targets[:, column])
+        curvature = C * probability * (1 - probability)
+        hessian = np.eye(features + 1) + design.T @ (curvature[:, None] * design)
+        change = design @ np.linalg.solve(hessian, gradient)
+        assert (np.abs(change) < 1e-3 + 1e-5 * np.abs(scores)).all()
+
+
+def test_the_intercept_is_penalised_like_any_weight() -> None:
+    # Rows of zeros: only the intercept is left, with b + 4 sigmoid(b) = 1 for one positive of four.
+    fit = fit_logistic(np.zeros((4, 2)), np.array([[True], [False], [False], [False]]), tol=1e-9)
+    b = fit.intercepts[0]
+    assert b + 4 / (1 + np.exp(-b)) == pytest.approx(1, abs=1e-8)
+    assert np.array_equal(fit.weights, [[0, 0]])
+
+
+def test_many_blocks_give_the_same_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, targets = problem(500, 8, 4, share=0.2, seed=3)
+    whole = fit_logistic(rows, targets).decision(rows)
+    monkeypatch.setattr(logistic, "BLOCK", 37)
+    np.testing.assert_allclose(fit_logistic(rows, targets).decision(rows), whole, atol=2e-4)
+
+
+def test_classes_without_positives_or_negatives_come_last_or_first() -> None:
+    rows, targets = problem(50, 4, 3, share=0.3, seed=0)
+    targets[:, 0], targets[:, 2] = False, True
+    scores = fit_logistic(rows, targets).decision(rows)
+    assert (scores[:, 0] == -np.inf).all()
+    assert (scores[:, 2] == np.inf).all()
+    np.testing.assert_allclose(scores[:, 1:2], liblinear(rows, targets[:, 1:2], 1.0), atol=1e-3)
+
+
+def test_a_warm_start_ends_at_the_same_optimum() -> None:
+    rows, targets = problem(300, 10, 5, share=0.1, seed=1)
+    warm = fit_logistic(rows, targets, C=20.0, start=fit_logistic(rows, targets, C=5.0))
+    cold = fit_logistic(rows, targets, C=20.0)
+    np.testing.assert_allclose(warm.decision(rows), cold.decision(rows), atol=3e-4)
+
+
+def test_a_start_far_away_is_brought_back_by_shorter_steps() -> None:
+    rows, targets = problem(200, 5, 2, share=0.3, seed=2)
+    far = Classifiers(np.full((2, 5), 40.0), np.full(2, -40.0))
+    fit = fit_logistic(rows, targets, C=10.0, start=far)
+    np.testing.assert_allclose(fit.decision(rows), liblinear(rows, targets, 10.0), atol=1e-3)
+
+
+def test_too_few_steps_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, targets = problem(200, 5, 2, share=0.3, seed=2)
+    monkeypatch.setattr(logistic, "NEWTON_STEPS", 1)
+    with pytest.warns(RuntimeWarning, match=r"2 of 2 classes .* after 1 steps; .* lower C=100"):
+        fit_logistic(rows, targets, C=100.0)

@@ -1,0 +1,153 @@
+"""Reconstruction: precision@K against brute force over all pairs, ties, samples, and the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from cli_runs import refuses, ring_of_cliques, run, works, write_csv
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.errors import InputError
+from graphrefine.evaluate import evaluate_reconstruction, random_control
+from graphrefine.evaluate import reconstruction as module
+from graphrefine.graph.graph import Graph
+from graphs import graphs, random_graph
+from strategies import PATIENT
+
+
+def by_brute_force(graph: Graph, scores: NDArray[Any], nodes: list[int], k: int) -> float:
+    """The mean precision over all orders of pairs with equal scores."""
+    edge = graph.to_scipy().toarray() > 0
+    pairs = {(min(u, v), max(u, v)) for u in nodes for v in range(graph.nodes) if u != v}
+    told = sorted(((scores[pair], edge[pair]) for pair in pairs), key=lambda one: -one[0])
+    last = told[k - 1][0]
+    above = [is_edge for score, is_edge in told if score > last]
+    level = [is_edge for score, is_edge in told if score == last]
+    return float((sum(above) + (k - len(above)) * np.mean(level)) / k)
+
+
+@settings(PATIENT, max_examples=40)
+@given(graphs(directed=False, most=40), st.integers(0, 9), st.data())
+def test_precision_is_that_of_brute_force(graph: Graph, seed: int, data: st.DataObject) -> None:
+    X = np.random.default_rng(seed).integers(-1, 2, (graph.nodes, 2)).astype(np.float32)  # many ties
+    sample = data.draw(st.none() | st.integers(1, graph.nodes))
+    chosen = module._sampled(graph, sample or graph.nodes, seed)
+    pairs = len({tuple(sorted((u, v))) for u in chosen.tolist() for v in range(graph.nodes) if u != v})
+    top = data.draw(st.lists(st.integers(1, pairs), min_size=1, max_size=3))
+    found = evaluate_reconstruction(graph, X, top=top, sample=sample, seed=seed)
+    assert (found.pairs, found.top) == (pairs, tuple(sorted(set(top))))
+    degrees = graph.out_counts.astype(np.float32)
+    for name, scores in (("dot", X @ X.T), ("degree", np.outer(degrees, degrees))):
+        wanted = [by_brute_force(graph, scores, chosen.tolist(), k) for k in found.top]
+        assert found.precision[name] == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("sample", [None, 40])
+def test_blocks_and_threads_change_nothing(sample: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, X = random_graph(200), random_control(200, 8)
+    whole = evaluate_reconstruction(graph, X, sample=sample, threads=1).to_dict()
+    monkeypatch.setattr(module, "BLOCK", 900)  # a few rows at a time
+    assert len(module._Question.of(graph, np.arange(sample or 200)).blocks()) > 8
+    for threads in (1, 3):
+        assert evaluate_reconstruction(graph, X, sample=sample, threads=threads).to_dict() == whole
+
+
+def test_all_eigenvectors_give_the_graph_back_and_random_vectors_do_not() -> None:
+    graph = random_graph(150, degree=16)
+    values, vectors = np.linalg.eigh(graph.to_scipy().toarray())
+    shifted = (vectors * np.sqrt(values - values.min())).astype(np.float32)  # A + c I: the same off the diagonal
+    found = evaluate_reconstruction(graph, shifted)
+    assert found.top == (100, 1000, graph.edges) and found.precision["dot"] == (1.0, 1.0, 1.0)
+    control = evaluate_reconstruction(graph, random_control(150, 64))
+    assert control.chance == graph.edges / (150 * 149 / 2)
+    assert control.precision["dot"][-1] < 2 * control.chance
+
+
+def test_large_graphs_are_sampled_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_PAIRS", 30_000)
+    found = evaluate_reconstruction(random_graph(1000), random_control(1000, 4))
+    assert found.sampled == 30 and found.pairs == 30 * 970 + 30 * 29 // 2
+    assert "the pairs of 30 random nodes" in found.protocol and "seed 0" in found.protocol
+    other = evaluate_reconstruction(random_graph(1000), random_control(1000, 4), seed=1)
+    assert other.edges != found.edges or other.precision != found.precision
+
+
+def test_rows_are_found_by_name() -> None:
+    graph = Graph.from_edges(["a", "b", "c", "a"], ["b", "c", "d", "c"])
+    vectors = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
+    order = [2, 0, 3, 1]
+    turned = Embedding([*np.array(["a", "b", "c", "d"])[order], "z"], [*vectors[order], [9, 9, 9]])
+    plain, named = (evaluate_reconstruction(graph, v, top=[1, 3]) for v in (vectors, turned))
+    assert plain.precision == named.precision and (plain.extra_nodes, named.extra_nodes) == (0, 1)
+    assert "1 nodes of the embedding are not in the graph" in str(named)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"top": [0]}, "top=0: numbers from 1 to 1,770, the pairs there are"),
+        ({"top": [5, 9999]}, "top=5, 9999: numbers from 1 to 1,770"),
+        ({"top": []}, "top="),
+        ({"sample": 0}, "sample=0: 1 to 60 nodes"),
+        ({"sample": 61}, "sample=61: 1 to 60 nodes"),
+        ({"seed": -1}, "seed=-1"),
+        ({"embedding": np.zeros((5, 2))}, r"vectors of shape \(5, 2\): one row for each of the 60 nodes"),
+        ({"embedding": np.full((60, 2), np.nan)}, "the row of node 0 has a NaN"),
+        ({"embedding": Embedding([*range(59), 77], np.zeros((60, 2)))}, r"no vector for 1 of the 60 nodes .* as 59"),
+        ({"graph": random_graph(60, directed=True)}, "read as directed"),
+        ({"graph": Graph.from_edges([0], [0], names=list(range(60)))}, "has no edges to reconstruct"),
+    ],
+)
+def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        evaluate_reconstruction(**{"graph": random_graph(60), "embedding": random_control(60, 4), **options})
+
+
+def test_the_command(tmp_path: Path) -> None:
+    graph = write_csv(tmp_path / "g.csv", ring_of_cliques(6, 8))
+    works("embed", graph, "-o", tmp_path / "v", "--dim", "8")
+    figures = works("evaluate", "reconstruction", graph, tmp_path / "v", "--json", "--top", "20,100").figures
+    assert figures["embedding"] == str(tmp_path / "v") and figures["top"] == [20, 100]
+    assert figures["precision"]["cosine"][1] > 0.9 > figures["precision"]["degree"][1]
+    by_method = works("evaluate", "reconstruction", graph, "--dim", "8", "--top", "20,100", "--json").figures
+    assert by_method["precision"] == figures["precision"] and by_method["method"] == "refine"
+    shown = works("evaluate", "reconstruction", graph, tmp_path / "v").out.splitlines()
+    assert shown[0].split() == ["precision@K", "dot", "cosine", "degree", "chance", "possible"]
+    assert shown[-1] == "48 nodes; all pairs: 1,128, of which 174 are edges"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["v", "--method", "rbqr"], "--method is for making vectors, and EMBEDDING has them"),
+        (["v", "--dim", "3"], "--dim is for making vectors"),
+        (["v", "--set", "power=2"], "--set is for making vectors"),
+        (["--embedding-format", "npy"], "--embedding-format is for an EMBEDDING, and none is given"),
+        (["v", "--top", "x"], "'x' is not whole numbers with commas between"),
+        (["v", "--top", "99999"], "--top 99999: numbers from 1 to"),
+        (["v", "--sample", "99"], "--sample 99: 1 to 20 nodes"),
+        (["other"], "no vector for 20 of the 20 nodes"),
+        (["missing"], "missing"),
+        (["--set", "seed=5"], "'seed' is given twice"),
+        (["--method", "nonesuch"], "--method 'nonesuch' is not known"),
+    ],
+)
+def test_the_command_refuses(
+    arguments: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_csv(Path("g.csv"), ring_of_cliques())
+    Embedding(None, random_control(20, 4)).save("v")
+    Embedding([f"n{i}" for i in range(20)], random_control(20, 4)).save("other")
+    refuses("evaluate", "reconstruction", "g.csv", *arguments, folder=tmp_path, expected=(expected,))
+
+
+def test_the_options_of_the_method_are_in_the_help() -> None:
+    shown = run("evaluate", "reconstruction", "--help").out
+    assert all(option in shown for option in ("--method", "--dim", "--set", "--top", "--sample", "--directed"))

@@ -1,0 +1,396 @@
+"""`graphrefine.tune`: what it finds, what it never sees, when it stops; and settings in files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import graphrefine
+from cli_runs import refuses, works, write_csv
+from graphrefine.errors import FormatError, InputError
+from graphrefine.evaluate import Labels, as_labels
+from graphrefine.evaluate import tune as search
+from graphrefine.evaluate import tune_candidates as candidates
+from graphrefine.evaluate import tune_judges as judging
+from graphrefine.evaluate.classification import CANDIDATES, make_split
+from graphrefine.evaluate.tune import tune
+from graphrefine.evaluate.tune_candidates import stages
+from graphrefine.evaluate.tune_clock import Clock, seconds_of
+from graphrefine.evaluate.tune_results import Tuning
+from graphrefine.evaluate.tune_trials import Bench
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.registry import embed_graph
+from graphrefine.refine.refine import Settings
+from graphrefine.run.config import read_config, write_config
+
+BLOCKS, SIZE = 4, 30
+
+
+def edges_of_blocks(seed: int = 0) -> NDArray[np.int64]:
+    """A few groups, in which edges are dense, and a ring through all nodes."""
+    rng = np.random.default_rng(seed)
+    n = BLOCKS * SIZE
+    group = np.arange(n) % BLOCKS
+    i, j = np.triu_indices(n, 1)
+    kept = rng.random(len(i)) < np.where(group[i] == group[j], 0.12, 0.02)
+    ring = np.arange(n)
+    return np.concatenate([np.stack([i[kept], j[kept]], 1), np.stack([ring, (ring + 1) % n], 1)])
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return Graph.from_edges(*edges_of_blocks().T)
+
+
+@pytest.fixture(scope="module")
+def labels() -> NDArray[np.int64]:
+    """The group, and for a few nodes another one."""
+    rng = np.random.default_rng(1)
+    group = np.arange(BLOCKS * SIZE) % BLOCKS
+    return np.where(rng.random(len(group)) < 0.1, rng.integers(0, BLOCKS, len(group)), group)
+
+
+def trail(found: Tuning) -> list[tuple[dict[str, Any], tuple[float, ...]]]:
+    return [(trial.changes, trial.scores) for trial in found.trail]
+
+
+# -- what it finds
+
+
+def test_the_default_is_tried_first_and_never_beats_the_result(graph: Graph, labels: NDArray[np.int64]) -> None:
+    found = tune(graph, labels, dims=[8])
+    assert found.trail[0].settings == Settings(dim=8)
+    assert found.trail[0].changes == {} and found.trail[0].score == found.default_score
+    assert found.score >= found.default_score
+    assert found.complete and found.seconds < found.budget
+    leaders = [trial for trial in found.trail if trial.leads]
+    assert leaders[-1].settings == found.best and [t.score for t in leaders] == sorted(t.score for t in leaders)
+    assert len({trial.settings for trial in found.trail}) == len(found.trail), "nothing is tried twice"
+
+
+@pytest.mark.parametrize("by_labels", [True, False])
+def test_the_same_seed_gives_the_same_trail_on_any_number_of_threads(
+    graph: Graph, labels: NDArray[np.int64], by_labels: bool
+) -> None:
+    given = labels if by_labels else None
+    first, second = (tune(graph, given, dims=[8], threads=threads) for threads in (1, 2))
+    assert trail(first) == trail(second) and first.best == second.best
+    assert trail(tune(graph, given, dims=[8], seed=1)) != trail(first)
+
+
+class Planted(Bench):
+    """Vectors that tell the labels for one setting only; noise, a little of the truth in it, for all others."""
+
+    good: ClassVar[dict[str, Any]] = {"negative": 5.0}
+
+    def vectors(self, chosen: Settings) -> NDArray[np.float32]:
+        super().kind(chosen)
+        noise = np.random.default_rng(chosen.seed).standard_normal((self.graph.nodes, chosen.dim))
+        share = 3.0 if all(getattr(chosen, name) == value for name, value in self.good.items()) else 0.3
+        group = np.eye(BLOCKS, chosen.dim)[np.arange(self.graph.nodes) % BLOCKS]
+        return (noise + share * group).astype(np.float32)
+
+
+def test_what_is_better_is_found_and_what_is_not_is_left(
+    graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "Bench", Planted)
+    found = tune(graph, labels, dims=[8])
+    assert found.changes == {"negative": 5.0}
+    assert found.score > found.default_score + 20
+    monkeypatch.setattr(Planted, "good", {"negative": 1e9})  # nothing that is tried
+    assert tune(graph, labels, dims=[8]).changes == {}
+
+
+def test_hopeless_trials_are_given_up(graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "Bench", Planted)
+    monkeypatch.setattr(Planted, "good", {"filter": Settings().filter})  # only the default's filter is any good
+    found = tune(graph, labels, dims=[8])
+    others = [trial for trial in found.trail if "filter" in trial.changes]
+    assert others and all(trial.stopped and len(trial.scores) < judging.SPLITS for trial in others)
+    assert found.changes == {}
+
+
+def test_the_length_is_searched_only_where_it_is_asked_for(graph: Graph, labels: NDArray[np.int64]) -> None:
+    assert {trial.settings.dim for trial in tune(graph, labels, dims=[8]).trail} == {8}
+    assert {trial.settings.dim for trial in tune(graph, labels, dims=[4, 8]).trail} == {4, 8}
+    assert tune(graph, labels).best.dim == graph.nodes  # fewer than 128
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_work_that_trials_share_changes_no_bit(weighted: bool) -> None:
+    source, target = edges_of_blocks().T
+    weights = np.random.default_rng(2).uniform(0.5, 4, len(source)) if weighted else None
+    graph = Graph.from_edges(source, target, weights, names=np.arange(BLOCKS * SIZE + 3))  # three without edges
+    bench, default = Bench(graph, threads=1), Settings(dim=16)
+    tried = [default, *(chosen for stage in stages(graph, [16, 8]) for chosen in stage.settings(default)), default]
+    for chosen in tried:
+        wanted = embed_graph(graph, chosen, threads=1)[0].vectors
+        np.testing.assert_array_equal(bench.vectors(chosen), wanted)
+
+
+def test_candidates_are_good_settings_each_once(graph: Graph) -> None:
+    for stage in stages(graph, [8, 16]):
+        listed = list(stage.settings(Settings(dim=8)))
+        assert len(set(listed)) == len(listed)
+    weights = np.arange(1.0, 4.0)
+    weighted = Graph.from_edges([0, 1, 2], [1, 2, 0], weights)
+    assert "weights" in [stage.name for stage in stages(weighted, [2])]
+    assert candidates.stages(graph, [8])[0].name == "filter", "what shares the range comes first"
+
+
+# -- what it never sees
+
+
+def with_others(labels: Labels, rows: NDArray[np.int64], seed: int) -> Labels:
+    """Other labels for some nodes, of which some are of a class of their own."""
+    rng = np.random.default_rng(seed)
+    indicator = np.column_stack([labels.indicator.toarray(), np.zeros(len(labels.names), bool)])
+    indicator[rows] = False
+    indicator[rows, rng.integers(0, indicator.shape[1], len(rows))] = True
+    return replace(as_labels(indicator), classes=(*labels.classes, "new"))
+
+
+@pytest.mark.parametrize("split_seed", [0, 3])
+def test_labels_of_test_nodes_are_never_seen(graph: Graph, labels: NDArray[np.int64], split_seed: int) -> None:
+    known = as_labels(labels)
+    train, test, _ = make_split(len(labels), 0.5, repeat=0, seed=split_seed)
+    first = tune(graph, known, train=0.5, split_seed=split_seed, dims=[8])
+    changed = tune(graph, with_others(known, test, 7), train=0.5, split_seed=split_seed, dims=[8])
+    assert trail(changed) == trail(first) and changed.best == first.best and changed.protocol == first.protocol
+    named = tune(graph, known, train=train.tolist(), dims=[8])
+    assert trail(named) == trail(first), "the part is that of evaluate labels"
+    alone = Labels(known.names[train], known.indicator[train], known.classes, by_row=False, source="memory")
+    assert trail(tune(graph, alone, dims=[8])) == trail(first), "labels that are not there cannot be seen"
+    leaking = tune(graph, with_others(known, train[:10], 7), train=0.5, split_seed=split_seed, dims=[8])
+    assert trail(leaking) != trail(first), "or the labels do not count at all"
+
+
+def test_large_label_sets_are_sampled(graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "MOST_NODES", 60)
+    monkeypatch.setattr(judging, "MOST_TAUGHT", 30)
+    monkeypatch.setattr(judging, "MOST_CLASSES", 2)
+    judge = judging.label_judge(graph, as_labels(labels), train=None, split_seed=0, C=1.0, seed=0)
+    assert judge.indicator.shape[1] == 2 and 20 <= len(judge.rows) <= 60
+    assert judge.indicator.sum(axis=1).min() == 1
+    assert 0 <= judge.score(judge.known(np.eye(graph.nodes, 8, dtype=np.float32)), 0) <= 100
+
+
+def test_the_penalty_is_chosen_once_for_all(graph: Graph, labels: NDArray[np.int64]) -> None:
+    found = tune(graph, labels, dims=[8], C="cv")
+    C = float(found.protocol.rpartition("C = ")[2])
+    assert C in CANDIDATES
+    by_hand = {C: tune(graph, labels, dims=[8], C=C) for C in CANDIDATES}
+    assert trail(by_hand[C]) == trail(found)
+    first_two = {C: sum(by.trail[0].scores[:2]) for C, by in by_hand.items()}
+    assert first_two[C] == max(first_two.values()) > min(first_two.values())
+
+
+def test_links_are_judged_without_the_edges_that_are_held_out(graph: Graph) -> None:
+    judge = judging.link_judge(graph, seed=0)
+    assert judge.graph.edges == graph.edges - round(graph.edges * judging.HELD_OUT)
+    found = tune(graph, dims=[8])
+    assert found.measure == "AUC" and all(0 < trial.score < 1 for trial in found.trail)
+    gain = found.score - found.default_score
+    assert gain == 0 or gain > judge.least(found.default_score)
+
+
+# -- when it stops
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("60s", 60), ("2min", 120), ("1m30s", 90), ("1h", 3600), ("1 min 5 s", 65), (".5s", 0.5), ("7", 7), (3, 3.0)],
+)
+def test_budgets_are_read_as_people_write_them(text: str | float, seconds: float) -> None:
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "0", "-5", "1 2", "60x", "s", "nan", "inf", 0, -1.0, True, None, "1e3"])
+def test_other_budgets_are_refused(text: Any) -> None:
+    with pytest.raises(InputError, match="budget="):
+        seconds_of(text)
+
+
+def test_a_budget_too_small_for_one_trial_is_an_error_that_says_how_long_one_takes(
+    graph: Graph, labels: NDArray[np.int64]
+) -> None:
+    with pytest.raises(InputError, match=r"budget=1e-05s is too small: one trial takes [\d.e-]+ s on memory; give at"):
+        tune(graph, labels, budget=1e-5)
+
+
+def test_the_search_ends_where_the_next_trial_would_not_fit(
+    graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tune(graph, labels, dims=[8])
+    left = iter([True, True, False])
+    monkeypatch.setattr(Clock, "allows", lambda self, kind: next(left))
+    part = tune(graph, labels, dims=[8])
+    assert trail(part) == trail(whole)[:3] and not part.complete
+
+
+def test_the_clock_forecasts_by_what_trials_of_a_kind_took() -> None:
+    clock = Clock(10)
+    clock.learn("range", 20)
+    assert not clock.allows("range") and not clock.allows("filter"), "a new kind may take as long as any"
+    clock.learn("filter", 1)
+    assert clock.allows("filter") and not clock.allows("range")
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"task": "nodes"}, "task='nodes' is not known"),
+        ({"task": "labels"}, "needs labels"),
+        ({"train": 0.5}, "train=0.5 is about labels"),
+        ({"dims": []}, "dims="),
+        ({"dims": [8, 8]}, "dims="),
+        ({"dims": [500]}, "dim=500 is larger than the graph"),
+        ({"seed": -1}, "seed=-1 must be at least 0"),
+    ],
+)
+def test_bad_input_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        tune(edges_of_blocks().tolist(), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"task": "links"}, "leave one of the two out"),
+        ({"train": 1.5}, "train=1.5 must be a part"),
+        ({"train": 0.05}, "training nodes are too few"),
+        ({"train": ["nobody"]}, "train: node 'nobody' has no label"),
+        ({"C": 0.0}, "C=0.0 must be greater than 0"),
+    ],
+)
+def test_bad_input_with_labels_is_refused(
+    graph: Graph, labels: NDArray[np.int64], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        tune(graph, labels, **options)
+
+
+def test_graphs_with_two_sides_are_refused(labels: NDArray[np.int64]) -> None:
+    source, target = edges_of_blocks().T
+    with pytest.raises(InputError, match="read as directed"):
+        tune(Graph.from_edges(source, target, directed=True), labels)
+    with pytest.raises(InputError, match="read as bipartite"):
+        tune(graphrefine.read(np.eye(30, 20) + np.eye(30, 20, 1), bipartite=True))
+
+
+def test_one_label_for_all_is_refused(graph: Graph) -> None:
+    with pytest.raises(InputError, match="nothing to tell apart"):
+        tune(graph, np.zeros(graph.nodes, int))
+
+
+# -- settings in files, and the command
+
+
+def test_settings_come_back_from_a_file(tmp_path: Path) -> None:
+    chosen = Settings(dim=8, filter=(0.0, 1.0, 0.5), negative=5.0)
+    write_config(tmp_path / "s.json", "refine", chosen)
+    method, found = read_config(tmp_path / "s.json")
+    assert method == "refine" and Settings(**found) == chosen
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"dimm": 3}', "'dimm' is not one of the settings dim"),
+        ('{"dim": "3"}', "'3' is not of the kind of the setting 'dim'"),
+        ('{"dim": true}', "True is not of the kind of the setting 'dim'"),
+        ('{"log_weights": 1}', "1 is not of the kind"),
+        ('{"filter": ["a"]}', "is not of the kind of the setting 'filter'"),
+        ('{"method": "refined"}', "the method 'refined' is not known"),
+        ("[1]", "a JSON object of settings is expected"),
+        ("{", "not JSON"),
+    ],
+)
+def test_files_that_are_no_settings_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "s.json").write_text(text)
+    with pytest.raises(FormatError, match=message):
+        read_config(tmp_path / "s.json")
+    with pytest.raises(FormatError, match="cannot be read"):
+        read_config(tmp_path / "none.json")
+
+
+def write_labels(path: Path, labels: NDArray[np.int64]) -> Path:
+    path.write_text("node,label\n" + "".join(f"{node},{label}\n" for node, label in enumerate(labels)))
+    return path
+
+
+def test_the_command_writes_what_embed_takes(tmp_path: Path, labels: NDArray[np.int64]) -> None:
+    edges = write_csv(tmp_path / "g.csv", edges_of_blocks())
+    known = write_labels(tmp_path / "l.csv", labels)
+    settings = tmp_path / "s.json"
+    done = works("tune", edges, "--labels", known, "--train", "0.6", "--dims", "8", "-o", settings, "--json").figures
+    direct = tune(graphrefine.read(edges), str(known), train=0.6, dims=[8])
+    assert done["best"] == json.loads(json.dumps(direct.to_dict()["best"]))
+    assert done["changes"] == json.loads(json.dumps(direct.changes))
+    assert [trial["score"] for trial in done["trail"]] == [trial.score for trial in direct.trail]
+    works("embed", edges, "--config", settings, "-o", tmp_path / "v.npy")
+    made = direct.embed(graphrefine.read(edges))
+    np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), made.vectors)
+    works("embed", edges, "--config", settings, "--dim", "4", "--set", "seed=9", "-o", tmp_path / "w")
+    recipe = graphrefine.load(tmp_path / "w").recipe
+    assert (recipe["dim"], recipe["seed"]) == (4, 9)
+
+
+def test_the_command_prints_the_trail(tmp_path: Path) -> None:
+    edges = write_csv(tmp_path / "g.csv", edges_of_blocks())
+    shown = works("tune", edges, "--dims", "8", "--budget", "1m").out
+    lines = shown.splitlines()
+    assert lines[0].split() == ["trial", "settings", "AUC", "gain", "splits", "time"]
+    assert lines[1].split()[:2] == ["1", "default"]
+    assert "nothing was left to try" in shown and lines[-1].startswith("best: ")
+
+
+def test_embed_takes_the_method_from_the_file(tmp_path: Path) -> None:
+    edges, folder = write_csv(tmp_path / "g.csv", edges_of_blocks()), tmp_path / "out"
+    folder.mkdir()
+    config = tmp_path / "prone.json"
+    config.write_text('{"method": "prone", "dim": 4}')
+    works("embed", edges, "--config", config, "-o", tmp_path / "v")
+    assert graphrefine.load(tmp_path / "v").recipe["method"] == "prone"
+    out = folder / "v"
+    typed = ("embed", edges, "--config", config, "-o", out)
+    refuses(*typed, "--method", "refine", folder=folder, expected=("prone.json", "settings of prone"))
+    refuses(*typed, "--preset", "paper", folder=folder, expected=("--config",))
+    config.write_text('{"method": "prone", "window": 4}')
+    refuses(*typed, folder=folder, expected=("prone.json", "'window' is not one of the settings"))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--budget", "soon"), ("--budget 'soon' is not a time",)),
+        (("--budget", "0.0001s"), ("--budget 0.0001s is too small", "one trial takes")),
+        (("--train", "0.5"), ("--train 0.5 is about labels",)),
+        (("--task", "labels"), ("needs labels",)),
+        (("--C", "many"), ("'many' is neither a number nor 'cv'",)),
+        (("-o", "no/such/place.json"), ("the folder no/such does not exist",)),
+    ],
+)
+def test_the_command_refuses(tmp_path: Path, options: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    edges = write_csv(tmp_path / "g.csv", edges_of_blocks())
+    folder = tmp_path / "out"
+    folder.mkdir()
+    refuses("tune", edges, *options, folder=folder, expected=expected)
+
+
+def test_the_command_does_not_replace_its_input(tmp_path: Path, labels: NDArray[np.int64]) -> None:
+    edges = write_csv(tmp_path / "g.csv", edges_of_blocks())
+    known = write_labels(tmp_path / "l.csv", labels)
+    for path in (edges, known):
+        expected = ("is an input, and would be replaced",)
+        refuses("tune", edges, "--labels", known, "-o", path, folder=tmp_path, expected=expected)

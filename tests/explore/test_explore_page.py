@@ -1,0 +1,340 @@
+"""The page of ``graphrefine explore`` in a real browser, over a real server: features, lies, states, axe."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route, expect
+
+import explore_checks as checks
+import explore_lies as lies
+import graphrefine
+from explore_looking import camera_of
+from explore_pages import HTML, Truth, Watched, chromium, chromium_path, explored, exploring, settled, visit, watched
+
+if TYPE_CHECKING:
+    from _pytest.mark.structures import ParameterSet
+
+QUICK, IMPATIENT = 8000, 600  # ms that something may take: where it must come, and where it must not
+NO_WEBGL = """
+const known = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+  return kind.startsWith('webgl') ? null : known.call(this, kind, ...rest);
+};
+"""
+
+
+# Each feature, and lies that its check must notice.
+FEATURES: list[tuple[checks.Check, list[lies.Lie]]] = [
+    (checks.click_opens_the_card, [lies.PLACES, lies.NODE]),
+    (checks.hover_names_a_node, [lies.NODE]),
+    (checks.search_completes_and_goes, [lies.FOUND, lies.NODE]),
+    (checks.card_tells_about_the_node, [lies.NODE]),
+    *((checks.neighbors_by(score), [lies.NEIGHBORS]) for score in ("cosine", "dot", "link")),
+    (checks.neighbors_of_one_label, [lies.ANY_LABEL]),
+    (checks.neighbors_not_yet_linked, [lies.LINKED]),
+    (checks.a_neighbor_is_gone_to, [lies.NODE]),
+    (checks.ego_network_is_drawn, [lies.EGO]),
+    (checks.colors_by_label, [lies.CODES]),
+    (checks.colors_by_community, [lies.CODES]),
+    *((checks.colors_by_number(column), [lies.NUMBERS]) for column in ("degree", "year")),
+    (checks.legend_highlights_and_selects, [lies.CODES, lies.LISTED]),
+    (checks.lasso_selects_and_lists, [lies.PLACES, lies.LISTED]),
+    (checks.export_is_the_selection, [lies.LISTED]),
+    (checks.neighbors_are_selected, [lies.NEIGHBORS]),
+    (checks.layouts_are_switched, [lies.PCA]),
+    (checks.link_restores_the_view, [lies.NODE]),
+    (checks.keys_are_enough, [lies.NODE]),
+    (checks.about_tells_how_it_was_made, [lies.RECIPE]),
+    (checks.narrow_windows_have_a_sheet, [lies.NODE]),
+]
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Truth]:
+    with explored(tmp_path_factory.mktemp("explore")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def only_page(chrome: Browser) -> Iterator[Watched]:
+    with watched(chrome) as found:
+        yield found
+
+
+@pytest.fixture
+def seen(only_page: Watched) -> Watched:
+    expect.set_options(timeout=QUICK)
+    only_page.renew()
+    return only_page
+
+
+@pytest.mark.parametrize("check", [check for check, _ in FEATURES], ids=lambda check: check.__name__)
+def test_feature(check: checks.Check, seen: Watched, truth: Truth) -> None:
+    check(seen.page, truth)
+    assert seen.problems == []
+    elsewhere = [url for url in seen.requests if not url.startswith((truth.url, "data:", "blob:"))]
+    assert elsewhere == [], "a request left the server"
+
+
+def _lies() -> Iterator[ParameterSet]:
+    """All of them; the first use of each kind is quick, the others are slow."""
+    told: list[lies.Lie] = []
+    for check, tried in FEATURES:
+        for i, lie in enumerate(tried):
+            marks = [pytest.mark.slow] if lie in told else []
+            told.append(lie)
+            yield pytest.param(check, lie, marks=marks, id=f"{check.__name__}-{i}")
+
+
+@pytest.mark.parametrize(("check", "lie"), list(_lies()))
+def test_a_lie_is_noticed(check: checks.Check, lie: lies.Lie, seen: Watched, truth: Truth) -> None:
+    expect.set_options(timeout=IMPATIENT)
+    lie(seen.page)
+    with pytest.raises(AssertionError):
+        check(seen.page, truth)
+
+
+def _told(page: Page, **changed: Any) -> None:
+    """Have the server say something else about the embedding."""
+
+    def route(route: Route) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, json={**response.json(), **changed})
+
+    page.route(re.compile("/api/info"), route)
+
+
+def test_names_are_text_and_never_html(seen: Watched, truth: Truth) -> None:
+    row = truth.names.index(HTML)
+    visit(seen.page, f"{truth.url}#row={row}&select={row}-{row + 3}&color=label")
+    expect(seen.page.locator("#node-name")).to_have_text(HTML)
+    expect(seen.page.locator("#marks text.node")).to_have_text(HTML)
+    expect(seen.page.locator(".entry .name", has_text="<b>bold</b>")).to_be_visible()
+    seen.page.keyboard.press("s")
+    expect(seen.page.locator(".nodes .name").first).to_have_text(HTML)
+    seen.page.keyboard.press("/")
+    seen.page.keyboard.type("<img")
+    expect(seen.page.locator("#completions .name")).to_have_text([HTML])
+    assert seen.page.locator("img, b").count() == 0
+    assert seen.problems == []
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", 1000),
+        ("dark", 375),
+        pytest.param("light", 375, marks=pytest.mark.slow),
+        pytest.param("dark", 1000, marks=pytest.mark.slow),
+    ],
+)
+def test_axe_finds_nothing_serious(chrome: Browser, truth: Truth, scheme: str, width: int) -> None:
+    with watched(chrome, color_scheme=scheme, viewport={"width": width, "height": 700}) as seen:
+        visit(seen.page, truth.url)
+        _no_serious_issue(seen.page)
+        seen.page.goto(f"{truth.url}#row=30&select=1-4&color=label")
+        expect(seen.page.locator(".neighbors .line")).to_have_count(10)
+        expect(seen.page.locator("#ego svg")).to_be_attached()
+        _no_serious_issue(seen.page)
+        for key, sign in (("s", ".nodes .line"), ("i", "#recipe"), ("?", "#keys h2")):
+            seen.page.keyboard.press(key)
+            expect(seen.page.locator(sign).first).to_be_visible()
+            _no_serious_issue(seen.page)
+        assert seen.problems == []
+
+
+def _no_serious_issue(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    grave = [
+        (one["id"], [node["html"] for node in one["nodes"]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+
+
+def test_axe_is_awake(seen: Watched, truth: Truth) -> None:
+    visit(seen.page, truth.url)
+    seen.page.evaluate("document.querySelector('#query').removeAttribute('aria-label')")
+    seen.page.evaluate("document.querySelector('#query').removeAttribute('placeholder')")
+    with pytest.raises(AssertionError):
+        _no_serious_issue(seen.page)
+
+
+def test_theme_follows_the_system_and_the_switch(chrome: Browser, truth: Truth) -> None:
+    def background(page: Page) -> int:
+        text: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return sum(int(part) for part in re.findall(r"\d+", text)[:3])
+
+    with watched(chrome, color_scheme="dark") as seen:
+        visit(seen.page, truth.url)
+        assert background(seen.page) < 150
+        seen.page.emulate_media(color_scheme="light")
+        expect(seen.page.locator("html")).to_have_attribute("data-theme", "light")
+        assert background(seen.page) > 600
+        seen.page.click("#theme")  # light
+        seen.page.click("#theme")  # dark
+        expect(seen.page.locator("#theme")).to_have_attribute("aria-label", "Theme: dark")
+        assert background(seen.page) < 150
+        seen.page.goto("about:blank")
+        visit(seen.page, truth.url)  # remembered
+        assert background(seen.page) < 150
+
+
+def test_without_webgl_there_is_a_picture_and_the_rest_works(chrome: Browser, truth: Truth) -> None:
+    with watched(chrome) as seen:
+        seen.page.add_init_script(NO_WEBGL)
+        visit(seen.page, truth.url)
+        _see_picture_and_search(seen)
+
+
+def _see_picture_and_search(seen: Watched) -> None:
+    expect(seen.page.locator("#cover")).to_contain_text("no WebGL")
+    size = seen.page.evaluate(
+        "document.querySelector('#cover img').decode().then(() => document.querySelector('#cover img').naturalWidth)"
+    )
+    assert size > 100
+    seen.page.keyboard.press("/")
+    seen.page.keyboard.type("paper 42")
+    expect(seen.page.locator("#completions .name").first).to_have_text("paper 42")
+    seen.page.keyboard.press("Enter")
+    expect(seen.page.locator("#node-name")).to_have_text("paper 42")
+    expect(seen.page.locator(".neighbors .line")).to_have_count(10)
+    assert seen.problems == []
+
+
+def test_fingers_pan_and_zoom(chrome: Browser, truth: Truth) -> None:
+    with watched(chrome, has_touch=True) as seen:
+        visit(seen.page, truth.url)
+        fingers = seen.page.context.new_cdp_session(seen.page)
+
+        def touch(kind: str, *places: tuple[float, float]) -> None:
+            points = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(places)]
+            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+            seen.page.wait_for_timeout(60)
+
+        x, y, distance = camera_of(seen.page)
+        touch("touchStart", (500, 300))
+        touch("touchMove", (400, 250))
+        touch("touchEnd")
+        moved = camera_of(seen.page)
+        height = seen.page.locator("#map").evaluate("map => map.clientHeight")
+        unit = 2 * distance / height
+        np.testing.assert_allclose(moved, [x + 100 * unit, y - 50 * unit, distance], atol=0.01)
+        touch("touchStart", (450, 300), (550, 300))
+        touch("touchMove", (400, 300), (600, 300))
+        touch("touchEnd")
+        assert abs(camera_of(seen.page)[2] / distance - 0.5) < 0.02
+
+
+def test_background_work_is_told_and_offered(seen: Watched, truth: Truth) -> None:
+    layouts = [
+        {"name": "pca", "state": "ready", "error": None},
+        {"name": "clusters", "state": "working", "error": None},
+    ]
+    _told(seen.page, layouts=layouts, layout="pca")
+    visit(seen.page, truth.url)
+    expect(seen.page.locator("#work")).to_have_text("Working on clusters…")
+    expect(seen.page.locator("#layout option")).to_have_text(["pca", "clusters (working…)"])
+    seen.page.unroute_all()
+    expect(seen.page.locator("#map")).to_have_attribute("data-layout", "clusters")  # nobody had begun to look around
+    expect(seen.page.locator("#work")).to_be_hidden()
+
+
+def test_the_first_layout_is_waited_for(seen: Watched, truth: Truth) -> None:
+    _told(seen.page, layouts=[{"name": name, "state": "working", "error": None} for name in ("pca", "clusters")])
+    seen.page.goto(truth.url)
+    expect(seen.page.locator("#cover")).to_contain_text("Laying out the map")
+    seen.page.unroute_all(behavior="wait")
+    expect(seen.page.locator("html")).to_have_attribute("data-state", "ready")
+    expect(seen.page.locator("#cover")).to_be_hidden()
+    assert seen.problems == []
+
+
+def test_an_empty_embedding_says_what_to_do(seen: Watched, truth: Truth) -> None:
+    _told(seen.page, nodes=0)
+    visit(seen.page, truth.url, state="empty")
+    expect(seen.page.locator("#cover")).to_contain_text("graphrefine embed")
+
+
+def test_a_server_that_fails_at_the_start(seen: Watched, truth: Truth) -> None:
+    seen.page.route(re.compile("/api/info"), lambda route: route.abort())
+    visit(seen.page, truth.url, state="failed")
+    expect(seen.page.locator("#cover")).to_contain_text("Is graphrefine explore still running")
+    seen.page.unroute_all()
+    seen.page.click("#cover button")
+    expect(seen.page.locator("html")).to_have_attribute("data-state", "ready")
+
+
+def test_coordinates_of_another_embedding_are_refused(seen: Watched, truth: Truth) -> None:
+    seen.page.route(re.compile("/api/coordinates"), lambda route: route.fulfill(body=bytes(24)))
+    visit(seen.page, truth.url, state="failed")
+    expect(seen.page.locator("#cover")).to_contain_text("could not be loaded")
+
+
+def test_a_lost_connection_is_told_and_found_again(seen: Watched, truth: Truth) -> None:
+    visit(seen.page, truth.url)
+    seen.page.route(re.compile("/api/|/healthz"), lambda route: route.abort())
+    seen.page.goto(f"{truth.url}#row=3")
+    expect(seen.page.locator("#banner")).to_contain_text("connection to graphrefine explore is lost")
+    seen.page.unroute_all()
+    expect(seen.page.locator("#banner")).to_be_hidden()
+
+
+def test_a_missing_token_is_told(seen: Watched, truth: Truth) -> None:
+    seen.page.route(re.compile("/api/"), lambda route: route.fulfill(status=401, json={"error": "a token is needed"}))
+    visit(seen.page, truth.url, state="failed")
+    expect(seen.page.locator("#cover")).to_contain_text("?token=")
+
+
+def test_a_busy_server_is_asked_again(seen: Watched, truth: Truth) -> None:
+    visit(seen.page, truth.url)
+    busy = {"left": 1}
+
+    def route(route: Route) -> None:
+        busy["left"] -= 1
+        route.fulfill(status=503, json={"error": "busy"}) if busy["left"] >= 0 else route.continue_()
+
+    seen.page.route(re.compile(r"/api/nodes\?row="), route)
+    seen.page.goto(f"{truth.url}#row=3")
+    expect(seen.page.locator("#node-name")).to_have_text(truth.names[3])
+    busy["left"] = 100
+    seen.page.goto(f"{truth.url}#row=4")
+    expect(seen.page.locator("#panel")).to_contain_text("The server is busy")
+
+
+def test_without_a_graph_the_card_says_how_to_have_one(seen: Watched, tmp_path: Path) -> None:
+    vectors = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
+    graphrefine.Embedding([f"n{i}" for i in range(30)], vectors).save(tmp_path / "plain.npz")
+    with exploring(str(tmp_path / "plain.npz")) as url:
+        settled(url)
+        visit(seen.page, f"{url}#row=3")
+        expect(seen.page.locator("#node-name")).to_have_text("n3")
+        expect(seen.page.locator("#ego")).to_contain_text("--graph")
+        expect(seen.page.locator("#unlinked")).to_be_disabled()
+        assert seen.problems == []
+
+
+@pytest.mark.slow
+def test_a_million_points_are_drawn() -> None:
+    """How long that takes is the benchmark's to say; in a process of its own, as Playwright has one loop in each."""
+    chromium_path()
+    folder = Path(__file__).parents[2] / "benchmarks"
+    program = "from explore_first_view import measure; print(len(measure(1_000_000, 128, 1)))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.stdout.splitlines()[-1:] == ["1"], done.stderr

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphrefine import read
+from graphrefine.embedding.embedding import load
+from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.graph import stored_writer as storing
+from graphrefine.graph.graph import Graph, check
+from graphrefine.graph.stored import StoredGraph, StoredWriter, open_stored, store
+from graphrefine.linalg.operators import proximity
+from strategies import PATIENT, Edge, edge_lists
+
+
+def same(one: Graph, other: Graph) -> None:
+    """Equal to the bit."""
+    for name in ("indptr", "indices", "weights", "names"):
+        ours, theirs = getattr(one, name), getattr(other, name)
+        assert (ours is None) == (theirs is None), name
+        if ours is not None:
+            assert ours.dtype == theirs.dtype, name
+            np.testing.assert_array_equal(ours, theirs, err_msg=name)
+    assert (one.directed, one.sources, one.summary()) == (other.directed, other.sources, other.summary())
+    assert one.degrees().tobytes() == other.degrees().tobytes()
+    assert one.context().tobytes() == other.context().tobytes()
+    np.testing.assert_array_equal(one.neighbour_counts(), other.neighbour_counts())
+
+
+def weighted(seed: int = 0, *, directed: bool = False, nodes: int = 3000, edges: int = 90_000) -> Graph:
+    random = np.random.default_rng(seed)
+    ends = (nodes * random.random((2, edges)) ** 3).astype(np.int64)  # hubs: rows of thousands
+    return Graph.from_edges(ends[0], ends[1], random.random(edges).astype(np.float32), directed=directed)
+
+
+@PATIENT
+@given(edge_lists(), st.booleans())
+def test_a_stored_graph_is_the_graph(tmp_path: Path, edges: list[Edge], directed: bool) -> None:
+    graph = read(edges, directed=directed)
+    store(graph, tmp_path / "g.grf")
+    stored = read(tmp_path / "g.grf")
+    assert isinstance(stored, StoredGraph)
+    same(stored, graph)
+    same(stored.transposed(), graph.transposed())
+    check(stored)
+    assert [each.name for each in tmp_path.iterdir()] == ["g.grf"]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_many_blocks_have_the_same_sums(tmp_path: Path, directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storing, "FEWEST_ENTRIES", 5000)
+    graph = weighted(directed=directed)
+    store(graph, tmp_path / "g.grf", threads=2)
+    stored = open_stored(tmp_path / "g.grf")
+    same(stored, graph)
+    assert len(stored.blocks) > 8
+    for side in (stored, stored.transposed()):
+        assert isinstance(side, StoredGraph)
+        for block in range(len(side.blocks) - 1):
+            side.verify_block(block)
+    ours, theirs = proximity(stored).to_scipy(), proximity(graph).to_scipy()
+    assert ours.data.tobytes() == theirs.data.tobytes()
+    assert stored.transposed().transposed() is stored
+
+
+def test_block_bounds_keep_to_rows_and_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storing, "FEWEST_ENTRIES", 10)
+    monkeypatch.setattr(storing, "MOST_ROWS", 3)
+    counts = np.array([0, 0, 0, 0, 30, 4, 6, 5, 1, 0])
+    indptr = np.append(0, np.cumsum(counts))
+    bounds = storing.block_bounds(indptr)
+    assert bounds.tolist() == [0, 3, 4, 5, 7, 10]  # a long row stands alone, though 0 entries come before it
+    assert storing.block_bounds(np.zeros(1, np.int64)).tolist() == [0]
+
+
+def test_portions_and_interruptions_change_nothing(tmp_path: Path) -> None:
+    graph = weighted(nodes=500, edges=4000, directed=True)
+    turned = graph.transposed()
+    store(graph, tmp_path / "whole.grf")
+    (tmp_path / "parts.grf").mkdir()
+    state = None
+    for start in range(0, graph.nodes, 37):
+        with StoredWriter(tmp_path / "parts.grf", directed=True, state=state) as writer:
+            for reverse, side in enumerate((graph, turned)):
+                rows = side.rows(start, min(start + 37, graph.nodes))
+                writer.append(np.diff(rows.indptr), rows.indices, rows.weights, reverse=bool(reverse))
+            state = json.loads(json.dumps(writer.state()))
+            rows = graph.rows(0, 20)
+            writer.append(np.diff(rows.indptr), rows.indices, rows.weights)  # more, of which the state knows nothing
+    with StoredWriter(tmp_path / "parts.grf", directed=True, state=state) as writer:
+        kind = storing.write_names(tmp_path / "parts.grf", graph.names)
+        writer.finish(names=kind, report=graph.report)
+    files = sorted(path.name for path in (tmp_path / "whole.grf").iterdir())
+    assert files == sorted(path.name for path in (tmp_path / "parts.grf").iterdir())
+    for name in files:
+        assert (tmp_path / "whole.grf" / name).read_bytes() == (tmp_path / "parts.grf" / name).read_bytes(), name
+
+
+def test_weights_that_come_late(tmp_path: Path) -> None:
+    graph = read([(0, 1), (1, 2), (2, 3), (2, 3)])
+    assert graph.weights is not None and (graph.weights[:3] == 1).all() and not (graph.weights == 1).all()
+    with StoredWriter(tmp_path) as writer:
+        for row in range(4):
+            rows = graph.rows(row, row + 1)
+            assert rows.weights is not None
+            writer.append(np.diff(rows.indptr), rows.indices, None if (rows.weights == 1).all() else rows.weights)
+        writer.finish(names="range", report=graph.report)
+    same(open_stored(tmp_path), graph)
+
+
+def test_reading_it_and_saying_what_does_not_apply(tmp_path: Path) -> None:
+    place = tmp_path / "folder"
+    store(read([("a", "b"), ("b", "c")]), place)
+    assert isinstance(read(place), StoredGraph), "without the suffix too"
+    assert isinstance(read(str(place), format="grf"), StoredGraph)
+    with pytest.raises(InputError, match="was not ingested as directed; ingest it again with directed=True"):
+        read(place, directed=True)
+    with pytest.raises(InputError, match="was not ingested as bipartite"):
+        read(place, bipartite=True)
+    with pytest.raises(InputError, match="nodes= does not apply to a graph on disk"):
+        read(place, nodes=3)
+    for option in ({"delimiter": ","}, {"weights": "w"}, {"source": 0}, {"header": True}, {"variable": "x"}):
+        with pytest.raises(InputError, match=f"{next(iter(option))}= does not apply to a graph on disk"):
+            read(place, **option)
+    sides = read([("ann", "tea"), ("bob", "tea")], bipartite=True)
+    store(sides, tmp_path / "sides.grf")
+    same(read(tmp_path / "sides.grf", bipartite=True), sides)
+    store(read([(1, 2)], directed=True), tmp_path / "arcs.grf")
+    assert read(tmp_path / "arcs.grf", directed=True).directed
+
+
+def damaged(place: Path, name: str, at: int) -> None:
+    path = place / name
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
+def test_damage_is_named(tmp_path: Path) -> None:
+    def fresh() -> Path:
+        store(weighted(nodes=300, edges=2000), tmp_path / "g.grf")
+        return tmp_path / "g.grf"
+
+    with pytest.raises(FormatError, match=r"none\.grf: there is no such file or folder"):
+        read(tmp_path / "none.grf")
+    (tmp_path / "file.grf").write_text("1 2\n")
+    with pytest.raises(FormatError, match="is a file, and a graph on disk is a folder"):
+        read(tmp_path / "file.grf")
+    for name in ("indptr", "indices", "weights", "degrees", "context"):
+        (fresh() / f"{name}.npy").unlink()
+        with pytest.raises(FormatError, match=rf"g\.grf: {name}\.npy is missing: not a whole graph; ingest it again"):
+            read(tmp_path / "g.grf")
+        path = fresh() / f"{name}.npy"
+        path.write_bytes(path.read_bytes()[:-4])
+        with pytest.raises(FormatError, match=rf"{name}\.npy has \d+ bytes, not \d+: cut short or changed"):
+            read(tmp_path / "g.grf")
+    for name in ("indptr", "degrees", "context"):
+        damaged(fresh(), f"{name}.npy", 200)
+        with pytest.raises(FormatError, match=rf"{name}\.npy has the checksum [0-9a-f]{{8}}, not [0-9a-f]{{8}}"):
+            read(tmp_path / "g.grf")
+    for name in ("indices", "weights"):
+        damaged(fresh(), f"{name}.npy", 200)
+        graph = open_stored(tmp_path / "g.grf")
+        with pytest.raises(FormatError, match=rf"{name}\.npy, block 0 \(entries 0 to [\d,]+\) has the checksum"):
+            graph.verify_block(0)
+    (fresh() / "manifest.json").unlink()
+    with pytest.raises(FormatError, match=r"manifest\.json is missing: not a whole graph"):
+        read(tmp_path / "g.grf")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "has layout 2, and this graphrefine reads 1; take a newer graphrefine, or ingest it again"),
+        ({"format": "other"}, "manifest.json is of 'other', not of a graph on disk"),
+        ({"nodes": "x"}, "manifest.json has no proper 'nodes': it is damaged"),
+        ({"entries": 3}, "indices.npy is int32"),
+    ],
+)
+def test_manifests_that_do_not_fit(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    store(read([(0, 1), (1, 2)]), tmp_path / "g.grf")
+    manifest = tmp_path / "g.grf" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | change))
+    with pytest.raises(FormatError) as caught:
+        read(tmp_path / "g.grf")
+    assert message in str(caught.value)
+    manifest.write_text("{")
+    with pytest.raises(FormatError, match="is damaged"):
+        read(tmp_path / "g.grf")
+
+
+def test_only_graphs_are_replaced(tmp_path: Path) -> None:
+    graph = read([(0, 1)])
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").touch()
+    with pytest.raises(OutputError, match="is a folder but no graph on disk, and would be lost"):
+        store(graph, tmp_path / "mine")
+    store(graph, tmp_path / "g.grf")
+    (tmp_path / "g.grf" / "notes.txt").touch()
+    with pytest.raises(OutputError, match=r"also holds notes\.txt, which would be lost"):
+        store(graph, tmp_path / "g.grf")
+
+
+def test_the_fingerprint_is_of_the_content(tmp_path: Path) -> None:
+    prints = []
+    for number, edges in enumerate(([(0, 1)], [(0, 1)], [(0, 1), (1, 2)])):
+        store(read(edges), tmp_path / f"{number}.grf")
+        prints.append(open_stored(tmp_path / f"{number}.grf").fingerprint)
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_embedding_a_stored_graph(tmp_path: Path) -> None:
+    from cli_runs import run
+
+    for directed in (False, True):
+        graph = weighted(nodes=200, edges=2000, directed=directed)
+        rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
+        assert graph.weights is not None
+        table = zip(graph.names[rows], graph.names[graph.indices], graph.weights.tolist(), strict=True)
+        (tmp_path / "g.txt").write_text("".join(f"{u} {v} {w!r}\n" for u, v, w in table))
+        flag = ["--directed"] if directed else []
+        store(read(tmp_path / "g.txt", directed=directed), tmp_path / "g.grf")
+        for name in ("g.txt", "g.grf"):
+            done = run("embed", tmp_path / name, "-o", tmp_path / f"out-{name[2:]}", "--dim", "8", *flag)
+            assert done.code == 0, done.err
+        ours, theirs = load(tmp_path / "out-grf"), load(tmp_path / "out-txt")
+        assert ours.vectors.tobytes() == theirs.vectors.tobytes()
+        done = run("info", tmp_path / "g.grf", "--json")
+        assert (done.code, done.figures["nodes"]) == (0, graph.nodes)

@@ -1,0 +1,568 @@
+"""Ingesting gives the graph that reading gives, in pieces, within its budget, and taken up where it was cut short."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import itertools
+import json
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from unittest.mock import PropertyMock, patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cli_runs import PROGRAM, run
+from graphrefine import read
+from graphrefine.errors import InputError, OutputError
+from graphrefine.graph.graph import Graph, check
+from graphrefine.ingestion.ingest import ingest, ingest_files
+from graphrefine.ingestion.limits import Budget
+from graphrefine.kernels import ingest as kernels
+from graphrefine.kernels import twin_arcs
+from graphrefine.readers.options import Options
+from graphrefine.system import work_folder as workfolder
+from graphrefine.system.work_folder import WorkFolder
+from strategies import INTEGERS, PATIENT, WEIGHTS, WORDS, Edge, edge_lists
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("duckdb")
+
+
+def same(found: Graph, expected: Graph, *, report: bool = True) -> None:
+    """Equal to the bit."""
+    for name in ("indptr", "indices", "weights", "names"):
+        ours, theirs = getattr(found, name), getattr(expected, name)
+        assert (ours is None) == (theirs is None), name
+        if ours is not None:
+            assert ours.dtype == theirs.dtype, name
+            np.testing.assert_array_equal(ours, theirs, err_msg=name)
+    assert (found.directed, found.sources) == (expected.directed, expected.sources)
+    assert found.degrees().tobytes() == expected.degrees().tobytes()
+    assert found.context().tobytes() == expected.context().tobytes()
+    if report:
+        assert dict(found.report) == dict(expected.report)
+        assert found.source == expected.source
+
+
+@contextmanager
+def tiny(*, text: int = 40, rows: int = 7, bits: int | None = None, bucket: int = 600) -> Iterator[None]:
+    """Everything in many small parts."""
+    sizes = {"text": text, "rows": rows, "bucket": bucket}
+    if bits is not None:
+        sizes["bits"] = bits
+    with patch.multiple(Budget, **{name: PropertyMock(return_value=size) for name, size in sizes.items()}):
+        yield
+
+
+def alone_in(folder: Path, *names: str) -> None:
+    """Nothing else is there: no work folder, no hidden file."""
+    assert {path.name for path in folder.iterdir()} == set(names)
+
+
+def lines(edges: list[Edge], *, weighted: bool) -> list[str]:
+    return [f"{u}\t{v}\t{w!r}\n" if weighted else f"{u}\t{v}\n" for u, v, w in edges]
+
+
+IDS = st.one_of(INTEGERS.map(str), st.integers(0, 5000).map(str), WORDS.filter(lambda w: not set(w) & set('#%,;"')))
+
+
+@settings(PATIENT, max_examples=30)
+@given(st.data())
+def test_text_is_the_graph_that_read_gives(tmp_path: Path, data: st.DataObject) -> None:
+    edges = data.draw(
+        edge_lists(ids=data.draw(st.sampled_from([None, st.integers(0, 5000).map(str), INTEGERS.map(str)])))
+    )
+    weighted = data.draw(st.booleans())
+    written = lines(edges, weighted=weighted)
+    if data.draw(st.booleans()):  # fields that are empty, edges without weight
+        ends = f"\t{edges[0][0]}" + ("\t1" if weighted else "") + "\n"
+        written.insert(data.draw(st.integers(0, len(written))), ends)
+    if weighted and data.draw(st.booleans()):
+        written.append(f"{edges[0][0]}\t{edges[-1][1]}\t0\n")
+    written.insert(data.draw(st.integers(0, len(written))), "# a comment\n")
+    (tmp_path / "g.tsv").write_text("".join(written))
+    kind = data.draw(st.sampled_from([{}, {"directed": True}, {"bipartite": True}]))
+    options: dict[str, Any] = {**kind, "header": False, "weights": 2 if weighted else False, "delimiter": "\t"}
+    expected = read(tmp_path / "g.tsv", **options)
+    bits = data.draw(st.sampled_from([None, 0]))
+    with tiny(text=data.draw(st.sampled_from([1, 30, 200])), bits=bits):
+        found = ingest(tmp_path / "g.tsv", tmp_path / "g.grf", **options)
+    same(found, expected)
+    check(found)
+    alone_in(tmp_path, "g.tsv", "g.grf")
+
+
+@settings(PATIENT, max_examples=12)
+@given(st.data())
+def test_parts_are_the_whole(tmp_path: Path, data: st.DataObject) -> None:
+    edges = data.draw(edge_lists(ids=data.draw(st.sampled_from([None, st.integers(0, 5000).map(str)]))))
+    written = lines(edges, weighted=True)
+    (tmp_path / "whole.tsv").write_text("".join(written))
+    options: dict[str, Any] = {"directed": data.draw(st.booleans()), "header": False, "weights": 2}
+    expected = read(tmp_path / "whole.tsv", delimiter="\t", **options)
+    shutil.rmtree(tmp_path / "parts", ignore_errors=True)
+    (tmp_path / "parts").mkdir()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(written)), max_size=3)))
+    bounds = zip([0, *cuts], [*cuts, len(written)], strict=True)
+    for number, (start, stop) in enumerate(each for each in bounds if each[0] < each[1]):
+        text = "".join(written[start:stop]).encode()
+        if number % 2:
+            (tmp_path / "parts" / f"{number}.tsv").write_bytes(text)
+        else:
+            (tmp_path / "parts" / f"{number}.tsv.gz").write_bytes(gzip.compress(text))
+    with tiny(text=50):
+        found = ingest(tmp_path / "parts", tmp_path / "g.grf", delimiter="\t", **options)
+    same(found, expected, report=False)
+    for name in ("records", "self_loops", "duplicates", "reciprocal", "missing", "zero_weights", "encoding"):
+        assert found.report[name] == expected.report[name], name
+    alone_in(tmp_path, "whole.tsv", "parts", "g.grf")
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Any:
+    """Arrow tables: integers of all kinds, floats, strings, dictionaries, nulls."""
+    count = draw(st.integers(1, 30))
+    kind = draw(st.sampled_from(["int32", "int64", "mixed", "float", "string", "both", "dictionary"]))
+    small = st.integers(0, 9)
+    node = {"int64": INTEGERS | small, "string": st.text(max_size=4) | small.map(str)}.get(kind, small)
+    nulls = st.none() | node if draw(st.booleans()) else node
+    first, second = (draw(st.lists(nulls, min_size=count, max_size=count)) for _ in range(2))
+    types = {"int32": [pa.int32()] * 2, "int64": [pa.int64()] * 2, "mixed": [pa.uint16(), pa.int64()]}
+    types |= {"float": [pa.float64(), pa.int32()], "string": [pa.string(), pa.large_string()]}
+    types |= {"both": [pa.int64(), pa.string()], "dictionary": [pa.int64(), pa.int64()]}
+    if kind == "both":
+        second = [None if value is None else str(value) for value in second]
+    columns = [pa.array(values, each) for values, each in zip((first, second), types[kind], strict=True)]
+    if kind == "dictionary":
+        columns = [column.dictionary_encode() for column in columns]
+    named = {"note": pa.array(["x"] * count), "src": columns[0], "dst": columns[1]}
+    if draw(st.booleans()):
+        named["weight"] = pa.array(draw(st.lists(WEIGHTS | st.just(0.0), min_size=count, max_size=count)))
+    return pa.table(named)
+
+
+@settings(PATIENT, max_examples=30)
+@given(tables(), st.sampled_from(["", "directed", "bipartite"]), st.sampled_from([None, 0]))
+def test_tables_are_the_graph_that_read_gives(tmp_path: Path, table: Any, kind: str, bits: int | None) -> None:
+    options: dict[str, Any] = {kind: True} if kind else {}
+    pq.write_table(table, tmp_path / "g.parquet", row_group_size=11)
+    try:
+        expected = read(tmp_path / "g.parquet", **options)
+    except InputError as error:
+        with tiny(bits=bits), pytest.raises(InputError) as caught:
+            ingest(tmp_path / "g.parquet", tmp_path / "g.grf", **options)
+        assert str(caught.value).split(": ", 1)[1] == str(error).split(": ", 1)[1]
+        alone_in(tmp_path, *({"g.parquet", "g.arrow"} & {path.name for path in tmp_path.iterdir()}), *_grf(tmp_path))
+        return
+    with tiny(bits=bits):
+        found = ingest(tmp_path / "g.parquet", tmp_path / "g.grf", **options)
+    same(found, expected)
+    with pa.OSFile(str(tmp_path / "g.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=9)
+    with tiny(bits=bits):
+        found = ingest(tmp_path / "g.arrow", tmp_path / "g.grf", **options)
+    same(found, read(tmp_path / "g.arrow", **options))
+    alone_in(tmp_path, "g.parquet", "g.arrow", "g.grf")
+
+
+def _grf(folder: Path) -> set[str]:
+    return {path.name for path in folder.glob("*.grf")}
+
+
+def test_many_edges_in_many_pieces_and_buckets(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    ends = (20_000 * random.random((2, 60_000)) ** 3).astype(np.int32)
+    weights = random.random(60_000).astype(np.float32)
+    table = pa.table({"source": ends[0], "target": ends[1], "weight": weights})
+    pq.write_table(table, tmp_path / "g.parquet")
+    for directed in (False, True):
+        expected = read(tmp_path / "g.parquet", directed=directed)
+        for options in ({"rows": 1000, "bucket": 40_000}, {"rows": 7000, "bucket": 200_000, "bits": 0}):
+            with tiny(**options):
+                same(ingest(tmp_path / "g.parquet", tmp_path / "g.grf", directed=directed), expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kernels_and_twins_agree(seed: int) -> None:
+    native = pytest.importorskip("graphrefine.kernels._native", reason="the compiled kernels are not built")
+    random = np.random.default_rng(seed)
+    lowest = -(2**40) if seed else 5
+    ids = (lowest + random.integers(0, 9000, 500)).astype(np.int64)
+    for kind in (np.int64, np.int32) if lowest >= 0 else (np.int64,):
+        sets = [kernels.IdSet(lowest, lowest + 9000) for _ in range(2)]
+        native.mark_ids(sets[0].bits, sets[0].pages, lowest, ids.astype(kind))
+        twin_arcs.mark_ids(sets[1].bits, sets[1].pages, lowest, ids.astype(kind))
+        np.testing.assert_array_equal(sets[0].bits, sets[1].bits)
+        np.testing.assert_array_equal(sets[0].pages, sets[1].pages)
+        sets[0].close()
+        ranks = [
+            module.rank_ids(sets[0].bits, sets[0].before, lowest, ids.astype(kind), threads=threads)
+            for module, threads in ((native, 1), (native, 3), (twin_arcs, 1))
+        ]
+        for each in ranks:
+            np.testing.assert_array_equal(each, np.searchsorted(np.unique(ids), ids))
+    nodes, bounds = 300, np.array([0, 10, 11, 150, 300], np.int32)
+    u, v = random.integers(0, nodes, (2, 2000)).astype(np.int32)
+    weights = random.choice([0.1, 0.25, 3, 1e6], 2000).astype(np.float32) if seed else None
+    for both in (False, True):
+        settings_: dict[str, Any] = {"weights": weights, "bounds": bounds, "both": both}
+        dealt = [native.deal_arcs(u, v, threads=threads, **settings_) for threads in (1, 2, 5)]
+        dealt.append(twin_arcs.deal_arcs(u, v, threads=1, **settings_))
+        for records, offsets in dealt:
+            np.testing.assert_array_equal(records, dealt[0][0])
+            np.testing.assert_array_equal(offsets, dealt[0][1])
+        width = 2 if weights is None else 3
+        part = dealt[0][0][dealt[0][1][2] * width : dealt[0][1][3] * width]
+        merged = [native.merge_arcs(139, 11, part, weighted=width == 3, threads=threads) for threads in (1, 4)]
+        merged.append(twin_arcs.merge_arcs(139, 11, part, weighted=width == 3, threads=1))
+        for rows in merged:
+            for one, other in zip(rows, merged[0], strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+# ---- inputs of all kinds -----------------------------------------------------------------------------------------
+
+
+def test_compressions_encodings_and_headers(tmp_path: Path) -> None:
+    text = "source,target,weight\n" + "".join(f"café{i % 7},b{i % 5},{i % 3 + 0.5}\n" for i in range(60))
+    files = {"a.csv.gz": gzip.compress(text.encode()), "b.csv.bz2": bz2.compress(text.encode())}
+    files |= {"c.csv.xz": lzma.compress(text.encode()), "d.csv": text.encode("latin-1"), "e.csv": text.encode("utf-16")}
+    files["f.csv.zst"] = bytes(pa.compress(text.encode(), codec="zstd", asbytes=True))
+    files["g.csv"] = b"\xef\xbb\xbf" + text.encode()
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        with tiny(text=100):
+            same(ingest(tmp_path / name, tmp_path / "g.grf"), read(tmp_path / name))
+    with tiny(text=100):
+        found = ingest(tmp_path / "d.csv", tmp_path / "g.grf", encoding="cp1252")
+    same(found, read(tmp_path / "d.csv", encoding="cp1252"))
+    table = pa.table({"u": [1, 2, 3], "v": [2, 3, 4]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "t.parquet.gz").write_bytes(gzip.compress((tmp_path / "t.parquet").read_bytes()))
+    same(ingest(tmp_path / "t.parquet.gz", tmp_path / "t.grf"), read(tmp_path / "t.parquet.gz"))
+    with pa.OSFile(str(tmp_path / "s.arrow"), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+    same(ingest(tmp_path / "s.arrow", tmp_path / "t.grf"), read(tmp_path / "s.arrow"))
+
+
+def test_a_long_preamble_and_long_lines(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text("# nothing\n" * 9_000 + "1 2\n2 3\n" + f"{'x' * 5000} 1\n" + "3 4")
+    with tiny(text=300):
+        same(ingest(tmp_path / "g.txt", tmp_path / "g.grf"), read(tmp_path / "g.txt"))
+
+
+def test_headers_of_parts(tmp_path: Path) -> None:
+    rows = [f"{i},{i % 4},{i % 6 + 10},2.5\n" for i in range(30)]
+    (tmp_path / "whole.csv").write_text("when,src,dst,weight\n" + "".join(rows))
+    expected = read(tmp_path / "whole.csv")
+    for header in ("", "when,src,dst,weight\n"):
+        (tmp_path / "1.csv").write_text("when,src,dst,weight\n" + "".join(rows[:10]))
+        (tmp_path / "2.csv").write_text(header + "".join(rows[10:]))
+        (tmp_path / "3.csv").write_text("when,src,dst,weight\n")
+        found = ingest([tmp_path / f"{part}.csv" for part in "123"], tmp_path / "g.grf")
+        same(found, expected, report=False)
+        assert found.report["files"] == 3 and found.report["columns"] == ["src", "dst"]
+        assert found.source == f"{tmp_path / '1.csv'} and 2 more"
+
+
+def test_extra_nodes(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text("1 2\n2 3\n7 7\n")
+    (tmp_path / "nodes.txt").write_text("1\n9\n12\n")
+    for nodes in (10, [4, 40], ["a", "b"], tmp_path / "nodes.txt"):
+        for bits in (None, 0):
+            with tiny(bits=bits):
+                found = ingest(tmp_path / "g.txt", tmp_path / "g.grf", nodes=nodes)
+            same(found, read(tmp_path / "g.txt", nodes=nodes))
+    with pytest.raises(InputError, match="nodes=5 means nodes 0 to 4, and the edges mention 7"):
+        ingest(tmp_path / "g.txt", tmp_path / "g.grf", nodes=5)
+    alone_in(tmp_path, "g.txt", "nodes.txt", "g.grf")
+
+
+def test_other_formats_are_read_whole_if_they_fit(tmp_path: Path) -> None:
+    (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1.5\n3 2 1\n")
+    same(ingest(tmp_path / "g.mtx", tmp_path / "g.grf", memory="1GB"), read(tmp_path / "g.mtx"))
+    with (
+        patch("graphrefine.ingestion.ingest.reading_bytes", return_value=10**10),
+        pytest.raises(
+            InputError,
+            match=r"g\.mtx: a mtx file is read whole, which takes about [\d,]+ MB, and the budget is 1,000 MB",
+        ),
+    ):
+        ingest(tmp_path / "g.mtx", tmp_path / "g.grf", memory="1GB")
+    (tmp_path / "h.txt").write_text("1 2\n")
+    with pytest.raises(InputError, match="a mtx file is a whole graph; it cannot be one of several parts"):
+        ingest([tmp_path / "g.mtx", tmp_path / "h.txt"], tmp_path / "g.grf")
+
+
+# ---- bad input ---------------------------------------------------------------------------------------------------
+
+
+def test_mistakes_are_named_and_leave_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("1 2 0.5\n" * 40)
+    (tmp_path / "b.txt").write_text("# note\n" + "1 2 0.5\n" * 40 + "1 2 x\n")
+    (tmp_path / "c.txt").write_text("1 2 0.5\n" * 40 + "1\n")
+    (tmp_path / "u.txt").write_text("1 2\n" * 40)
+    (tmp_path / "loops.txt").write_text("1 1\n2 2\n")
+    (tmp_path / "none.txt").write_text("# only a comment\n")
+    (tmp_path / "cut.txt.gz").write_bytes(gzip.compress(b"1 2\n" * 5000)[:-20])
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and no more")
+    pq.write_table(pa.table({"u": [1, 2], "v": [2, 3], "weight": [1.0, -1.0]}), tmp_path / "minus.parquet")
+    here = {path.name for path in tmp_path.iterdir()}
+    cases: list[tuple[Any, str]] = [
+        (["a.txt", "b.txt"], r"b\.txt, line 42: weight 'x' is not a number"),
+        (["a.txt", "c.txt"], r"c\.txt, line 41: there is 1 column"),
+        (["a.txt", "u.txt"], r"u\.txt: there are no weights here, and .*a\.txt has some"),
+        (["loops.txt"], r"loops\.txt: there is no edge in the graph but 2 self-loops"),
+        (["none.txt"], r"none\.txt: there is no edge in the file, only blank lines or comments"),
+        (["cut.txt.gz"], r"cut\.txt\.gz: the gz data is damaged or cut short"),
+        (["bad.parquet"], r"bad\.parquet: this is not a readable parquet file"),
+        (["minus.parquet"], r"minus\.parquet: record 2: weight -1\.0 is not allowed"),
+        (["absent.txt"], r"absent\.txt: there is no such file"),
+        (["*.tsv"], r"\*\.tsv: no file matches this pattern"),
+        (["a.txt", "a.*"], r"a\.txt: is given twice"),
+        ([], "there is nothing to ingest"),
+    ]
+    for names, message in cases:
+        with tiny(text=64), pytest.raises((InputError, OutputError), match=message):
+            ingest([tmp_path / name for name in names], tmp_path / "g.grf")
+        alone_in(tmp_path, *here)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="there is no file of a known format in this folder"):
+        ingest(tmp_path / "empty", tmp_path / "g.grf")
+    with pytest.raises(InputError, match="standard input cannot be ingested"):
+        ingest("-", tmp_path / "g.grf")
+    with pytest.raises(InputError, match="delimiter= does not apply to a parquet file"):
+        ingest(tmp_path / "minus.parquet", tmp_path / "g.grf", delimiter=",")
+    ingest(tmp_path / "u.txt", tmp_path / "g.grf")
+    with pytest.raises(InputError, match="is a graph on disk already"):
+        ingest(tmp_path / "g.grf", tmp_path / "h.grf")
+    with pytest.raises(OutputError, match="is a folder but no graph on disk"):
+        (tmp_path / "empty" / "thesis.txt").touch()
+        ingest(tmp_path / "u.txt", tmp_path / "empty")
+
+
+def test_too_little_memory_and_too_little_disk(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text("1 2\n" * 1000)
+    with pytest.raises(InputError, match="memory=200MB is too little; the least possible is 256 MB"):
+        ingest(tmp_path / "g.txt", tmp_path / "g.grf", memory="200MB")
+    usage = shutil.disk_usage(tmp_path)._replace(free=10**6)
+    with (
+        patch("shutil.disk_usage", return_value=usage),
+        pytest.raises(OutputError, match=r"ingesting needs about 0\.1 GB of disk there, and 0\.0 GB are free"),
+    ):
+        ingest(tmp_path / "g.txt", tmp_path / "g.grf")
+    with (
+        patch.object(Budget, "free", PropertyMock(return_value=10_000)),
+        pytest.raises(InputError, match="too small for the nodes with most edges; the least possible is 161 MB"),
+    ):
+        ingest(tmp_path / "g.txt", tmp_path / "g.grf")
+    shutil.rmtree(tmp_path / "g.grf.work", ignore_errors=True)
+
+
+def test_memory_stays_within_the_budget(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    ends = random.integers(0, 400_000, (2, 3_000_000)).astype(np.int32)
+    pq.write_table(pa.table({"u": ends[0], "v": ends[1]}), tmp_path / "g.parquet")
+    done = run_program("ingest", tmp_path / "g.parquet", "-o", tmp_path / "g.grf", "--memory", "256MB", "--json")
+    figures = json.loads(done)
+    assert figures["nodes"] == 400_000 - int((np.bincount(ends.ravel(), minlength=400_000) == 0).sum())
+    assert 50 < figures["peak_mb"] < figures["budget_mb"] == 256
+    assert abs(figures["predicted_mb"] / figures["peak_mb"] - 1) < 0.25
+
+
+# ---- interruptions -----------------------------------------------------------------------------------------------
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("ids", ["integers", "far apart", "strings"])
+def test_cut_short_after_any_step_it_goes_on_to_the_same_bytes(tmp_path: Path, ids: str) -> None:
+    random = np.random.default_rng(1)
+    pairs = random.integers(0, 30, (60, 2)) * (10**16 if ids == "far apart" else 1)
+    name = "n{}" if ids == "strings" else "{}"
+    (tmp_path / "g.txt").write_text("".join(f"{name.format(u)} {name.format(v)}\n" for u, v in pairs))
+    with tiny(text=250, bucket=3500):
+        ingest(tmp_path / "g.txt", tmp_path / "whole.grf", directed=True)
+        expected = contents(tmp_path / "whole.grf")
+        for steps in itertools.chain([1, 50], itertools.count(98)):  # reading has a hundred steps
+            count = itertools.count(1)
+
+            def advance(*_: Any, steps: int = steps, count: Iterator[int] = count) -> None:
+                if next(count) == steps:
+                    raise Killed
+
+            try:
+                with patch("graphrefine.progress.Stages.advance", advance):
+                    ingest(tmp_path / "g.txt", tmp_path / "g.grf", directed=True)
+                break
+            except Killed:
+                assert (tmp_path / "g.grf.work").exists() and not (tmp_path / "g.grf").exists()
+                done = ingest_files(tmp_path / "g.txt", tmp_path / "g.grf", Options(directed=True))
+                assert done.resumed and contents(tmp_path / "g.grf") == expected
+                shutil.rmtree(tmp_path / "g.grf")
+        assert steps > 105
+    assert contents(tmp_path / "g.grf") == expected
+    alone_in(tmp_path, "g.txt", "whole.grf", "g.grf")
+
+
+def small_parts() -> str:
+    """A program that ingests in small parts."""
+    return (
+        "from unittest.mock import PropertyMock, patch\n"
+        "from graphrefine.ingestion.limits import Budget\n"
+        "from graphrefine.cli.main import main\n"
+        "sizes = {'text': 3000, 'rows': 500, 'bucket': 30_000}\n"
+        "small = {name: PropertyMock(return_value=size) for name, size in sizes.items()}\n"
+        "with patch.multiple(Budget, **small): main()\n"
+    )
+
+
+def killed_runs(tmp_path: Path, times: int) -> None:
+    random = np.random.default_rng(times)
+    pairs = random.integers(0, 3000, (12_000, 2))
+    (tmp_path / "g.txt").write_text("".join(f"n{u} n{v}\n" for u, v in pairs))
+    command = [sys.executable, "-c", small_parts(), "ingest", str(tmp_path / "g.txt"), "-o"]
+    start = time.monotonic()
+    subprocess.run([*command, str(tmp_path / "whole.grf")], check=True, capture_output=True)
+    usual = time.monotonic() - start
+    expected, killed = contents(tmp_path / "whole.grf"), 0
+    for moment in np.linspace(0.3, 1.0, times) * usual:
+        run = subprocess.Popen([*command, str(tmp_path / "g.grf")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            run.communicate(timeout=moment)
+        except subprocess.TimeoutExpired:
+            run.kill()
+            run.communicate()
+            killed += 1
+        subprocess.run([*command, str(tmp_path / "g.grf")], check=True, capture_output=True)
+        assert contents(tmp_path / "g.grf") == expected
+        shutil.rmtree(tmp_path / "g.grf")
+        alone_in(tmp_path, "g.txt", "whole.grf")
+    assert killed
+
+
+def test_killed_it_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    killed_runs(tmp_path, 2)
+
+
+@pytest.mark.slow
+def test_killed_at_many_moments(tmp_path: Path) -> None:
+    killed_runs(tmp_path, 15)
+
+
+def test_killed_while_it_tidies_up_it_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is gone by then: a run that finds the rest must not take it for work to go on with."""
+    (tmp_path / "g.txt").write_text("".join(f"n{u} n{u * u % 97}\n" for u in range(300)))
+    ingest(tmp_path / "g.txt", tmp_path / "whole.grf")
+    expected = contents(tmp_path / "whole.grf")
+    remove, left = workfolder._remove, [0]
+
+    def removed(path: Path) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise SystemExit  # as good as killed: nothing more is removed
+        remove(path)
+
+    for many in range(100):
+        left[0] = many
+        with monkeypatch.context() as patched:
+            patched.setattr(workfolder, "_remove", removed)
+            with suppress(SystemExit):
+                ingest(tmp_path / "g.txt", tmp_path / "g.grf")
+        if left[0] >= 0:
+            break
+        ingest(tmp_path / "g.txt", tmp_path / "g.grf")
+        assert contents(tmp_path / "g.grf") == expected
+        alone_in(tmp_path, "g.txt", "whole.grf", "g.grf")
+        shutil.rmtree(tmp_path / "g.grf")
+    assert many > 3
+
+
+def test_work_that_was_begun_differently_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text("1 2\n2 3\n3 4\n" * 50)
+    (tmp_path / "h.txt").write_text("1 2\n")
+
+    def begin() -> None:
+        with (
+            pytest.raises(Killed),
+            tiny(),
+            patch("graphrefine.ingestion.sorting.merge", side_effect=Killed),
+            patch("graphrefine.ingestion.ingest.merge", side_effect=Killed),
+        ):
+            ingest(tmp_path / "g.txt", tmp_path / "g.grf", memory="512MB")
+
+    begin()
+    for change, message in (
+        ({"directed": True}, "directed was False and is True now"),
+        ({"weights": False}, "weights was None and is False now"),
+        ({"nodes": 10}, "nodes are not the same"),
+        ({"memory": "300MB"}, "memory was 512 MB and is less now"),
+    ):
+        with pytest.raises(OutputError, match=rf"g\.grf\.work: holds work that was begun differently \({message}\)"):
+            ingest(tmp_path / "g.txt", tmp_path / "g.grf", **change)
+    with pytest.raises(OutputError, match=r"h\.txt is now one of the inputs\); delete that folder to start anew"):
+        ingest([tmp_path / "g.txt", tmp_path / "h.txt"], tmp_path / "g.grf")
+    (tmp_path / "g.txt").write_text("1 2\n2 3\n")
+    with pytest.raises(OutputError, match=r"g\.txt has changed"):
+        ingest(tmp_path / "g.txt", tmp_path / "g.grf")
+    shutil.rmtree(tmp_path / "g.grf.work")
+    same(ingest(tmp_path / "g.txt", tmp_path / "g.grf"), read(tmp_path / "g.txt"))
+    with (
+        WorkFolder(tmp_path / "g.grf.work"),
+        pytest.raises(OutputError, match=rf"another run .* process {os.getpid()};"),
+    ):
+        ingest(tmp_path / "g.txt", tmp_path / "g.grf")
+
+
+# ---- the command -------------------------------------------------------------------------------------------------
+
+
+def run_program(*arguments: str | Path) -> str:
+    done = subprocess.run([*PROGRAM, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_command(tmp_path: Path) -> None:
+    (tmp_path / "1.txt").write_text("ann bob\nbob cleo\n")
+    (tmp_path / "2.txt").write_text("cleo ann\ncleo cleo\n")
+    done = run("ingest", tmp_path / "1.txt", tmp_path / "2.txt", "-o", tmp_path / "g.grf", "--memory", "1GB", "--json")
+    assert done.code == 0 and done.err == "note: self-loops left out: 1\n"
+    figures = done.figures
+    assert (figures["nodes"], figures["edges"], figures["graph"]["files"]) == (3, 3, 2)
+    assert list(figures["seconds"]) == ["read", "number", "deal", "merge", "finish", "total"]
+    assert figures["bytes"] == sum(path.stat().st_size for path in (tmp_path / "g.grf").iterdir())
+    assert figures["budget_mb"] == 1000 and not figures["resumed"]
+    done = run("ingest", tmp_path / "*.txt", "-o", tmp_path / "g.grf", "--directed")
+    assert done.code == 0 and "Graph(3 nodes, 3 edges, directed, unweighted)" in done.out
+    done = run("embed", tmp_path / "g.grf", "-o", tmp_path / "out", "--dim", "2")
+    assert done.code == 0, done.err
+    assert run("info", tmp_path / "g.grf", "--json").figures["edges"] == 3
+    for arguments, message in (
+        (["--memory", "much"], "--memory 'much' is not a size"),
+        (["--memory", "1MB"], "--memory 1MB is too little; the least possible is 256 MB"),
+        (["--bipartite", "--directed"], "--directed and --bipartite exclude each other"),
+    ):
+        done = run("ingest", tmp_path / "1.txt", "-o", tmp_path / "x.grf", *arguments)
+        assert (done.code, done.out) == (2, "") and message in done.err, done.err
+    done = run("ingest", tmp_path / "g.grf", "-o", tmp_path / "g.grf")
+    assert done.code == 2 and "is an input, and would be replaced" in done.err

@@ -1,0 +1,218 @@
+"""Each compiled kernel equals its NumPy/SciPy twin, whatever the instruction set and the number of threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.kernels import kernels, twin
+from graphs import graphs, random_graph
+
+native = kernels("native")
+
+
+def tall(n: int, columns: int, kind: str, seed: int = 0) -> NDArray[Any]:
+    rng = np.random.default_rng(seed)
+    if kind == "signs":
+        return twin.signs(seed, 0, rows=n, words=columns // 32)
+    x = rng.standard_normal((n, columns), dtype=np.float32)
+    return twin.to_bfloat16(x) if kind == "half" else x
+
+
+def arguments(graph: Graph, seed: int) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    given: dict[str, Any] = {"columns": graph.nodes, "constant": 0.25, "value": graph.weights}
+    for name in ("row_shift", "column_shift", "row_scale", "column_scale"):
+        given[name] = rng.uniform(0.5, 2.0, graph.nodes).astype(np.float32) if rng.random() < 0.6 else None
+    given["loop"] = 1.5 if rng.random() < 0.5 else 0.0
+    return given
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    graphs(),
+    st.sampled_from(["single", "half", "signs"]),
+    st.sampled_from([32, 64, 96, 128, 160]),
+    st.booleans(),
+    st.booleans(),
+    st.integers(1, 4),
+    st.integers(0, 2**31),
+)
+def test_product_equals_its_twin(
+    graph: Graph, kind: str, columns: int, to_half: bool, unit: bool, threads: int, seed: int
+) -> None:
+    given = arguments(graph, seed)
+    x = tall(graph.nodes, columns, kind, seed)
+    plus = tall(graph.nodes, columns, "half" if to_half else "single", seed + 1)
+    results = []
+    for which in (native, twin):
+        out = np.full((graph.nodes, columns), 7, np.uint16 if to_half else np.float32)
+        gram = np.zeros((columns, columns))
+        which.product(graph.indptr, graph.indices, **given).apply(
+            x, out=out, scale=0.5, plus=plus, plus_scale=-2.0, unit=unit, gram=gram, threads=threads
+        )
+        results.append((twin.to_float32(out), gram))
+    (ours, our_gram), (theirs, their_gram) = results
+    size = np.abs(theirs).max() + 1e-6
+    # One bfloat16 may round the other way where the two sums differ in their last bits: 2^-8 of that entry.
+    tolerance = np.abs(theirs) * (2**-7 if to_half else 0) + 1e-4 * size
+    assert np.all(np.abs(ours - theirs) <= tolerance)
+    assert np.abs(our_gram - their_gram).max() <= 1e-4 * np.abs(their_gram).max() + 1e-9
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 700), st.sampled_from([32, 96, 128]), st.booleans(), st.booleans(), st.integers(1, 4))
+def test_rotation_equals_its_twin(n: int, columns: int, triangular: bool, unit: bool, threads: int) -> None:
+    x = tall(n, columns, "single", n)
+    rotation = np.random.default_rng(n).standard_normal((columns, columns)).astype(np.float32)
+    if triangular:
+        rotation = np.triu(rotation)
+    places = np.random.default_rng(n).permutation(n).astype(np.int32)
+    results = []
+    for which in (native, twin):
+        out = np.empty((n, columns - 5), np.float32)
+        gram = np.zeros((columns, columns))
+        which.rotate(x, rotation, triangular=triangular, out=out, places=places, unit=unit, gram=gram, threads=threads)
+        results.append((out, gram))
+    (ours, our_gram), (theirs, their_gram) = results
+    assert np.abs(ours - theirs).max() <= 1e-5 * np.abs(theirs).max()
+    assert np.abs(our_gram - their_gram).max() <= 1e-5 * np.abs(their_gram).max()
+
+
+def test_rounding_to_bfloat16_is_the_same_to_the_bit() -> None:
+    bits = np.random.default_rng(0).integers(0, 2**32, (999, 32), dtype=np.uint32)
+    x = bits.view(np.float32)
+    x[~np.isfinite(x)] = 1.0
+    x[np.abs(x) > 1e38] = 1.0
+    out = np.empty(x.shape, np.uint16)
+    native.rotate(x, None, out=out)
+    assert np.array_equal(out, twin.to_bfloat16(x))
+    exact = np.abs(twin.to_float32(out) - x) <= np.abs(x) * 2.0**-8 + 1e-38
+    assert exact.all()
+
+
+def test_rows_of_zeros_stay_zeros() -> None:
+    x = np.zeros((3, 32), np.float32)
+    x[1, 4] = 2.0
+    out = np.empty_like(x)
+    native.rotate(x, None, out=out, unit=True)
+    assert out[0].tolist() == [0.0] * 32
+    assert out[1, 4] == 1.0
+
+
+@given(graphs(most=80), st.integers(1, 4))
+@settings(deadline=None, max_examples=30)
+def test_preparations_equal_their_twins(graph: Graph, threads: int) -> None:
+    order = native.breadth_first(graph.indptr, graph.indices)
+    assert np.array_equal(order, twin.breadth_first(graph.indptr, graph.indices))
+    assert sorted(order.tolist()) == list(range(graph.nodes))
+    pattern = (graph.indptr, graph.indices, graph.weights)
+    moved = native.permute(*pattern, order, threads=threads), twin.permute(*pattern, order)
+    for ours, theirs in zip(*moved, strict=True):
+        if ours is None or theirs is None:
+            assert ours is theirs
+        else:
+            assert np.array_equal(ours, theirs)
+    scale = np.random.default_rng(0).random(graph.nodes)
+    sums = native.row_sums(*pattern, scale, threads=threads)
+    assert np.allclose(sums, twin.row_sums(*pattern, scale), rtol=1e-12)
+
+
+def test_neighbours_are_nearer_in_breadth_first_order() -> None:
+    ring = random_graph(2000, degree=2.0)
+    shuffled = native.permute(
+        ring.indptr, ring.indices, None, np.random.default_rng(0).permutation(2000).astype(np.int32)
+    )
+    order = native.breadth_first(shuffled[0], shuffled[1])
+    ordered = native.permute(shuffled[0], shuffled[1], None, order)
+
+    def distance(indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> float:
+        return float(np.abs(np.repeat(np.arange(2000), np.diff(indptr)) - indices).mean())
+
+    assert distance(ordered[0], ordered[1]) < 0.8 * distance(shuffled[0], shuffled[1])
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 10**9), st.integers(1, 50), st.integers(1, 8))
+def test_signs_are_the_same_to_the_bit(seed: int, start: int, rows: int, words: int) -> None:
+    ours = native.signs(seed, start, rows=rows, words=words)
+    assert np.array_equal(ours, twin.signs(seed, start, rows=rows, words=words))
+    assert np.array_equal(ours[1:], native.signs(seed, start + 1, rows=rows - 1, words=words))
+
+
+def test_signs_are_balanced_and_independent_of_each_other() -> None:
+    signs = twin.to_float32(native.signs(3, 0, rows=20_000, words=4))
+    assert abs(signs.mean()) < 0.002
+    correlation = signs.T @ signs / len(signs) - np.eye(128)
+    assert np.abs(correlation).max() < 0.04  # 5.6 standard deviations
+    other = twin.to_float32(native.signs(4, 0, rows=20_000, words=4))
+    assert np.abs((signs * other).mean(axis=0)).max() < 0.04
+
+
+EXACT = """
+import hashlib, numpy as np
+from graphrefine.kernels import kernels, twin
+from graphs import random_graph
+k, graph, digest = kernels("native"), random_graph(700, degree=9), hashlib.sha256()
+x = (np.arange(700 * 160, dtype=np.float32).reshape(700, 160) * 7) % 11 - 5
+for columns in (32, 64, 96, 128, 160):
+    single = np.ascontiguousarray(x[:, :columns])
+    for y in (single, twin.to_bfloat16(single), k.signs(1, 0, rows=700, words=columns // 32)):
+        for kind in (np.float32, np.uint16):
+            out, gram = np.empty((700, columns), kind), np.zeros((columns, columns))
+            product = k.product(graph.indptr, graph.indices, columns=700, constant=2.0, loop=1.0)
+            product.apply(y, out=out, scale=0.5, plus=single, plus_scale=-2.0, gram=gram, threads=2)
+            digest.update(out.tobytes()), digest.update(gram.tobytes())
+    k.rotate(single, np.tri(columns, dtype=np.float32).T.copy(), triangular=True, out=single, threads=2)
+    digest.update(single.tobytes())
+print(k.simd, digest.hexdigest())
+"""
+
+
+@pytest.mark.parametrize("simd", ["baseline", "avx2"])
+def test_every_instruction_set_gives_the_same_answer(simd: str) -> None:
+    """On small integers, whose sums are exact, to the bit; whatever this machine has is compared with less."""
+    outputs = []
+    for limit in (simd, None):
+        environment = {k: v for k, v in os.environ.items() if k != "GRAPHREFINE_SIMD"}
+        environment["PYTHONPATH"] = str(Path(__file__).parents[1])
+        if limit:
+            environment["GRAPHREFINE_SIMD"] = limit
+        run = subprocess.run([sys.executable, "-c", EXACT], env=environment, capture_output=True, text=True, check=True)
+        outputs.append(run.stdout.split())
+    assert outputs[0][0] in (simd, "baseline")
+    assert outputs[0][1] == outputs[1][1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"indices": np.array([5], np.int32)}, "indices"),
+        ({"indices": np.array([-1], np.int32)}, "indices"),
+        ({"indptr": np.array([0, 2], np.int64)}, "indptr"),
+        ({"row_scale": np.ones(3, np.float32)}, "row_scale"),
+        ({"column_shift": np.ones(3, np.float32)}, "column_shift"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"indptr": np.array([0, 1], np.int64), "indices": np.array([0], np.int32), "columns": 2}
+    with pytest.raises(ValueError, match=message):
+        native.product(**{**given, **change})
+
+
+def test_the_environment_chooses_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
+    assert kernels().name == "scipy"
+    monkeypatch.setenv("GRAPHREFINE_KERNEL", "fortran")
+    with pytest.raises(InputError, match="'fortran'"):
+        kernels()

@@ -1,0 +1,224 @@
+"""What every method promises, whatever it computes: one set of tests for all that `METHODS` lists."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import graphrefine
+from cli_runs import check_refused, refuses, ring_of_cliques, run, works, write_csv
+from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.errors import InputError
+from graphrefine.evaluate import evaluate_labels, random_control
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.contract import Shape
+from graphrefine.methods.registry import METHODS, embed_graph, find, settings
+from graphs import random_graph
+
+# The same methods with less work: these settings, where a method has them.
+QUICK = {"walks": 5, "length": 10, "samples": 0.05, "rounds": 50, "base_settings": "walks=5,length=10"}
+ENOUGH = {"walks": 40, "length": 40, "samples": 2, "rounds": 200}  # to learn what a small graph has to tell
+EVERY = pytest.mark.parametrize("name", METHODS)
+
+
+def quick(name: str, *, work: dict[str, Any] = QUICK, **options: Any) -> Any:
+    known = {field.name for field in fields(find(name).settings)}
+    less: dict[str, Any] = {k: v for k, v in work.items() if k in known}
+    return settings(name, **less, **options)
+
+
+def vectors(name: str, graph: Graph, *, threads: int = 2, **options: Any) -> NDArray[np.float32]:
+    return embed_graph(graph, quick(name, **options), method=name, threads=threads)[0].vectors
+
+
+@cache
+def communities(*, weighted: bool = False, isolated: int = 0) -> tuple[Graph, NDArray[np.int64]]:
+    """Six groups of 50 nodes, most edges within a group; and the group of each node."""
+    rng = np.random.default_rng(5)
+    group = np.repeat(np.arange(6), 50)
+    source = rng.integers(0, 300, 3000)
+    within = rng.random(3000) < 0.8
+    target = np.where(within, group[source] * 50 + rng.integers(0, 50, 3000), rng.integers(0, 300, 3000))
+    weights = np.where(within, 3.0, 1.0) * rng.uniform(0.5, 1.5, 3000) if weighted else None
+    return Graph.from_edges(source, target, weights, names=np.arange(300 + isolated)), group
+
+
+@EVERY
+def test_vectors_know_the_communities(name: str) -> None:
+    graph, group = communities()
+    found = vectors(name, graph, dim=16, work=ENOUGH)
+    assert found.shape == (300, 16) and found.dtype == np.float32
+    assert np.isfinite(found).all()
+    scored = evaluate_labels(found, group.tolist(), ratios=(0.5,), repeats=3).ratios[0].micro_mean
+    control = evaluate_labels(random_control(300, 16), group.tolist(), ratios=(0.5,), repeats=3)
+    assert scored > 80 > 40 > control.ratios[0].micro_mean
+
+
+@EVERY
+def test_the_same_seed_gives_the_same_vectors(name: str) -> None:
+    graph, _ = communities(weighted=True, isolated=2)
+    first = vectors(name, graph, dim=16, threads=1)
+    assert np.array_equal(vectors(name, graph, dim=16, threads=1), first)
+    if find(name).same_bits:
+        for threads in (2, 3):
+            assert np.array_equal(vectors(name, graph, dim=16, threads=threads), first)
+    if not name.startswith(("netmf", "grarep", "hope", "arope")):  # of these the seed decides the last digits only
+        assert not np.allclose(vectors(name, graph, dim=16, seed=1), first, atol=1e-3)
+
+
+@EVERY
+def test_isolated_nodes_have_zero_vectors_and_the_others_do_not(name: str) -> None:
+    graph, _ = communities(isolated=3)
+    lengths = np.linalg.norm(vectors(name, graph, dim=16), axis=1)
+    assert np.all(lengths[300:] == 0)
+    assert np.all(lengths[:300] > 0)
+
+
+@EVERY
+def test_weights_count(name: str) -> None:
+    graph, _ = communities(weighted=True)
+    bare = Graph(graph.indptr, graph.indices, None, graph.names)
+    assert not np.allclose(vectors(name, graph, dim=8), vectors(name, bare, dim=8), atol=1e-3)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("source", "target", "nodes"),
+    [
+        ([0], [1], 2),
+        ([0, 0, 0, 0], [1, 2, 3, 4], 5),
+        ([0, 1, 3, 4], [1, 2, 4, 5], 7),
+        (list(range(9)), list(range(1, 10)), 10),
+        ([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3], 4),
+    ],
+    ids=["one edge", "star", "two paths and a node", "path", "complete"],
+)
+@pytest.mark.parametrize("whole", [False, True], ids=["dim 2", "dim n"])
+def test_small_and_odd_graphs(name: str, source: list[int], target: list[int], nodes: int, whole: bool) -> None:
+    graph = Graph.from_edges(source, target, names=np.arange(nodes))
+    found = vectors(name, graph, dim=nodes if whole else 2)
+    assert found.shape == (nodes, nodes if whole else 2)
+    assert np.isfinite(found).all()
+
+
+@EVERY
+def test_what_a_method_cannot_take_is_refused_before_any_work(name: str) -> None:
+    graph, _ = communities()
+    with pytest.raises(InputError, match=r"dim=301 is larger than the graph \(memory: 300 nodes\)"):
+        vectors(name, graph, dim=301)
+    arcs = random_graph(30, directed=True)
+    if find(name).directed:
+        assert np.isfinite(vectors(name, arcs, dim=4)).all()
+    else:
+        with pytest.raises(InputError, match=f"{name} takes undirected graphs, and memory was read as directed"):
+            vectors(name, arcs, dim=4)
+
+
+@EVERY
+def test_a_graph_too_large_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = find(name)
+    graph, _ = communities()
+    needed = method.memory(Shape.of(graph), quick(name))
+    assert needed >= 300 * 128 * 4, "the vectors themselves at least"
+    monkeypatch.setattr("graphrefine.methods.contract.available_bytes", lambda: needed - 1)
+    with pytest.raises(InputError, match=rf"memory has 300 nodes; {name} would need .* are free: enough for about"):
+        vectors(name, graph)
+
+
+@EVERY
+def test_the_largest_graph_is_the_largest(name: str) -> None:
+    method = find(name)
+    for room in (10**8, 10**10):
+        most = method.largest(room)
+        chosen = method.settings(**method.fixed)
+        assert method.memory(Shape(most, most * 20), chosen) <= room
+        if most not in (method.most_nodes, 2**31 - 1):
+            assert method.memory(Shape(most + 1, (most + 1) * 20), chosen) > room
+    assert method.largest(10**8) > 500
+
+
+@EVERY
+def test_what_is_said_of_a_method(name: str) -> None:
+    method = find(name)
+    assert method.name == name
+    assert "20" in method.reference and method.summary and method.cost and method.bound
+    embedding = embed_graph(communities()[0], quick(name, dim=4), method=name)[0]
+    assert embedding.recipe["method"] == name and embedding.recipe["dim"] == 4
+    assert set(asdict(quick(name))) < set(embedding.recipe)
+
+
+def test_no_two_methods_give_the_same_neighbours() -> None:
+    graph, _ = communities(weighted=True)
+    nearest = {name: _nearest(vectors(name, graph, dim=16, work=ENOUGH)) for name in METHODS}
+    for one, other in combinations(METHODS, 2):
+        shared = np.mean([len(set(a) & set(b)) for a, b in zip(nearest[one], nearest[other], strict=True)]) / 10
+        assert shared < 0.97, f"{one} and {other} find the same neighbours"
+
+
+def _nearest(found: NDArray[np.float32]) -> NDArray[np.int64]:
+    unit = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+    cosine = unit @ unit.T
+    np.fill_diagonal(cosine, -2)
+    return np.argsort(-cosine, axis=1)[:, :10]
+
+
+def test_unknown_methods_and_settings() -> None:
+    with pytest.raises(InputError, match=r"method='refin' is not known \(did you mean 'refine'\?\); the methods are"):
+        find("refin")
+    with pytest.raises(InputError, match="method 'rbqr' has no setting 'windows'; its settings are dim, seed"):
+        settings("rbqr", windows=3)
+    with pytest.raises(InputError, match="filter='heat' cannot be set with method='rbqr'"):
+        settings("rbqr", filter="heat")
+    with pytest.raises(InputError, match="preset='paper2' is not known; the presets of method 'rbqr' are"):
+        settings("rbqr", "paper2")
+
+
+def test_rbqr_is_refine_without_its_filter() -> None:
+    edges = ring_of_cliques()
+    ours = graphrefine.embed(edges, dim=4, method="rbqr")
+    plain = graphrefine.embed(edges, dim=4, preset="paper", log_weights=True, filter="none")
+    assert np.array_equal(ours.vectors, plain.vectors)
+    assert isinstance(ours, Embedding) and ours.recipe["method"] == "rbqr"
+
+
+def test_embed_by_a_method_on_the_command_line(tmp_path: Path) -> None:
+    graph = write_csv(tmp_path / "g.csv", ring_of_cliques())
+    done = works("embed", graph, "-o", tmp_path / "v", "--method", "rbqr", "--set", "power=2", "--dim", "4", "--json")
+    assert done.figures["method"] == "rbqr"
+    assert load(tmp_path / "v").recipe["power"] == 2
+    expected = graphrefine.embed(graph, dim=4, method="rbqr", power=2)
+    assert np.array_equal(load(tmp_path / "v").vectors, expected.vectors)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--method", "deepwalks"], "--method 'deepwalks' is not known"),
+        (["--set", "power"], "'power' is not SETTING=VALUE"),
+        (["--set", "power=two"], "method 'refine': --power 'two' is not of its kind (int)"),
+        (["--set", "powers=2"], "method 'refine' has no setting 'powers'; its settings are dim, seed"),
+        (["--power", "2", "--set", "power=3"], "'power' is given twice"),
+        (["--method", "rbqr", "--filter", "heat"], "--filter 'heat' cannot be set with --method 'rbqr'"),
+    ],
+)
+def test_wrong_methods_on_the_command_line(tmp_path: Path, options: list[str], expected: str) -> None:
+    graph = write_csv(tmp_path / "g.csv", ring_of_cliques())
+    refuses("embed", graph, "-o", tmp_path / "v", *options, folder=tmp_path, expected=(expected,))
+
+
+def test_the_list_of_methods() -> None:
+    listed = works("methods").out.splitlines()
+    assert [line.split()[0] for line in listed[1 : len(METHODS) + 1]] == list(METHODS)
+    figures = works("methods", "--json").figures["methods"]
+    assert [method["name"] for method in figures] == list(METHODS)
+    assert all(method["largest_nodes"] > 1000 for method in figures)
+    shown = works("methods", "refine").out
+    assert "power=5" in shown and "Zhu and Koniusz" in shown
+    check_refused(run("methods", "refin"), "did you mean 'refine'?")

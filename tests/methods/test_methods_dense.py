@@ -1,0 +1,337 @@
+"""NetMF, GraRep and NetSMF: their matrices against the formulas in float64, and their quality on real graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import graphrefine
+from graphrefine.engine.dense import DenseEngine
+from graphrefine.engine.local import LocalEngine
+from graphrefine.errors import InputError
+from graphrefine.evaluate import evaluate_labels, random_control, read_labels
+from graphrefine.graph.graph import Graph
+from graphrefine.kernels import kernels, sampling
+from graphrefine.linalg.operators import Operator
+from graphrefine.methods import grarep, netmf, netsmf
+from graphrefine.methods.contract import Run, Shape
+from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.methods.skipgram import steps_of
+from graphrefine.progress import Stages
+from graphs import data_folder, graphs, permuted, random_graph
+from strategies import PATIENT
+
+Matrix = NDArray[np.float64]
+FEW = hypothesis.settings(PATIENT, max_examples=30)
+DENSE = pytest.mark.parametrize("method", ["netmf", "grarep", "netsmf"])
+
+
+def run(threads: int = 1) -> Run:
+    return Run(threads, Stages())
+
+
+def vectors(graph: Graph, method: str, *, threads: int = 1, **options: Any) -> NDArray[np.float32]:
+    return embed_graph(graph, settings(method, **options), method=method, threads=threads)[0].vectors
+
+
+def walk(graph: Graph) -> tuple[Matrix, Matrix, float]:
+    """P = D^-1 A, the inverse degrees and the volume."""
+    A = graph.to_scipy().toarray().astype(np.float64)
+    degree = A.sum(axis=1)
+    inverse = np.array([1 / d if d else 0.0 for d in degree])
+    return inverse[:, None] * A, inverse, float(degree.sum())
+
+
+def netmf_matrix(graph: Graph, window: int, negative: float = 1.0) -> Matrix:
+    P, inverse, volume = walk(graph)
+    power, powers = np.eye(len(P)), np.zeros_like(P)
+    for _ in range(window):
+        power = power @ P
+        powers += power
+    return np.log(np.maximum(1.0, volume / (negative * window) * powers @ np.diag(inverse)))
+
+
+def grarep_matrix(graph: Graph, step: int) -> Matrix:
+    power = np.linalg.matrix_power(walk(graph)[0], step)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        X = np.log(power / power.sum(axis=0)) - np.log(1 / graph.nodes)
+    return np.where(X > 0, X, 0.0)  # also where it is not a number
+
+
+# The matrices
+
+
+@FEW
+@given(graph=graphs(directed=False, most=100), window=st.integers(1, 10), negative=st.sampled_from([1.0, 5.0, 0.5]))
+def test_netmf_is_its_formula(graph: Graph, window: int, negative: float) -> None:
+    chosen = settings("netmf", window=window, negative=negative, rank=0, dim=2)
+    ours = netmf.log_matrix(graph, chosen, run())
+    assert ours.dtype == np.float32
+    assert np.allclose(ours, netmf_matrix(graph, window, negative), atol=2e-5)
+
+
+@FEW
+@given(graph=graphs(directed=False, most=100), step=st.integers(1, 5))
+def test_grarep_is_its_formula(graph: Graph, step: int) -> None:
+    ours = grarep.step_matrix(graph, step, run())
+    assert np.allclose(ours, grarep_matrix(graph, step), atol=2e-5)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_netmf_through_eigenpairs_is_its_formula(weighted: bool) -> None:
+    graph = random_graph(300, degree=12, weighted=weighted, isolated=3, seed=4)
+    _, inverse, volume = walk(graph)
+    root = np.sqrt(inverse)
+    values, basis = np.linalg.eigh(root[:, None] * graph.to_scipy().toarray().astype(np.float64) * root)
+    found, columns = netmf.leading_eigenpairs(graph, 40, run(), seed=0)
+    assert np.allclose(found, values[::-1][:40], atol=2e-3)
+    assert np.allclose(columns.T @ columns, np.eye(40), atol=1e-3)
+
+    values, basis = values[::-1][:40], root[:, None] * basis[:, ::-1][:, :40]
+    sums = sum(values**r for r in range(1, 11)) / 10
+    expected = np.log(np.maximum(1.0, volume * (basis * sums) @ basis.T))
+    ours = netmf.log_matrix(graph, settings("netmf", rank=40, dim=2), run())
+    exact = netmf_matrix(graph, 10)
+    assert np.abs(ours - expected).mean() < 0.02 < 0.06 < np.abs(exact - expected).mean()
+
+
+@pytest.mark.parametrize("count", [22, 256], ids=["some", "all"])
+def test_eigenvalues_below_zero_are_left_out(count: int) -> None:
+    graph = random_graph(40, isolated=2, seed=2)
+    values, columns = netmf.leading_eigenpairs(graph, count, run(), seed=0)
+    inverse = np.sqrt(walk(graph)[1])
+    every = np.linalg.eigvalsh(inverse[:, None] * graph.to_scipy().toarray() * inverse)
+    assert len(values) == (every > 0).sum() < 40
+    assert np.allclose(values, every[::-1][: len(values)], atol=1e-3)
+    assert columns.shape == (40, len(values))
+
+
+def test_which_netmf_is_exact() -> None:
+    chosen = {window: settings("netmf", window=window) for window in (1, 2, 10)}
+    assert [chosen[window].eigenpairs for window in (1, 2, 10)] == [0, 256, 256]
+    assert settings("netmf", rank=0).eigenpairs == 0
+    assert settings("netmf", window=1, rank=64).eigenpairs == 64
+
+
+@FEW
+@given(graph=graphs(directed=False, most=100), seed=st.integers(0, 100))
+def test_numbers_of_nodes_do_not_matter(graph: Graph, seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(graph.nodes)
+    turned = permuted(graph, order)
+    chosen = settings("netmf", rank=0, dim=2)
+    moved = np.ix_(order, order)
+    assert np.allclose(
+        netmf.log_matrix(turned, chosen, run()), netmf.log_matrix(graph, chosen, run())[moved], atol=2e-5
+    )
+    assert np.allclose(grarep.step_matrix(turned, 3, run()), grarep.step_matrix(graph, 3, run())[moved], atol=2e-5)
+
+
+def test_columns_of_grarep() -> None:
+    graph = random_graph(700, isolated=1, seed=3)
+    assert settings("grarep").shares == [32, 32, 32, 32]
+    assert settings("grarep", dim=7, steps=3).shares == [3, 2, 2]
+    assert settings("grarep", dim=2, steps=5).shares == [1, 1]
+    found = vectors(graph, "grarep", dim=10, steps=3)
+    for part in (found[:, :4], found[:, 4:7], found[:, 7:]):
+        assert np.allclose(np.linalg.norm(part[:-1], axis=1), 1.0, atol=1e-5)
+    assert np.array_equal(found[:, :4], vectors(graph, "grarep", dim=4, steps=1))
+
+
+@pytest.mark.parametrize("method", ["netmf", "netsmf"])
+def test_vectors_are_scaled_singular_vectors(method: str) -> None:
+    graph = random_graph(200, degree=20, weighted=True, seed=1)
+    chosen = settings(method, dim=12)
+    if method == "netmf":
+        M = netmf.log_matrix(graph, chosen, run()).astype(np.float64)
+    else:
+        M = Operator(netsmf.log_matrix(graph, chosen, run()), edge="weight").to_scipy().toarray().astype(np.float64)
+    assert np.allclose(M, M.T, atol=1e-4)
+    U, S, _ = np.linalg.svd(M)
+    found = vectors(graph, method, dim=12)
+    assert np.allclose(np.square(found).sum(axis=0), S[:12], rtol=0.02)
+    assert np.allclose(np.abs(np.sum(found[:, 0] * U[:, 0])), np.sqrt(S[0]), rtol=1e-3)
+
+
+# NetSMF's samples
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pairs_are_the_same_in_both_kernels(weighted: bool) -> None:
+    pytest.importorskip("graphrefine.kernels._native")
+    graph = random_graph(150, weighted=weighted, isolated=4, seed=7)
+    walks = np.where(graph.out_counts > 0, np.arange(150) % 40, 0)
+    counted = []
+    for which, threads in (("scipy", 1), ("native", 1), ("native", 3)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("GRAPHREFINE_KERNEL", which)
+            assert kernels().name == which
+            counted.append(sampling.walk_pairs(steps_of(graph), 20, walks[20:90], length=5, seed=9, threads=threads))
+    for other in counted[1:]:
+        for part in ("indptr", "columns", "counts"):
+            ours, theirs = getattr(counted[0], part), getattr(other, part)
+            assert np.array_equal(ours, theirs) and ours.dtype == theirs.dtype
+    rows = np.repeat(np.arange(20, 90), np.diff(counted[0].indptr))
+    assert np.all(counted[0].columns >= rows)
+    assert np.all(np.diff(rows * 150 + counted[0].columns) > 0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pairs_have_the_expected_counts(each_kernel: None, weighted: bool) -> None:
+    """The squared deviation from the expected count is about the count itself; not so if a step were missing."""
+    graph = random_graph(30, degree=5, weighted=weighted, seed=5)
+    P = walk(graph)[0]
+    walks = 400 * graph.out_counts
+    pairs = sampling.walk_pairs(steps_of(graph), 0, walks, length=6, seed=1)
+    counts = np.zeros((30, 30))
+    counts[np.repeat(np.arange(30), np.diff(pairs.indptr)), pairs.columns] = pairs.counts
+
+    def excess(length: int) -> float:
+        expected = np.triu(walks[:, None] * sum(np.linalg.matrix_power(P, r) for r in range(1, length + 1)))
+        sampled = expected > 5
+        return float(np.mean((counts - expected)[sampled] ** 2 / expected[sampled]))
+
+    assert excess(6) < 2.0
+    assert excess(5) > 10 and excess(7) > 10
+    if weighted:
+        P = walk(Graph(graph.indptr, graph.indices, None, graph.names))[0]
+        assert excess(6) > 10
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_sampled_matrix_converges_to_netmf(weighted: bool) -> None:
+    graph = random_graph(120, degree=8, weighted=weighted, isolated=2, seed=6)
+    exact = netmf_matrix(graph, 10)
+
+    def error(rounds: int, against: Matrix) -> float:
+        sampled = netsmf.log_matrix(graph, settings("netsmf", rounds=rounds, dim=2), run())
+        dense = Operator(sampled, edge="weight").to_scipy().toarray()
+        return float(np.sqrt(np.mean((dense - against) ** 2)))
+
+    errors = [error(rounds, exact) for rounds in (5, 80, 1280)]
+    assert errors[0] > 3 * errors[1] > 9 * errors[2], "sixteen times the samples, a quarter of the error"
+    assert errors[2] < 0.03
+    assert error(1280, netmf_matrix(graph, 5)) > 4 * errors[2], "another window is told apart"
+
+
+def test_rounds_of_netsmf() -> None:
+    graph = random_graph(50, weighted=True, isolated=1)
+    chosen = settings("netsmf", rounds=30)
+    walks = netsmf.walks_from(graph, chosen)
+    assert walks[-1] == 0 and np.all(walks[:-1] > 0)
+    assert 0 <= walks.sum() - 2 * 30 * len(graph.indices) <= 50
+    bare = Graph(graph.indptr, graph.indices, None, graph.names)
+    assert np.array_equal(netsmf.walks_from(bare, chosen), 60 * graph.out_counts)
+    assert settings("netsmf").rounds_for(10**9, 10**8) == 1
+    hub = Graph.from_edges(np.zeros(5, int), np.arange(1, 6))
+    assert netsmf.walks_from(hub, settings("netsmf", rounds=10**9)).max() * 10 < 2**31
+
+
+def test_samples_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(200, seed=8)
+    whole = netsmf.log_matrix(graph, settings("netsmf", rounds=5), run())
+    monkeypatch.setattr(netsmf, "BLOCK", 1000)
+    parts = netsmf.log_matrix(graph, settings("netsmf", rounds=5), run(threads=2))
+    assert np.array_equal(whole.indptr, parts.indptr) and np.array_equal(whole.indices, parts.indices)
+    assert whole.weights is not None and np.array_equal(whole.weights, parts.weights)  # type: ignore[arg-type]
+
+
+# All three
+
+
+@DENSE
+def test_the_same_bits_for_any_number_of_threads(method: str) -> None:
+    graph = random_graph(1100, degree=10, weighted=True, isolated=2, seed=9)  # more than one block of rows and columns
+    options: dict[str, Any] = {"netmf": {"rank": 40}, "grarep": {"steps": 2}, "netsmf": {"rounds": 3}}[method]
+    first = vectors(graph, method, dim=16, **options)
+    for threads in (2, 4):
+        assert np.array_equal(vectors(graph, method, dim=16, threads=threads, **options), first)
+
+
+@DENSE
+def test_a_graph_without_edges(method: str) -> None:
+    graph = Graph.from_edges(np.zeros(0, int), np.zeros(0, int), names=np.arange(5))
+    assert not vectors(graph, method, dim=3).any()
+
+
+def test_large_graphs_are_refused_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Graph.from_edges(np.arange(10**6 - 1), np.arange(1, 10**6))
+    monkeypatch.setattr("graphrefine.methods.contract.available_bytes", lambda: 64 * 10**9)
+    for method, problem in (("netmf", "a matrix n x n"), ("grarep", "a matrix n x n")):
+        with pytest.raises(
+            InputError, match=rf"{method} would need 4,\d\d\d.\d GB \({problem}\).*about 12\d,\d\d\d nodes"
+        ):
+            vectors(path, method)
+    with pytest.raises(InputError, match=r"netsmf would need .* GB \(the pairs of nodes that walks meet\)"):
+        vectors(path, "netsmf", rounds=1000)
+    assert netsmf.memory(Shape.of(path), settings("netsmf")) < 16 * 10**9, "the default takes fewer rounds"
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "problem"),
+    [
+        ("netmf", {"window": 0}, "window=0 must be at least 1"),
+        ("netmf", {"rank": -1}, "rank=-1 must be at least 0"),
+        ("netmf", {"negative": 0.0}, "negative=0.0 must be greater than 0"),
+        ("grarep", {"steps": 0}, "steps=0 must be at least 1"),
+        ("grarep", {"negative": -1}, "negative=-1 must be greater than 0"),
+        ("netsmf", {"rounds": 0}, "rounds=0 must be at least 1"),
+        ("netsmf", {"window": 1001}, "window=1001 must be at least 1 and at most 1000"),
+    ],
+)
+def test_wrong_settings(method: str, options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        settings(method, **options)
+
+
+def test_the_dense_engine_does_what_the_local_one_does() -> None:
+    graph = random_graph(700, directed=True, weighted=True, seed=11)
+    operator = Operator(graph, edge="weight")
+    dense: Any = operator.to_scipy().toarray()
+    local, full = LocalEngine(graph, columns=40, bfloat16=False), DenseEngine(graph, columns=40, threads=2)
+    sketches = local.random(seed=3), full.random(seed=3)
+    firsts = local.apply(operator, sketches[0]), full.apply(dense, sketches[1])
+    for turned, options in ((False, {"scale": -0.5}), (True, {"unit": True})):
+        ours = full.apply(dense.T if turned else dense, firsts[1], plus=(2.0, firsts[1]), gram=True, **options)
+        theirs = local.apply(operator.T if turned else operator, firsts[0], plus=(2.0, firsts[0]), gram=True, **options)
+        assert np.allclose(full.collect(ours), local.collect(theirs), rtol=1e-4, atol=1e-3)
+        assert np.allclose(full.gram(ours), local.gram(theirs), rtol=1e-4, atol=1e-2)
+
+
+# Real graphs: published Micro and Macro F1 at 50 % of the labels
+
+
+def f1(name: str, found: NDArray[np.floating], *, repeats: int = 5) -> NDArray[np.float64]:
+    at = evaluate_labels(found, read_labels(data_folder() / f"{name}.mat"), ratios=(0.5,), repeats=repeats).ratios[0]
+    return np.array([at.micro_mean, at.macro_mean])
+
+
+def real(name: str) -> Graph:
+    return graphrefine.read(data_folder() / f"{name}.mat")
+
+
+def test_netmf_reaches_the_published_figures() -> None:
+    graph = real("ppi")
+    bar = np.array([23.10, 19.94]) - 1.5
+    assert np.all(f1("ppi", vectors(graph, "netmf", threads=2)) >= bar)
+    assert np.all(f1("ppi", random_control(graph.nodes, 128)) < bar - 8)
+    short = f1("wikipedia-pos", vectors(real("wikipedia-pos"), "netmf", threads=2, window=1))
+    assert np.all(short >= np.array([57.26, 13.67]) - 1.5)
+
+
+def test_netsmf_is_as_good_as_netmf() -> None:
+    graph = real("ppi")
+    sampled = f1("ppi", vectors(graph, "netsmf", threads=2))
+    assert np.all(sampled >= f1("ppi", vectors(graph, "netmf", threads=2, rank=0)) - 1.5)
+
+
+@pytest.mark.slow
+def test_dense_methods_on_blogcatalog() -> None:
+    graph = real("blogcatalog")
+    assert np.all(f1("blogcatalog", vectors(graph, "netmf", threads=2)) >= np.array([42.67, 28.31]) - 1.5)
+    assert f1("blogcatalog", vectors(graph, "netsmf", threads=2))[0] >= 33.4 - 1.0  # the paper's Table 4, at 80 %

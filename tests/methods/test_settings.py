@@ -1,0 +1,100 @@
+"""Settings from options and from text, and the memory that is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphrefine.errors import InputError
+from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number, choose, parse
+from graphrefine.system import memory
+
+
+@dataclass(frozen=True)
+class Some(MethodSettings):
+    rate: float = 0.5
+    steps: int | None = None
+    loud: bool = False
+    kind: str = "a"
+    weights: tuple[float, ...] = (1.0,)
+    filter: str | tuple[float, ...] = "b"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("dim", "7", 7),
+        ("rate", "2", 2),
+        ("rate", "1e-3", 0.001),
+        ("steps", "none", None),
+        ("steps", "3", 3),
+        ("loud", "yes", True),
+        ("loud", "False", False),
+        ("kind", "none", "none"),
+        ("kind", "3", "3"),
+        ("weights", "3", (3.0,)),
+        ("weights", "1,-2.5", (1.0, -2.5)),
+        ("filter", "0,1", (0.0, 1.0)),
+        ("filter", "heat", "heat"),
+    ],
+)
+def test_settings_from_text(name: str, text: str, value: Any) -> None:
+    parsed = parse(Some, name, text, of="it")
+    assert parsed == value and type(parsed) is type(value)
+
+
+@pytest.mark.parametrize(("name", "text"), [("dim", "7.5"), ("rate", "fast"), ("steps", ""), ("loud", "2")])
+def test_text_of_another_kind_is_refused(name: str, text: str) -> None:
+    with pytest.raises(InputError, match=f"it: {name}={text!r} is not of its kind"):
+        parse(Some, name, text, of="it")
+
+
+@pytest.mark.parametrize("name", ["weights", "filter"])
+def test_several_numbers_are_numbers(name: str) -> None:
+    with pytest.raises(InputError, match=f"it: {name}='1,b' must be numbers with commas between them"):
+        parse(Some, name, "1,b", of="it")
+
+
+def test_unknown_settings_name_the_known_ones() -> None:
+    with pytest.raises(InputError, match="it has no setting 'x'; its settings are dim, seed, rate, steps, loud, kind"):
+        parse(Some, "x", "1", of="it")
+
+
+def test_presets_give_way_to_options() -> None:
+    presets = {"default": {}, "fast": {"rate": 0.9, "kind": "b"}}
+    chosen = choose(Some, {"kind": "c", "steps": None}, presets=presets, preset="fast", of="it")
+    assert (chosen.rate, chosen.kind, chosen.steps) == (0.9, "c", None)
+    with pytest.raises(InputError, match="preset='slow' is not known; the presets of it are 'default', 'fast'"):
+        choose(Some, {}, presets=presets, preset="slow", of="it")
+
+
+@pytest.mark.parametrize("value", [True, 2.0, "2", None])
+def test_integers_are_integers(value: Any) -> None:
+    with pytest.raises(InputError, match="must be a whole number"):
+        check_integer("steps", value, least=0)
+
+
+def test_ranges() -> None:
+    check_integer("steps", np.int64(3), least=3, most=3)
+    check_number("rate", 0.5, above=0, least=0.5, most=0.5)
+    for value, message in ((0, "greater than 0"), (0.2, "at least 0.5"), (3, "at most 2"), (np.nan, "finite")):
+        with pytest.raises(InputError, match=message):
+            check_number("rate", value, above=0, least=0.5, most=2)
+
+
+def test_memory_is_what_the_container_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit, used = tmp_path / "max", tmp_path / "current"
+    monkeypatch.setattr(memory, "CGROUPS", ((str(limit), str(used)),))
+    free = memory.available_bytes()
+    assert free is None or free > 10**7
+    limit.write_text("max\n")
+    used.write_text("1000\n")
+    monkeypatch.setattr(memory, "_free_bytes", lambda: 5000)
+    assert memory.available_bytes() == 5000
+    limit.write_text("4000\n")
+    assert memory.available_bytes() == 3000
+    assert memory.held_bytes() <= memory.peak_bytes()

@@ -1,0 +1,295 @@
+"""Bad input fails with one message that names the file, the line where there is one, and the way out."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.readers.read import read
+
+pytestmark = pytest.mark.usefixtures("each_kernel")
+
+
+def refused(path: Path, problem: str, **options: Any) -> None:
+    """Reading fails, and the message is the file followed by the problem."""
+    with pytest.raises(FormatError) as caught:
+        read(path, **options)
+    message = str(caught.value)
+    assert message.startswith(str(path)), message
+    assert re.search(problem, message.removeprefix(str(path))), message
+    assert caught.value.__cause__ is None or caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "^: the file is empty"),
+        ("\n\n  \n", "only blank lines or comments"),
+        ("# nothing\n% here\n", "only blank lines or comments"),
+        ("source,target\n", "no edge"),
+        ("1 1\n2 2\n", "no edge in the graph but 2 self-loops"),
+        ("1\t2\n3\n", "^, line 2: there is 1 column .*where 2 are needed: '3'"),
+        ("lonely\n", "^, line 1: an edge needs two columns, and there is 1"),
+        ("1 2\n\n# x\n3\n", "^, line 4: there is 1 column"),
+        ("1 2\nNew York Boston\n", "^, line 2: there are 3 columns .*where the first record has 2"),
+        ("1 2 0.5\n2 3 x\n", "^, line 2: weight 'x' is not a number"),
+        ("1 2 3 4\n1 2 3 4\n", "^, line 1: there are 4 columns without names"),
+        ("a b {}\nb c {}\n", "say .*source=, target= and weights="),
+    ],
+)
+def test_bad_text(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_text(text)
+    refused(path, problem)
+
+
+@pytest.mark.parametrize(
+    ("weight", "problem"),
+    [
+        ("x", "weight 'x' is not a number"),
+        ("", "weight '' is not a number"),
+        ("-1", "weight '-1' is negative"),
+        ("-inf", "weight '-inf' is negative"),
+        ("nan", "weight 'nan' is not a finite"),
+        ("inf", "weight 'inf' is not a finite"),
+        ("1e39", "weight '1e39' is not a finite float32"),
+        ("1e999", "weight '1e999' is not a finite float32"),
+        ("1,5", "there are 4 columns"),
+    ],
+)
+@pytest.mark.parametrize("name", ["1", "one"])
+def test_bad_weights_name_their_line(tmp_path: Path, weight: str, problem: str, name: str) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text(f"source,target,weight\n{name},2,1\n# note\n2,3,{weight}\n3,4,-7\n")
+    refused(path, f"^, line 4: {problem}")
+
+
+def test_bad_weights_beyond_the_sample(tmp_path: Path) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_text("".join(f"{i} {i + 1} 2\n" for i in range(30_000)) + "1 2 zero\n")
+    refused(path, "^, line 30001: weight 'zero' is not a number", threads=2)
+
+
+def test_missing_files_and_folders(tmp_path: Path) -> None:
+    refused(tmp_path / "none.txt", "there is no such file")
+    refused(tmp_path / "none.mat", "there is no such file")
+    refused(tmp_path, "this is a folder")
+
+
+def test_unknown_suffixes_and_formats(tmp_path: Path) -> None:
+    path = tmp_path / "edges.doc"
+    path.write_text("1 2\n")
+    refused(path, r"the suffix '.doc' is not known; known are .txt .*\.csv .*\.parquet .*format=\"text\"")
+    with pytest.raises(InputError, match="format='doc' is not known; the formats are text, csv"):
+        read(path, format="doc")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"weights": "cost"}, "there is no column 'cost'; the columns are 'a', 'b'"),
+        ({"source": 9}, "there is no column 9; positions go from 0 to 1"),
+        ({"source": 1}, "source and target are the same column"),
+        ({"weights": "a"}, "is an end of the edges|cannot be column a"),
+    ],
+)
+def test_unknown_columns(tmp_path: Path, options: dict[str, Any], problem: str) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("a,b\n1,2\n2,3\n")
+    refused(path, f"^, line 1: {problem}", **options)
+
+
+def test_options_that_make_no_sense(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("1,2\n")
+    refused(path, r"delimiter='\|' is not one of", delimiter="|")
+    refused(path, "there is no encoding 'klingon'", encoding="klingon")
+    path.write_bytes(b"1,2\n\xff,3\n")
+    refused(path, "^, line 2: the text is not utf-8", encoding="utf-8")
+    with pytest.raises(InputError, match="variable= does not apply to a csv file; it takes"):
+        read(path, variable="x")
+    refused(tmp_path / "none", "there is no such file", nodes=3)
+    with pytest.raises(FormatError, match=r"nodes\.txt: there is no such file"):
+        read(path, nodes=tmp_path / "nodes.txt")
+
+
+def test_binary_files_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_bytes(bytes(range(256)))
+    refused(path, "looks like a binary file")
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_damaged_and_mislabelled_compression(tmp_path: Path, suffix: str) -> None:
+    data = "".join(f"{i} {i * 7919 % 1000}\n" for i in range(5000)).encode()
+    if suffix == ".zst":
+        packed = pytest.importorskip("pyarrow").compress(data, codec="zstd", asbytes=True)
+    else:
+        pack: Any = {".gz": gzip, ".bz2": bz2, ".xz": lzma}[suffix]
+        packed = pack.compress(data)
+    path = tmp_path / f"edges.txt{suffix}"
+    for size in (len(packed) // 2, len(packed) - 3):
+        path.write_bytes(packed[:size])
+        refused(path, f"the {suffix[1:]} data is damaged or cut short")
+    path.write_bytes(data)
+    refused(path, f"the name says {suffix}, but the content is something else")
+    path.write_bytes(b"")
+    refused(path, "the file is empty")
+
+
+def test_mat_without_the_variable_lists_those_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "a.mat"
+    for compressed in (True, False):
+        scipy.io.savemat(path, {"group": np.eye(2), "A": np.eye(2)}, do_compression=compressed)
+        refused(path, "there is no variable 'network'; the variables are 'group', 'A'; say variable=")
+        refused(path, "there is no variable 'B'", variable="B")
+    scipy.io.savemat(path, {"network": "text"})
+    refused(path, "the variable 'network' is not a matrix of numbers")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "problem"),
+    [
+        (np.ones((2, 3)), "must be square, not 2 x 3"),
+        (np.array([[0, 1j], [1, 0]]), "must hold real numbers, not complex128"),
+        (np.array([[0, -1.0], [1, 0]]), "weight -1.0 is not allowed"),
+        (np.array([[0, np.inf], [1, 0]]), "weight inf is not allowed"),
+        (np.eye(3), "no edge in the graph but 3 self-loops"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".mat", ".mtx", ".npz"])
+def test_bad_matrices(tmp_path: Path, matrix: Any, problem: str, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    sparse = sp.csc_array(matrix)
+    if suffix == ".mat":
+        scipy.io.savemat(path, {"network": sparse}, do_compression=True)
+    elif suffix == ".mtx":
+        scipy.io.mmwrite(path, sparse)
+    else:
+        sp.save_npz(path, sparse)
+    refused(path, problem)
+
+
+def test_damaged_mat_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.mat"
+    matrix = sp.random_array((300, 300), density=0.2, rng=np.random.default_rng(0), format="csc")
+    scipy.io.savemat(path, {"network": matrix}, do_compression=True)
+    whole = path.read_bytes()
+    for size in (60, 130, 200, len(whole) // 2, len(whole) - 10):
+        path.write_bytes(whole[:size])
+        refused(path, "not a readable MATLAB file|there is no variable 'network'")
+    path.write_bytes(b"no matrix at all, " * 20)
+    refused(path, "not a readable MATLAB file")
+    path.write_bytes(b"MATLAB 7.3 MAT-file" + bytes(200))
+    refused(path, "version 7.3")
+
+
+def test_damaged_mtx_and_npz_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    for text in (
+        "nonsense\n",
+        "%%MatrixMarket matrix coordinate real general\n2 2 5\n1 2 1.0\n",
+        "%%MatrixMarket x\n",
+    ):
+        path.write_text(text)
+        refused(path, "not a readable Matrix Market file")
+    path = tmp_path / "a.npz"
+    path.write_bytes(b"PK\x03\x04 broken")
+    refused(path, "not a sparse matrix saved by")
+    np.savez(path, a=np.ones(3))
+    refused(path, "not a sparse matrix saved by")
+
+
+def test_pickles_in_npz_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    sp.save_npz(path, sp.csr_array(np.array([[0, 1.0], [1, 0]])))
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    pickled = io.BytesIO()
+    np.save(pickled, np.array([print, None], dtype=object), allow_pickle=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {**members, "data.npy": pickled.getvalue()}.items():
+            archive.writestr(name, content)
+    refused(path, "allow_pickle=False")
+
+
+def test_damaged_tables(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+
+    table = pa.table({"u": [1, 2, 3], "v": [2, 3, 4], "weight": [1.0, -2.0, 1.0]})
+    path = tmp_path / "a.parquet"
+    pa.parquet.write_table(table, path)
+    refused(path, "record 2: weight -2.0")
+    refused(path, "there is no column 'x'; the columns are 'u', 'v', 'weight'", source="x")
+    pa.parquet.write_table(pa.table({"u": [1, 2]}), path)
+    refused(path, "an edge needs two columns, and there is 1")
+    pa.parquet.write_table(pa.table({"u": [True], "v": [False]}), path)
+    refused(path, "ids must be integers or strings, not bool")
+    path.write_bytes(path.read_bytes()[:-20])
+    refused(path, "not a readable parquet file")
+    path = tmp_path / "a.arrow"
+    path.write_bytes(b"ARROW1 but broken")
+    refused(path, "not a readable Arrow file")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("x y\n", "^, line 1: a METIS graph begins with"),
+        ("2 1 7\n2\n1\n", "^, line 1: the format '007'"),
+        ("3 1\n2\n1\n", "promises 3 nodes, and 2 lines follow"),
+        ("2 2\n2\n1\n", "promises 2 edges, so 4 neighbours, not 2"),
+        ("2 1\n3\n1\n", "^, line 2: neighbour '3' is not a node from 1 to 2"),
+        ("2 1\n2\nx\n", "^, line 3: neighbour 'x' is not a node"),
+        ("2 1 1\n2\n1 1\n", "^, line 2: a neighbour stands without its weight"),
+        ("2 1 1\n2 x\n1 1\n", "^, line 2: weight 'x' is not a number"),
+        ("2 1 1\n2 1\n1 -1\n", "^, line 3: weight -1 is negative"),
+    ],
+)
+def test_bad_metis_files(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "a.graph"
+    path.write_text(text)
+    refused(path, problem)
+
+
+BOMB = """<?xml version="1.0"?><!DOCTYPE graphml [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>
+<graphml><graph edgedefault="directed"><node id="&b;"/></graph></graphml>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("<graphml>\n<graph>", "^, line 2: this is not well-formed XML"),
+        (BOMB, "^, line 1: the file declares XML entities"),
+        ("<graphml><graph><node id='a'/></graph></graphml>", "there is no edge"),
+        ("<graphml><graph>\n<edge source='a'/></graph></graphml>", "^, line 2: the edge has no target"),
+        ("<graphml><graph>\n<node/></graph></graphml>", "^, line 2: the node has no id"),
+        ("<graphml><graph>\n<hyperedge/></graph></graphml>", "^, line 2: hyperedges"),
+    ],
+)
+def test_bad_graphml_files(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "a.graphml"
+    path.write_text(text)
+    refused(path, problem)
+
+
+@pytest.mark.parametrize("weight", ["x", "-1", "nan", "inf"])
+def test_bad_graphml_weights(tmp_path: Path, weight: str) -> None:
+    path = tmp_path / "a.graphml"
+    head = '<graphml><key id="w" for="edge" attr.name="weight"/><graph>\n'
+    path.write_text(f'{head}<edge source="a" target="b"><data key="w">{weight}</data></edge></graph></graphml>')
+    refused(path, f"^, line 2: weight '{weight}' is")
+    refused(path, "there is no data 'cost' for edges; the edges' data is 'weight'", weights="cost")

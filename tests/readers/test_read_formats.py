@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphrefine.graph.graph import Graph, check
+from graphrefine.readers.read import read
+from graphs import data_folder
+from strategies import PATIENT, WORDS, Edge, edge_lists
+
+
+def dense(graph: Graph) -> Any:
+    check(graph)
+    return graph.to_scipy().toarray().tolist()
+
+
+@st.composite
+def matrices(draw: st.DrawFn) -> Any:
+    """Square matrices with isolated rows, self-loops, and often with symmetry and with all ones."""
+    nodes = draw(st.integers(2, 6))
+    values = st.just(1.0) if draw(st.booleans()) else st.sampled_from([0.5, 1.0, 2.0, 7.0])
+    entries = draw(st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1), values), max_size=15))
+    matrix = np.zeros((nodes, nodes))
+    matrix[0, 1] = draw(values)
+    for i, j, value in entries:
+        matrix[i, j] = value
+    return np.maximum(matrix, matrix.T) if draw(st.booleans()) else matrix
+
+
+def wanted(matrix: Any, directed: bool) -> Any:
+    hollow = matrix - np.diag(np.diag(matrix))
+    return (hollow if directed else np.maximum(hollow, hollow.T)).tolist()
+
+
+@PATIENT
+@given(matrix=matrices(), directed=st.booleans(), layout=st.sampled_from(["csr", "csc", "coo"]))
+def test_matrix_files_come_back(tmp_path: Path, matrix: Any, directed: bool, layout: str) -> None:
+    sparse: Any = {"csr": sp.csr_array, "csc": sp.csc_array, "coo": sp.coo_array}[layout](matrix)
+    compressed = bool(matrix.sum() % 2)
+    scipy.io.savemat(tmp_path / "a.mat", {"group": np.eye(2), "network": sparse}, do_compression=compressed)
+    scipy.io.savemat(tmp_path / "b.mat", {"other": matrix})
+    scipy.io.mmwrite(tmp_path / "a.mtx", sparse)
+    sp.save_npz(tmp_path / "a.npz", sparse)
+    (tmp_path / "a.mtx.gz").write_bytes(gzip.compress((tmp_path / "a.mtx").read_bytes()))
+    for name in ("a.mat", "a.mtx", "a.npz", "a.mtx.gz"):
+        graph = read(tmp_path / name, directed=directed)
+        assert dense(graph) == wanted(matrix, directed), name
+        assert graph.names.tolist() == list(range(len(matrix)))
+        unweighted = read(tmp_path / name, directed=directed, weights=False)
+        assert dense(unweighted) == wanted((matrix > 0).astype(float), directed), name
+    assert dense(read(tmp_path / "b.mat", directed=directed, variable="other")) == wanted(matrix, directed)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int8, np.uint8, np.int32, bool])
+@pytest.mark.parametrize("values", [[1, 1, 1, 1], [1, 1, 3, 1], [3, 1, 1, 1]])
+def test_mat_values_of_any_type(tmp_path: Path, dtype: Any, values: list[int]) -> None:
+    matrix = np.zeros((4, 4), dtype=dtype)
+    matrix[[0, 1, 2, 3], [1, 0, 3, 2]] = values
+    scipy.io.savemat(tmp_path / "a.mat", {"network": sp.csc_array(matrix)}, do_compression=True)
+    assert dense(read(tmp_path / "a.mat")) == wanted(matrix.astype(float), directed=False)
+
+
+def test_many_mat_values_are_inflated_piece_by_piece(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    pattern: Any = sp.random_array((700, 700), density=0.6, rng=rng, format="csc")
+    pattern.data[:] = 1
+    pattern.data[200_000:] = rng.integers(1, 5, len(pattern.data) - 200_000)
+    scipy.io.savemat(tmp_path / "a.mat", {"network": pattern}, do_compression=True)
+    assert dense(read(tmp_path / "a.mat", directed=True)) == wanted(pattern.toarray(), directed=True)
+
+
+def test_names_for_the_rows_of_a_matrix(tmp_path: Path) -> None:
+    scipy.io.savemat(tmp_path / "a.mat", {"network": sp.csc_array(np.array([[0, 1.0], [1, 0]]))})
+    assert read(tmp_path / "a.mat", nodes=["b", "a"]).names.tolist() == ["b", "a"]
+
+
+def columns(edges: list[Edge]) -> dict[str, list[Any]]:
+    return {
+        "weight": [weight for *_, weight in edges],
+        "target": [target for _, target, _ in edges],
+        "note": ["-"] * len(edges),
+        "source": [source for source, *_ in edges],
+    }
+
+
+def same(one: Graph, other: Graph) -> None:
+    check(one)
+    assert one.names.tolist() == other.names.tolist()
+    assert one.names.dtype == other.names.dtype
+    assert dense(one) == dense(other)
+
+
+@PATIENT
+@given(edges=edge_lists(ids=WORDS), directed=st.booleans())
+def test_tables_come_back(tmp_path: Path, edges: list[Edge], directed: bool) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.feather")
+    pytest.importorskip("pyarrow.parquet")
+
+    plain = read(edges, directed=directed)
+    table = pa.table(columns(edges))
+    pa.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=3)
+    pa.feather.write_feather(table.set_column(3, "source", table["source"].dictionary_encode()), tmp_path / "a.feather")
+    for name, writer in (("a.arrow", pa.ipc.new_file), ("b.arrow", pa.ipc.new_stream)):
+        with writer(tmp_path / name, table.schema) as sink:
+            sink.write_table(table, max_chunksize=2)
+    for name in ("a.parquet", "a.feather", "a.arrow", "b.arrow"):
+        graph = read(tmp_path / name, directed=directed)
+        same(graph, plain)
+        assert graph.report["ignored_columns"] == ["note"]
+        assert read(tmp_path / name, weights=False, source="target", target=3).nodes == plain.nodes
+
+
+def test_integer_tables_with_nulls(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+
+    table = pa.table({"a": [3, 1, None], "b": pa.array([1, 20, 7], type=pa.int16())})
+    pa.parquet.write_table(table, tmp_path / "a.pq")
+    graph = read(tmp_path / "a.pq")
+    assert graph.names.tolist() == [1, 3, 7, 20]
+    assert (graph.edges, graph.isolated, graph.report["missing"]) == (2, 1, 1)
+
+
+def test_metis(tmp_path: Path) -> None:
+    path = tmp_path / "a.graph"
+    path.write_text("% a comment\n4 2 001\n2 5 3 2\n1 5\n%\n1 2\n\n")
+    graph = read(path)
+    assert graph.names.tolist() == [1, 2, 3, 4]
+    assert dense(graph) == [[0, 5, 2, 0], [5, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0]]
+    assert read(path, weights=False).weights is None
+    path.write_text("3 2 110 2\n9 7 7 2\n9 7 7 1 3\n9 7 7 2")  # sizes and weights of the nodes come first
+    assert dense(read(path)) == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+
+
+@PATIENT
+@given(matrix=matrices())
+def test_metis_comes_back(tmp_path: Path, matrix: Any) -> None:
+    hollow = np.array(wanted(matrix, directed=False)).astype(int) + 0
+    rows = [" ".join(f"{j + 1} {row[j]}" for j in np.flatnonzero(row)) for row in hollow]
+    text = "\n".join([f"{len(hollow)} {(hollow > 0).sum() // 2} 1", *rows, ""])
+    (tmp_path / "a.metis").write_text(text)
+    if not (hollow > 0).any():
+        return
+    assert dense(read(tmp_path / "a.metis")) == hollow.tolist()
+
+
+GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="k0" for="node" attr.name="weight" attr.type="double"/>
+  <key id="k1" for="edge" attr.name="weight" attr.type="double"><default>2</default></key>
+  <key id="k3" for="node" attr.name="age" attr.type="int"><default>33</default></key>
+  <key id="k2" for="edge" attr.name="cost" attr.type="double"/>
+  <graph id="G" edgedefault="{default}">
+    <node id="b"><data key="k0">77</data></node><node id="a"/><node id="é &amp; c"/><node id="lonely"/>
+    <edge source="a" target="b"><data key="k1">5</data><data key="k2">8</data></edge>
+    <edge source="b" target="é &amp; c"{extra}><data key="k2">9</data></edge>
+  </graph>
+</graphml>
+"""
+
+
+def test_graphml(tmp_path: Path) -> None:
+    path = tmp_path / "a.graphml"
+    path.write_text(GRAPHML.format(default="undirected", extra=""), encoding="utf-8")
+    graph = read(path)
+    assert graph.names.tolist() == ["a", "b", "lonely", "é & c"]
+    assert dense(graph) == [[0, 5, 0, 0], [5, 0, 0, 2], [0, 0, 0, 0], [0, 2, 0, 0]]
+    assert dense(read(path, directed=True)) == dense(graph)  # an undirected edge leads both ways
+    assert dense(read(path, weights="cost"))[0] == [0, 8, 0, 0]
+    assert read(path, weights=False).weights is None
+    path.write_text(GRAPHML.format(default="directed", extra=' directed="false"'), encoding="utf-8")
+    assert dense(read(path, directed=True)) == [[0, 5, 0, 0], [0, 0, 0, 2], [0, 0, 0, 0], [0, 2, 0, 0]]
+
+
+@PATIENT
+@given(edges=edge_lists(), directed=st.booleans())
+def test_graphml_comes_back_from_networkx(tmp_path: Path, edges: list[Edge], directed: bool) -> None:
+    nx: Any = pytest.importorskip("networkx")
+    graph = (nx.DiGraph if directed else nx.Graph)()
+    graph.add_weighted_edges_from(edges)
+    nx.write_graphml(graph, tmp_path / "a.graphml")
+    found = read(tmp_path / "a.graphml", directed=directed)
+    expected = read(graph, directed=directed)
+    order = sorted(range(expected.nodes), key=lambda at: found.names.tolist().index(_as(found, expected.names[at])))
+    assert dense(found) == np.array(dense(expected))[np.ix_(order, order)].tolist()
+
+
+def _as(graph: Graph, name: Any) -> Any:
+    return int(name) if graph.names.dtype == np.int64 else name
+
+
+def test_content_tells_where_the_name_does_not(tmp_path: Path) -> None:
+    scipy.io.mmwrite(tmp_path / "a.mtx", sp.csr_array(np.array([[0, 1.0], [1, 0]])))
+    (tmp_path / "a.txt").write_bytes((tmp_path / "a.mtx").read_bytes())
+    assert read(tmp_path / "a.txt").report["format"] == "mtx"
+    (tmp_path / "a.strange").write_text("1 2\n")
+    assert read(tmp_path / "a.strange", format="text").edges == 1
+
+
+REAL = {  # nodes, edges, isolated: the table in the data's INDEX.md
+    "blogcatalog.mat": (10_312, 333_983, 0),
+    "ppi.mat": (3_890, 37_845, 30),
+    "wikipedia-pos.mat": (4_777, 92_295, 0),
+    "flickr-8k-subset.mat": (8_000, 532_135, 91),
+    "coauthor-cs.mat": (18_333, 81_894, 0),
+    "amazon-photo.mat": (7_650, 119_081, 115),
+}
+
+
+@pytest.mark.parametrize("name", sorted(REAL))
+def test_real_matrices(name: str) -> None:
+    graph = read(data_folder() / name)
+    check(graph)
+    assert (graph.nodes, graph.edges, graph.isolated) == REAL[name]
+    scipys: Any = scipy.io.loadmat(data_folder() / name)["network"]
+    hollow = sp.csr_array(scipys - sp.diags_array(scipys.diagonal()))
+    assert abs(graph.to_scipy() - hollow.maximum(hollow.T)).max() < 1e-3

@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphrefine.graph.graph import Graph, check
+from graphrefine.readers.read import read
+from graphs import data_folder
+from strategies import INTEGERS, PATIENT, Edge, edge_lists
+
+pytestmark = pytest.mark.usefixtures("each_kernel")
+
+
+def edges_of(graph: Graph) -> dict[tuple[Any, Any], float]:
+    """Every entry by the names of its ends."""
+    matrix = graph.to_scipy().tocoo()
+    names = graph.names.tolist()
+    ends = zip(matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True)
+    return {(names[u], names[v]): w for u, v, w in ends}
+
+
+def assert_same(one: Graph, other: Graph) -> None:
+    check(one)
+    assert one.names.dtype == other.names.dtype
+    assert one.names.tolist() == other.names.tolist()
+    assert edges_of(one) == edges_of(other)
+    assert one.directed == other.directed
+
+
+def written(tmp_path: Path, text: str | bytes, name: str = "edges.txt") -> str:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+TRIANGLE = {("a", "b"): 1, ("b", "a"): 1, ("b", "c"): 1, ("c", "b"): 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a b\nb c\n",
+        "a\tb\nb\tc",
+        "a,b\nb,c\n",
+        "a;b\nb;c\n",
+        "a   b\n  b \t c  \n",
+        "# a comment\n% another\na b\n\n\nb c\n",
+        "a b\r\nb c\r\n",
+        "\ufeffa b\nb c",
+        "source target\na b\nb c",
+        "From_ID,To_ID\na,b\nb,c",
+        '"a","b"\n"b","c"\n',
+        "a, b\nb , c\n",
+        "a b 1\nb c 1\n",
+        "a b c\n".replace(" c", " 1") + "b c 1.0\n",
+        "a,b,\nb,c,\n",
+    ],
+)
+def test_the_same_edges_in_many_spellings(tmp_path: Path, text: str) -> None:
+    graph = read(written(tmp_path, text))
+    check(graph)
+    assert edges_of(graph) == TRIANGLE
+    assert graph.weights is None
+    assert graph.names.tolist() == ["a", "b", "c"]
+
+
+def test_integers_sort_by_value_and_strings_by_bytes(tmp_path: Path) -> None:
+    integers = read(written(tmp_path, "10 9\n-3 10\n100 9\n"))
+    assert integers.names.dtype == np.int64
+    assert integers.names.tolist() == [-3, 9, 10, 100]
+    strings = read(written(tmp_path, "10 9\n-3 10\n100 x\n"))
+    assert strings.names.tolist() == ["-3", "10", "100", "9", "x"]
+    wide = read(written(tmp_path, "ä z\né Z\n\U0001f600 \uffff\n"))
+    assert wide.names.tolist() == sorted(wide.names.tolist(), key=str.encode)
+
+
+@pytest.mark.parametrize("odd", ["007", "+7", "7.0", "-0", "9223372036854775808", "0x1"])
+def test_ids_that_look_like_numbers_but_are_not_stay_strings(tmp_path: Path, odd: str) -> None:
+    graph = read(written(tmp_path, f"1 {odd}\n2 1\n"), header=False)
+    assert graph.names.dtype == object
+    assert set(graph.names) == {"1", "2", odd}
+
+
+@pytest.mark.parametrize("large", [2**31 - 1, 2**31, -(2**31), 2**63 - 1, -(2**63)])
+def test_large_integers_stay_integers(tmp_path: Path, large: int) -> None:
+    graph = read(written(tmp_path, f"1 {large}\n2 1\n"))
+    assert graph.names.tolist() == sorted([1, 2, large])
+    assert graph.names.dtype == np.int64
+
+
+def test_quoted_integers_are_integers(tmp_path: Path) -> None:
+    graph = read(written(tmp_path, '"10","9"\n"9","2"\n'))
+    assert graph.names.tolist() == [2, 9, 10]
+    assert (10, 9) in edges_of(graph)
+
+
+def test_names_may_hold_spaces_quotes_and_delimiters(tmp_path: Path) -> None:
+    tabs = read(written(tmp_path, 'New York\t Boston\nsay "hi"\tNew York\n'))
+    assert tabs.names.tolist() == [" Boston", "New York", 'say "hi"']  # between tabs blanks count
+    commas = read(written(tmp_path, '"Doe, J", "say ""hi"""\nNew York,"Doe, J"\n'))
+    assert commas.names.tolist() == ["Doe, J", "New York", 'say "hi"']
+
+
+def test_an_empty_field_names_no_node(tmp_path: Path) -> None:
+    graph = read(written(tmp_path, "a\tb\nc\t\n\td\nb\ta\n"))
+    assert graph.names.tolist() == ["a", "b", "c", "d"]
+    assert (graph.report["records"], graph.report["missing"], graph.isolated) == (4, 2, 2)
+    numbers = read(written(tmp_path, "1\t2\n10\t\n"))
+    assert numbers.names.tolist() == [1, 2, 10]
+
+
+def test_a_node_with_only_a_self_loop_stays(tmp_path: Path) -> None:
+    graph = read(written(tmp_path, "1 2\n3 3\n"))
+    assert graph.names.tolist() == [1, 2, 3]
+    assert (graph.isolated, graph.report["self_loops"]) == (1, 1)
+
+
+def test_weights_come_from_the_third_column_or_from_a_named_one(tmp_path: Path) -> None:
+    assert edges_of(read(written(tmp_path, "1 2 0.5\n2 3 2e1\n")))[3, 2] == 20
+    named = written(tmp_path, "when,to,from,weight\n9,1,2,4\n9,2,3,5\n", "edges.csv")
+    assert edges_of(read(named, directed=True)) == {(2, 1): 4, (3, 2): 5}
+    assert read(named).report["ignored_columns"] == ["when"]
+    assert edges_of(read(named, weights="when"))[1, 2] == 9
+    assert edges_of(read(named, weights=0))[1, 2] == 9
+    assert edges_of(read(named, weights="0"))[1, 2] == 9
+    assert read(named, weights=False).weights is None
+    other = read(named, source="when", target="to", weights=False)
+    assert other.names.tolist() == [1, 2, 9]
+
+
+def test_columns_by_position(tmp_path: Path) -> None:
+    path = written(tmp_path, "x 1 y 2 7\nz 2 w 3 8\n")
+    graph = read(path, source=3, target=1, weights=4, directed=True)
+    assert edges_of(graph) == {(2, 1): 7, (3, 2): 8}
+    assert read(path, source=1, target=3).report["weight_column"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("source target\na b\n", True),
+        ("left right\n1 2\n", True),
+        ("left right size\na b 2\n", True),
+        ("dependent\tdependency\na\tb\n", True),
+        ("u v\nv w\n", False),
+        ("u v\na b\n", True),
+        ("one two\nthree four\n", False),
+        ("1 2\n3 4\n", False),
+        ("a b 1\nb c 2\n", False),
+    ],
+)
+def test_headers_are_found(tmp_path: Path, text: str, header: bool) -> None:
+    path = written(tmp_path, text)
+    graph = read(path)
+    assert graph.report["header"] is header
+    first = set(text.split("\n")[0].split()[:2])
+    assert bool(first & set(map(str, graph.names))) is not header
+
+
+def test_header_overrides(tmp_path: Path) -> None:
+    path = written(tmp_path, "one two\nthree four\n")
+    assert read(path, header=True).names.tolist() == ["four", "three"]
+    assert read(written(tmp_path, "source target\na b\n"), header=False).nodes == 4
+
+
+def test_delimiter_and_comments_can_be_given(tmp_path: Path) -> None:
+    path = written(tmp_path, "#a,b c,d\n#a,b e,f\n")
+    graph = read(path, delimiter=" ", comments="")
+    assert graph.names.tolist() == ["#a,b", "c,d", "e,f"]
+    doubled = written(tmp_path, "1\t\t2\n2\t\t3\n")
+    assert read(doubled).names.tolist() == [1, 2, 3]
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    latin = written(tmp_path, "Zürich Köln\nÅ Köln\n".encode("latin-1"))
+    graph = read(latin)
+    assert graph.names.tolist() == ["Köln", "Zürich", "Å"]
+    assert graph.report["encoding"] == "latin-1"
+    assert read(written(tmp_path, b"\x80 a\n")).names.tolist() == ["a", "\x80"]
+    assert read(written(tmp_path, "Zürich Köln")).report["encoding"] == "utf-8"
+    for encoding in ("utf-16", "cp1252"):
+        path = written(tmp_path, "Zürich Köln\nÅ Köln\n".encode(encoding))
+        assert read(path, encoding=encoding).names.tolist() == ["Köln", "Zürich", "Å"]
+    assert read(written(tmp_path, "Zürich Köln\n".encode("utf-16"))).nodes == 2
+
+
+def test_a_long_preamble_is_no_hindrance(tmp_path: Path) -> None:
+    path = written(tmp_path, "# note\n" * 20_000 + "source,target\n1,2\n2,3\n")
+    graph = read(path)
+    assert graph.names.tolist() == [1, 2, 3]
+    assert graph.report["header"] is True
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_compressed_files_are_known_by_name_and_by_content(tmp_path: Path, suffix: str) -> None:
+    data = b"a b\nb c\n"
+    if suffix == ".zst":
+        pa = pytest.importorskip("pyarrow")
+        packed = pa.compress(data, codec="zstd", asbytes=True)
+    else:
+        pack: Any = {".gz": gzip, ".bz2": bz2, ".xz": lzma}[suffix]
+        packed = pack.compress(data)
+    assert edges_of(read(written(tmp_path, packed, f"edges.txt{suffix}"))) == TRIANGLE
+    assert edges_of(read(written(tmp_path, packed, "no-telling-name"))) == TRIANGLE
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stdin:
+        buffer = io.BytesIO(gzip.compress(b"a b\nb c\n"))
+
+    monkeypatch.setattr("sys.stdin", Stdin())
+    graph = read("-")
+    assert edges_of(graph) == TRIANGLE
+    assert graph.source == "standard input"
+
+
+def test_nodes_that_no_edge_mentions(tmp_path: Path) -> None:
+    path = written(tmp_path, "3 1\n")
+    assert read(path, nodes=5).names.tolist() == [0, 1, 2, 3, 4]
+    assert edges_of(read(path, nodes=5)) == {(1, 3): 1, (3, 1): 1}
+    assert read(path, nodes=[9, 1]).names.tolist() == [1, 3, 9]
+    assert read(path, nodes=["x"]).names.tolist() == ["1", "3", "x"]
+    listed = written(tmp_path, "7\n1\n\n", "nodes.txt")
+    assert read(path, nodes=listed).names.tolist() == [1, 3, 7]
+    assert read(path, nodes=listed).isolated == 1
+    words = written(tmp_path, "b\na\n", "words.txt")
+    assert read(written(tmp_path, "a c"), nodes=Path(words)).names.tolist() == ["a", "b", "c"]
+
+
+def expected(edges: list[Edge], directed: bool) -> dict[tuple[str, str], float]:
+    """The rules of `read`, written once more and slowly."""
+    sums: dict[tuple[str, str], float] = {}
+    single = {}
+    for u, v, weight in sorted(edges, key=lambda edge: np.float32(edge[2])):
+        if u != v:
+            sums[u, v] = sums.get((u, v), 0.0) + float(np.float32(weight))
+    for u, v in sums:
+        single[u, v] = sums[u, v] if directed else max(sums[u, v], sums.get((v, u), 0))
+        if not directed:
+            single[v, u] = single[u, v]
+    return {ends: float(np.float32(weight)) for ends, weight in single.items()}
+
+
+@PATIENT
+@given(edges=edge_lists(), directed=st.booleans(), delimiter=st.sampled_from(["\t", ",", ";", " "]))
+def test_written_edges_come_back(tmp_path: Path, edges: list[Edge], directed: bool, delimiter: str) -> None:
+    text = "\n".join(delimiter.join([u, v, repr(w)]) for u, v, w in edges)
+    graph = read(written(tmp_path, text), directed=directed, delimiter=delimiter, header=False)
+    check(graph)
+    found = {(str(u), str(v)): weight for (u, v), weight in edges_of(graph).items()}
+    assert found == expected(edges, directed)
+    assert {str(name) for name in graph.names} == {end for edge in edges for end in edge[:2]}
+    assert graph.report["records"] == len(edges)
+    random.Random(0).shuffle(edges)
+    text = "\r\n".join(delimiter.join([u, v, repr(w)]) for u, v, w in edges) + "\r\n"
+    shuffled = read(written(tmp_path, text), directed=directed, delimiter=delimiter, header=False, threads=3)
+    assert_same(shuffled, graph)
+    kept = ("self_loops", "duplicates", "reciprocal")
+    assert [shuffled.report[name] for name in kept] == [graph.report[name] for name in kept]
+
+
+@PATIENT
+@given(edges=edge_lists(ids=INTEGERS.map(str), weighted=False))
+def test_written_integers_come_back_as_integers(tmp_path: Path, edges: list[Edge]) -> None:
+    graph = read(written(tmp_path, "\n".join(f"{u} {v}" for u, v, _ in edges)))
+    assert graph.names.dtype == np.int64
+    assert graph.names.tolist() == sorted({int(end) for edge in edges for end in edge[:2]})
+
+
+def test_a_real_table_of_dependencies() -> None:
+    graph = read(data_folder() / "npm-dependencies.tsv.gz", directed=True)
+    check(graph)
+    assert graph.report["columns"] == ["dependent", "dependency"]
+    assert (graph.report["records"], graph.report["self_loops"], graph.report["missing"]) == (926_384, 97, 1)
+    assert (graph.nodes, graph.edges) == (257_074, 926_286)
+    assert "JQuery UI" in graph.names.tolist()
+    place = graph.names.tolist().index("totoro-logger")
+    assert "    tinytim" in graph.names[graph.rows(place, place + 1).indices].tolist()

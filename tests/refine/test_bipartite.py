@@ -1,0 +1,341 @@
+"""Bipartite graphs: two sets of nodes, read from anything, embedded, recommended from."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import graphrefine
+from cli_runs import refuses, works
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.errors import InputError
+from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction
+from graphrefine.evaluate.compare import compare
+from graphrefine.evaluate.held_out_edges import find_entries, hold_out
+from graphrefine.graph.graph import Graph, check
+from graphrefine.refine.bipartite import one_way
+from graphs import data_folder
+from strategies import PATIENT
+
+PAIRS = [(1, 1), (1, 2), (2, 1), (3, 2), (3, 9), (1, 2)]  # user, item: 1, 2 and 3 stand on both sides or on one
+
+
+def tastes(users: int = 300, items: int = 120, groups: int = 6, each: int = 12, seed: int = 0) -> sp.csr_array:
+    """Users take items of two groups, the popular ones more often."""
+    rng = np.random.default_rng(seed)
+    user = np.repeat(np.arange(users), each)
+    group = np.where(rng.random(len(user)) < 0.6, user % groups, (user // groups) % groups)
+    item = (items // groups * rng.random(len(user)) ** 2).astype(int) * groups + group
+    taken = sp.csr_array((np.ones(len(user), np.float32), (user, item)), shape=(users, items))
+    taken.data[:] = 1
+    return taken
+
+
+def recall(embedding: Embedding, train: sp.csr_array, test: sp.csr_array, *, n: int = 10) -> float:
+    scores = embedding.source @ embedding.target.T
+    scores[train.nonzero()] = -np.inf
+    top = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+    hits = np.take_along_axis(test.toarray() > 0, top, axis=1).sum(axis=1)
+    counts = np.diff(test.indptr)
+    return float(np.mean(hits[counts > 0] / np.minimum(counts[counts > 0], n)))
+
+
+def split(taken: sp.csr_array, seed: int = 0) -> tuple[sp.csr_array, sp.csr_array]:
+    """A fifth of the entries as a test."""
+    kept = np.random.default_rng(seed).random(taken.nnz) >= 0.2
+    rows = np.repeat(np.arange(taken.shape[0]), np.diff(taken.indptr))
+    parts = [
+        sp.csr_array((np.ones(part.sum(), np.float32), (rows[part], taken.indices[part])), shape=taken.shape)
+        for part in (kept, ~kept)
+    ]
+    return parts[0], parts[1]
+
+
+# Reading.
+
+
+def test_names_that_coincide_are_two_nodes() -> None:
+    """User 1 and item 1 are not the same, and (1, 1) is no self-loop; duplicates add their weights."""
+    graph = graphrefine.read(PAIRS, bipartite=True)
+    check(graph)
+    assert graph.sources == 3 and graph.names.tolist() == [1, 2, 3, 1, 2, 9] and graph.edges == 5
+    assert graph.report["self_loops"] == 0 and graph.report["duplicates"] == 1
+    assert one_way(graph).to_scipy().toarray()[:3, 3:].tolist() == [[1, 2, 0], [1, 0, 0], [0, 1, 1]]
+    assert repr(graph) == "Graph(6 nodes, 5 edges, bipartite (3 + 3), weighted)"
+    assert graph.summary()["sources"] == 3 and graph.summary()["bipartite"] is True
+
+
+def test_every_format_gives_the_same_graph(tmp_path: Path) -> None:
+    """Text, tables, arrays; and matrices, whose rows and columns are the two sets."""
+    wanted = graphrefine.read(PAIRS, bipartite=True)
+    lines = "user\titem\n" + "".join(f"{u}\t{v}\n" for u, v in PAIRS)
+    (tmp_path / "g.tsv").write_text(lines)
+    (tmp_path / "g.tsv.gz").write_bytes(gzip.compress(lines.encode()))
+    import pandas as pd
+
+    frame = pd.DataFrame(PAIRS, columns=["user", "item"])
+    frame.to_parquet(tmp_path / "g.parquet")
+    for given_ in (tmp_path / "g.tsv", tmp_path / "g.tsv.gz", tmp_path / "g.parquet", frame, np.array(PAIRS)):
+        graph = graphrefine.read(given_, bipartite=True)
+        assert graph.sources == 3 and graph.names.tolist() == wanted.names.tolist()
+        assert np.array_equal(graph.to_scipy().toarray(), wanted.to_scipy().toarray())
+
+
+def test_rectangular_and_square_matrices(tmp_path: Path) -> None:
+    """Rows come first, and rows and columns without entries stay."""
+    matrix = np.zeros((4, 6), np.float32)
+    matrix[[0, 1, 1, 3], [0, 2, 5, 5]] = [1, 2, 1, 1]
+    scipy.io.mmwrite(tmp_path / "m.mtx", sp.coo_array(matrix))
+    scipy.io.savemat(tmp_path / "m.mat", {"network": sp.csc_matrix(matrix)})
+    sp.save_npz(tmp_path / "m.npz", sp.csr_array(matrix))
+    places: list[Any] = [tmp_path / "m.mtx", tmp_path / "m.mat", tmp_path / "m.npz", matrix, sp.csc_array(matrix)]
+    for place in places:
+        graph = graphrefine.read(place, bipartite=True)
+        check(graph)
+        assert graph.sources == 4 and graph.names.tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4, 5]
+        assert np.array_equal(graph.to_scipy().toarray()[:4, 4:], matrix) and graph.isolated == 4
+    assert graphrefine.read(matrix, bipartite=True, weights=False).weights is None
+    square = graphrefine.read(sp.eye_array(5, format="csr"), bipartite=True)
+    assert square.sources == 5 and square.nodes == 10 and square.edges == 5  # the diagonal counts
+
+
+def test_row_numbers_keep_gaps() -> None:
+    """An edge_index numbers the rows of each side."""
+    graph = graphrefine.read(np.array([[0, 2, 2, 0], [4, 0, 1, 1]]), bipartite=True)
+    assert graph.sources == 3 and graph.nodes == 8
+
+
+def test_an_empty_end_makes_a_node_of_the_other(tmp_path: Path) -> None:
+    """A user without items is a user."""
+    (tmp_path / "g.tsv").write_text("user\titem\na\tx\nb\t\nb\tx\nc\t\n")
+    graph = graphrefine.read(tmp_path / "g.tsv", bipartite=True)
+    assert graph.sources == 3 and graph.isolated == 1 and graph.report["missing"] == 2
+
+
+@pytest.mark.parametrize(
+    ("graph", "options", "message"),
+    [
+        (sp.csr_array(np.ones((4, 6))), {}, "must be square, not 4 x 6; bipartite=True reads its rows"),
+        (np.ones((4, 6)), {}, "bipartite=True reads it as a matrix whose rows and columns are two sets"),
+        (PAIRS, {"bipartite": True, "directed": True}, "exclude each other"),
+        (PAIRS, {"bipartite": True, "nodes": 20}, "cannot tell to which of the two sides"),
+        (Graph.from_edges([0], [1]), {"bipartite": True}, "was not read as bipartite"),
+        (np.full((4, 6), -1.0), {"bipartite": True}, "weight -1.0 is not allowed"),
+        (np.full((4, 6), "x"), {"bipartite": True}, "a matrix of real numbers is needed"),
+        (np.zeros((4, 6)), {"bipartite": True}, "there is no edge in the graph"),
+    ],
+)
+def test_bad_input(graph: Any, options: dict[str, Any], message: str) -> None:
+    """What cannot be bipartite, or is without saying so."""
+    with pytest.raises(InputError, match=message):
+        graphrefine.read(graph, **options)
+
+
+def test_graphs_that_do_not_say_which_side_is_which() -> None:
+    """NetworkX lists the ends of an edge in any order."""
+    networkx = pytest.importorskip("networkx")
+    with pytest.raises(InputError, match="bipartite=True does not apply to a NetworkX graph, which does not say"):
+        graphrefine.read(networkx.path_graph(4), bipartite=True)
+
+
+# Vectors.
+
+
+def test_what_source_and_target_are() -> None:
+    """The rows of users and those of items, with their names; every method has them."""
+    for method in ("refine", "prone", "rbqr", "fastrp"):
+        embedding = graphrefine.embed(PAIRS, dim=4, method=method, bipartite=True)
+        assert embedding.recipe["sides"] == "rows" and embedding.recipe["sources"] == 3
+        assert embedding.source.shape == (3, 4) and embedding.target.shape == (3, 4)
+        assert embedding.source_names.tolist() == [1, 2, 3] and embedding.target_names.tolist() == [1, 2, 9]
+        assert embedding.index(2, side="target") == 1 and embedding.index(9) == 5
+    with pytest.raises(InputError, match="1 stands on both sides"):
+        embedding[1]
+
+
+@st.composite
+def biadjacencies(draw: Any) -> sp.csr_array:
+    rows, columns = draw(st.integers(2, 40)), draw(st.integers(2, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    matrix = (rng.random((rows, columns)) < draw(st.floats(0.02, 0.6))) * 1.0
+    matrix[0, 0] = 1.0
+    return sp.csr_array(matrix * rng.integers(1, 4, matrix.shape) if draw(st.booleans()) else matrix)
+
+
+@given(matrix=biadjacencies(), seed=st.integers(0, 5))
+@PATIENT
+def test_never_nan_and_the_same_bits_for_threads(matrix: sp.csr_array, seed: int) -> None:
+    """Any matrix, empty rows and columns too, any number of threads."""
+    dim = min(8, sum(matrix.shape))
+    one, three = (graphrefine.embed(matrix, dim, bipartite=True, seed=seed, threads=t) for t in (1, 3))
+    assert np.isfinite(one.vectors).all() and np.array_equal(one.vectors, three.vectors)
+    empty = np.concatenate([np.diff(matrix.indptr) == 0, np.diff(matrix.tocsc().indptr) == 0])
+    assert not one.vectors[empty].any()
+    assert one.source.shape[0] == matrix.shape[0] and one.target.shape[0] == matrix.shape[1]
+
+
+def plain_scores(matrix: NDArray[np.float64], dim: int) -> NDArray[np.float64]:
+    """The formula of `graphrefine.refine.bipartite` in dense NumPy."""
+    users, items = matrix.sum(axis=1), matrix.sum(axis=0)
+    means = users.mean(), items.mean()
+    N = matrix / np.sqrt(np.outer(users + means[0], items + means[1]))
+    U, s, V = np.linalg.svd(N, full_matrices=False)
+    edge = np.linalg.norm(N) * (len(users) ** -0.5 + len(items) ** -0.5)
+    root = np.sqrt(s * (s**2 / (s**2 + edge**2)) ** 4)[:dim]
+    x, y = U[:, :dim] * root, V[:dim].T * root
+    lengths = np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
+    scores: NDArray[np.float64] = np.outer(users / means[0], items / means[1]) ** 0.3 * (x @ y.T) / np.sqrt(lengths)
+    return scores
+
+
+def test_the_formula_and_what_follows_from_it() -> None:
+    """The engine computes what is written; the transpose swaps the sides; permuting moves the rows."""
+    rng = np.random.default_rng(0)
+    matrix = (rng.random((30, 22)) < 0.3) * rng.uniform(0.5, 3.0, (30, 22)) + np.eye(30, 22) + np.eye(30, 22, -10)
+    how: dict[str, Any] = {"dim": 10, "bipartite": True, "bfloat16": False, "power": 39}
+
+    def scores(given_: NDArray[np.float64]) -> NDArray[np.float32]:
+        embedding = graphrefine.embed(sp.csr_array(given_), **how)
+        return embedding.source @ embedding.target.T
+
+    ours = scores(matrix)
+    assert np.abs(ours - plain_scores(matrix, 10)).max() < 1e-4
+    assert np.abs(scores(matrix.T) - ours.T).max() < 1e-4
+    users, items = rng.permutation(30), rng.permutation(22)
+    assert np.abs(scores(matrix[np.ix_(users, items)]) - ours[np.ix_(users, items)]).max() < 1e-4
+    assert np.abs(scores(1000 * matrix) - ours).max() < 1e-4  # the unit of weights does not matter
+    heavier = matrix.copy()
+    heavier[3, np.flatnonzero(matrix[3])[0]] += 9.0
+    assert np.abs(scores(heavier) - ours).max() > 0.01  # weights do
+
+
+def test_a_star_and_a_single_edge() -> None:
+    """One item for everybody; one user with one item."""
+    star = graphrefine.embed(np.ones((9, 1)) @ np.eye(1, 4), dim=4, bipartite=True)
+    assert (star.source @ star.target[0] > 0).all() and not star.target[1:].any()
+    single = graphrefine.embed([("u", "i")], dim=2, bipartite=True)
+    assert single.source @ single.target.T > 0
+
+
+def test_held_out_items_are_found() -> None:
+    """Far better than popularity, and than users whose vectors were mixed up: a control that must fail."""
+    train, test = split(tastes())
+    embedding = graphrefine.embed(train, dim=16, bipartite=True)
+    popularity = Embedding(None, np.concatenate([np.ones(300), train.sum(axis=0)])[:, None], embedding.recipe)
+    mixed = np.vstack([embedding.source[np.random.default_rng(0).permutation(300)], embedding.target])
+    ours, popular, control = (
+        recall(each, train, test)
+        for each in (embedding, popularity, Embedding(embedding.names, mixed, embedding.recipe))
+    )
+    assert ours > 0.5 and ours > 1.5 * popular and control < 0.6 * ours
+
+
+def test_groups_of_real_people() -> None:
+    """Held-out groups of Flickr's users, against the most popular ones."""
+    group = scipy.io.loadmat(data_folder() / "flickr-8k-subset.mat")["group"]
+    train, test = split(sp.csr_array(group, dtype=np.float32))
+    embedding = graphrefine.embed(train, dim=64, bipartite=True)
+    count = train.shape[0]
+    popularity = Embedding(None, np.concatenate([np.ones(count), train.sum(axis=0)])[:, None], embedding.recipe)
+    assert recall(embedding, train, test, n=20) > recall(popularity, train, test, n=20) + 0.1
+
+
+# Recommending.
+
+
+def test_recommending() -> None:
+    """The highest scores first, without what is known."""
+    taken = tastes()
+    graph = graphrefine.read(taken, bipartite=True)
+    embedding = graphrefine.embed(graph, dim=16)
+    scores = embedding.source[7] @ embedding.target.T
+    known = taken.indices[taken.indptr[7] : taken.indptr[8]].tolist()
+    best = embedding.recommend(7, 5)
+    assert [name for name, _ in best] == np.argsort(-scores, kind="stable")[:5].tolist()
+    assert [score for _, score in best] == pytest.approx(np.sort(scores)[::-1][:5].tolist())
+    fresh = embedding.recommend(7, 120, exclude=graph)
+    assert len(fresh) == 120 - len(known) and not {name for name, _ in fresh} & set(known)
+    assert embedding.recommend(7, 120, exclude=known) == fresh == embedding.recommend(7, 500, exclude=graph)
+    assert embedding.recommend(7, 3, exclude=["no such item", *known]) == fresh[:3]
+
+
+def test_recommending_in_other_graphs() -> None:
+    """Where sources and targets are the same nodes, nobody is recommended to himself."""
+    embedding = graphrefine.embed([("a", "b"), ("b", "c"), ("c", "a"), ("a", "d")], dim=4, directed=True)
+    names = [name for name, _ in embedding.recommend("a")]
+    assert sorted(names) == ["b", "c", "d"]
+    assert [name for name, _ in embedding.recommend("a", exclude=["b", "d"])] == ["c"]
+
+
+def test_recommending_bad_input() -> None:
+    """Unknown users, no number, no names."""
+    embedding = graphrefine.embed(PAIRS, dim=2, bipartite=True)
+    with pytest.raises(InputError, match="no node is called 9 on the source side"):
+        embedding.recommend(9)
+    with pytest.raises(InputError, match="n=0: a positive number"):
+        embedding.recommend(1, 0)
+    with pytest.raises(InputError, match="exclude='abc': give the names"):
+        embedding.recommend(1, exclude="abc")
+
+
+# Everything else that takes a graph.
+
+
+def test_links_are_judged_between_the_sides() -> None:
+    """Pairs without an edge are of a user and an item, and items replace items."""
+    graph = graphrefine.read(tastes(), bipartite=True)
+    held = hold_out(graph, 0.3, repeat=0, seed=0)
+    assert held.rest.sources == 300
+    for pairs in (held.edges, held.others):
+        assert (pairs.first < 300).all() and (pairs.second >= 300).all()
+    assert (find_entries(graph, held.others) < 0).all()
+    found = evaluate_links(graph, dim=16, scores=["dot"])
+    assert found.corruptions == 120
+    assert found["dot"].mean("auc") > found["degree"].mean("auc") + 0.05
+    dense = graphrefine.read(np.ones((5, 6)) - np.eye(5, 6), bipartite=True)
+    assert len(hold_out(dense, 0.1, repeat=0, seed=0).others.first) == 2
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    """Reconstruction and comparison are about one kind of nodes; labels by name need names that differ."""
+    graph = graphrefine.read(PAIRS, bipartite=True)
+    embedding = graphrefine.embed(graph, dim=2)
+    (tmp_path / "labels.csv").write_text("1,x\n2,y\n")
+    with pytest.raises(InputError, match="was read as bipartite, and reconstruction looks at all pairs"):
+        evaluate_reconstruction(graph, embedding)
+    with pytest.raises(InputError, match="was read as bipartite, and methods are compared"):
+        compare(graph)
+    with pytest.raises(InputError, match="as on both sides of a bipartite graph"):
+        evaluate_labels(embedding, tmp_path / "labels.csv")
+    with pytest.raises(InputError, match="has no effect on the source and target vectors"):
+        graphrefine.embed(graph, dim=2, filter="heat")
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    """Embed, info and evaluate links with --bipartite."""
+    path = tmp_path / "taken.csv"
+    rows, columns = tastes().nonzero()
+    path.write_text("user,item\n" + "".join(f"{u},{v}\n" for u, v in zip(rows, columns, strict=True)))
+    works("embed", path, "--bipartite", "--dim", "8", "-o", tmp_path / "out")
+    embedding = graphrefine.load(tmp_path / "out")
+    assert embedding.source.shape == (300, 8) and embedding.index(3, side="source") == 3
+    told = works("info", path, "--bipartite").out
+    assert "420 (300 sources, 120 targets; 0 isolated)" in told and "between sources and targets" in told
+    figures = works("info", path, "--bipartite", "--json").figures
+    assert figures["bipartite"] is True and figures["sources"] == 300
+    found = works("evaluate", "links", path, "--bipartite", "--dim", "8", "--json").figures
+    assert found["nodes"] == 420
+    sp.save_npz(tmp_path / "m.npz", tastes())
+    refuses("embed", tmp_path / "m.npz", "-o", tmp_path / "no", folder=tmp_path,
+            expected=("must be square, not 300 x 120; --bipartite reads its rows",))  # fmt: skip
+    refuses("embed", path, "--bipartite", "--directed", "-o", tmp_path / "no", folder=tmp_path,
+            expected=("--directed and --bipartite exclude each other",))  # fmt: skip

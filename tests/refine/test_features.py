@@ -1,0 +1,288 @@
+"""Node features: what they are worth, what they may never depend on, and input that cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import graphrefine
+from cli_runs import run
+from graphrefine.engine.local import LocalEngine
+from graphrefine.errors import FormatError, InputError
+from graphrefine.evaluate import evaluate_labels
+from graphrefine.graph.graph import Graph
+from graphrefine.refine.features import feature_vectors, join, leading, prepare
+from graphrefine.run.feature_table import read_features
+from strategies import PATIENT
+
+
+class Attributed(NamedTuple):
+    """A block model whose nodes have words."""
+
+    graph: Graph
+    words: sp.csr_array[Any]  # (n, f)
+    classes: NDArray[np.int64]
+
+
+def attributed(*, nodes: int = 2000, mixing: float = 0.6, told: float = 0.25, seed: int = 0) -> Attributed:
+    """Eight classes; ``mixing`` of the edges and all but ``told`` of the words have nothing to do with them."""
+    rng = np.random.default_rng(seed)
+    classes = np.sort(rng.integers(0, 8, nodes))
+    start, size = np.searchsorted(classes, np.arange(8)), np.bincount(classes, minlength=8)
+    first, second = rng.integers(0, nodes, (2, 4 * nodes))
+    own = start[classes[first]] + (rng.random(4 * nodes) * size[classes[first]]).astype(int)
+    second = np.where(rng.random(4 * nodes) < mixing, second, own)
+    row, word = np.repeat(np.arange(nodes), 20), rng.zipf(1.3, 20 * nodes) % 400
+    topical = rng.random(20 * nodes) < told
+    word[topical] = 50 * classes[row[topical]] + rng.integers(0, 50, topical.sum())
+    words = sp.coo_array((np.ones(len(row)), (row, word)), shape=(nodes, 400)).tocsr()
+    both = sp.coo_array((np.ones(4 * nodes), (first, second)), shape=(nodes, nodes))
+    return Attributed(Graph.from_matrix(both), words, classes)
+
+
+@pytest.fixture(scope="module")
+def blocks() -> Attributed:
+    return attributed()
+
+
+def micro(vectors: NDArray[Any], classes: NDArray[np.int64]) -> float:
+    return evaluate_labels(vectors, classes, ratios=(0.1,), repeats=3).ratios[0].micro_mean
+
+
+def cosines(vectors: NDArray[Any]) -> NDArray[np.float64]:
+    return np.asarray(vectors[:300].astype(np.float64) @ vectors.T)
+
+
+def alone(graph: Graph, X: Any, *, dim: int = 32, threads: int = 1) -> NDArray[np.float32]:
+    engine = lambda columns: LocalEngine(graph, columns=columns, threads=threads)
+    return feature_vectors(engine, graph, X, dim=dim, seed=0)[0]
+
+
+def test_features_help_where_they_tell_and_both_sides_are_better_than_one(blocks: Attributed) -> None:
+    structure = micro(graphrefine.embed(blocks.graph, dim=64).vectors, blocks.classes)
+    raw = micro(leading_rows(blocks.words), blocks.classes)
+    both = micro(graphrefine.embed(blocks.graph, dim=64, features=blocks.words).vectors, blocks.classes)
+    assert both > max(structure, raw) + 10
+
+
+def leading_rows(X: Any) -> NDArray[np.float32]:
+    B = prepare(X)
+    return B.times(leading(B, 64, seed=0), 0, X.shape[0])
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_features_of_other_nodes_do_next_to_no_harm(blocks: Attributed, seed: int) -> None:
+    shuffled = blocks.words[np.random.default_rng(seed).permutation(blocks.graph.nodes)]
+    structure = micro(graphrefine.embed(blocks.graph, dim=64).vectors, blocks.classes)
+    embedding = graphrefine.embed(blocks.graph, dim=64, features=shuffled)
+    assert micro(embedding.vectors, blocks.classes) > structure - 1
+    assert embedding.recipe["features"]["directions"] == 0
+    assert embedding.recipe["features"]["weight"] < 0.75
+
+
+def test_recipe_tells_about_features(blocks: Attributed) -> None:
+    told = graphrefine.embed(blocks.graph, dim=32, features=blocks.words).recipe["features"]
+    assert (told["columns"], told["nodes"], told["unknown"]) == (400, 2000, 0)
+    assert told["weight"] > 0.75
+    assert told["directions"] == 7  # eight classes
+    assert "features" not in graphrefine.embed(blocks.graph, dim=32).recipe
+
+
+def test_estimator_takes_features(blocks: Attributed) -> None:
+    found = graphrefine.REFINE(dim=16).fit_transform(blocks.graph.to_scipy(), features=blocks.words)
+    assert np.array_equal(found, graphrefine.embed(blocks.graph, dim=16, features=blocks.words).vectors)
+
+
+@PATIENT
+@given(exponent=st.integers(-200, 200), sign=st.sampled_from([1.0, -1.0]))
+def test_unit_of_features_is_free(exponent: int, sign: float) -> None:
+    X = np.random.default_rng(0).standard_normal((60, 7))
+    scaled = X * sign * 2.0**exponent
+    assert np.array_equal(prepare(scaled).matrix, np.float32(sign) * prepare(X).matrix)
+    columns = 2.0 ** np.arange(7)
+    np.testing.assert_allclose(prepare(X * columns).matrix, prepare(X).matrix, rtol=1e-5)
+
+
+@PATIENT
+@given(st.integers(0, 10**6))
+def test_order_of_nodes_and_columns_is_free(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph = Graph.from_edges(*rng.integers(0, 80, (2, 240)), names=list(range(80)))
+    X = sp.random_array((80, 30), density=0.2, rng=rng)
+    order = rng.permutation(80)
+    turned = Graph.from_matrix(graph.to_scipy()[order][:, order])
+    expected = alone(graph, X, dim=30)
+    found = alone(turned, X.tocsr()[order][:, rng.permutation(30)], dim=30)
+    assert np.abs(found @ found.T - (expected @ expected.T)[np.ix_(order, order)]).max() < 0.05  # bfloat16
+
+
+def test_columns_of_zeros_and_of_one_value_change_nothing(blocks: Attributed) -> None:
+    nothing = sp.csr_array((blocks.graph.nodes, 5))
+    wider = sp.hstack([nothing, blocks.words, nothing]).tocsr()
+    assert np.array_equal(alone(blocks.graph, wider), alone(blocks.graph, blocks.words))
+    dense = np.random.default_rng(0).standard_normal((blocks.graph.nodes, 40)).astype(np.float32)
+    with_ones = np.hstack([dense, np.full((len(dense), 1), 3.0, np.float32)])
+    assert np.array_equal(alone(blocks.graph, with_ones), alone(blocks.graph, dense))
+
+
+@pytest.mark.parametrize("density", [0.05, 0.8])
+def test_sparse_and_dense_give_the_same_bits(density: float) -> None:
+    rng = np.random.default_rng(0)
+    graph = Graph.from_edges(*rng.integers(0, 500, (2, 2000)), names=list(range(500)))
+    X = sp.random_array((500, 60), density=density, rng=rng)
+    expected = graphrefine.embed(graph, dim=16, features=X.toarray()).vectors
+    for kind in ("csr", "csc", "coo"):
+        assert np.array_equal(graphrefine.embed(graph, dim=16, features=X.asformat(kind)).vectors, expected)
+
+
+def test_same_bits_for_any_number_of_threads(blocks: Attributed) -> None:
+    one, two, again = (
+        graphrefine.embed(blocks.graph, dim=64, features=blocks.words, threads=threads).vectors for threads in (1, 2, 3)
+    )
+    assert np.array_equal(one, two)
+    assert np.array_equal(one, again)
+
+
+def test_wide_sparse_features_are_never_made_dense(blocks: Attributed) -> None:
+    rng, nodes = np.random.default_rng(0), blocks.graph.nodes
+    place = rng.permutation(300_000)[: blocks.words.shape[1]]
+    stored = blocks.words.tocoo()
+    wide = sp.coo_array((stored.data, (stored.row, place[stored.col])), shape=(nodes, 300_000))  # 2.4 GB if dense
+    np.testing.assert_allclose(
+        cosines(alone(blocks.graph, wide, dim=400)), cosines(alone(blocks.graph, blocks.words, dim=400)), atol=0.05
+    )
+
+
+def test_nodes_without_edges_have_vectors_from_their_features(blocks: Attributed) -> None:
+    cut = np.arange(0, blocks.graph.nodes, 20)
+    adjacency = blocks.graph.to_scipy().tolil()
+    adjacency[cut] = 0
+    adjacency[:, cut] = 0
+    X = blocks.words.tolil()
+    X[cut[0]] = 0
+    vectors = graphrefine.embed(adjacency.tocsr(), dim=32, features=X.tocsr()).vectors
+    assert not vectors[cut[0]].any()
+    np.testing.assert_allclose(np.linalg.norm(vectors[cut[1:]], axis=1), 1, rtol=1e-5)
+    others = np.setdiff1d(np.arange(len(vectors)), cut)
+    middles = np.array([vectors[others][blocks.classes[others] == c].mean(axis=0) for c in range(8)])
+    guessed = (vectors[cut[1:]] @ middles.T).argmax(axis=1)
+    assert (guessed == blocks.classes[cut[1:]]).mean() > 0.8
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_few_columns_and_empty_rows(columns: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, columns))
+    X[:5] = 0
+    graph = Graph.from_edges(*rng.integers(0, 45, (2, 90)), names=list(range(50)))
+    vectors = graphrefine.embed(graph, dim=8, features=X * 1e30).vectors
+    assert vectors.shape == (50, 8)
+    assert np.isfinite(vectors).all()
+    assert vectors[45:].any(axis=1).all()
+
+
+def test_join_keeps_both_sides() -> None:
+    rng = np.random.default_rng(0)
+    left, right = (rng.standard_normal((100, k)).astype(np.float32) for k in (6, 2))
+    left[:, 4:] = 0  # room for both
+    expected = np.hstack([left, 0.5 * right])
+    expected /= np.linalg.norm(expected, axis=1)[:, None]
+    join(left, right, weight=0.5, threads=2)
+    np.testing.assert_allclose(left @ left.T, expected @ expected.T, atol=1e-5)
+
+
+NAMED = Graph.from_edges(["a", "b", "c"], ["b", "c", "d"])
+ROWS = {"d": [1.0, 0.0], "b": [0.0, 1.0], "a": [2.0, 1.0], "x": [5.0, 5.0]}
+IN_ORDER = np.array([[2.0, 1.0], [0.0, 1.0], [0.0, 0.0], [1.0, 0.0]])
+
+
+def test_named_features_are_put_in_the_order_of_the_nodes(tmp_path: Path) -> None:
+    names, matrix = list(ROWS), np.array(list(ROWS.values()))
+    frame = pytest.importorskip("pandas").DataFrame(matrix, index=names)
+    lines = "\n".join(f"{name}\t{x}\t{y}" for name, (x, y) in ROWS.items())
+    (tmp_path / "some.tsv").write_text(f"node\tx\ty\n{lines}\n")
+    (tmp_path / "some.csv").write_text(f"node,x,y\n{lines}\n".replace("\t", ","))
+    sparse = sp.csr_array(matrix)
+    parts = {"data": sparse.data, "indices": sparse.indices, "indptr": sparse.indptr, "shape": sparse.shape}
+    np.savez(tmp_path / "some.npz", **parts, format=np.bytes_(b"csr"), _is_array=True, names=names)
+    embedding = graphrefine.Embedding(names, matrix)
+    files = [tmp_path / f"some.{suffix}" for suffix in ("tsv", "csv", "npz")]
+    for form in (ROWS, (names, matrix), (names, sparse), frame, embedding, *files):
+        found = read_features(form, NAMED)
+        assert np.array_equal(sp.csr_array(found.matrix).toarray(), IN_ORDER), form
+        assert (found.nodes, found.unknown) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("features", "problem"),
+    [
+        (np.ones((4, 2)), "rows without names go with nodes called 0 to 3, and memory has names such as 'a'"),
+        (np.ones((3, 2)), "3 rows, and memory has 4 nodes"),
+        (sp.csr_array((7, 2)), "7 rows, and memory has 4 nodes"),
+        ({"x": [1.0]}, "none of its 1 nodes is in memory: it has names such as 'x', the graph has names such as 'a'"),
+        ({"a": [1.0], "b": [1.0, 2.0]}, "node 'b' has 2 numbers, and 'a' has 1"),
+        ({}, "the mapping is empty"),
+        (([], np.zeros((0, 2))), "has no rows"),
+        ((["a", "a"], np.ones((2, 1))), "the node 'a' has several rows"),
+        ((["a", "b"], np.ones((3, 1))), "2 names for 3 rows"),
+        ((["a", "b"], np.array([[1.0, 2.0], [3.0, np.nan]])), r"row 1 \(node 'b'\), column 1 is nan"),
+        ((["a", "b"], sp.csr_array([[0.0, -np.inf], [3.0, np.nan]])), r"row 0 \(node 'a'\), column 1 is -inf"),
+        ((["a", "b"], np.array([["x"], ["y"]])), "must be real numbers"),
+        ((["a", "b"], np.ones(2)), r"not the shape \(2,\); one feature is a column of shape \(n, 1\)"),
+        ((["a", "b"], np.ones((2, 0))), "has no columns"),
+        ((["a", "b"], [[1.0], [1.0, 2.0]]), "not a matrix"),
+        ((["a", "b", "c", "d"], np.ones((4, 3))), "each of the 3 columns has the same value in all nodes"),
+    ],
+)
+def test_features_that_cannot_be_used(features: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        graphrefine.embed(NAMED, dim=2, features=features)
+
+
+def test_methods_that_cannot_use_features_say_so() -> None:
+    with pytest.raises(InputError, match="cannot be used with method='prone'; it can with refine"):
+        graphrefine.embed(NAMED, dim=2, method="prone", features=ROWS)
+
+
+def test_vectors_of_two_sides_take_no_features() -> None:
+    with pytest.raises(InputError, match="cannot be used with memory, whose vectors have two sides"):
+        graphrefine.embed([(0, 1), (1, 2)], dim=2, directed=True, features=np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("f.tsv", "node\tx\na\t1\t2\n", "line 2: 2 numbers, where the header has 1"),
+        ("f.tsv", "node\tx\na\t1\nb\tred\n", "line 3: .*red.*; after the name there must be numbers"),
+        ("f.npz", "no archive", "cannot be read as npz"),
+        ("f.npy", "no array", "cannot be read as npy"),
+        ("missing.tsv", None, "No such file"),
+    ],
+)
+def test_damaged_files_of_features(tmp_path: Path, name: str, text: str | None, problem: str) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(FormatError, match=problem):
+        read_features(tmp_path / name, NAMED)
+
+
+def test_command_takes_features_and_says_what_it_did(tmp_path: Path) -> None:
+    edges, table, out = tmp_path / "g.txt", tmp_path / "f.csv", tmp_path / "v.npz"
+    edges.write_text("a b\nb c\nc d\n")
+    table.write_text("node,x,y\nd,1,0\nb,0,1\na,2,1\nx,5,5\n")
+    outcome = run("embed", edges, "-o", out, "--dim", "2", "--features", table)
+    assert outcome.code == 0, outcome.full_err
+    assert "note: nodes without features: 1\n" in outcome.err
+    assert "note: rows of features for nodes that the graph does not have: 1\n" in outcome.err
+    expected = graphrefine.embed(edges, dim=2, features=ROWS)
+    assert np.array_equal(graphrefine.load(out).vectors, expected.vectors)
+    refused = run("embed", edges, "-o", table, "--features", table)
+    assert refused.code == 2
+    assert "is an input" in refused.err

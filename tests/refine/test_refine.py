@@ -1,0 +1,316 @@
+"""REFINE as a whole: it is the paper's method, whatever engine, order, kernel and number of threads compute it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import graphrefine
+from blocks_engine import BlocksEngine
+from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.kernels import kernels, twin
+from graphrefine.linalg.operators import proximity
+from graphrefine.linalg.small import unit_rows
+from graphrefine.methods.registry import embed_graph
+from graphrefine.progress import Stages
+from graphrefine.refine import reference
+from graphrefine.refine.refine import PRESETS, Settings, find_range, refine, settings, smooth
+from graphs import data_folder, deviations, graphs, misalignment, permuted, random_graph
+
+
+def run(graph: Graph, chosen: Settings, **engine: Any) -> NDArray[np.float32]:
+    engine.setdefault("bfloat16", chosen.bfloat16)
+    return refine(LocalEngine(graph, columns=chosen.dim, **engine), graph, chosen, Stages())
+
+
+def oracle(graph: Graph, chosen: Settings, **options: Any) -> NDArray[Any]:
+    words = -(-chosen.dim // 32)
+    sketch = twin.to_float32(twin.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim]
+    return reference.refine(graph.to_scipy(), sketch.astype(np.float64), **options)
+
+
+@given(graphs(directed=False, least=60), st.integers(4, 20), st.integers(1, 20), st.integers(1, 4), st.booleans())
+@hypothesis_settings(deadline=None, max_examples=40)
+def test_paper_preset_is_the_reference(graph: Graph, dim: int, block: int, power: int, filtered: bool) -> None:
+    chosen = settings(
+        "paper", dim=dim, block=block, power=power, bfloat16=False, filter="taylor" if filtered else "none"
+    )
+    theta = reference.TAYLOR if filtered else None
+    theirs = oracle(graph, chosen, power=power, block=block, theta=theta)
+    if np.linalg.matrix_rank(theirs, tol=1e-4) < dim:
+        return  # where the sketch has lost rank, so has the question of which vectors are right
+    # A row whose length was next to nothing before it became 1 says nothing; such rows are few.
+    assert np.quantile(deviations(run(graph, chosen), theirs), 0.97) < 1e-3
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_paper_preset_is_the_reference_to_1e_4(weighted: bool) -> None:
+    graph = random_graph(1000, degree=12, weighted=weighted, isolated=20)
+    chosen = settings("paper", dim=48, bfloat16=False)
+    assert misalignment(run(graph, chosen), oracle(graph, chosen)) < 1e-4
+    kept = settings("paper", dim=48, bfloat16=False, log_weights=True)
+    assert misalignment(run(graph, kept), oracle(graph, kept, weighted=True)) < 1e-4
+    rounded = misalignment(run(graph, settings("paper", dim=48)), oracle(graph, chosen))
+    assert 1e-4 < rounded < 0.05  # bfloat16 is on, and does little
+    # The control: another lambda is seen at once.
+    assert misalignment(run(graph, settings("paper", dim=48, negative=3.0)), oracle(graph, chosen)) > 0.05
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("blocks", [2, 7])
+def test_many_blocks_give_the_same_vectors(directed: bool, blocks: int) -> None:
+    graph = random_graph(500, degree=10, directed=directed, weighted=True, isolated=9)
+    for name, preset in (("reach", None), ("none", None), ("heat", None), ("taylor", "paper")):
+        chosen = settings(preset, dim=24, filter=name, bfloat16=False)
+        ours = run(graph, chosen)
+        theirs = refine(BlocksEngine(graph, columns=24, blocks=blocks), graph, chosen, Stages())
+        assert misalignment(ours, theirs) < 1e-4
+
+
+def in_numpy(graph: Graph, chosen: Settings) -> NDArray[Any]:
+    """The default in dense NumPy, as `docs/method.md` has it."""
+    A, live = graph.to_scipy().toarray().astype(np.float64), ~graph.without_edges()
+    M = proximity(graph).to_scipy().toarray().astype(np.float64)
+    words = -(-chosen.dim // 32)
+    Y = twin.to_float32(twin.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim].astype(np.float64)
+    for matrix in (M, M.T, M, M.T, M):
+        Y = np.linalg.qr(matrix @ Y)[0]
+    V, s, _ = np.linalg.svd(M.T @ Y, full_matrices=False)
+    R = unit_rows(V * s**0.5).astype(np.float64)
+    loop = A[A > 0].min()
+    T = (A + loop * np.eye(len(A))) / (A.sum(axis=1, keepdims=True) + loop)
+    weights = np.where(live, A.sum(axis=1) + loop, 0)
+    R = (R - weights @ R / weights.sum()) * live[:, None]
+    degree = (A > 0).sum() / live.sum()
+    near = np.linalg.matrix_power(T, 3) @ R
+    F = unit_rows(near + 40 / degree * np.linalg.matrix_power(T, 9) @ R).astype(np.float64)
+    F = (F - F[live].mean(axis=0)) * live[:, None]
+    U, s, _ = np.linalg.svd(F, full_matrices=False)
+    return unit_rows(U * s**0.4)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_default_is_what_the_documentation_says(weighted: bool) -> None:
+    graph = random_graph(700, degree=9, weighted=weighted, isolated=15)
+    chosen = settings(dim=40, bfloat16=False)
+    assert misalignment(run(graph, chosen), in_numpy(graph, chosen)) < 1e-3
+    # The controls: no mean taken away, another exponent, another loop are all seen.
+    for other in ({"centre": False}, {"spectrum": 0.9}, {"axes": 0.9}, {"loop": 9.0}, {"two_sided": False}):
+        assert misalignment(run(graph, settings(dim=40, bfloat16=False, **other)), in_numpy(graph, chosen)) > 0.02
+
+
+def test_the_unit_of_weights_is_free() -> None:
+    graph = random_graph(500, degree=9, weighted=True)
+    assert graph.weights is not None
+    scaled = replace(graph, weights=graph.weights * np.float32(4))
+    chosen = settings(dim=24, bfloat16=False)
+    assert misalignment(run(scaled, chosen), run(graph, chosen)) < 1e-4
+    assert misalignment(run(scaled, replace(chosen, loop=1.0)), run(graph, replace(chosen, loop=1.0))) > 1e-3
+
+
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_one_range_serves_several_filters(bfloat16: bool) -> None:
+    graph, stages = random_graph(500, degree=9, isolated=5), Stages()
+    first, second = (settings(dim=24, bfloat16=bfloat16, filter=name) for name in ("reach", "heat"))
+    engine = LocalEngine(graph, columns=24, bfloat16=bfloat16)
+    R = find_range(engine, graph, first, stages)
+    for chosen in (first, second, first):
+        kept = smooth(engine, graph, chosen, R, stages, keep=True)
+        np.testing.assert_array_equal(kept, run(graph, chosen))
+
+
+def test_scipy_twin_gives_the_same_vectors() -> None:
+    graph = random_graph(800, degree=10, weighted=True)
+    chosen = settings(dim=40, bfloat16=False)
+    assert misalignment(run(graph, chosen), run(graph, chosen, using=kernels("scipy"))) < 1e-4
+
+
+def test_breadth_first_order_changes_nothing() -> None:
+    graph = random_graph(800, degree=10, weighted=True, directed=True)
+    chosen = settings(dim=40, bfloat16=False)
+    assert misalignment(run(graph, chosen, reorder=False), run(graph, chosen, reorder=True)) < 1e-4
+    half = settings(dim=40)
+    assert misalignment(run(graph, half, reorder=False), run(graph, half, reorder=True)) < 0.05
+
+
+class _PermutedSketch(LocalEngine):
+    """An engine whose sketch goes with its nodes."""
+
+    rows: NDArray[Any]
+
+    def random(self, *, seed: int) -> LocalTall:
+        return LocalTall(np.ascontiguousarray(super().random(seed=seed).data[self.rows]))
+
+
+@given(graphs(least=80), st.integers(0, 10**6))
+@hypothesis_settings(deadline=None, max_examples=20)
+def test_permuted_nodes_have_permuted_vectors(graph: Graph, seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(graph.nodes)
+    chosen = settings(dim=6, bfloat16=False)
+    moved = permuted(graph, order)
+    engine = _PermutedSketch(moved, columns=6, bfloat16=False, reorder=False)
+    engine.rows = order
+    straight = run(graph, chosen, reorder=False)
+    if np.linalg.matrix_rank(straight, tol=1e-3) < 6:
+        return
+    assert misalignment(refine(engine, moved, chosen, Stages()), straight[order]) < 5e-3
+
+
+@pytest.mark.parametrize("reorder", [False, True])
+def test_same_bits_for_any_number_of_threads_and_any_run(reorder: bool) -> None:
+    graph = random_graph(3000, degree=12, weighted=True)
+    chosen = settings(dim=48)
+    first = run(graph, chosen, threads=1, reorder=reorder)
+    for threads in (1, 2, 4):
+        assert np.array_equal(run(graph, chosen, threads=threads, reorder=reorder), first)
+    assert not np.array_equal(run(graph, settings(dim=48, seed=1), reorder=reorder), first)
+
+
+def test_same_bits_for_any_number_of_blas_threads() -> None:
+    code = (
+        "import graphrefine, hashlib, numpy as np; r = np.random.default_rng(0); "
+        "e = graphrefine.embed(r.integers(0, 2000, (20000, 2)), dim=128); "
+        "print(hashlib.sha256(e.vectors.tobytes()).hexdigest())"
+    )
+    digests = set()
+    for blas in ("1", "2", "4"):
+        limits = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), blas)
+        environment = {**os.environ, **limits}
+        run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        digests.add(run.stdout)
+    assert len(digests) == 1
+
+
+def test_isolated_nodes_have_zero_rows_and_all_others_unit_rows() -> None:
+    graph = random_graph(300, isolated=17, weighted=True)
+    for name in ("reach", "taylor", "none"):
+        length = np.linalg.norm(run(graph, settings(dim=16, filter=name)), axis=1)
+        assert np.all(length[-17:] == 0)
+        assert np.allclose(length[:-17], 1, atol=1e-5)
+
+
+def test_weights_count() -> None:
+    graph = random_graph(400, degree=8, weighted=True)
+    plain = Graph(graph.indptr, graph.indices, None, graph.names)
+    for preset in PRESETS:
+        ours, theirs = run(graph, settings(preset, dim=16)), run(plain, settings(preset, dim=16))
+        assert misalignment(ours, theirs) > 0.05
+
+
+def test_disconnected_graphs_work() -> None:
+    ring = np.arange(30)
+    source, target = np.concatenate([ring, 30 + ring]), np.concatenate([(ring + 1) % 30, 30 + (ring + 1) % 30])
+    vectors = run(Graph.from_edges(source, target), settings(dim=8))
+    assert np.isfinite(vectors).all()
+    between = np.abs(vectors[:30] @ vectors[30:].T).mean()
+    within = np.abs(vectors[:30] @ vectors[:30].T).mean()
+    assert within > 1.5 * between
+
+
+def test_dags_and_sinks_work() -> None:
+    layer = np.arange(200)
+    source = np.repeat(layer[:150], 4)
+    target = np.minimum(source + 1 + np.tile([0, 3, 10, 40], 150), 199)
+    dag = Graph.from_edges(source, target, directed=True)
+    for name in ("reach", "taylor", "none"):
+        vectors = run(dag, settings(dim=16, filter=name))
+        assert np.isfinite(vectors).all()
+        assert (np.linalg.norm(vectors, axis=1) > 0.99).mean() > 0.9
+
+
+def test_vectors_tell_communities_apart() -> None:
+    """Two communities: a node is nearer to its own than to the other; with shuffled edges, it is not."""
+    rng = np.random.default_rng(0)
+    own = rng.integers(0, 100, (4000, 2)) + rng.integers(0, 2, (4000, 1)) * 100
+    across = rng.integers(0, 200, (400, 2))
+    edges = np.concatenate([own, across])
+
+    def gap(edges: NDArray[Any]) -> float:
+        vectors = graphrefine.embed(edges, dim=8).vectors
+        similar = vectors @ vectors.T
+        return float(similar[:100, :100].mean() - similar[:100, 100:].mean())
+
+    assert gap(edges) > 0.2
+    assert abs(gap(np.stack([edges[:, 0], rng.permutation(edges[:, 1])], axis=1))) < 0.1
+
+
+def test_block_and_threads_are_no_matter_of_quality() -> None:
+    graph = random_graph(600, degree=10)
+    base = run(graph, settings(dim=32, bfloat16=False))
+    for block in (1, 5, 16, 32, 1000):
+        assert misalignment(run(graph, settings(dim=32, block=block, bfloat16=False)), base) < 1e-4
+
+
+def test_explicit_options_override_the_preset() -> None:
+    chosen = settings("paper", power=2, log_weights=True, filter=[1, 2])
+    assert (chosen.power, chosen.log_weights, chosen.filter) == (2, True, (1.0, 2.0))
+    assert settings("paper").log_weights is False and settings().log_weights is True
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dim": 0}, "dim=0 must be at least 1"),
+        ({"dim": 2.5}, "dim=2.5 must be a whole number"),
+        ({"dim": 7}, r"dim=7 is larger than the graph \(memory: 6 nodes\); choose dim=6 or less"),
+        ({"power": 0}, "power=0"),
+        ({"block": -1}, "block=-1"),
+        ({"negative": 0.0}, "negative=0.0 must be greater than 0"),
+        ({"negative": float("nan")}, "negative=nan must be a finite number"),
+        ({"exponent": float("inf")}, "exponent=inf"),
+        ({"filter": "fourier"}, "filter='fourier' is not known"),
+        ({"preset": "papers"}, "preset='papers' is not known; the presets of method 'refine' are 'default', 'paper'"),
+        ({"threads": 0}, "threads"),
+        ({"seed": -1}, "seed=-1"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
+    ring = [(i, (i + 1) % 6) for i in range(6)]
+    with pytest.raises(InputError, match=message):
+        graphrefine.embed(ring, **{"dim": 2, **options})
+
+
+def test_memory_stays_within_two_tall_matrices() -> None:
+    graph = random_graph(5000)
+    engine = LocalEngine(graph, columns=64)
+    vectors = refine(engine, graph, settings(dim=64), Stages())
+    assert len(engine._slabs) + 1 == engine.sizes(graph, columns=64).slabs == 2  # one of them is the result's
+    assert all(not any(slab.used) for slab in engine._slabs)
+    assert vectors.nbytes == 5000 * 64 * 4
+
+
+def test_stages_are_timed_and_told() -> None:
+    told: list[str] = []
+
+    class Listener:
+        def start(self, stage: str, steps: int) -> None:
+            told.append(f"{stage} {steps}")
+
+        def advance(self) -> None:
+            told.append(".")
+
+    graph = random_graph(100)
+    stages = Stages(Listener())
+    refine(LocalEngine(graph, columns=8), graph, settings(dim=8), stages)
+    assert told == ["proximity 1", "range 6", *["."] * 6, "filter 10", *["."] * 9]
+    assert set(stages.seconds) == {"proximity", "range", "filter"}
+
+
+def test_same_bits_on_a_real_graph_that_is_reordered() -> None:
+    graph = graphrefine.read(data_folder() / "youtube-77k-groups.mat")
+    chosen = settings("paper")
+    first = embed_graph(graph, chosen, threads=1)[0].vectors
+    for threads in (2, 4):
+        assert np.array_equal(embed_graph(graph, chosen, threads=threads)[0].vectors, first)

@@ -1,0 +1,252 @@
+"""Randomized singular triplets and eigenpairs: near the best possible, orthonormal, the same on every engine."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from blocks_engine import BlocksEngine
+from graphrefine.engine.local import LocalEngine
+from graphrefine.graph.graph import Graph
+from graphrefine.linalg.operators import Operator, adjacency, proximity
+from graphrefine.linalg.small import eigh_by_size
+from graphrefine.refine.svd import Decomposition, Eigenpairs, randomized_eigh, randomized_svd
+from graphs import graphs, random_graph
+
+Array = NDArray[Any]
+
+
+def exact_engine(graph: Graph, columns: int) -> LocalEngine:
+    return LocalEngine(graph, columns=columns, bfloat16=False, threads=2)
+
+
+def dense(operator: Operator) -> Array:
+    matrix: Array = operator.to_scipy().toarray().astype(np.float64)
+    return matrix
+
+
+def factors(engine: Any, found: Decomposition[Any], columns: int) -> tuple[Array, Array, Array]:
+    U = engine.collect(found.basis, found.left(columns=columns)).astype(np.float64)
+    V = engine.collect(found.target, found.right(columns=columns)).astype(np.float64)
+    return U, found.values[:columns], V
+
+
+def eigenvectors(engine: Any, found: Eigenpairs[Any], columns: int) -> Array:
+    U: Array = engine.collect(found.basis, found.axes[:, :columns]).astype(np.float64)
+    return U
+
+
+def orthonormal_where_there_is_a_value(U: Array, values: Array) -> bool:
+    gram = U.T @ U
+    return bool(np.abs(gram - np.diag((values > 0).astype(float))).max() < 2e-3)
+
+
+@pytest.mark.usefixtures("each_kernel")
+@given(graphs(least=30, most=120), st.integers(1, 30), st.integers(0, 2**32))
+@settings(deadline=None, max_examples=25)
+def test_triplets_are_near_the_best_possible(graph: Graph, columns: int, seed: int) -> None:
+    M = proximity(graph)
+    matrix = dense(M)
+    engine = exact_engine(graph, min(columns + 10, graph.nodes))
+    U, S, V = factors(engine, randomized_svd(engine, M, rows=graph.nodes, seed=seed), columns)
+    assert orthonormal_where_there_is_a_value(U, S)
+    assert orthonormal_where_there_is_a_value(V, S)
+    exact = np.linalg.svd(matrix, compute_uv=False)
+    best = np.sqrt((exact[columns:] ** 2).sum())
+    assert np.linalg.norm(matrix - U * S @ V.T) <= 1.01 * best + 2e-4 * np.linalg.norm(matrix)
+    assert np.all(exact[:columns] - S >= -1e-4 * exact[0])
+
+
+@given(graphs(directed=False, least=30, most=120), st.integers(1, 30), st.integers(0, 2**32))
+@settings(deadline=None, max_examples=25)
+def test_eigenpairs_are_near_the_best_possible(graph: Graph, columns: int, seed: int) -> None:
+    A = adjacency(graph)
+    matrix = dense(A)
+    engine = exact_engine(graph, min(columns + 10, graph.nodes))
+    found = randomized_eigh(engine, A, rows=graph.nodes, seed=seed)
+    U, values = eigenvectors(engine, found, columns), found.values[:columns]
+    best = np.sqrt((np.sort(np.linalg.eigvalsh(matrix) ** 2)[: graph.nodes - columns]).sum())
+    assert np.linalg.norm(matrix - U * values @ U.T) <= 1.02 * best + 2e-4 * np.linalg.norm(matrix)
+    assert np.all(np.diff(np.abs(values)) <= 0)
+
+
+def test_a_single_product_is_not_enough_where_values_decay_slowly() -> None:
+    """The control: without iterations the error is well above the best possible, with five it is at it."""
+    graph = random_graph(400, degree=8)
+    M = proximity(graph)
+    exact = np.linalg.svd(dense(M), compute_uv=False)
+    excess = {}
+    for iterations in (0, 5):
+        engine = exact_engine(graph, 30)
+        found = randomized_svd(engine, M, rows=400, seed=1, iterations=iterations)
+        U, S, V = factors(engine, found, 20)
+        excess[iterations] = np.linalg.norm(dense(M) - U * S @ V.T) / np.sqrt((exact[20:] ** 2).sum()) - 1
+    assert excess[5] < 0.003
+    assert excess[0] > 10 * excess[5]
+
+
+def cliques(*sizes: int) -> Graph:
+    """Complete graphs, each joined to the next by one edge: one large eigenvalue for each."""
+    starts = np.cumsum([0, *sizes])
+    pairs = [(a, b) for i, j in pairwise(starts) for a in range(i, j) for b in range(a + 1, j)]
+    pairs += [(a, a + 1) for a in starts[1:-1] - 1]
+    return Graph.from_edges(*np.array(pairs).T)
+
+
+def test_triplets_that_stand_out_are_exact() -> None:
+    graph = cliques(60, 45, 30, 20)
+    A = adjacency(graph)
+    exact_U, exact, _ = np.linalg.svd(dense(A))
+    engine = exact_engine(graph, 10)
+    U, S, V = factors(engine, randomized_svd(engine, A, rows=graph.nodes, seed=0), 4)
+    assert np.allclose(S, exact[:4], rtol=1e-5)
+    assert np.allclose(np.abs((U * exact_U[:, :4]).sum(axis=0)), 1, atol=1e-4)
+    assert np.allclose(U, V, atol=1e-3)
+
+
+def test_eigenvalues_keep_their_signs() -> None:
+    graph = random_graph(200, degree=10, weighted=True)
+    A = adjacency(graph)
+    engine = exact_engine(graph, 40)
+    found = randomized_eigh(engine, A, rows=200, seed=0, iterations=20)
+    exact, _ = eigh_by_size(dense(A))
+    assert np.allclose(found.values[:8], exact[:8], rtol=1e-4)
+    assert exact[:8].min() < 0 < exact[:8].max()
+
+
+@given(graphs(least=30, most=80), st.integers(2, 20), st.integers(1, 9))
+@settings(deadline=None, max_examples=15)
+def test_an_engine_of_many_blocks_finds_the_same(graph: Graph, columns: int, blocks: int) -> None:
+    M = proximity(graph)
+    local, other = exact_engine(graph, columns), BlocksEngine(graph, columns=columns, blocks=blocks)
+    one = randomized_svd(local, M, rows=graph.nodes, seed=3)
+    two = randomized_svd(other, M, rows=graph.nodes, seed=3)
+    scale = one.values[0]
+    assert np.allclose(one.values, two.values, atol=1e-4 * scale)
+    U, S, V = factors(local, one, columns)
+    X, Z, Y = factors(other, two, columns)
+    assert np.abs(U * S @ V.T - X * Z @ Y.T).max() < 1e-3 * scale
+
+
+def test_eigenpairs_on_an_engine_of_many_blocks() -> None:
+    graph = random_graph(150, weighted=True)
+    A = adjacency(graph)
+    local, other = exact_engine(graph, 20), BlocksEngine(graph, columns=20, blocks=7)
+    one = randomized_eigh(local, A, rows=150, seed=3)
+    two = randomized_eigh(other, A, rows=150, seed=3)
+    assert np.allclose(one.values, two.values, atol=1e-4 * abs(one.values[0]))
+
+
+@pytest.mark.usefixtures("each_kernel")
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_the_same_bits_for_any_number_of_threads(bfloat16: bool) -> None:
+    graph = random_graph(3000, degree=10, isolated=5)
+    results: list[list[Array]] = []
+    for threads in (1, 2, 4):
+        engine = LocalEngine(graph, columns=40, threads=threads, bfloat16=bfloat16)
+        found = randomized_svd(engine, proximity(graph), rows=graph.nodes, seed=9, iterations=2)
+        U = engine.collect(found.basis, found.left(power=0.5, columns=33), unit=True)
+        pairs = randomized_eigh(engine, adjacency(graph), rows=graph.nodes, seed=9, iterations=2)
+        results.append([U, found.values, engine.collect(pairs.basis, pairs.axes), pairs.values])
+        assert U.shape == (3000, 33)
+    for other in results[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+
+def test_another_seed_is_another_sketch() -> None:
+    graph = random_graph(200)
+    values = []
+    for seed in (0, 1):
+        engine = exact_engine(graph, 10)
+        values.append(randomized_svd(engine, proximity(graph), rows=200, seed=seed).values)
+    assert not np.array_equal(values[0], values[1])
+    assert np.isclose(values[0][0], values[1][0], rtol=1e-4)  # the one that stands out
+
+
+def test_bfloat16_gathers_cost_next_to_nothing() -> None:
+    graph = random_graph(2500, degree=12)
+    M = proximity(graph)
+    found = {}
+    for bfloat16 in (False, True):
+        engine = LocalEngine(graph, columns=48, bfloat16=bfloat16)
+        result = randomized_svd(engine, M, rows=2500, seed=0)
+        U, S, _ = factors(engine, result, 32)
+        found[bfloat16] = S
+        assert orthonormal_where_there_is_a_value(U, S)
+    assert np.allclose(found[True], found[False], rtol=1e-3)
+
+
+def test_values_beyond_the_rank_are_zero() -> None:
+    """A star has rank 2, a complete bipartite graph too; the columns that it has not are zero, not noise."""
+    left, right = np.repeat(np.arange(3), 40), np.tile(np.arange(3, 43), 3)
+    for graph in (Graph.from_edges(np.zeros(60, int), np.arange(1, 61)), Graph.from_edges(left, right)):
+        A = adjacency(graph)
+        engine = exact_engine(graph, 12)
+        found = randomized_svd(engine, A, rows=graph.nodes, seed=0)
+        assert np.count_nonzero(found.values) == 2
+        U, S, V = factors(engine, found, 12)
+        assert np.abs(U * S @ V.T - dense(A)).max() < 1e-4 * S[0]
+        assert not U[:, 2:].any() and not V[:, 2:].any()
+        pairs = randomized_eigh(engine, A, rows=graph.nodes, seed=0)
+        assert np.abs(pairs.values[2:]).max() < 1e-4 * S[0]
+        assert np.allclose(np.sort(pairs.values[:2]), [-S[0], S[0]], rtol=1e-5)
+
+
+def test_more_columns_than_rows() -> None:
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    A = adjacency(graph)
+    engine = exact_engine(graph, 9)
+    found = randomized_svd(engine, A, rows=4, seed=0)
+    U, S, V = factors(engine, found, 4)
+    assert np.abs(U * S @ V.T - dense(A)).max() < 1e-4
+    assert not found.values[4:].any()
+
+
+def test_a_matrix_of_zeros() -> None:
+    graph = Graph.from_edges([], [], names=np.arange(5))
+    for columns in (1, 3):
+        engine = exact_engine(graph, columns)
+        found = randomized_svd(engine, adjacency(graph), rows=5, seed=0)
+        assert not found.values.any() and not engine.collect(found.basis, found.left()).any()
+        pairs = randomized_eigh(engine, adjacency(graph), rows=5, seed=0)
+        assert not pairs.values.any()
+
+
+def test_powers_of_the_singular_values() -> None:
+    graph = random_graph(60, directed=True)
+    engine = exact_engine(graph, 6)
+    found = randomized_svd(engine, proximity(graph), rows=60, seed=0)
+    U, S, V = factors(engine, found, 4)
+    assert np.allclose(engine.collect(found.basis, found.left(power=0.5, columns=4)), U * S**0.5, atol=1e-4)
+    assert np.allclose(engine.collect(found.target, found.right(power=0.5, columns=4)), V * S**0.5, atol=1e-4)
+    assert np.allclose(dense(proximity(graph)).T @ U, V * S, atol=1e-3)
+
+
+def test_progress_is_told_after_each_product() -> None:
+    graph = random_graph(50)
+    calls: list[None] = []
+    engine = exact_engine(graph, 4)
+    randomized_svd(engine, adjacency(graph), rows=50, seed=0, iterations=3, advance=lambda: calls.append(None))
+    assert len(calls) == 8
+    randomized_eigh(engine, adjacency(graph), rows=50, seed=0, iterations=3, advance=lambda: calls.append(None))
+    assert len(calls) == 8 + 9
+
+
+def test_narrow_rotations_leave_columns_out() -> None:
+    graph = random_graph(40)
+    narrow = np.random.default_rng(0).standard_normal((6, 4))
+    for engine in (exact_engine(graph, 6), BlocksEngine(graph, columns=6, blocks=3)):
+        every: Any = engine
+        x = every.apply(adjacency(graph), every.random(seed=0), precise=True)
+        expected = every.collect(x) @ narrow
+        assert np.allclose(every.collect(x, narrow), expected, atol=1e-4)
+        rotated = every.collect(every.rotate(x, narrow, precise=True))
+        assert np.allclose(rotated[:, :4], expected, atol=1e-4) and not rotated[:, 4:].any()
+        lengths = np.linalg.norm(every.collect(x, narrow, unit=True), axis=1)
+        assert np.allclose(lengths, 1, atol=1e-5)

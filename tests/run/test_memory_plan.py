@@ -1,0 +1,293 @@
+"""Embedding within a budget: which way is taken, the same vectors whichever it is, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import graphrefine
+from cli_runs import Outcome, spawn
+from graphrefine.embedding.embedding import load
+from graphrefine.engine.local import LocalEngine
+from graphrefine.errors import InputError, OutputError
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.stored import open_stored, store
+from graphrefine.methods.registry import settings
+from graphrefine.progress import Stages
+from graphrefine.refine.refine import refine
+from graphrefine.run import memory_plan as budget
+from graphrefine.run.memory_plan import BudgetError, Plan, make_plan, parse_size, reading_bytes
+from graphrefine.run.out_of_core import check_room, work_folder, working
+from graphrefine.system.memory import private_bytes
+from graphrefine.system.work_folder import WorkFolder
+
+NODES = 90_000  # fewer would take less in memory than the buffers of work on disk
+DIM = 128
+needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    rng = np.random.default_rng(7)
+    ends = (rng.random((2, 200_000)) ** 2 * NODES).astype(int)
+    return Graph.from_edges(ends[0], ends[1], names=range(NODES))
+
+
+@pytest.fixture(scope="module")
+def stored(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("graph") / "graph.grf"
+    store(graph, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def listed(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("graph") / "graph.txt"
+    rows = np.repeat(np.arange(NODES), graph.out_counts)
+    assert graph.weights is not None
+    edges = np.column_stack([rows, graph.indices, graph.weights])
+    alone = np.flatnonzero(graph.out_counts == 0)  # a loop is no edge, and its node is one
+    np.savetxt(path, np.concatenate([edges, np.column_stack([alone, alone, alone + 1])]), fmt="%d\t%d\t%d")
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(graph: Graph) -> NDArray[np.float32]:
+    """In memory, and in the order that the rows have on disk."""
+    engine = LocalEngine(graph, columns=DIM, reorder=False, threads=2)
+    return refine(engine, graph, settings("refine", dim=DIM), Stages())
+
+
+def embed(path: Path, out: Path, *options: object) -> Outcome:
+    return spawn("embed", path, "-o", out, "--dim", str(DIM), "--threads", "2", *map(str, options))
+
+
+def tight(path: Path, out: Path) -> str:
+    """The least budget, as the refusal of a smaller one names it."""
+    refused = embed(path, out, "--memory", "80MB")  # enough to read it
+    assert refused.code == 2, refused.err
+    return str(refused.err.split(" are needed at least")[0].rsplit(" ", 1)[1])
+
+
+@pytest.mark.parametrize("kind", ["stored", "listed"])
+def test_the_vectors_are_the_same_however_they_are_made(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, expected: NDArray[np.float32]
+) -> None:
+    path: Path = request.getfixturevalue(kind)
+    least = tight(path, tmp_path / "out")
+    done = embed(path, tmp_path / "out", "--memory", least, "--json")
+    assert done.code == 0, done.err
+    plan = json.loads(done.out)["plan"]
+    assert plan["mode"] == ("streamed" if kind == "stored" else "columns") and plan["panels"] == 4
+    assert not plan["resumed"] and plan["predicted_mb"] <= plan["budget_mb"] and plan["disk_mb"] > 0
+    assert np.array_equal(load(tmp_path / "out").vectors, expected)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_plenty_of_memory_is_used(stored: Path, tmp_path: Path, expected: NDArray[np.float32]) -> None:
+    done = embed(stored, tmp_path / "out", "--memory", "4GB")
+    assert done.code == 0 and "in memory: about" in done.err
+    # Rows are in another order there, and bfloat16 shows it: the last bits of sums decide about some roundings.
+    cosines = np.sum(load(tmp_path / "out").vectors * expected, axis=1)[np.any(expected != 0, axis=1)]
+    assert np.median(cosines) > 0.98
+
+
+def test_a_graph_file_too_large_to_be_read_is_put_on_disk(
+    listed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading is said to take a terabyte."""
+    expected = graphrefine.embed(listed, dim=DIM).vectors
+    monkeypatch.setattr(budget, "READING", 10**7)
+    from graphrefine.run import placement as placing
+
+    assert reading_bytes(str(listed)) > 10**12
+    done = placing.embed_in(
+        "3GB", tmp_path / "work", listed, settings("refine", dim=DIM), method="refine", features=None, threads=1,
+        reading={"directed": False, "bipartite": False, "nodes": None, "format": None},
+    )  # fmt: skip
+    assert np.array_equal(done.vectors, expected) and not (tmp_path / "work").exists()
+
+
+def test_the_library_takes_a_budget_too(graph: Graph, tmp_path: Path, expected: NDArray[np.float32]) -> None:
+    with pytest.raises(BudgetError) as refused:
+        graphrefine.embed(graph, dim=DIM, memory="1MB")
+    least = str(refused.value).split(" are needed at least")[0].rsplit(" ", 1)[1]
+    made = graphrefine.embed(graph, dim=DIM, memory=parse_size(least) + 10**7, work=tmp_path / "work")
+    assert np.array_equal(made.vectors, expected) and not (tmp_path / "work").exists()
+    made.save(tmp_path / "out")
+    assert np.array_equal(load(tmp_path / "out").vectors, expected)
+    with pytest.raises(InputError, match="work= is where"):
+        graphrefine.embed(graph, dim=DIM, work=tmp_path)
+
+
+def in_files(tmp_path: Path) -> set[str]:
+    return {path.name for path in tmp_path.iterdir()}
+
+
+@needs_signals
+@pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 0.6])
+def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArray[np.float32], moment: float) -> None:
+    least = tight(stored, tmp_path / "out")
+    typed = ["embed", stored, "-o", tmp_path / "out", "--dim", DIM, "--memory", least]
+    with subprocess.Popen([sys.executable, "-m", "graphrefine", *map(str, typed)], stderr=subprocess.DEVNULL) as child:
+        until = time.monotonic() + 60
+        while not (tmp_path / "out.work" / "engine-0" / "steps").exists() and child.poll() is None:
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        time.sleep(moment)
+        child.send_signal(signal.SIGKILL)
+    killed = not (tmp_path / "out").exists()
+    assert killed or moment > 0
+    done = spawn(*map(str, typed), "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["plan"]["resumed"] == killed
+    assert np.array_equal(load(tmp_path / "out").vectors, expected) and in_files(tmp_path) == {"out"}
+
+
+def unfinished(stored: Path, tmp_path: Path) -> Path:
+    """A work folder of a run that did not end."""
+    chosen = settings("refine", dim=DIM)
+    graph = open_stored(stored)
+    plan = Plan("streamed", 10**9, 10**8, 10**7, 32, 2)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        WorkFolder(work_folder(tmp_path / "out")) as work,
+        working(graph, chosen, plan, work=work, method="refine", stages=Stages()),
+    ):
+        raise KeyboardInterrupt
+    return tmp_path / "out.work"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--seed", 5], "made with --seed 5"),
+        (["--power", 2], "made with --power 2"),
+        (["--method", "rbqr"], "made with --method 'rbqr'"),
+    ],
+)
+def test_work_of_other_settings_is_not_taken_up(
+    stored: Path, tmp_path: Path, options: list[object], message: str
+) -> None:
+    work = unfinished(stored, tmp_path)
+    before = sorted(path.name for path in work.iterdir())
+    done = embed(stored, tmp_path / "out", "--memory", "500MB", *options)
+    assert done.code == 2 and message in done.err and "delete it to start anew" in done.err, done.err
+    assert sorted(path.name for path in work.iterdir()) == before
+
+
+def test_work_on_another_graph_is_not_taken_up(stored: Path, tmp_path: Path) -> None:
+    unfinished(stored, tmp_path)
+    other = tmp_path / "other.grf"
+    store(Graph.from_edges(np.arange(500), np.arange(500) + 1), other)
+    done = embed(other, tmp_path / "out", "--memory", "500MB")
+    assert done.code == 2 and "the graph has changed" in done.err
+
+
+def test_work_that_needs_more_memory_is_not_taken_up(stored: Path, tmp_path: Path) -> None:
+    unfinished(stored, tmp_path)
+    state = json.loads((tmp_path / "out.work" / "run.json").read_text())
+    state["plan"]["predicted"] = 9 * 10**9
+    (tmp_path / "out.work" / "run.json").write_text(json.dumps(state))
+    done = embed(stored, tmp_path / "out", "--memory", "500MB")
+    assert done.code == 2 and "unfinished work that needs 9000MB" in done.err
+
+
+def test_one_run_at_a_time(stored: Path, tmp_path: Path) -> None:
+    with WorkFolder(tmp_path / "out.work"):
+        done = embed(stored, tmp_path / "out", "--memory", tight(stored, tmp_path / "out"))
+    assert done.code == 2 and f"process {os.getpid()}" in done.err and "another run works in" in done.err
+
+
+def test_a_damaged_graph_is_refused(stored: Path, tmp_path: Path, graph: Graph) -> None:
+    path = tmp_path / "graph.grf"
+    store(graph, path)
+    data = bytearray((path / "indices.npy").read_bytes())
+    data[5000] ^= 1
+    (path / "indices.npy").write_bytes(data)
+    done = embed(path, tmp_path / "out", "--memory", tight(stored, tmp_path / "out"))
+    assert done.code == 2 and "indices.npy, block 0" in done.err and "checksum" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_little_disk_is_found_before_the_work(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"needs about 5,000,000\.0 GB of disk, and .* are free"):
+        check_room(tmp_path, 5 * 10**15)
+
+
+@pytest.mark.parametrize("text", ["", "8XB", "GB", "-1GB", "0", "1e9", "8iB"])
+def test_sizes_that_are_none(text: str) -> None:
+    with pytest.raises(InputError, match="not a size"):
+        parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--memory", "lots"], "'lots' is not a size"),
+        (["--workers", 2], "executor='dask'"),
+        (["--executor", "dask", "--workers", 0], "at least 1"),
+        (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "leave one of them out"),
+        (["--executor", "dask", "--quality", "high"], "works in memory"),
+        (["--executor", "dask", "--method", "deepwalk"], "works in memory"),
+        (["--memory", "40MB", "--quality", "high"], "works in memory"),
+    ],
+)
+def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[object], message: str) -> None:
+    done = embed(stored, tmp_path / "out", *options)
+    assert done.code == 2 and message in done.err and "Traceback" not in done.err, done.err
+    assert in_files(tmp_path) == set()
+
+
+def test_a_budget_is_not_exceeded_by_the_plan(graph: Graph) -> None:
+    chosen = settings("refine", dim=128)
+    least = private_bytes() + budget.panel_bytes(graph, chosen, 32) + 10**6
+    plans = [make_plan(graph, chosen, most) for most in range(least, least + 10**8, 5 * 10**6)]
+    assert {plan.mode for plan in plans} == {"columns", "memory"}
+    assert all(plan.predicted <= plan.budget for plan in plans)
+    panels = [plan.panels for plan in plans]
+    assert panels == sorted(panels, reverse=True)
+
+
+def test_more_columns_at_a_time_need_more_memory(graph: Graph) -> None:
+    chosen = settings("refine", dim=128)
+    sizes: list[Any] = [budget.panel_bytes(graph, chosen, panel) for panel in (32, 64, 128)]
+    assert sizes[1] - sizes[0] == NODES * 32 * 2 and sizes[2] > sizes[1]
+
+
+# Clusters.
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("graph") / "small.txt"
+    np.savetxt(path, np.random.default_rng(0).integers(0, 5000, (20_000, 2)), fmt="%d")
+    return path
+
+
+def test_a_cluster_gives_the_same_vectors(small: Path, tmp_path: Path) -> None:
+    given = ["--dim", "32", "--executor", "dask", "--workers", "2", "--json"]
+    done = spawn("embed", small, "-o", tmp_path / "out", *given)
+    assert done.code == 0, done.err
+    figures = json.loads(done.out)
+    assert figures["plan"]["mode"] == "dask" and figures["plan"]["blocks"] >= 8
+    assert sum(worker["blocks"] for worker in figures["workers"]) > 100
+    assert all(worker["bytes_read"] > 0 and worker["bytes_written"] > 0 for worker in figures["workers"])
+    assert np.array_equal(load(tmp_path / "out").vectors, graphrefine.embed(small, dim=32).vectors)
+    assert in_files(tmp_path) == {"out"}
+
+
+def test_a_scheduler_that_cannot_be_reached(small: Path, tmp_path: Path) -> None:
+    done = spawn("embed", small, "-o", tmp_path / "out", "--executor", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    assert done.code == 2 and "tcp://127.0.0.1:1 cannot be reached" in done.err, done.err
+    assert "Traceback" not in done.err and in_files(tmp_path) == set()

@@ -1,0 +1,485 @@
+"""The nearest nodes of a node: the kernel, the search, the index, and `graphrefine neighbors`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import graphrefine
+from cli_runs import refuses, run, works
+from graphrefine import Embedding
+from graphrefine.errors import InputError
+from graphrefine.evaluate import read_labels
+from graphrefine.kernels import twin_nearest
+from graphrefine.kernels.nearest import LeftOut, nearest
+from graphrefine.search import SCORES, Search
+from graphrefine.search.usearch_graph import Part
+from graphrefine.vectors import companions as beside
+from strategies import PATIENT
+
+Floats = NDArray[np.float32]
+
+
+def normal(n: int, k: int, seed: int = 0) -> Floats:
+    return np.random.default_rng(seed).standard_normal((n, k), dtype=np.float32)
+
+
+def people() -> Embedding:
+    vectors: list[list[float]] = [[1, 0], [0.6, 0.8], [0, 1], [0, 0], [-1, 0.1]]
+    return Embedding(["ada", "bob", "cy", "dan", "eve"], vectors, degrees=[1, 3, 1, 0, 2])
+
+
+# The kernel
+
+
+def whole_numbers(n: int, k: int, seed: int) -> Floats:
+    """Vectors whose products have no rounding, with many ties."""
+    return np.random.default_rng(seed).integers(-2, 3, (n, k)).astype(np.float32)
+
+
+def sorted_best(scores: Floats, keep: int) -> tuple[NDArray[np.int64], Floats]:
+    """What any search must give: by score, then by row."""
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :keep]
+    best = np.take_along_axis(scores, order, 1)
+    return np.where(np.isneginf(best), -1, order), best
+
+
+@PATIENT
+@given(
+    st.integers(0, 14), st.integers(0, 90), st.integers(1, 9), st.integers(1, 20), st.integers(1, 4), st.booleans(),
+    st.booleans(), st.integers(0, 2**31),
+)  # fmt: skip
+def test_kernel_and_twin_find_the_best_of_all_scores(
+    q: int, n: int, k: int, keep: int, threads: int, scaled: bool, strided: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    queries = whole_numbers(q, k, seed)
+    rows = whole_numbers(n, 2 * k, seed + 1)[:, :k] if strided else whole_numbers(n, k, seed + 1)
+    scale = rng.integers(1, 4, n).astype(np.float32) if scaled else None
+    added = rng.choice([0, 1, 2, -np.inf], n).astype(np.float32) if scaled else None
+    lists = [rng.choice(n, rng.integers(0, n + 1), replace=False) for _ in range(q)]
+    left_out = LeftOut.of(lists)
+    scores = queries @ rows.T
+    if scale is not None and added is not None:
+        scores = scores * scale + added
+    for query, without in enumerate(lists):
+        scores[query, without] = -np.inf
+    wanted_rows, wanted = sorted_best(np.pad(scores, ((0, 0), (0, keep)), constant_values=-np.inf), keep)
+
+    found = nearest(queries, rows, keep, scale=scale, added=added, left_out=left_out, threads=threads)
+    assert np.array_equal(found.rows, wanted_rows) and np.array_equal(found.scores, wanted)
+    twin = np.empty_like(found.rows), np.empty_like(found.scores)
+    terms: dict[str, Any] = {"scale": scale, "added": added, "bounds": left_out.bounds, "left_out": left_out.rows}
+    twin_nearest.nearest(queries, rows, *twin, **terms, threads=1)
+    assert np.array_equal(twin[0], wanted_rows) and np.array_equal(twin[1], wanted)
+
+
+@PATIENT
+@given(st.integers(1, 3000), st.integers(1, 40), st.integers(0, 2**31))
+def test_scores_have_the_same_bits_whatever_is_searched_beside_them(n: int, q: int, seed: int) -> None:
+    rows = normal(n, 37, seed)
+    queries = normal(q, 37, seed + 1)
+    together = nearest(queries, rows, 5, threads=3)
+    one = nearest(queries[-1:], rows, 5)
+    assert np.array_equal(one.rows[0], together.rows[-1]) and np.array_equal(one.scores[0], together.scores[-1])
+
+
+def test_equal_rows_have_equal_scores_wherever_they_stand() -> None:
+    rows = np.repeat(normal(1, 128), 1000, axis=0)
+    found = nearest(normal(1, 128, 1), rows, 40, threads=2)
+    assert found.rows[0].tolist() == list(range(40)) and len(set(found.scores[0].tolist())) == 1
+
+
+@pytest.mark.parametrize("simd", ["baseline", "avx2"])
+def test_every_instruction_set_finds_the_same(simd: str) -> None:
+    program = (
+        "import numpy as np; from graphrefine.kernels.nearest import nearest\n"
+        "rng = np.random.default_rng(0); x = rng.integers(-9, 10, (500, 33)).astype('f')\n"
+        "print(nearest(x[:20], x, 7, threads=2).rows.tolist())"
+    )
+    env = {**os.environ, "GRAPHREFINE_SIMD": simd}
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=env)
+    x = np.random.default_rng(0).integers(-9, 10, (500, 33)).astype(np.float32)
+    assert json.loads(found.stdout) == nearest(x[:20], x, 7).rows.tolist()
+
+
+def test_a_nan_is_never_found() -> None:
+    rows = np.array([[np.nan], [1], [np.nan]], np.float32)
+    assert nearest(np.ones((1, 1), np.float32), rows, 3).rows.tolist() == [[1, -1, -1]]
+
+
+# The search
+
+
+def all_scores(embedding: Embedding, score: str) -> Floats:
+    vectors = embedding.vectors
+    if score == "link":
+        every: Floats = embedding.score(embedding.names.tolist())
+        return every.copy()
+    if score == "cosine":
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return vectors @ vectors.T
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_search_agrees_with_all_scores(score: Any) -> None:
+    vectors = normal(400, 24)
+    embedding = Embedding(None, vectors, degrees=np.random.default_rng(1).integers(0, 40, 400))
+    scores = all_scores(embedding, score)
+    np.fill_diagonal(scores, -np.inf)
+    found = Search(embedding, score).nearest(rows=np.arange(400), k=12)
+    wanted = -np.sort(-scores, axis=1)[:, :12]
+    assert np.abs(found.scores - wanted).max() < 1e-5 * np.abs(wanted).max()
+    assert np.abs(np.take_along_axis(scores, found.rows, 1) - wanted).max() < 1e-5 * np.abs(wanted).max()
+
+
+def test_a_zero_vector_is_near_nothing_by_the_cosine() -> None:
+    near = people().neighbors(["dan", "ada"], k=9)
+    assert near[0] == [] and [each.node for each in near[1]] == ["bob", "cy", "eve"]
+
+
+def test_neighbors_by_name_vector_label_and_among(labels_file: Path) -> None:
+    known, labels = people(), read_labels(labels_file)
+    assert [each.node for each in known.neighbors("bob", k=2)] == ["cy", "ada"]
+    assert known.neighbors(vectors=known["bob"], k=1)[0].node == "bob"
+    assert [each[0].node for each in known.neighbors(vectors=known.vectors[[0, 2]], k=1)] == ["ada", "cy"]
+    assert [each.node for each in known.neighbors("bob", among=["eve", "ada"])] == ["ada", "eve"]
+    assert [each.node for each in known.neighbors("bob", labels=labels, label="red")] == ["ada", "eve"]
+    assert [each.node for each in known.neighbors("bob", labels=labels, label="red", among=["eve"])] == ["eve"]
+
+
+@pytest.fixture
+def labels_file(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.csv"
+    path.write_text("node,label\nada,red\neve,red\ncy,blue\n")
+    return path
+
+
+def test_unlinked_leaves_out_the_neighbours_in_the_graph() -> None:
+    known = people()
+    assert [near.node for near in known.neighbors("bob", unlinked=[("bob", "cy"), ("bob", "zoe")])] == ["ada", "eve"]
+    assert known.neighbors("bob", unlinked=graphrefine.read([("eve", "ada")]))[0].node == "cy"
+    with pytest.raises(InputError, match=r"none of its 2 nodes is in the embedding.*'ada'.*'x'.*another graph"):
+        known.neighbors("bob", unlinked=[("x", "y")])
+
+
+def test_unlinked_nodes_are_exactly_those_without_an_edge() -> None:
+    rng = np.random.default_rng(0)
+    edges = rng.integers(0, 60, (300, 2))
+    graph = graphrefine.read(edges)
+    embedding = graphrefine.embed(graph, dim=8)
+    for node in (0, 5, 17):
+        found = {near.node for near in embedding.neighbors(node, k=60, unlinked=graph)}
+        linked = {int(b) for a, b in edges.tolist() if a == node} | {int(a) for a, b in edges.tolist() if b == node}
+        assert found == set(embedding.names.tolist()) - linked - {node}
+
+
+def bipartite() -> Embedding:
+    vectors = [[1, 0], [0, 1], [1, 1], [3, 0], [0, 2]]  # two users; three items, one of them called as a user is
+    return Embedding(["ann", "ben", "tea", "ann", "cake"], vectors, {"sides": "rows", "sources": 2})
+
+
+def test_bipartite_nodes_are_like_their_own_side_and_linked_to_the_other() -> None:
+    two = bipartite()
+    assert [near.node for near in two.neighbors("tea")] == ["ann", "cake"]
+    assert [near.node for near in two.neighbors("ben")] == ["ann"]
+    assert [(near.node, near.score) for near in two.neighbors("ann", score="link", side="source")] == [
+        ("ann", 3.0), ("tea", 1.0), ("cake", 0.0),
+    ]  # fmt: skip
+    assert [near.node for near in two.neighbors("ann", score="link", side="target", k=1)] == ["ann"]
+    assert two.neighbors("ann", score="link", side="source", unlinked=graphrefine.read(
+        [("ann", "ann"), ("ben", "cake")], bipartite=True))[0].node == "tea"  # fmt: skip
+    assert [near.node for near in two.neighbors("cake", score="link", unlinked=graphrefine.read(
+        [("ann", "ann"), ("ben", "cake")], bipartite=True))] == ["ann"]  # fmt: skip
+    with pytest.raises(InputError, match="both sides"):
+        two.neighbors("ann")
+    assert two.neighbors(vectors=[0, 1], score="dot", k=2) == [("cake", 2.0), ("ben", 1.0)]
+
+
+def test_directed_links_go_from_sources_to_targets() -> None:
+    both = Embedding(["a", "b", "c"], [[1, 0, 0, 5], [0, 1, 3, 0], [1, 1, 1, 1]], {"sides": "columns"})
+    assert both.neighbors("a", score="link") == [("b", 3.0), ("c", 1.0)]
+    assert both.neighbors(vectors=[0, 1], score="link", k=1) == [("a", 5.0)]
+    assert both.neighbors("a", score="dot")[0] == ("c", 6.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"nodes": "bop"}, "no node is called 'bop'; near it: bob"),
+        ({"nodes": "bob", "k": 0}, "k=0: a positive number"),
+        ({"nodes": "bob", "k": 1.5}, "k=1.5: a positive number"),
+        ({"nodes": "bob", "score": "euclid"}, "score='euclid' is not known; it can be cosine, dot, link"),
+        ({"nodes": "bob", "vectors": [1, 2]}, "either nodes or vectors"),
+        ({}, "either nodes or vectors"),
+        ({"vectors": [1, 2, 3]}, r"shape \(1, 3\); \(queries, 2\) is expected"),
+        ({"vectors": [1, np.nan]}, "row 0 holds NaN"),
+        ({"vectors": "abc"}, "float32"),
+        ({"nodes": "bob", "label": "red"}, "labels and label belong together"),
+        ({"nodes": "bob", "labels": "PATH", "label": "green"}, "label='green': no node of .* the labels are blue, red"),
+        ({"nodes": "bob", "among": "ada"}, "among='ada': several names"),
+        ({"vectors": [1, 2], "unlinked": [(1, 2)]}, "unlinked: a vector has no edges"),
+        ({"nodes": "bob", "threads": 0}, "threads must be at least 1"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(wrong: dict[str, Any], message: str, labels_file: Path) -> None:
+    wrong = {key: str(labels_file) if value == "PATH" else value for key, value in wrong.items()}
+    with pytest.raises(InputError, match=message):
+        people().neighbors(**wrong)
+
+
+def test_rows_must_be_rows() -> None:
+    search = Search(people())
+    for rows in ([5], [-1], [0.5], [[1]]):
+        with pytest.raises(InputError, match="rows: "):
+            search.nearest(rows=rows)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_vectors_that_are_no_numbers_are_named(tmp_path: Path, bad: float) -> None:
+    vectors = normal(50, 4)
+    Embedding([f"n{i}" for i in range(50)], vectors).save(tmp_path / "e")
+    stored = np.load(tmp_path / "e" / "vectors.npy", mmap_mode="r+")
+    stored[7, 2] = bad
+    stored.flush()
+    loaded = graphrefine.load(tmp_path / "e")
+    with pytest.raises(InputError, match=r"'n7' \(row 7\)"):
+        loaded.neighbors("n3")
+
+
+def test_searching_mapped_vectors_copies_none_of_them(tmp_path: Path) -> None:
+    import tracemalloc
+
+    Embedding(None, normal(20_000, 64)).save(tmp_path / "e")
+    loaded = graphrefine.load(tmp_path / "e")
+    tracemalloc.start()
+    loaded.neighbors([3, 4, 5])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < loaded.vectors.nbytes / 2
+
+
+# The index
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((40, 16))
+    vectors = centres[rng.integers(0, 40, 3000)] + 0.4 * rng.standard_normal((3000, 16))
+    vectors[11] = 0
+    Embedding(None, vectors, degrees=rng.integers(1, 60, 3000)).save(tmp_path / "e")
+    return tmp_path / "e"
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_the_index_finds_what_exact_search_finds(stored: Path, score: Any) -> None:
+    loaded = graphrefine.load(stored)
+    exact, search = Search(loaded, score), Search(loaded, score, index=True)
+    rows = np.arange(0, 3000, 7)
+    wanted, found = exact.nearest(rows=rows, k=10), search.nearest(rows=rows, k=10)
+    least = wanted.scores.min(axis=1, keepdims=True)
+    recall = ((found.scores >= least) & (found.rows >= 0)).sum() / (wanted.rows >= 0).sum()
+    assert recall >= 0.95 and search.recall is not None and abs(search.recall - recall) < 0.05
+    same = found.rows[:, 0] == wanted.rows[:, 0]
+    assert np.array_equal(found.scores[same, 0], wanted.scores[same, 0])  # scores are exact, to the bit
+    assert not (found.rows == rows[:, None]).any()
+    if score == "cosine":
+        assert (Search(loaded, score, index=True).nearest(rows=[11]).rows == -1).all()
+        assert not (found.rows == 11).any()
+
+
+def test_a_wrong_index_has_a_recall_that_says_so(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: candidates drawn at random must not pass for neighbours."""
+    drawn = np.random.default_rng(0)
+
+    def candidates(part: Part, queries: Floats, count: int, *, width: int, threads: int) -> list[NDArray[np.int64]]:
+        return [np.sort(drawn.choice(3000, width, replace=False)) for _ in queries]
+
+    monkeypatch.setattr(Part, "candidates", candidates)
+    recall = Search(graphrefine.load(stored), index=True).recall
+    assert recall is not None and recall < 0.5
+
+
+def test_the_index_is_kept_beside_the_embedding_and_found_again(stored: Path) -> None:
+    first = Search(graphrefine.load(stored), index=True).index
+    again = Search(graphrefine.load(stored), index=True).index
+    assert first is not None and again is not None and first.made and not again.made
+    assert again.path == stored.with_name("e.cosine.index")
+    assert again.recall == first.recall and again.width == first.width
+    moved = stored.with_name("moved")
+    shutil.copytree(stored, moved)
+    shutil.copytree(again.path, moved.with_name("moved.cosine.index"))
+    found = Search(graphrefine.load(moved), index=True).index
+    assert found is not None and not found.made  # a copy has another time, and the same vectors
+
+
+def test_an_index_of_other_vectors_is_made_anew(stored: Path) -> None:
+    Search(graphrefine.load(stored), index=True)
+    Embedding(None, normal(3000, 16, seed=9)).save(stored)
+    fresh = Search(graphrefine.load(stored), index=True)
+    assert fresh.index is not None and fresh.index.made and fresh.recall is not None and fresh.recall > 0.9
+    link = Search(graphrefine.load(stored), "link", index=True)
+    assert link.index is not None and link.index.made
+
+
+@pytest.mark.parametrize("damage", ["meta", "short", "gone", "version"])
+def test_a_damaged_index_is_made_anew(stored: Path, damage: str) -> None:
+    Search(graphrefine.load(stored), index=True)
+    folder = stored.with_name("e.cosine.index")
+    if damage == "meta":
+        (folder / "meta.json").write_text("{")
+    elif damage == "version":
+        meta = json.loads((folder / "meta.json").read_text())
+        (folder / "meta.json").write_text(json.dumps({**meta, "version": 99}))
+    elif damage == "short":
+        os.truncate(folder / "all.usearch", 100)
+    else:
+        (folder / "all.usearch").unlink()
+    if damage == "meta":  # not to be told from a folder of somebody else's: left alone
+        index = Search(graphrefine.load(stored), index=True).index
+        assert (
+            index is not None
+            and index.path is None
+            and "would be lost" in index.problem
+            and (folder / "meta.json").read_text() == "{"
+        )
+        return
+    index = Search(graphrefine.load(stored), index=True).index
+    assert index is not None and index.made and index.path == folder
+
+
+def test_an_embedding_in_memory_has_its_index_in_memory() -> None:
+    search = Search(Embedding(None, normal(500, 8)), index=True)
+    assert search.index is not None and search.index.path is None
+    assert search.nearest(rows=[3], k=4).rows.shape == (1, 4)
+
+
+def test_filters_and_many_left_out_are_searched_exactly_beside_an_index(stored: Path) -> None:
+    loaded = graphrefine.load(stored)
+    search, exact = Search(loaded, index=True), Search(loaded)
+    mask = np.arange(3000) % 3 == 0
+    without = [np.arange(1500)]
+    for options in ({"among": mask}, {"without": without}, {"k": 1000}):
+        ours, theirs = (each.nearest(rows=[2000], **options) for each in (search, exact))
+        assert np.array_equal(ours.rows, theirs.rows)
+
+
+def test_equal_vectors_are_all_found_and_the_first_of_them(stored: Path) -> None:
+    """Of 3,000 nodes with one of 30 vectors a graph of all of them would find few."""
+    vectors = normal(30, 16)[np.arange(3000) % 30]
+    search = Search(Embedding(None, vectors), index=True)
+    assert search.recall == 1
+    assert search.nearest(rows=[5]).rows.tolist() == [list(range(35, 335, 30))]
+    assert (
+        search.nearest(rows=[35], k=300).rows.tolist()
+        == Search(Embedding(None, vectors)).nearest(rows=[35], k=300).rows.tolist()
+    )
+
+
+def test_small_and_empty_sets_have_an_index_too() -> None:
+    for n in (0, 1, 2):
+        search = Search(Embedding(None, np.ones((n, 3))), index=True)
+        assert search.nearest(rows=np.arange(n), k=5).rows.shape == (n, min(5, n))
+    assert Search(Embedding(None, np.zeros((4, 3))), index=True).nearest(rows=[0]).rows.max() == -1
+    assert Search(bipartite(), "link", index=True).nearest(rows=[0], k=1).rows.tolist() == [[3]]
+
+
+def test_stamps_tell_vectors_apart(tmp_path: Path) -> None:
+    one = Embedding(None, normal(40, 3))
+    one.save(tmp_path / "one.npy")
+    loaded = graphrefine.load(tmp_path / "one.npy")
+    stamp = beside.stamp(loaded)
+    assert beside.is_current(stamp, loaded) and beside.is_current(stamp, one)
+    other = Embedding(None, np.where(np.arange(3) == 2, one.vectors + 1, one.vectors))
+    other.save(tmp_path / "one.npy")
+    assert not beside.is_current(stamp, graphrefine.load(tmp_path / "one.npy"))
+    assert not beside.is_current(stamp, other) and not beside.is_current(None, one)
+
+
+# The command
+
+
+@pytest.fixture
+def friends(tmp_path: Path) -> Path:
+    people().save(tmp_path / "friends")
+    return tmp_path / "friends"
+
+
+def test_neighbors_prints_what_the_library_finds(friends: Path) -> None:
+    figures = works("neighbors", friends, "bob", "ada", "-k", "2", "--json").figures
+    known = people()
+    assert figures["results"] == [
+        {"node": name, "neighbors": [near._asdict() for near in known.neighbors(name, k=2)]} for name in ("bob", "ada")
+    ]
+    assert figures["score"] == "cosine" and figures["search"] == "exact"
+    out = works("neighbors", friends, "bob", "-k", "1").out
+    assert out.splitlines() == ["node  neighbour  cosine", "bob   cy         0.8000"]
+
+
+def test_neighbors_by_file_stdin_vectors_and_filters(friends: Path, labels_file: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text("bob\n\nada\n")
+    nodes = [each["node"] for each in works("neighbors", friends, "--from", names, "--json").figures["results"]]
+    assert nodes == ["bob", "ada"]
+    piped = run("neighbors", friends, "--from", "-", "--json", stdin=b"cy\n")
+    assert piped.figures["results"][0]["node"] == "cy"
+    Embedding(["new"], [[0, 3]]).save(tmp_path / "new.csv")
+    found = works("neighbors", friends, "--vectors", tmp_path / "new.csv", "-k", "1", "--json").figures["results"]
+    assert found == [{"node": "new", "neighbors": [{"node": "cy", "score": 1.0}]}]
+    red = works("neighbors", friends, "bob", "--labels", labels_file, "--label", "red", "--json").figures
+    assert [near["node"] for near in red["results"][0]["neighbors"]] == ["ada", "eve"]
+    edges = tmp_path / "edges.csv"
+    edges.write_text("bob,cy\nbob,ada\n")
+    rest = works("neighbors", friends, "bob", "--unlinked", edges, "--score", "link", "--json").figures
+    assert [near["node"] for near in rest["results"][0]["neighbors"]] == ["dan", "eve"]
+
+
+def test_neighbors_by_index_tells_its_recall(friends: Path) -> None:
+    figures = works("neighbors", friends, "bob", "--index", "--json").figures
+    assert figures["search"] == "index" and 0 <= figures["index"]["recall"] <= 1
+    assert Path(figures["index"]["path"]).is_dir()
+    again = works("neighbors", friends, "bob", "--index")
+    assert "recall@10" in again.err
+
+
+def test_a_node_near_nothing_is_said_so(friends: Path) -> None:
+    assert "nothing is near 'dan'" in works("neighbors", friends, "dan").err
+
+
+def test_names_that_are_integers(tmp_path: Path) -> None:
+    Embedding([10, 20], [[1, 0], [1, 1]]).save(tmp_path / "e")
+    found = works("neighbors", tmp_path / "e", "10", "--json").figures["results"]
+    assert found[0]["node"] == 10 and found[0]["neighbors"][0]["node"] == 20
+    refuses(
+        "neighbors",
+        tmp_path / "e",
+        "ten",
+        folder=tmp_path,
+        expected=("no node is called 'ten'; the names are integers, such as 10",),
+    )
+
+
+def test_neighbors_refuses_mistakes(friends: Path, tmp_path: Path) -> None:
+    refuses("neighbors", friends, folder=tmp_path, expected=("name nodes, or give --vectors",))
+    refuses("neighbors", friends, "bop", folder=tmp_path, expected=("no node is called 'bop'; near it: bob",))
+    refuses("neighbors", friends, "bob", "-k", "0", folder=tmp_path, expected=("k=0",))
+    refuses("neighbors", tmp_path / "none", "bob", folder=tmp_path, expected=("no such file or folder",))
+    refuses(
+        "neighbors", friends, "--from", tmp_path / "none.txt", folder=tmp_path, expected=("none.txt: cannot be read",)
+    )
+    (tmp_path / "latin.txt").write_bytes(b"\xff\xfe")
+    refuses("neighbors", friends, "--from", tmp_path / "latin.txt", folder=tmp_path, expected=("is not UTF-8",))
+    refuses("neighbors", friends, "bob", "--label", "red", folder=tmp_path, expected=("belong together",))

@@ -1,0 +1,410 @@
+"""Outputs are the old or the new one, whole, whatever happens; other people's data is never touched."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.formats import Format
+from graphrefine.embedding.formats.folder import check_replaceable
+from graphrefine.errors import OutputError
+from graphrefine.system import files
+from graphrefine.system.files import check_writable, recover, replacing, replacing_folder
+
+OUTPUTS = ["folder", "x.npz", "x.parquet", "x.arrow", "x.safetensors", "x.vec", "x.bin", "x.csv", "x.csv.gz"]
+
+
+def version(number: int) -> Embedding:
+    names = [f"{number}-{row}" for row in range(40)]
+    return Embedding(names, np.full((40, 8), number, dtype=np.float32), {"version": number})
+
+
+def version_of(embedding: Embedding) -> int:
+    """Which version this is; fails if it is a mix of two."""
+    found = {int(name.split("-")[0]) for name in embedding.names} | set(embedding.vectors.ravel().tolist())
+    assert len(found) == 1, f"a mix of {found}"
+    assert len(embedding) == 40
+    assert embedding.recipe in ({}, {"version": next(iter(found))})
+    return int(found.pop())
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+@pytest.fixture
+def dead_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+# ---------------------------------------------------------------- where nothing can be written
+
+
+def test_places_that_cannot_be_written_are_found(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "dir.npy").mkdir()
+    for path, folder, problem in (
+        (tmp_path / "no" / "x.npy", False, r"folder .*no does not exist; create it"),
+        (tmp_path / "file" / "x.npy", False, r"file is not a folder"),
+        (tmp_path / "file" / "y" / "x.npy", False, r"does not exist"),
+        (tmp_path / "dir.npy", False, r"dir.npy: is a folder, but the output is a file"),
+        (tmp_path / "file", True, r"file: is a file, but the output is a folder"),
+        (Path("/"), True, r"not the name of an output"),
+    ):
+        with pytest.raises(OutputError, match=problem):
+            check_writable(path, folder=folder)
+    assert names_in(tmp_path) == ["dir.npy", "file"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is a folder that nobody can write in")
+def test_a_folder_that_cannot_be_written_in_is_found_by_trying() -> None:
+    with pytest.raises(OutputError, match=r"/proc/x.npy: cannot write in /proc"):
+        check_writable("/proc/x.npy")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices are files on POSIX only")
+def test_devices_are_not_replaced() -> None:
+    with pytest.raises(OutputError, match="not a regular file"):
+        Embedding(None, [[1]]).save(os.devnull, format="npy")
+    assert Path(os.devnull).is_char_device()
+
+
+def test_write_protected_files_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.npy").write_text("x")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everything
+    with pytest.raises(OutputError, match="write-protected"):
+        check_writable(tmp_path / "x.npy")
+
+
+def test_too_little_room_is_found(tmp_path: Path) -> None:
+    check_writable(tmp_path / "x", size=1000)
+    with pytest.raises(OutputError, match=r"x: needs about 1,000,000,000,000 MB, but only .* MB are free"):
+        check_writable(tmp_path / "x", size=10**18)
+
+
+@pytest.mark.parametrize("content", ["thesis.tex", "meta.json", "vectors.npy"])
+def test_other_folders_are_never_replaced(content: str, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / content).write_text("{}")
+    with pytest.raises(OutputError, match="mine: is a folder but no embedding, and would be lost"):
+        version(1).save(tmp_path / "mine")
+    assert (tmp_path / "mine" / content).read_text() == "{}"
+
+
+def test_an_embedding_folder_with_something_else_in_it_is_not_replaced(tmp_path: Path) -> None:
+    version(1).save(tmp_path / "emb")
+    (tmp_path / "emb" / ".DS_Store").write_text("")
+    version(2).save(tmp_path / "emb")
+    (tmp_path / "emb" / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"emb: also holds notes.txt, which would be lost"):
+        version(3).save(tmp_path / "emb")
+    assert (tmp_path / "emb" / "notes.txt").read_text() == "mine"
+    assert version_of(load(tmp_path / "emb")) == 2
+
+
+def test_a_folder_that_fills_up_during_the_work_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "emb").mkdir()
+    with (
+        pytest.raises(OutputError, match="no embedding"),
+        replacing_folder(tmp_path / "emb", replaceable=check_replaceable),
+    ):
+        (tmp_path / "emb" / "notes.txt").write_text("mine")
+    assert names_in(tmp_path / "emb") == ["notes.txt"]
+    assert names_in(tmp_path) == ["emb"]
+
+
+# ---------------------------------------------------------------- replacing
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_an_output_is_replaced_and_nothing_else_is_left(name: str, tmp_path: Path) -> None:
+    for number in range(3):
+        version(number).save(tmp_path / name, durable=number == 2)
+        assert version_of(load(tmp_path / name)) == number
+        assert names_in(tmp_path) == [name]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="making links needs rights on Windows")
+def test_links_stay_links_and_permissions_are_usual(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    for name in ("x.npz", "folder"):
+        version(1).save(tmp_path / "real" / name)
+        (tmp_path / name).symlink_to(tmp_path / "real" / name)
+        version(2).save(tmp_path / name)
+        assert (tmp_path / name).is_symlink()
+        assert version_of(load(tmp_path / "real" / name)) == 2
+    (tmp_path / "plain").write_text("")
+    assert (tmp_path / "x.npz").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_durable_waits_for_every_file_and_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[str] = []
+    monkeypatch.setattr(files, "_flush", lambda path: flushed.append(path.name))
+    version(1).save(tmp_path / "x.npy", format="npz")
+    assert flushed == []
+    version(1).save(tmp_path / "emb", durable=True)
+    assert {"meta.json", "names.npy", "offsets.npy", "vectors.npy", tmp_path.name} < set(flushed)
+    assert flushed[-1] == tmp_path.name
+
+
+def test_long_names_are_possible(tmp_path: Path) -> None:
+    name = "ä" * 120 + ".npz"
+    version(1).save(tmp_path / name)
+    version(2).save(tmp_path / name)
+    assert names_in(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", ["folder", "x.npz"])
+@pytest.mark.parametrize("error", [RuntimeError("bug"), KeyboardInterrupt(), SystemExit()])
+def test_a_failure_in_the_middle_leaves_the_old_one(
+    name: str, error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version(1).save(tmp_path / name)
+    written = Format.write
+
+    def fail(self: Format, path: Path, parts: Any) -> None:
+        written(self, path, parts)
+        raise error
+
+    monkeypatch.setattr(Format, "write", fail)
+    with pytest.raises(type(error)):
+        version(2).save(tmp_path / name)
+    assert names_in(tmp_path) == [name]
+    assert version_of(load(tmp_path / name)) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file size limits are POSIX")
+def test_a_full_disk_is_one_clear_error_and_leaves_the_old_one(tmp_path: Path) -> None:
+    for name in OUTPUTS:
+        version(1).save(tmp_path / name)
+    code = f"""
+        import resource, numpy as np
+        from graphrefine.embedding import Embedding
+        from graphrefine.errors import OutputError
+        big = Embedding(None, np.random.default_rng(0).standard_normal((3000, 8)))
+        Embedding(None, [[1]]).save({str(tmp_path / "warm.parquet")!r})
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        for name in {OUTPUTS}:
+            try:
+                big.save({str(tmp_path)!r} + "/" + name)
+            except OutputError as error:
+                assert name in str(error) and "cannot be written" in str(error), error
+                print(name)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == OUTPUTS, done.stderr
+    assert names_in(tmp_path) == sorted([*OUTPUTS, "warm.parquet"])
+    for name in OUTPUTS:
+        assert version_of(load(tmp_path / name)) == 1
+
+
+# ---------------------------------------------------------------- killed runs
+
+KILL_AT = {
+    "before writing": "files_module.Path.mkdir = folder_formats.Format.write = kill",
+    "half written": "folder_formats.Format.write = half",
+    "all written": "files_module.Path.replace = files_module._put_in_place = kill",
+    "in place": "files_module._remove = kill",
+}
+
+
+def run_and_kill(folder: Path, name: str, patch: str) -> None:
+    code = f"""
+        import os, signal, sys
+        sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+        import graphrefine.system.files as files_module, graphrefine.embedding.formats as folder_formats
+        from test_files import version
+        def kill(*_, **__): os.kill(os.getpid(), signal.SIGKILL)
+        def half(self, path, parts):
+            target = path / "vectors.npy" if path.is_dir() else path
+            target.write_bytes(b"x" * 1000)
+            kill()
+        {patch}
+        version(2).save({str(folder / name)!r})
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
+@pytest.mark.parametrize("moment", KILL_AT)
+@pytest.mark.parametrize("name", ["folder", "x.npz"])
+def test_a_killed_run_leaves_a_whole_output_and_the_next_one_cleans_up(name: str, moment: str, tmp_path: Path) -> None:
+    version(1).save(tmp_path / name)
+    run_and_kill(tmp_path, name, KILL_AT[moment])
+    assert version_of(load(tmp_path / name)) == (2 if moment == "in place" else 1)
+    version(3).save(tmp_path / name)
+    assert version_of(load(tmp_path / name)) == 3
+    assert names_in(tmp_path) == [name]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
+@pytest.mark.parametrize("name", ["folder", "x.npz"])
+def test_a_run_killed_at_any_time_leaves_a_whole_output(name: str, tmp_path: Path) -> None:
+    version(0).save(tmp_path / name)
+    code = f"""
+        import sys
+        sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+        from test_files import version
+        versions = [version(number) for number in range(5)]
+        print("ready", flush=True)
+        while True:
+            for each in versions:
+                each.save({str(tmp_path / name)!r})
+    """
+    waits = np.random.default_rng(0).uniform(0.001, 0.05, 4)
+    for wait in waits:
+        process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(wait)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        version_of(load(tmp_path / name))
+
+
+def test_only_leftovers_of_the_dead_are_removed(tmp_path: Path, dead_pid: int) -> None:
+    prefix, host = ".x.npz.graphrefine-", files._host()
+    others = "00000000" if host != "00000000" else "11111111"
+    dead = f"{prefix}{host}-{dead_pid}-0123abcd.new"
+    own_earlier_life = f"{prefix}{host}-{os.getpid()}-0123abcd.new"
+    kept = [
+        f"{prefix}{host}-{os.getppid()}-0123abcd.new",  # alive
+        f"{prefix}{others}-{dead_pid}-0123abcd.new",  # of another machine
+        f".y.npz.graphrefine-{host}-{dead_pid}-0123abcd.new",  # of another target
+        f"{prefix}notes.new",
+    ]
+    for name in (dead, own_earlier_life, *kept):
+        (tmp_path / name).write_text("x")
+    version(1).save(tmp_path / "x.npz")
+    assert names_in(tmp_path) == sorted([*kept, "x.npz"])
+
+
+def test_two_saves_at_once_in_one_process_do_not_disturb_each_other(tmp_path: Path) -> None:
+    with replacing(tmp_path / "x") as first:
+        first.write_text("first")
+        with replacing(tmp_path / "x") as second:
+            second.write_text("second")
+        assert (tmp_path / "x").read_text() == "second"
+        assert first.read_text() == "first"
+    assert (tmp_path / "x").read_text() == "first"
+    assert names_in(tmp_path) == ["x"]
+
+
+# ---------------------------------------------------------------- readers during replacements
+
+
+def read_while(action: Callable[[], None], path: Path) -> list[int]:
+    """Load again and again while ``action`` runs; the versions seen, or the first error."""
+    seen: list[int] = []
+    errors: list[BaseException] = []
+    done = threading.Event()
+
+    def read() -> None:
+        try:
+            while not done.is_set():
+                seen.append(version_of(load(path)))
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        action()
+    finally:
+        done.set()
+        thread.join()
+    if errors:
+        raise errors[0]
+    return seen
+
+
+@pytest.mark.parametrize("name", ["folder", "x.npz", "x.arrow", "x.safetensors"])
+@pytest.mark.parametrize("one_step", [True, False])
+def test_a_reader_never_sees_a_mix(name: str, one_step: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not one_step:
+        monkeypatch.setattr(files, "_exchange", lambda one, other: False)
+    version(0).save(tmp_path / name)
+
+    def replace() -> None:
+        for number in range(1, 51):
+            version(number).save(tmp_path / name)
+
+    seen = read_while(replace, tmp_path / name)
+    assert seen == sorted(seen)
+    assert len(set(seen)) > 1
+    assert names_in(tmp_path) == [name]
+
+
+def test_the_reader_test_can_fail(tmp_path: Path) -> None:
+    """Control: a folder whose files are replaced one by one is seen half done."""
+    version(0).save(tmp_path / "folder")
+
+    def replace_one_by_one() -> None:
+        for number in range(1, 300):
+            version(number).save(tmp_path / "next")
+            for file in (tmp_path / "next").iterdir():
+                file.replace(tmp_path / "folder" / file.name)
+
+    with pytest.raises((AssertionError, ValueError)):
+        read_while(replace_one_by_one, tmp_path / "folder")
+
+
+# ---------------------------------------------------------------- systems without an exchange of names
+
+
+@pytest.mark.skipif(not sys.platform.startswith(("linux", "darwin")), reason="no exchange of names here")
+def test_names_are_exchanged_in_one_step_here(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).write_text("")
+    assert files._exchange(tmp_path / "a", tmp_path / "b")
+    assert names_in(tmp_path / "a") == ["b"]
+    assert not files._exchange(tmp_path / "a", tmp_path / "missing")
+
+
+def test_a_failed_second_step_takes_the_first_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version(1).save(tmp_path / "emb")
+    monkeypatch.setattr(files, "_exchange", lambda one, other: False)
+    rename = Path.rename
+
+    def fail(self: Path, target: Path) -> Path:
+        if self.suffix == ".new":
+            raise PermissionError(13, "in use")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(OutputError, match="emb: cannot be written: in use"):
+        version(2).save(tmp_path / "emb")
+    assert names_in(tmp_path) == ["emb"]
+    assert version_of(load(tmp_path / "emb")) == 1
+
+
+def test_a_folder_set_aside_by_a_killed_run_comes_back(tmp_path: Path, dead_pid: int) -> None:
+    version(1).save(tmp_path / "emb")
+    aside = f".emb.graphrefine-{files._host()}-{dead_pid}-0123abcd.old"
+    (tmp_path / "emb").rename(tmp_path / aside)
+    assert version_of(load(tmp_path / "emb")) == 1
+    (tmp_path / "emb").rename(tmp_path / aside)
+    with (
+        pytest.raises(RuntimeError),
+        replacing_folder(tmp_path / "emb", replaceable=check_replaceable),
+    ):
+        raise RuntimeError
+    assert version_of(load(tmp_path / "emb")) == 1
+    assert not recover(tmp_path / "other")

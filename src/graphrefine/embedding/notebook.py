@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.cli.describe import counted
+from graphrefine.graph.remarks import counted
 
 if TYPE_CHECKING:
     from graphrefine.embedding.embedding import Embedding

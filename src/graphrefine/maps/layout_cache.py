@@ -18,7 +18,7 @@ from graphrefine.vectors import companions as beside
 from graphrefine.vectors.checks import check_finite
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.embedding import Embedding
+    from graphrefine.vectors.table import VectorTable
 
 Floats = NDArray[np.float32]
 
@@ -35,7 +35,7 @@ class Kept(NamedTuple):
 
 
 def kept_layout(
-    embedding: Embedding,
+    embedding: VectorTable,
     method: str = "auto",
     *,
     seed: int = 0,
@@ -65,7 +65,7 @@ def kept_layout(
     return Kept(made, method, found=False)
 
 
-def find_layout(embedding: Embedding, method: str, *, seed: int = 0) -> Floats | None:
+def find_layout(embedding: VectorTable, method: str, *, seed: int = 0) -> Floats | None:
     """The layout that is kept beside an embedding, if there is such a one of these vectors."""
     if embedding.path is None:
         return None
@@ -83,7 +83,7 @@ def find_layout(embedding: Embedding, method: str, *, seed: int = 0) -> Floats |
     return found if whole else None
 
 
-def _keep(embedding: Embedding, made: Floats, method: str, seed: int) -> None:
+def _keep(embedding: VectorTable, made: Floats, method: str, seed: int) -> None:
     if embedding.path is None:
         return
     folder = beside.companion(embedding.path, "map")

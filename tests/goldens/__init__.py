@@ -1,0 +1,1 @@
+"""Goldens: the vectors and the errors that a change of the tree must keep."""

@@ -231,7 +231,7 @@ def test_sizes_that_are_none(text: str) -> None:
     ("options", "message"),
     [
         (["--memory", "lots"], "'lots' is not a size"),
-        (["--workers", 2], "executor='dask'"),
+        (["--workers", 2], "say --executor 'dask'"),
         (["--executor", "dask", "--workers", 0], "at least 1"),
         (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "leave one of them out"),
         (["--executor", "dask", "--quality", "high"], "works in memory"),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.6)
 SAMPLE = 2048  # edges, and as many random pairs
-PAIRS_AT_A_TIME = 256  # whose neighbours' vectors are in memory: 8 MB at k = 128
+PAIRS_AT_A_TIME = 64  # whose neighbours' vectors are in memory: 2 MB at k = 128
 NEIGHBOURS = 64  # of a node at most: a sample of them points the same way
 AS_GOOD = 0.001  # of AUC: what differs by less is chance
 

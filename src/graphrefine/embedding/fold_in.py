@@ -33,7 +33,7 @@ CLASSES = 3  # of neighbours, by their degrees
 BLOCKS = FOLD_BLOCKS  # of k columns each, in f: twice the classes
 SAMPLE = 4096  # known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing
 ENTRIES = 1 << 19  # of their rows, at most: learning takes a fraction of a second whatever the graph
-ENTRIES_AT_A_TIME = 1 << 14  # whose vectors are in memory: 8 MB at k = 128
+ENTRIES_AT_A_TIME = 1 << 12  # whose vectors are in memory: 2 MB at k = 128
 RIDGE = 0.01  # of the mean square of a column
 ROUNDS = 2  # among new nodes that are neighbours of each other
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 NODE_BYTES = 32  # for each node: degrees, and their order
+ENTRY_BYTES = 28  # for each entry of a sample: its place, its neighbour, its weight
 
 
 def can_learn(graph: Graph) -> bool:
@@ -49,10 +50,15 @@ def learn_state(graph: Graph, vectors: NDArray[np.float32], *, seed: int) -> Sta
     return State(state.degrees, fold_map, degree_weight.learn_from(graph, vectors, seed=seed))
 
 
-def learning_bytes(nodes: int, dim: int) -> int:
-    """Memory that `learn_state` takes beside the graph and the vectors, at its height."""
-    samples = min(nodes, fold_in.SAMPLE) * dim * (3 * FOLD_BLOCKS + 4) * 4
-    regression = 4 * (FOLD_BLOCKS * dim) ** 2 * 8
-    neighbours = 3 * min(nodes, fold_in.ENTRIES_AT_A_TIME) * dim * 4
-    entries = 64 * fold_in.ENTRIES
-    return nodes * NODE_BYTES + samples + regression + neighbours + entries
+def learning_bytes(nodes: int, entries: int, dim: int) -> int:
+    """Memory that `learn_state` takes beside the graph and the vectors, at its height.
+
+    ``entries`` are those of the adjacency matrix.
+    """
+    sample, width = min(nodes, fold_in.SAMPLE), FOLD_BLOCKS * dim
+    near = min(nodes, fold_in.ENTRIES_AT_A_TIME) * dim * 4
+    regression = max(4 * near, 28 * width**2)
+    fold_map = sample * (width + 4 * dim) * 4 + min(entries, fold_in.ENTRIES) * ENTRY_BYTES + regression
+    pairs = 4 * degree_weight.SAMPLE
+    weight = min(pairs * degree_weight.NEIGHBOURS, pairs * -(-entries // max(nodes, 1)) * 4) * ENTRY_BYTES
+    return nodes * NODE_BYTES + max(fold_map, weight)

@@ -78,7 +78,7 @@ class EmbedRun:
         self.workers: list[dict[str, Any]] | None = None
         self.graph: Graph
         self.plan: MemoryPlan
-        self._stack = ExitStack()
+        self._stack, self._lowered = ExitStack(), ""
 
     def __enter__(self) -> EmbedRun:
         folder = self.request.run.work
@@ -113,16 +113,18 @@ class EmbedRun:
         return ingested_in(self.work, path, budget=self.budget, reading=reading, watcher=self.watcher)
 
     def _fit_dim(self) -> None:
-        """Lower a dim that nobody asked for to the most that the graph allows, with a warning."""
+        """Lower a dim that nobody asked for to the most that the graph allows; `make_plan` warns of it."""
         graph, dim = self.graph, self.settings.dim
         most = self.method.most_columns(graph, self.settings)
         if self.request.dim_is_default and dim > most:
             to = "that" if most == graph.nodes else f"{most}, as it must be even"
-            warnings.warn(f"{graph.source} has {graph.nodes} nodes: dim={dim} is lowered to {to}", stacklevel=4)
+            self._lowered = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
             self.settings = replace(self.settings, dim=most)
 
     def make_plan(self) -> MemoryPlan:
         """How the graph is embedded within the budget; InputError where it cannot be."""
+        if self._lowered:
+            warnings.warn(self._lowered, stacklevel=3)
         self.plan = plan_run(
             self.graph,
             self.settings,

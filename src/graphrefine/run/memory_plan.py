@@ -91,7 +91,7 @@ def plan_run(
     whatever the method needs; ``cluster`` does the work, if given; ``learns`` adds the stage that learns.
     """
     reason = method.on_disk(graph, settings) if in_memory_for is None else in_memory_for
-    extra = learning_bytes(graph.nodes, settings.dim) if learns else 0
+    extra = learning_bytes(graph.nodes, len(graph.indices), settings.dim) if learns else 0
     if reason is None:
         method.check(graph, settings, in_memory=False)
         if cluster is not None:

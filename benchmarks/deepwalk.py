@@ -24,11 +24,12 @@ def contend(contender: str, edges: Path, walks: int, threads: int) -> None:
     """Print the seconds of one contender; PecanPy's environment has no graphrefine."""
     if contender == "graphrefine":
         import graphrefine
-        from graphrefine.methods.registry import embed_graph, settings
+        from graphrefine.methods.registry import make_settings
+        from graphrefine.run.embed import embed_graph
 
         graph = graphrefine.read(edges)
         start = time.perf_counter()
-        embed_graph(graph, settings("deepwalk", walks=walks), method="deepwalk", threads=threads)
+        embed_graph(graph, make_settings("deepwalk", walks=walks), method="deepwalk", threads=threads)
     else:
         from pecanpy.pecanpy import FirstOrderUnweighted
 

@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 from common import data, graph, machine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
-from graphrefine.graph.graph import usable_threads
-from graphrefine.methods.registry import embed_graph
 from graphrefine.progress import Stages
-from graphrefine.refine.refine import find_range, settings, smooth
+from graphrefine.refine.refine import find_range, smooth
+from graphrefine.refine.settings import refine_settings
 from graphrefine.reproduce import paper
+from graphrefine.run.embed import embed_graph
+from graphrefine.system.threads import usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 NAMES = {"blogcatalog": "blogcatalog", "ppi": "ppi", "wikipedia-pos": "wikipedia"}  # here, and in the paper's tables
@@ -70,8 +71,8 @@ def beside_the_paper(names: list[str], *, repeats: int, seeds: int) -> bool:
         read, labels = graph(name), read_labels(data(f"{name}.mat"))
         rows: dict[str, list[Any]] = {"default": [], "default, C chosen": [], "preset paper": []}
         for seed in range(seeds):
-            vectors = embed_graph(read, settings(seed=seed))[0].vectors
-            theirs = embed_graph(read, settings("paper", seed=seed))[0].vectors
+            vectors = embed_graph(read, refine_settings(seed=seed))[0].vectors
+            theirs = embed_graph(read, refine_settings("paper", seed=seed))[0].vectors
             rows["default"].append(cells(vectors, labels, ratios=RATIOS, repeats=repeats, C=1.0))
             rows["default, C chosen"].append(cells(vectors, labels, ratios=RATIOS, repeats=repeats, C=CHOICES))
             rows["preset paper"].append(cells(theirs, labels, ratios=RATIOS, repeats=repeats, C=1.0))
@@ -98,11 +99,11 @@ def leave_one_out(names: list[str], *, repeats: int) -> None:
         read, labels = graph(name), read_labels(data(f"{name}.mat"))
         ratios = (0.01, 0.05, 0.09) if name[:3] in ("fli", "you") else (0.1, 0.5)
         micro = partial(mean_micro, labels=labels, ratios=ratios, repeats=repeats)
-        base = micro(embed_graph(read, settings("paper"))[0].vectors)
+        base = micro(embed_graph(read, refine_settings("paper"))[0].vectors)
         engine = LocalEngine(read, columns=128, threads=usable_threads(None))
-        R = find_range(engine, read, settings(), Stages())
+        R = find_range(engine, read, refine_settings(), Stages())
         gains[name] = {
-            candidate: micro(smooth(engine, read, settings(**options), R, Stages(), keep=True)) - base
+            candidate: micro(smooth(engine, read, refine_settings(**options), R, Stages(), keep=True)) - base
             for candidate, options in CANDIDATES.items()
         }
         print(f"{name}: {len(CANDIDATES)} settings scored, preset paper {base:.2f}", flush=True)

@@ -21,7 +21,8 @@ from common import data, machine
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.evaluate import evaluate_links
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.methods.registry import make_settings
+from graphrefine.run.embed import embed_graph
 
 BAR = 0.85
 
@@ -66,7 +67,7 @@ def blocks(nodes: int = 12_000, groups: int = 40, seed: int = 7) -> Graph:
 
 def swapped(graph: Graph, dim: int) -> Embedding:
     """The control that must fail: sources as targets."""
-    made = embed_graph(graph, settings("refine", dim=dim))[0]
+    made = embed_graph(graph, make_settings("refine", dim=dim))[0]
     return Embedding(graph.names, np.hstack([made.target, made.source]), made.recipe)
 
 

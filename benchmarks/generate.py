@@ -16,22 +16,23 @@ from time import perf_counter, process_time
 
 from common import machine
 from graphrefine.datasets import block_model, power_law
-from graphrefine.system.memory import held_bytes, peak_bytes
+from graphrefine.system.memory import PeakMemory, private_bytes
 
 
 def measure(model: str, edges: int, threads: int) -> dict[str, float]:
-    before, start, used = held_bytes(), perf_counter(), process_time()
+    before, start, used = private_bytes(), perf_counter(), process_time()
     nodes = max(edges // 10, 100)
-    if model == "blocks":
-        drawn = block_model(nodes, edges, classes=50, mixing=0.4, labels_per_node=1.3, threads=threads)
-    else:
-        drawn = power_law(nodes, edges, threads=threads)
+    with PeakMemory() as peak:
+        if model == "blocks":
+            drawn = block_model(nodes, edges, classes=50, mixing=0.4, labels_per_node=1.3, threads=threads)
+        else:
+            drawn = power_law(nodes, edges, threads=threads)
     graph = drawn.graph
     assert graph.edges == edges
     return {
         "clock": perf_counter() - start,
         "processor": process_time() - used,
-        "peak_mb": (peak_bytes() - before) / 1e6,
+        "peak_mb": (peak.bytes - before) / 1e6,
         "graph_mb": (graph.indptr.nbytes + graph.indices.nbytes + graph.names.nbytes) / 1e6,
     }
 

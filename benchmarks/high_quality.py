@@ -24,7 +24,7 @@ from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages
 from graphrefine.refine.high_quality import high_order
-from graphrefine.refine.refine import Settings
+from graphrefine.refine.settings import RefineSettings
 
 Cells = NDArray[np.float64]  # (ratios, 2): Micro and Macro F1
 
@@ -49,7 +49,7 @@ def vectors(
     """The vectors of a method, and the seconds they took; not a number where they were there already."""
     start = perf_counter()
     if method == "high":
-        found = high_order(read, Settings(seed=seed), Stages(), threads=given.threads)
+        found = high_order(read, RefineSettings(seed=seed), Stages(), threads=given.threads)
         return found, perf_counter() - start
     if method == "default":
         return graphrefine.embed(read, seed=seed, threads=given.threads).vectors, perf_counter() - start

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from common import graph, machine
 from graphrefine import Graph, datasets
 from graphrefine.embedding import degree_weight as weighing
-from graphrefine.embedding.scores import auc, cosine, log_degrees
+from graphrefine.embedding.scores import auc, cosine
 from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.evaluate.vectors import Maker
+from graphrefine.vectors.lengths import log_degrees
 
 BARS = ("ppi", "wikipedia-pos", "blogcatalog", "web-google")
 OTHERS = ("coauthor-cs", "planetoid-pubmed", "lastfm-asia", "amazon-photo", "flickr-8k-subset", "youtube-77k-groups")

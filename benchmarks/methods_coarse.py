@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from common import data, graph, machine
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.methods.registry import make_settings
+from graphrefine.run.embed import embed_graph
 
 RATIOS = (0.5, 0.8)
 TABLE4 = {"harp": 31.6, "mile": 26.4, "louvainne": 30.6}
@@ -43,7 +44,7 @@ LINES: list[tuple[str, dict[str, Any]]] = [
 
 
 def ours(read: Graph, method: str, options: dict[str, Any], threads: int, seed: int) -> NDArray[np.float32]:
-    return embed_graph(read, settings(method, seed=seed, **options), method=method, threads=threads)[0].vectors
+    return embed_graph(read, make_settings(method, seed=seed, **options), method=method, threads=threads)[0].vectors
 
 
 def theirs(read: Graph, decay: float, seed: int) -> NDArray[np.float64] | None:

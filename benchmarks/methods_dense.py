@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.methods.registry import make_settings
 from graphrefine.readers.labels import as_labels
+from graphrefine.run.embed import embed_graph
 
 Row = tuple[dict[str, Any], tuple[tuple[float, float], ...]]
 # Settings, and Micro and Macro F1 at 10, 50 and 90 %: rows that are commented out in the source of the paper's tables.
@@ -59,7 +60,7 @@ class Work(NamedTuple):
         """Micro and Macro F1 of a method of ours at each ratio, means over seeds."""
         cells, seconds = [], []
         for seed in range(self.seeds):
-            chosen, start = settings(method, seed=seed, **options), perf_counter()
+            chosen, start = make_settings(method, seed=seed, **options), perf_counter()
             vectors = embed_graph(self.read, chosen, method=method, threads=self.threads)[0].vectors
             seconds.append(perf_counter() - start)
             cells.append(self.scores(vectors, ratios))

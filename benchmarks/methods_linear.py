@@ -30,7 +30,8 @@ from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.fastrp import standardize
-from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.methods.registry import make_settings
+from graphrefine.run.embed import embed_graph
 
 Vectors = NDArray[Any]
 Peer = Callable[[Graph, int], Vectors]  # (graph, seed)
@@ -157,7 +158,7 @@ class Pair(NamedTuple):
 
     def ours(self, read: Graph, seed: int) -> Vectors:
         """The vectors of our method."""
-        chosen = settings(self.method, seed=seed, **self.options)
+        chosen = make_settings(self.method, seed=seed, **self.options)
         vectors = embed_graph(read, chosen, method=self.method, threads=1)[0].vectors
         if self.standardized:
             standardize(vectors)

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.methods.registry import make_settings
+from graphrefine.run.embed import embed_graph
 
 PAPER = {  # Tables 1 and 2 at 50 %: Micro F1, Macro F1
     ("blogcatalog", "line"): (35.16, 21.36),
@@ -133,7 +134,7 @@ def f1(labels: Labels, vectors: NDArray[np.float32], C: float = 1.0) -> NDArray[
 
 
 def theirs(method: str, read: Graph, seed: int) -> NDArray[np.float32]:
-    draw, chosen = Draw(read, seed), settings(method)
+    draw, chosen = Draw(read, seed), make_settings(method)
     if method == "pte":
         return two_ways(draw, chosen.edges)
     if method == "line":  # word2vec trains a sentence of two words both ways: half as many do
@@ -165,7 +166,7 @@ def main() -> None:
         read, labels = graph(name), read_labels(data(f"{name}.mat"))
         mine, long, others, seconds = [], [], [], 0.0
         for seed in range(given.seeds):
-            found, stages = embed_graph(read, settings(method, seed=seed), method=method, threads=given.threads)
+            found, stages = embed_graph(read, make_settings(method, seed=seed), method=method, threads=given.threads)
             seconds += sum(stages.seconds.values()) / given.seeds
             mine.append(f1(labels, found.vectors))
             square = float(np.square(found.vectors).sum(axis=1).mean())

@@ -55,10 +55,11 @@ def contend(contender: str, name: str) -> None:
     read = graph(name)
     adjacency = sp.csr_matrix(read.to_scipy().astype(np.float64))
     if contender in OURS:
-        from graphrefine.methods.registry import embed_graph, settings
+        from graphrefine.methods.registry import make_settings
+        from graphrefine.run.embed import embed_graph
 
         method, preset = OURS[contender]
-        work: Callable[[], object] = partial(embed_graph, read, settings(method, preset), method=method, threads=1)
+        work: Callable[[], object] = partial(embed_graph, read, make_settings(method, preset), method=method, threads=1)
     elif contender == "fastrp":
         import fastrp
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, random_control, read_labels
 from graphrefine.kernels import kernels, twin
-from graphrefine.methods.registry import embed_graph
 from graphrefine.refine import reference
-from graphrefine.refine.refine import settings
+from graphrefine.refine.settings import refine_settings
+from graphrefine.run.embed import embed_graph
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 PAPER = {  # Tables 1 and 2: Micro F1, Macro F1 at 10, 30, 50, 70, 90 %
@@ -56,8 +56,8 @@ def main() -> None:
         for variant, filter in (("RBQR", "none"), ("REFINE", "taylor")):
             ours, theirs, default = [], [], []
             for seed in range(given.seeds):
-                ours.append(f1(embed_graph(read, settings("paper", filter=filter, seed=seed))[0].vectors))
-                default.append(f1(embed_graph(read, settings(filter=filter, seed=seed))[0].vectors))
+                ours.append(f1(embed_graph(read, refine_settings("paper", filter=filter, seed=seed))[0].vectors))
+                default.append(f1(embed_graph(read, refine_settings(filter=filter, seed=seed))[0].vectors))
                 signs = twin.to_float32(kernels().signs(seed, 0, rows=read.nodes, words=4))
                 theta = None if filter == "none" else reference.TAYLOR
                 theirs.append(f1(reference.refine(adjacency, signs.astype(np.float64), theta=theta)))

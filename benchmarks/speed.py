@@ -17,9 +17,9 @@ import numpy as np
 
 from common import graph, interleaved, machine, show
 from graphrefine.linalg.small import one_blas_thread
-from graphrefine.methods.registry import embed_graph
 from graphrefine.refine import reference
-from graphrefine.refine.refine import settings
+from graphrefine.refine.settings import refine_settings
+from graphrefine.run.embed import embed_graph
 
 BARS = {
     "web-google": {"graphrefine, 1 thread": 15.0, "graphrefine, 2 threads": 25.0},
@@ -30,7 +30,7 @@ BARS = {
 def compare(name: str, rounds: int) -> bool:
     """Time both on one graph; whether the bars are reached."""
     read = graph(name)
-    adjacency, chosen = read.to_scipy(), settings("paper")
+    adjacency, chosen = read.to_scipy(), refine_settings("paper")
 
     def plain() -> None:
         sketch = np.random.default_rng(0).choice(np.array([-1, 1], np.float32), size=(read.nodes, 128))

@@ -33,7 +33,7 @@ from graphrefine.evaluate.tune_judges import HELD_OUT, link_judge
 from graphrefine.evaluate.tune_results import changes
 from graphrefine.evaluate.tune_trials import Bench
 from graphrefine.graph.graph import Graph
-from graphrefine.refine.refine import Settings, settings
+from graphrefine.refine.settings import RefineSettings, refine_settings
 
 GRAPHS = (
     "ppi,wikipedia-pos,blogcatalog,flickr-8k-subset,youtube-77k-groups,"
@@ -43,8 +43,10 @@ MOST_LOSS = 0.3
 USUAL = "cosine-degree"
 
 
-def f1(read: Graph, labels: Labels, bench: Bench, chosen: Settings, *, C: float, seed: int, repeats: int = 1) -> float:
-    vectors = Embedding(read.names, bench.vectors(chosen))
+def f1(
+    read: Graph, labels: Labels, bench: Bench, settings: RefineSettings, *, C: float, seed: int, repeats: int = 1
+) -> float:
+    vectors = Embedding(read.names, bench.vectors(settings))
     found = evaluate_labels(vectors, labels, ratios=[0.5], repeats=repeats, seed=seed, C=C, threads=bench.threads)
     return found.ratios[0].micro_mean
 
@@ -57,7 +59,7 @@ def gains(name: str, task: str, given: argparse.Namespace) -> float:
         known = {"labels": labels, "train": 0.5, "split_seed": seed, "C": given.C} if task == "labels" else {}
         done = tune(read, budget=given.budget, seed=seed, threads=given.threads, **known)
         judged = partial(f1, read, labels, bench, C=given.C, seed=seed)
-        found.append([judged(settings(seed=seed)), judged(done.best)])
+        found.append([judged(refine_settings(seed=seed)), judged(done.best)])
         default, tuned = found[-1]
         best = next(trial for trial in done.trail if trial.settings == done.best)
         print(
@@ -73,7 +75,7 @@ def gains(name: str, task: str, given: argparse.Namespace) -> float:
 def correlation(name: str, given: argparse.Namespace) -> list[float]:
     """Rank correlation of AUC and F1 over the candidates: by the judge, and by the usual link prediction."""
     read, labels = graph(name), read_labels(data(f"{name}.mat"))
-    judge, default = link_judge(read, seed=0), settings()
+    judge, default = link_judge(read, seed=0), refine_settings()
     usual = hold_out(read, HELD_OUT, repeat=0, seed=0)  # the same edges, against random pairs
     whole, rest = Bench(read, threads=given.threads), Bench(judge.graph, threads=given.threads)
     tried = [default] + [c for stage in stages(read, [128]) for c in stage.settings(default) if c != default]

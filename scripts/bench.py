@@ -17,9 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
-from graphrefine.methods.registry import embed_graph
 from graphrefine.refine import reference
-from graphrefine.refine.refine import settings
+from graphrefine.refine.settings import refine_settings
+from graphrefine.run.embed import embed_graph
 
 NODES, GROUPS, EDGES, REPEATS = 20_000, 200, 200_000, 3
 
@@ -42,7 +42,7 @@ def quick() -> None:
     graph = generated(seed=0)
     adjacency = graph.to_scipy()
     sketch = np.random.default_rng(0).standard_normal((graph.nodes, 128)).astype(np.float32)
-    paper = settings("paper")
+    paper = refine_settings("paper")
     with threadpool_limits(1):
         times = interleaved(
             lambda: embed_graph(graph, paper, threads=1), lambda: reference.refine(adjacency, sketch)

@@ -12,17 +12,16 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import graphrefine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
-from graphrefine.refine.refine import settings
-from graphrefine.run.memory_plan import Plan
-from graphrefine.run.placement import embed_within
-from graphrefine.system.work_folder import WorkFolder
+from graphrefine.refine.settings import refine_settings
+from graphrefine.run.embed import EmbedRun, Request
+from graphrefine.run.memory_plan import MemoryPlan
+from graphrefine.run.settings import RunSettings
 from inputs import add_folder, place
 from measuring import bar, command, data, machine, plenty, watch
 
@@ -44,11 +43,13 @@ def by_dask(graph: Path, out: Path, given: argparse.Namespace) -> None:
 
 
 def out_of_core(graph: Path, out: Path, given: argparse.Namespace) -> None:
-    chosen, work = settings(), out.with_name("work")
-    plan = Plan("streamed", budget=0, predicted=0, panel=given.panel, panels=-(-chosen.dim // given.panel))
-    how: dict[str, Any] = {"method": "refine", "work": WorkFolder(work), "threads": given.threads}
-    with embed_within(plan, graphrefine.read(graph), chosen, **how) as made:
-        made.embedding.save(out)
+    settings = refine_settings()
+    request = Request(graph, settings, run=RunSettings(threads=given.threads, work=out.with_name("work")))
+    with EmbedRun(request) as run:
+        run.read()
+        panels = -(-settings.dim // given.panel)
+        run.plan = MemoryPlan("streamed", budget=0, predicted=0, panel=given.panel, panels=panels)
+        run.embed().save(out)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ _HOME = {  # public name -> its module, loaded on first use
     "Graph": "graph.graph",
     "GraphRefineError": "errors",
     "REFINE": "estimator",
-    "embed": "methods.registry",
+    "embed": "run.embed",
     "ingest": "ingestion.ingest",
     "load": "embedding.embedding",
     "read": "readers.read",
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from graphrefine.evaluate.tune import tune
     from graphrefine.graph.graph import Graph
     from graphrefine.ingestion.ingest import ingest
-    from graphrefine.methods.registry import embed
     from graphrefine.readers.read import read
+    from graphrefine.run.embed import embed
 
 
 def __getattr__(name: str) -> Any:

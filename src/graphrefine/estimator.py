@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import validate_data
 
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.registry import embed_graph
-from graphrefine.refine.refine import settings
+from graphrefine.refine.settings import refine_settings
+from graphrefine.run.embed import embed_graph
 
 
 class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -28,7 +28,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         Where the options that are None come from.
     block, power, negative, exponent, log_weights, two_sided, spectrum : default=None
     filter, order, scale, loop, centre, axes, quality, bfloat16 : default=None
-        See `graphrefine.refine.refine.Settings`.
+        See `graphrefine.refine.settings.RefineSettings`.
     directed : bool, default=False
         Whether entry (i, j) is an arc from i to j. Otherwise the larger of (i, j) and (j, i) counts.
     seed : int, default=0
@@ -102,7 +102,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         ``features`` (n, f), sparse or dense, are what is known of the nodes beside the edges.
         """
         options = {k: v for k, v in self.get_params().items() if k not in ("preset", "directed", "threads")}
-        chosen = settings(self.preset, **options)
+        settings = refine_settings(self.preset, **options)
         X = validate_data(
             self,
             X,
@@ -112,9 +112,9 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
             ensure_non_negative=True,
         )
         graph = Graph.from_matrix(X, directed=self.directed, threads=self.threads)
-        embedding, _ = embed_graph(graph, chosen, features=features, threads=self.threads)
+        embedding, _ = embed_graph(graph, settings, features=features, threads=self.threads)
         self.embedding_ = embedding.vectors
-        self._n_features_out = chosen.dim
+        self._n_features_out = settings.dim
         return self
 
     def fit_transform(self, X: Any, y: None = None, features: Any = None) -> NDArray[np.float32]:

@@ -197,7 +197,7 @@ def test_unwritable_outputs_are_found_before_the_work(
         (tmp_path / name / "precious.txt").write_text("mine")
     (tmp_path / "taken").write_text("mine")
     (tmp_path / "link.csv").symlink_to(edges)
-    monkeypatch.setattr("graphrefine.run.placement.read", None)  # reading would be work already
+    monkeypatch.setattr("graphrefine.run.embed.read", None)  # reading would be work already
     refuses("embed", edges, "-o", tmp_path / output, folder=tmp_path, expected=expected)
 
 
@@ -225,7 +225,7 @@ def test_names_that_the_format_cannot_hold_are_found_before_the_work(
 ) -> None:
     path = tmp_path / "graph.csv"
     path.write_text("New York,Boston\nBoston,Rome\n")
-    monkeypatch.setattr("graphrefine.run.placement.embed_graph", None)
+    monkeypatch.setattr("graphrefine.run.embed.embed_graph", None)
     expected = (f"out.{suffix}: the name 'New York'", "white space", ".parquet")
     refuses("embed", path, "-o", tmp_path / f"out.{suffix}", folder=tmp_path, expected=expected)
 
@@ -237,7 +237,7 @@ def test_a_disk_without_room_is_found_before_the_work(
 
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100))
-    monkeypatch.setattr("graphrefine.run.placement.embed_graph", None)
+    monkeypatch.setattr("graphrefine.run.embed.embed_graph", None)
     refuses("embed", edges, "-o", tmp_path / "out", folder=tmp_path, expected=("out: needs about", "free some"))
 
 
@@ -264,6 +264,6 @@ def test_not_enough_memory(tmp_path: Path, edges: Path, monkeypatch: pytest.Monk
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("graphrefine.run.placement.embed_graph", full)
+    monkeypatch.setattr("graphrefine.run.embed.embed_graph", full)
     arguments = ("embed", edges, "-o", tmp_path / "out", "--dim", "8")
     refuses(*arguments, folder=tmp_path, expected=("not enough memory", "--dim"))

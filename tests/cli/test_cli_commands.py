@@ -24,7 +24,7 @@ from graphrefine.embedding.formats import FORMATS
 from graphrefine.evaluate import evaluate_labels
 from graphrefine.readers.formats import FORMATS as GRAPH_FORMATS
 from graphrefine.refine.filters import FILTERS
-from graphrefine.refine.refine import settings
+from graphrefine.refine.settings import refine_settings
 
 EDGES = ring_of_cliques()
 
@@ -292,7 +292,7 @@ def test_help_of_every_command_lists_all_its_options(path: tuple[str, ...]) -> N
 def test_help_states_the_real_defaults() -> None:
     text = " ".join(works("embed", "--help").out.split())
     stated = dict(re.findall(r"--([a-z0-9-]+) [A-Z]+ (?:(?! --).)*?\[default: ([^\],]+)", text))
-    defaults = asdict(settings())
+    defaults = asdict(refine_settings())
     for name in ("dim", "block", "power", "negative", "exponent", "seed"):
         assert float(stated[name]) == defaults[name], name
     assert stated["filter"] == defaults["filter"]
@@ -342,6 +342,6 @@ def test_a_bug_shows_its_traceback(tmp_path: Path, edges: Path, monkeypatch: pyt
     def broken(*_: Any, **__: Any) -> NDArray[Any]:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("graphrefine.run.placement.embed_graph", broken)
+    monkeypatch.setattr("graphrefine.run.embed.embed_graph", broken)
     with pytest.raises(ZeroDivisionError):
         run("embed", edges, "-o", tmp_path / "out")

@@ -20,7 +20,7 @@ from cli_runs import SLOWER, embeds, ring_of_cliques, run, spawn, works, write_c
 from graphrefine.embedding.embedding import load
 from graphrefine.kernels import kernels
 from graphrefine.refine.filters import FILTERS
-from graphrefine.refine.refine import settings
+from graphrefine.refine.settings import refine_settings
 
 EDGES = ring_of_cliques()
 NODES = 20
@@ -218,7 +218,7 @@ def test_options_reach_the_method(tmp_path: Path, typed: list[str], options: dic
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_every_filter_by_name_is_its_coefficients(tmp_path: Path, edges: Path, name: str) -> None:
-    theta = settings(filter=name).theta(graphrefine.read(edges))
+    theta = refine_settings(filter=name).theta(graphrefine.read(edges))
     assert theta is not None
     by_name = embeds(edges, "--dim", "4", "--filter", name, to=tmp_path / "a")
     by_value = embeds(edges, "--dim", "4", "--filter", ",".join(map(repr, theta)), to=tmp_path / "b")

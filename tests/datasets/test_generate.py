@@ -15,8 +15,8 @@ from graphrefine.datasets.generate import expected_degrees
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.graph.graph import check
-from graphrefine.methods.registry import embed_graph
-from graphrefine.methods.registry import settings as method_settings
+from graphrefine.methods.registry import make_settings as method_settings
+from graphrefine.run.embed import embed_graph
 from strategies import PATIENT
 
 

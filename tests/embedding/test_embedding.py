@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphrefine.cli.conversion import Conversion, convert
-from graphrefine.embedding.embedding import Embedding, check_output, load
-from graphrefine.embedding.formats import FORMATS, choose
+from graphrefine.cli.convert import Conversion, convert_embedding
+from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.formats import FORMATS, choose_format
+from graphrefine.embedding.storage import check_output
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
 
 
@@ -122,9 +123,9 @@ def test_every_suffix_has_one_format() -> None:
     assert len(suffixes) == len(set(suffixes))
     for each in FORMATS:
         for suffix in each.suffixes:
-            assert choose(f"Some.Thing{suffix.upper()}") is each
-    assert choose("folder/name").folder
-    assert choose(".hidden").folder
+            assert choose_format(f"Some.Thing{suffix.upper()}") is each
+    assert choose_format("folder/name").folder
+    assert choose_format(".hidden").folder
 
 
 @pytest.mark.parametrize("name", ["vectors.xyz", "vectors.gz", "emb.v1"])
@@ -159,8 +160,8 @@ def test_convert_through_every_format_and_back(people: Embedding, tmp_path: Path
         "h.vec",
         "i.bin",
     ):
-        done = convert(tmp_path / before, tmp_path / name)
-        assert done == Conversion(3, 2, choose(before).name, choose(name).name)
+        done = convert_embedding(tmp_path / before, tmp_path / name)
+        assert done == Conversion(3, 2, choose_format(before).name, choose_format(name).name)
         before = name
     back = load(tmp_path / before)
     assert back.names.tolist() == people.names.tolist()
@@ -171,13 +172,13 @@ def test_convert_through_every_format_and_back(people: Embedding, tmp_path: Path
 def test_convert_to_itself_keeps_it(people: Embedding, tmp_path: Path) -> None:
     for name in ("folder", "file.safetensors", "file.arrow"):
         people.save(tmp_path / name)
-        convert(tmp_path / name, tmp_path / name)
+        convert_embedding(tmp_path / name, tmp_path / name)
         assert load(tmp_path / name).vectors.tobytes() == people.vectors.tobytes()
 
 
 def test_convert_checks_the_target_before_reading(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="does not exist"):
-        convert(tmp_path / "missing.npy", tmp_path / "no" / "x.npy")
+        convert_embedding(tmp_path / "missing.npy", tmp_path / "no" / "x.npy")
 
 
 @pytest.mark.parametrize("name", ["gone.npy", "gone.parquet", "gone.arrow", "gone.csv", "gone"])

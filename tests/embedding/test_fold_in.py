@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, load
-from graphrefine.embedding.fold_in import BLOCKS, CLASSES, Folder, Links, Scale, features, learn, sample, turned
+from graphrefine.embedding.fold_in import BLOCKS, CLASSES, FoldIn, Links, Scale, features, learn, sample, turn_fold_map
 from graphrefine.errors import InputError
 from graphrefine.linalg.small import unit_rows
 from graphs import graphs, random_graph
@@ -229,8 +229,8 @@ def test_turned_maps_fold_turned_vectors() -> None:
     W = learn(X, degrees, np.arange(40), links(A))
     R = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     some, none = links(A[:5]), links(np.zeros((5, 5)))
-    straight = Folder(X, degrees, W).fold(some, none)
-    round_ = Folder((X @ R).astype(np.float32), degrees, turned(W, R)).fold(some, none)
+    straight = FoldIn(X, degrees, W).fold(some, none)
+    round_ = FoldIn((X @ R).astype(np.float32), degrees, turn_fold_map(W, R)).fold(some, none)
     np.testing.assert_allclose(straight @ R, round_, atol=1e-5)
 
 

@@ -20,9 +20,10 @@ from hypothesis.extra import numpy as hnp
 import postgres_server
 from cli_runs import check_refused, ring_of_cliques, run, works
 from graphrefine import embed, read
-from graphrefine.embedding.embedding import Embedding, check_output, load
+from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import decimals, pgvector_server, pgvector_sql
 from graphrefine.embedding.formats.addresses import check_address, shown_address
+from graphrefine.embedding.storage import check_output
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
 from postgres_server import Server
 

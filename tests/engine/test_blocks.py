@@ -23,7 +23,8 @@ from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import Kernels, kernels, twin
 from graphrefine.linalg.operators import proximity, transition
 from graphrefine.progress import Stages
-from graphrefine.refine.refine import Settings, refine
+from graphrefine.refine.refine import refine
+from graphrefine.refine.settings import RefineSettings
 from graphrefine.system.storage import open_storage
 from stopping import StoppedError, stop_after
 
@@ -56,7 +57,7 @@ def engine_in(
     return BlockEngine(storage, layout, Pipeline(shop), using=found, **how)
 
 
-def in_memory(graph: Graph, chosen: Settings) -> NDArray[np.float32]:
+def in_memory(graph: Graph, chosen: RefineSettings) -> NDArray[np.float32]:
     engine = LocalEngine(graph, columns=chosen.dim, reorder=False, bfloat16=chosen.bfloat16)
     return refine(engine, graph, chosen, Stages())
 
@@ -82,7 +83,7 @@ def test_the_bits_do_not_depend_on_the_cuts(
     bfloat16: bool,
 ) -> None:
     graph = graph_of(2100, 4000, seed=seed, weighted=weighted, directed=directed)
-    chosen = Settings(dim=70, seed=seed, bfloat16=bfloat16)
+    chosen = RefineSettings(dim=70, seed=seed, bfloat16=bfloat16)
     folder = tmp_path_factory.mktemp("work")
     engine = engine_in(folder, graph, 70, rows=rows, panel=panel, chunk=chunk, bfloat16=bfloat16)
     vectors = refine(engine, graph, chosen, Stages())
@@ -92,7 +93,7 @@ def test_the_bits_do_not_depend_on_the_cuts(
 
 def test_the_twins_agree(tmp_path: Path) -> None:
     graph = graph_of(1300, 4000, seed=1, weighted=True)
-    chosen = Settings(dim=40)
+    chosen = RefineSettings(dim=40)
     scipy = kernels("scipy")
     block = engine_in(tmp_path, graph, 40, chunk=600, using=scipy)
     both: list[Any] = [block, LocalEngine(graph, columns=40, using=scipy)]
@@ -123,7 +124,7 @@ def test_every_verb_is_that_of_the_engine_in_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("count", "panel"), [(0, 64), (1, 32), (5, 64), (23, 32), (40, 64), (60, 32)])
 def test_an_interrupted_run_goes_on_where_it_stood(tmp_path: Path, count: int, panel: int) -> None:
     graph = graph_of(1400, 3000, seed=2)
-    chosen = Settings(dim=64)
+    chosen = RefineSettings(dim=64)
     first = engine_in(tmp_path, graph, 64, panel=panel)
     stop_after(first, count)
     with pytest.raises(StoppedError):
@@ -150,7 +151,7 @@ def counted(engine: BlockEngine) -> tuple[BlockEngine, list[int]]:
 
 def test_files_are_removed_when_they_are_not_needed(tmp_path: Path) -> None:
     graph = graph_of(1400, 3000, seed=2)
-    refine(engine_in(tmp_path, graph, 64), graph, Settings(dim=64), Stages())
+    refine(engine_in(tmp_path, graph, 64), graph, RefineSettings(dim=64), Stages())
     assert len(list((tmp_path / "tall").iterdir())) <= 3
 
 
@@ -159,20 +160,20 @@ def test_a_damaged_block_of_an_earlier_run_is_found(tmp_path: Path) -> None:
     first = engine_in(tmp_path, graph, 32)
     stop_after(first, 3 * first.layout.blocks + 1)
     with pytest.raises(StoppedError):
-        refine(first, graph, Settings(dim=32), Stages())
+        refine(first, graph, RefineSettings(dim=32), Stages())
     for path in tmp_path.glob("tall/*/*"):
         data = bytearray(path.read_bytes())
         data[5] ^= 64
         path.write_bytes(data)
     with pytest.raises(FormatError, match=r"checksum is .*and .* was written"):
-        refine(engine_in(tmp_path, graph, 32), graph, Settings(dim=32), Stages())
+        refine(engine_in(tmp_path, graph, 32), graph, RefineSettings(dim=32), Stages())
 
 
 def test_the_work_of_another_run_is_not_taken_up(tmp_path: Path) -> None:
     graph = graph_of(1400, 3000, seed=2)
-    refine(engine_in(tmp_path, graph, 32), graph, Settings(dim=32, power=2), Stages())
+    refine(engine_in(tmp_path, graph, 32), graph, RefineSettings(dim=32, power=2), Stages())
     with pytest.raises(OutputError, match="another run"):
-        refine(engine_in(tmp_path, graph, 32), graph, Settings(dim=32, power=3), Stages())
+        refine(engine_in(tmp_path, graph, 32), graph, RefineSettings(dim=32, power=3), Stages())
 
 
 @given(

@@ -23,7 +23,8 @@ from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.stored import StoredGraph, open_stored, store
 from graphrefine.progress import Stages
-from graphrefine.refine.refine import Settings, refine
+from graphrefine.refine.refine import refine
+from graphrefine.refine.settings import RefineSettings
 from graphrefine.system.storage import open_storage
 from graphs import random_graph
 from stopping import StoppedError, stop_after
@@ -42,7 +43,7 @@ def stored(folder: Path, graph: Graph) -> StoredGraph:
     return open_stored(folder / "graph.grf")
 
 
-def in_memory(graph: Graph, chosen: Settings) -> NDArray[np.float32]:
+def in_memory(graph: Graph, chosen: RefineSettings) -> NDArray[np.float32]:
     return refine(LocalEngine(graph, columns=chosen.dim, reorder=False), graph, chosen, Stages())
 
 
@@ -59,7 +60,7 @@ def test_the_bits_are_those_of_the_engine_in_memory(client: Any, tmp_path: Path,
         plain = Graph.from_edges(
             [f"n{i}" for i in ends], [f"n{i}" for i in plain.indices], plain.weights, directed=True
         )
-    graph, chosen = stored(tmp_path, plain), Settings(dim=40)
+    graph, chosen = stored(tmp_path, plain), RefineSettings(dim=40)
     engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=40)
     assert engine.layout.blocks >= 8 and len(engine.layout.chunks) - 1 >= 4
     vectors = refine(engine, graph, chosen, Stages())
@@ -86,7 +87,7 @@ def killing(engine: BlockEngine, pid: int, *, after: int) -> BlockEngine:
 
 def test_a_worker_that_is_killed_is_survived_with_the_right_bits(client: Any, tmp_path: Path) -> None:
     plain = random_graph(9000, degree=10, isolated=3, seed=5)
-    graph, chosen = stored(tmp_path, plain), Settings(dim=40)
+    graph, chosen = stored(tmp_path, plain), RefineSettings(dim=40)
     before = client.run(os.getpid)
     address, pid = next(iter(before.items()))
     engine = killing(cluster_engine(client, graph, str(tmp_path / "work"), columns=40), pid, after=12)
@@ -100,7 +101,7 @@ def test_a_worker_that_is_killed_is_survived_with_the_right_bits(client: Any, tm
 
 def test_an_interrupted_run_goes_on_with_the_cuts_it_had(client: Any, tmp_path: Path) -> None:
     plain = random_graph(9000, degree=10, seed=6)
-    graph, chosen, work = stored(tmp_path, plain), Settings(dim=32), str(tmp_path / "work")
+    graph, chosen, work = stored(tmp_path, plain), RefineSettings(dim=32), str(tmp_path / "work")
     first = stop_after(cluster_engine(client, graph, work, columns=32), 9)
     with pytest.raises(StoppedError):
         refine(first, graph, chosen, Stages())
@@ -120,7 +121,7 @@ def test_a_damaged_block_of_the_graph_is_named(client: Any, tmp_path: Path) -> N
     path.write_bytes(data)
     engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
     with pytest.raises(FormatError, match=r"graph\.grf: indices\.npy, block \d+ .* checksum .* ingest it again"):
-        refine(engine, graph, Settings(dim=32), Stages())
+        refine(engine, graph, RefineSettings(dim=32), Stages())
 
 
 @pytest.mark.parametrize(("missing", "words"), [("graph", "graph.grf"), ("other", "another graph")])

@@ -26,8 +26,9 @@ from graphrefine.evaluate.compare import compare
 from graphrefine.evaluate.compare_report import report_of, title_of
 from graphrefine.evaluate.compare_rows import Comparison, Row
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.methods.registry import make_settings
 from graphrefine.readers.read import read
+from graphrefine.run.embed import embed_graph
 
 FAST = ("--repeats", "2", "--threads", "1", "--dims", "4", "--methods", "refine,rbqr")
 NASTY = "a|b <i>&"
@@ -67,7 +68,7 @@ def instead(monkeypatch: pytest.MonkeyPatch, ends: dict[str, children.Outcome]) 
         if method in ends:
             return ends[method]
         graph = read(path, **options["reading"])
-        embedding, _ = embed_graph(graph, settings(method, dim=dim, seed=seed), method=method)
+        embedding, _ = embed_graph(graph, make_settings(method, dim=dim, seed=seed), method=method)
         np.save(output, embedding.vectors)
         return children.Outcome("done", "", 0.25, 0.75, 50_000_000, {"recipe": embedding.recipe})
 
@@ -91,7 +92,7 @@ def test_the_figures_are_those_of_the_library(directed: bool) -> None:
     done = compare(graph, labels=labels, methods=["refine", "rbqr"], dims=[8, 4], ratios=[0.3, 0.6], repeats=3, seed=5)
     assert {(row.method, row.dim) for row in done.finished} == {(m, d) for m in ("refine", "rbqr") for d in (8, 4)}
     for row in done.finished:
-        embedding, _ = embed_graph(graph, settings(row.method, dim=row.dim, seed=5), method=row.method)
+        embedding, _ = embed_graph(graph, make_settings(row.method, dim=row.dim, seed=5), method=row.method)
         scores = evaluate_labels(embedding, labels, ratios=[0.3, 0.6], repeats=3, seed=5)
         assert row.scores == {"ratios": scores.to_dict()["ratios"]}
         assert row.quality == pytest.approx(np.mean([at.micro_mean for at in scores.ratios]))
@@ -102,7 +103,7 @@ def test_the_figures_are_those_of_the_library(directed: bool) -> None:
 
 def test_names_of_any_kind_are_kept(folder: Path) -> None:
     done = compare(folder / "graph.csv", labels=folder / "labels.csv", methods=["refine"], dims=[4], repeats=2)
-    ours = evaluate_labels(embed_graph(read(folder / "graph.csv"), settings("refine", dim=4))[0],
+    ours = evaluate_labels(embed_graph(read(folder / "graph.csv"), make_settings("refine", dim=4))[0],
                            folder / "labels.csv", ratios=[0.5], repeats=2)  # fmt: skip
     best, control = done.rows
     assert (best.method, best.quality) == ("refine", ours.ratios[0].micro_mean)
@@ -161,7 +162,7 @@ def test_memory_is_kept_within_its_limit(folder: Path) -> None:
 def test_a_method_that_cannot_take_the_graph_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from graphrefine.methods import refine as refining
 
-    rbqr = refining.RBQR
+    rbqr = refining.RBQR_METHOD
     monkeypatch.setattr(refining, "RBQR", replace(rbqr, most_nodes=19))
     started = instead(monkeypatch, {})
     done = compares(folder, "--dims", "4,21")

@@ -18,8 +18,8 @@ from cli_runs import ring_of_cliques, spawn, write_csv
 from graphrefine.embedding.embedding import load
 from graphrefine.evaluate import embed_subprocess as children
 from graphrefine.evaluate.embed_subprocess import embed_arguments, run_embed
-from graphrefine.methods.registry import embed
 from graphrefine.readers.read import read
+from graphrefine.run.embed import embed
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")

@@ -25,9 +25,9 @@ from graphrefine.evaluate.tune_clock import Clock, seconds_of
 from graphrefine.evaluate.tune_results import Tuning
 from graphrefine.evaluate.tune_trials import Bench
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.registry import embed_graph
-from graphrefine.refine.refine import Settings
-from graphrefine.run.config import read_config, write_config
+from graphrefine.refine.settings import RefineSettings
+from graphrefine.run.embed import embed_graph
+from graphrefine.run.settings import read_config, write_config
 
 BLOCKS, SIZE = 4, 30
 
@@ -65,7 +65,7 @@ def trail(found: Tuning) -> list[tuple[dict[str, Any], tuple[float, ...]]]:
 
 def test_the_default_is_tried_first_and_never_beats_the_result(graph: Graph, labels: NDArray[np.int64]) -> None:
     found = tune(graph, labels, dims=[8])
-    assert found.trail[0].settings == Settings(dim=8)
+    assert found.trail[0].settings == RefineSettings(dim=8)
     assert found.trail[0].changes == {} and found.trail[0].score == found.default_score
     assert found.score >= found.default_score
     assert found.complete and found.seconds < found.budget
@@ -89,7 +89,7 @@ class Planted(Bench):
 
     good: ClassVar[dict[str, Any]] = {"negative": 5.0}
 
-    def vectors(self, chosen: Settings) -> NDArray[np.float32]:
+    def vectors(self, chosen: RefineSettings) -> NDArray[np.float32]:
         super().kind(chosen)
         noise = np.random.default_rng(chosen.seed).standard_normal((self.graph.nodes, chosen.dim))
         share = 3.0 if all(getattr(chosen, name) == value for name, value in self.good.items()) else 0.3
@@ -110,7 +110,7 @@ def test_what_is_better_is_found_and_what_is_not_is_left(
 
 def test_hopeless_trials_are_given_up(graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "Bench", Planted)
-    monkeypatch.setattr(Planted, "good", {"filter": Settings().filter})  # only the default's filter is any good
+    monkeypatch.setattr(Planted, "good", {"filter": RefineSettings().filter})  # only the default's filter is any good
     found = tune(graph, labels, dims=[8])
     others = [trial for trial in found.trail if "filter" in trial.changes]
     assert others and all(trial.stopped and len(trial.scores) < judging.SPLITS for trial in others)
@@ -128,7 +128,7 @@ def test_work_that_trials_share_changes_no_bit(weighted: bool) -> None:
     source, target = edges_of_blocks().T
     weights = np.random.default_rng(2).uniform(0.5, 4, len(source)) if weighted else None
     graph = Graph.from_edges(source, target, weights, names=np.arange(BLOCKS * SIZE + 3))  # three without edges
-    bench, default = Bench(graph, threads=1), Settings(dim=16)
+    bench, default = Bench(graph, threads=1), RefineSettings(dim=16)
     tried = [default, *(chosen for stage in stages(graph, [16, 8]) for chosen in stage.settings(default)), default]
     for chosen in tried:
         wanted = embed_graph(graph, chosen, threads=1)[0].vectors
@@ -137,7 +137,7 @@ def test_work_that_trials_share_changes_no_bit(weighted: bool) -> None:
 
 def test_candidates_are_good_settings_each_once(graph: Graph) -> None:
     for stage in stages(graph, [8, 16]):
-        listed = list(stage.settings(Settings(dim=8)))
+        listed = list(stage.settings(RefineSettings(dim=8)))
         assert len(set(listed)) == len(listed)
     weights = np.arange(1.0, 4.0)
     weighted = Graph.from_edges([0, 1, 2], [1, 2, 0], weights)
@@ -297,10 +297,10 @@ def test_one_label_for_all_is_refused(graph: Graph) -> None:
 
 
 def test_settings_come_back_from_a_file(tmp_path: Path) -> None:
-    chosen = Settings(dim=8, filter=(0.0, 1.0, 0.5), negative=5.0)
+    chosen = RefineSettings(dim=8, filter=(0.0, 1.0, 0.5), negative=5.0)
     write_config(tmp_path / "s.json", "refine", chosen)
     method, found = read_config(tmp_path / "s.json")
-    assert method == "refine" and Settings(**found) == chosen
+    assert method == "refine" and RefineSettings(**found) == chosen
 
 
 @pytest.mark.parametrize(

@@ -16,4 +16,4 @@ def instruction_set() -> str:
 
 def embed_and_learn(graph: Any, **settings: Any) -> Any:
     """An embedding that has also learned the map of `fold_in` and the weight of degrees in `score`."""
-    return graphrefine.embed(graph, **settings)
+    return graphrefine.embed(graph, learn=True, **settings)

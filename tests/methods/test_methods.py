@@ -19,7 +19,8 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Shape
-from graphrefine.methods.registry import METHODS, embed_graph, find, settings
+from graphrefine.methods.registry import METHODS, find_method, make_settings
+from graphrefine.run.embed import embed_graph
 from graphs import random_graph
 
 # The same methods with less work: these settings, where a method has them.
@@ -29,9 +30,9 @@ EVERY = pytest.mark.parametrize("name", METHODS)
 
 
 def quick(name: str, *, work: dict[str, Any] = QUICK, **options: Any) -> Any:
-    known = {field.name for field in fields(find(name).settings)}
+    known = {field.name for field in fields(find_method(name).settings)}
     less: dict[str, Any] = {k: v for k, v in work.items() if k in known}
-    return settings(name, **less, **options)
+    return make_settings(name, **less, **options)
 
 
 def vectors(name: str, graph: Graph, *, threads: int = 2, **options: Any) -> NDArray[np.float32]:
@@ -66,7 +67,7 @@ def test_the_same_seed_gives_the_same_vectors(name: str) -> None:
     graph, _ = communities(weighted=True, isolated=2)
     first = vectors(name, graph, dim=16, threads=1)
     assert np.array_equal(vectors(name, graph, dim=16, threads=1), first)
-    if find(name).same_bits:
+    if find_method(name).same_bits:
         for threads in (2, 3):
             assert np.array_equal(vectors(name, graph, dim=16, threads=threads), first)
     if not name.startswith(("netmf", "grarep", "hope", "arope")):  # of these the seed decides the last digits only
@@ -114,7 +115,7 @@ def test_what_a_method_cannot_take_is_refused_before_any_work(name: str) -> None
     with pytest.raises(InputError, match=r"dim=301 is larger than the graph \(memory: 300 nodes\)"):
         vectors(name, graph, dim=301)
     arcs = random_graph(30, directed=True)
-    if find(name).directed:
+    if find_method(name).directed:
         assert np.isfinite(vectors(name, arcs, dim=4)).all()
     else:
         with pytest.raises(InputError, match=f"{name} takes undirected graphs, and memory was read as directed"):
@@ -123,7 +124,7 @@ def test_what_a_method_cannot_take_is_refused_before_any_work(name: str) -> None
 
 @EVERY
 def test_a_graph_too_large_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    method = find(name)
+    method = find_method(name)
     graph, _ = communities()
     needed = method.memory(Shape.of(graph), quick(name))
     assert needed >= 300 * 128 * 4, "the vectors themselves at least"
@@ -134,7 +135,7 @@ def test_a_graph_too_large_is_refused(name: str, monkeypatch: pytest.MonkeyPatch
 
 @EVERY
 def test_the_largest_graph_is_the_largest(name: str) -> None:
-    method = find(name)
+    method = find_method(name)
     for room in (10**8, 10**10):
         most = method.largest(room)
         chosen = method.settings(**method.fixed)
@@ -146,7 +147,7 @@ def test_the_largest_graph_is_the_largest(name: str) -> None:
 
 @EVERY
 def test_what_is_said_of_a_method(name: str) -> None:
-    method = find(name)
+    method = find_method(name)
     assert method.name == name
     assert "20" in method.reference and method.summary and method.cost and method.bound
     embedding = embed_graph(communities()[0], quick(name, dim=4), method=name)[0]
@@ -171,13 +172,13 @@ def _nearest(found: NDArray[np.float32]) -> NDArray[np.int64]:
 
 def test_unknown_methods_and_settings() -> None:
     with pytest.raises(InputError, match=r"method='refin' is not known \(did you mean 'refine'\?\); the methods are"):
-        find("refin")
+        find_method("refin")
     with pytest.raises(InputError, match="method 'rbqr' has no setting 'windows'; its settings are dim, seed"):
-        settings("rbqr", windows=3)
+        make_settings("rbqr", windows=3)
     with pytest.raises(InputError, match="filter='heat' cannot be set with method='rbqr'"):
-        settings("rbqr", filter="heat")
+        make_settings("rbqr", filter="heat")
     with pytest.raises(InputError, match="preset='paper2' is not known; the presets of method 'rbqr' are"):
-        settings("rbqr", "paper2")
+        make_settings("rbqr", "paper2")
 
 
 def test_rbqr_is_refine_without_its_filter() -> None:

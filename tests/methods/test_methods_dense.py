@@ -20,10 +20,11 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, sampling
 from graphrefine.linalg.operators import Operator
 from graphrefine.methods import grarep, netmf, netsmf
-from graphrefine.methods.contract import Run, Shape
-from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.methods.contract import Resources, Shape
+from graphrefine.methods.registry import make_settings
 from graphrefine.methods.skipgram import steps_of
 from graphrefine.progress import Stages
+from graphrefine.run.embed import embed_graph
 from graphs import data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
 
@@ -32,12 +33,12 @@ FEW = hypothesis.settings(PATIENT, max_examples=30)
 DENSE = pytest.mark.parametrize("method", ["netmf", "grarep", "netsmf"])
 
 
-def run(threads: int = 1) -> Run:
-    return Run(threads, Stages())
+def run(threads: int = 1) -> Resources:
+    return Resources(threads, Stages())
 
 
 def vectors(graph: Graph, method: str, *, threads: int = 1, **options: Any) -> NDArray[np.float32]:
-    return embed_graph(graph, settings(method, **options), method=method, threads=threads)[0].vectors
+    return embed_graph(graph, make_settings(method, **options), method=method, threads=threads)[0].vectors
 
 
 def walk(graph: Graph) -> tuple[Matrix, Matrix, float]:
@@ -70,7 +71,7 @@ def grarep_matrix(graph: Graph, step: int) -> Matrix:
 @FEW
 @given(graph=graphs(directed=False, most=100), window=st.integers(1, 10), negative=st.sampled_from([1.0, 5.0, 0.5]))
 def test_netmf_is_its_formula(graph: Graph, window: int, negative: float) -> None:
-    chosen = settings("netmf", window=window, negative=negative, rank=0, dim=2)
+    chosen = make_settings("netmf", window=window, negative=negative, rank=0, dim=2)
     ours = netmf.log_matrix(graph, chosen, run())
     assert ours.dtype == np.float32
     assert np.allclose(ours, netmf_matrix(graph, window, negative), atol=2e-5)
@@ -96,7 +97,7 @@ def test_netmf_through_eigenpairs_is_its_formula(weighted: bool) -> None:
     values, basis = values[::-1][:40], root[:, None] * basis[:, ::-1][:, :40]
     sums = sum(values**r for r in range(1, 11)) / 10
     expected = np.log(np.maximum(1.0, volume * (basis * sums) @ basis.T))
-    ours = netmf.log_matrix(graph, settings("netmf", rank=40, dim=2), run())
+    ours = netmf.log_matrix(graph, make_settings("netmf", rank=40, dim=2), run())
     exact = netmf_matrix(graph, 10)
     assert np.abs(ours - expected).mean() < 0.02 < 0.06 < np.abs(exact - expected).mean()
 
@@ -113,10 +114,10 @@ def test_eigenvalues_below_zero_are_left_out(count: int) -> None:
 
 
 def test_which_netmf_is_exact() -> None:
-    chosen = {window: settings("netmf", window=window) for window in (1, 2, 10)}
+    chosen = {window: make_settings("netmf", window=window) for window in (1, 2, 10)}
     assert [chosen[window].eigenpairs for window in (1, 2, 10)] == [0, 256, 256]
-    assert settings("netmf", rank=0).eigenpairs == 0
-    assert settings("netmf", window=1, rank=64).eigenpairs == 64
+    assert make_settings("netmf", rank=0).eigenpairs == 0
+    assert make_settings("netmf", window=1, rank=64).eigenpairs == 64
 
 
 @FEW
@@ -124,7 +125,7 @@ def test_which_netmf_is_exact() -> None:
 def test_numbers_of_nodes_do_not_matter(graph: Graph, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(graph.nodes)
     turned = permuted(graph, order)
-    chosen = settings("netmf", rank=0, dim=2)
+    chosen = make_settings("netmf", rank=0, dim=2)
     moved = np.ix_(order, order)
     assert np.allclose(
         netmf.log_matrix(turned, chosen, run()), netmf.log_matrix(graph, chosen, run())[moved], atol=2e-5
@@ -134,9 +135,9 @@ def test_numbers_of_nodes_do_not_matter(graph: Graph, seed: int) -> None:
 
 def test_columns_of_grarep() -> None:
     graph = random_graph(700, isolated=1, seed=3)
-    assert settings("grarep").shares == [32, 32, 32, 32]
-    assert settings("grarep", dim=7, steps=3).shares == [3, 2, 2]
-    assert settings("grarep", dim=2, steps=5).shares == [1, 1]
+    assert make_settings("grarep").shares == [32, 32, 32, 32]
+    assert make_settings("grarep", dim=7, steps=3).shares == [3, 2, 2]
+    assert make_settings("grarep", dim=2, steps=5).shares == [1, 1]
     found = vectors(graph, "grarep", dim=10, steps=3)
     for part in (found[:, :4], found[:, 4:7], found[:, 7:]):
         assert np.allclose(np.linalg.norm(part[:-1], axis=1), 1.0, atol=1e-5)
@@ -146,7 +147,7 @@ def test_columns_of_grarep() -> None:
 @pytest.mark.parametrize("method", ["netmf", "netsmf"])
 def test_vectors_are_scaled_singular_vectors(method: str) -> None:
     graph = random_graph(200, degree=20, weighted=True, seed=1)
-    chosen = settings(method, dim=12)
+    chosen = make_settings(method, dim=12)
     if method == "netmf":
         M = netmf.log_matrix(graph, chosen, run()).astype(np.float64)
     else:
@@ -209,7 +210,7 @@ def test_the_sampled_matrix_converges_to_netmf(weighted: bool) -> None:
     exact = netmf_matrix(graph, 10)
 
     def error(rounds: int, against: Matrix) -> float:
-        sampled = netsmf.log_matrix(graph, settings("netsmf", rounds=rounds, dim=2), run())
+        sampled = netsmf.log_matrix(graph, make_settings("netsmf", rounds=rounds, dim=2), run())
         dense = Operator(sampled, edge="weight").to_scipy().toarray()
         return float(np.sqrt(np.mean((dense - against) ** 2)))
 
@@ -221,22 +222,22 @@ def test_the_sampled_matrix_converges_to_netmf(weighted: bool) -> None:
 
 def test_rounds_of_netsmf() -> None:
     graph = random_graph(50, weighted=True, isolated=1)
-    chosen = settings("netsmf", rounds=30)
+    chosen = make_settings("netsmf", rounds=30)
     walks = netsmf.walks_from(graph, chosen)
     assert walks[-1] == 0 and np.all(walks[:-1] > 0)
     assert 0 <= walks.sum() - 2 * 30 * len(graph.indices) <= 50
     bare = Graph(graph.indptr, graph.indices, None, graph.names)
     assert np.array_equal(netsmf.walks_from(bare, chosen), 60 * graph.out_counts)
-    assert settings("netsmf").rounds_for(10**9, 10**8) == 1
+    assert make_settings("netsmf").rounds_for(10**9, 10**8) == 1
     hub = Graph.from_edges(np.zeros(5, int), np.arange(1, 6))
-    assert netsmf.walks_from(hub, settings("netsmf", rounds=10**9)).max() * 10 < 2**31
+    assert netsmf.walks_from(hub, make_settings("netsmf", rounds=10**9)).max() * 10 < 2**31
 
 
 def test_samples_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(200, seed=8)
-    whole = netsmf.log_matrix(graph, settings("netsmf", rounds=5), run())
+    whole = netsmf.log_matrix(graph, make_settings("netsmf", rounds=5), run())
     monkeypatch.setattr(netsmf, "BLOCK", 1000)
-    parts = netsmf.log_matrix(graph, settings("netsmf", rounds=5), run(threads=2))
+    parts = netsmf.log_matrix(graph, make_settings("netsmf", rounds=5), run(threads=2))
     assert np.array_equal(whole.indptr, parts.indptr) and np.array_equal(whole.indices, parts.indices)
     assert whole.weights is not None and np.array_equal(whole.weights, parts.weights)  # type: ignore[arg-type]
 
@@ -269,7 +270,7 @@ def test_large_graphs_are_refused_before_memory_is_taken(monkeypatch: pytest.Mon
             vectors(path, method)
     with pytest.raises(InputError, match=r"netsmf would need .* GB \(the pairs of nodes that walks meet\)"):
         vectors(path, "netsmf", rounds=1000)
-    assert netsmf.memory(Shape.of(path), settings("netsmf")) < 16 * 10**9, "the default takes fewer rounds"
+    assert netsmf.memory(Shape.of(path), make_settings("netsmf")) < 16 * 10**9, "the default takes fewer rounds"
 
 
 @pytest.mark.parametrize(
@@ -286,7 +287,7 @@ def test_large_graphs_are_refused_before_memory_is_taken(monkeypatch: pytest.Mon
 )
 def test_wrong_settings(method: str, options: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        settings(method, **options)
+        make_settings(method, **options)
 
 
 def test_the_dense_engine_does_what_the_local_one_does() -> None:

@@ -23,9 +23,10 @@ from graphrefine.linalg.sketches import gaussian, sparse_signs
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.hope import series_length, spectral_radius
 from graphrefine.methods.prone import propagation
-from graphrefine.methods.registry import embed_graph, find, settings
+from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.refine.filters import diffuse
-from graphrefine.refine.method_settings import parse
+from graphrefine.refine.method_settings import parse_setting
+from graphrefine.run.embed import embed_graph
 from graphs import data_folder, graphs, permuted, random_graph
 
 Array = NDArray[Any]
@@ -34,7 +35,7 @@ EXACT = ("prone", "hope", "arope")  # the sketch of these changes nothing where 
 
 
 def vectors(name: str, graph: Graph, *, threads: int = 2, **options: Any) -> Array:
-    return embed_graph(graph, settings(name, **options), method=name, threads=threads)[0].vectors
+    return embed_graph(graph, make_settings(name, **options), method=name, threads=threads)[0].vectors
 
 
 def exact(name: str, graph: Graph, **options: Any) -> Array:
@@ -382,12 +383,12 @@ def test_no_more_memory_than_was_said(name: str, monkeypatch: pytest.MonkeyPatch
         made(slab, size)
 
     monkeypatch.setattr(Slab, "__init__", counted)
-    for directed in (False, True) if find(name).directed else (False,):
+    for directed in (False, True) if find_method(name).directed else (False,):
         graph = random_graph(6000, degree=8, directed=directed)
         sizes.clear()
-        chosen = settings(name, dim=64)
+        chosen = make_settings(name, dim=64)
         embed_graph(graph, chosen, method=name)
-        claimed = find(name).memory(Shape.of(graph), chosen)
+        claimed = find_method(name).memory(Shape.of(graph), chosen)
         assert 0.3 * claimed < sum(sizes) < claimed
 
 
@@ -408,15 +409,15 @@ def test_no_more_memory_than_was_said(name: str, monkeypatch: pytest.MonkeyPatch
 )
 def test_wrong_settings(name: str, options: dict[str, Any], expected: str) -> None:
     with pytest.raises(InputError, match=expected.replace("(", r"\(").replace(")", r"\)")):
-        settings(name, **options)
+        make_settings(name, **options)
 
 
 def test_weights_from_the_command_line() -> None:
-    kind = find("arope").settings
-    assert parse(kind, "weights", "1,0.5", of="arope") == (1.0, 0.5)
+    kind = find_method("arope").settings
+    assert parse_setting(kind, "weights", "1,0.5", of="arope") == (1.0, 0.5)
     with pytest.raises(InputError, match="arope: weights='1;2' must be numbers with commas between them"):
-        parse(kind, "weights", "1;2", of="arope")
-    assert settings("arope", weights=[1, 2]).weights == (1.0, 2.0)
+        parse_setting(kind, "weights", "1;2", of="arope")
+    assert make_settings("arope", weights=[1, 2]).weights == (1.0, 2.0)
 
 
 @pytest.mark.parametrize("reorder", [False, True])

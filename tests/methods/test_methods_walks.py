@@ -16,12 +16,13 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import sampling
-from graphrefine.methods.contract import Run, Shape
+from graphrefine.methods.contract import Resources, Shape
 from graphrefine.methods.random_walks import Walks
-from graphrefine.methods.registry import embed_graph, find, settings
+from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.methods.skipgram import Training, steps_of
 from graphrefine.progress import Stages
-from graphrefine.system.memory import held_bytes
+from graphrefine.run.embed import embed_graph
+from graphrefine.system.memory import private_bytes
 from graphs import data_folder, random_graph
 
 NAMES = ("deepwalk", "node2vec", "line", "pte")
@@ -42,15 +43,15 @@ PAPER = {
 
 
 def vectors(name: str, graph: Graph, *, threads: int = 1, **options: Any) -> NDArray[np.float32]:
-    chosen = settings(name, **{**QUICK[name], **options})
+    chosen = make_settings(name, **{**QUICK[name], **options})
     return embed_graph(graph, chosen, method=name, threads=threads)[0].vectors
 
 
 def resumed(name: str, graph: Graph, begin: NDArray[np.float32], **options: Any) -> NDArray[np.float32]:
-    resume = find(name).resume
+    resume = find_method(name).resume
     assert resume is not None
-    chosen = settings(name, **{**QUICK[name], "dim": begin.shape[1], **options})
-    return resume(graph, chosen, Run(1, Stages()), begin)
+    chosen = make_settings(name, **{**QUICK[name], "dim": begin.shape[1], **options})
+    return resume(graph, chosen, Resources(1, Stages()), begin)
 
 
 def test_node2vec_without_a_bias_is_deepwalk_and_with_one_is_not() -> None:
@@ -135,21 +136,21 @@ def test_a_rate_too_high_is_named_where_it_leads_beyond_all_bounds(name: str) ->
 )
 def test_wrong_settings_are_refused(name: str, option: str, value: float) -> None:
     with pytest.raises(InputError, match=f"^{option}="):
-        settings(name, None, **{option: value})
+        make_settings(name, None, **{option: value})
 
 
 def test_the_defaults_are_the_papers() -> None:
-    walk, edge = settings("deepwalk"), settings("line")
+    walk, edge = make_settings("deepwalk"), make_settings("line")
     assert (walk.dim, walk.walks, walk.length, walk.window, walk.negatives, walk.rate) == (128, 80, 40, 10, 5, 0.025)
     assert (edge.dim, edge.samples, edge.edges, edge.negatives, edge.rate) == (128, 10.0, 10_000_000, 5, 0.025)
-    other = settings("node2vec")
+    other = make_settings("node2vec")
     assert (other.walks, other.length, other.window, other.epochs) == (10, 80, 10, 1)
     assert (other.p, other.q) != (1.0, 1.0)
 
 
 def test_a_round_starts_once_from_every_node_with_edges_in_another_order_each_time() -> None:
     graph = random_graph(5000, isolated=7)
-    walks = Walks(graph, settings("deepwalk"), threads=1)
+    walks = Walks(graph, make_settings("deepwalk"), threads=1)
     assert len(walks.chunks) > 1
     orders = [np.concatenate([walks.chunk(round, at)[:, 0] for at in walks.chunks]) for round in (0, 1)]
     for order in orders:
@@ -170,14 +171,14 @@ def test_progress_reaches_its_end(name: str) -> None:
             list(self.stages.values())[-1][1] += 1
 
     watcher = Count()
-    embed_graph(random_graph(100), settings(name, dim=8, **QUICK[name]), method=name, watcher=watcher)
+    embed_graph(random_graph(100), make_settings(name, dim=8, **QUICK[name]), method=name, watcher=watcher)
     assert watcher.stages["training"][0] > 0
     assert all(steps == done for steps, done in watcher.stages.values())
 
 
 def test_epochs_train_on_the_same_walks_again(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(60)
-    run = Run(1, Stages())
+    run = Resources(1, Stages())
     rounds: list[tuple[int, int]] = []
 
     class Spy(Walks):
@@ -186,7 +187,7 @@ def test_epochs_train_on_the_same_walks_again(monkeypatch: pytest.MonkeyPatch) -
             return super().chunk(round, begin)
 
     monkeypatch.setattr("graphrefine.methods.random_walks.Walks", Spy)
-    find("deepwalk").fit(graph, settings("deepwalk", dim=8, walks=3, epochs=2), run)
+    find_method("deepwalk").fit(graph, make_settings("deepwalk", dim=8, walks=3, epochs=2), run)
     assert rounds == [(0, 0), (0, 0), (1, 0), (2, 0), (0, 0), (1, 0), (2, 0)]  # the first is for the noise
 
 
@@ -199,14 +200,14 @@ def test_memory_is_what_is_held() -> None:
 def check_memory() -> None:
     """Two tables of 80,000 nodes; the forecast is not below, and not twice of it."""
     graph = random_graph(80_000, degree=2)
-    chosen = settings("line", samples=0.7)
-    before = held_bytes()
-    training = Training(graph, chosen, Run(1, Stages()), total=700_000)
+    chosen = make_settings("line", samples=0.7)
+    before = private_bytes()
+    training = Training(graph, chosen, Resources(1, Stages()), total=700_000)
     model = training.model(graph.degrees(), window=1, both=False)
     edges = sampling.random_edges(steps_of(graph), count=chosen.chunks.step, first=0, seed=0)
     training.train(model, edges)
-    held = held_bytes() - before
-    forecast = find("line").memory(Shape.of(graph), chosen)
+    held = private_bytes() - before
+    forecast = find_method("line").memory(Shape.of(graph), chosen)
     assert held < forecast < 2 * held
 
 
@@ -231,7 +232,7 @@ def test_as_good_as_gensim_on_ppi_with_less_work() -> None:
     """Five walks of 40 from each node, 32 dimensions, on the same walks."""
     path = data_folder() / "ppi.mat"
     graph, labels = graphrefine.read(path), read_labels(path)
-    chosen = settings("deepwalk", dim=32, walks=5, window=5)
+    chosen = make_settings("deepwalk", dim=32, walks=5, window=5)
     ours = f1(embed_graph(graph, chosen, method="deepwalk")[0].vectors, labels)
     walks = Walks(graph, chosen, threads=1)
     same = np.concatenate([walks.chunk(round, at) for round in range(5) for at in walks.chunks])
@@ -244,5 +245,5 @@ def test_as_good_as_gensim_on_ppi_with_less_work() -> None:
 @pytest.mark.parametrize(("name", "data"), PAPER)
 def test_near_the_papers_rows_or_above(name: str, data: str) -> None:
     path = data_folder() / f"{data}.mat"
-    found = embed_graph(graphrefine.read(path), settings(name), method=name)[0].vectors
+    found = embed_graph(graphrefine.read(path), make_settings(name), method=name)[0].vectors
     assert np.all(f1(found, read_labels(path)) > np.array(PAPER[name, data]) - 1.0)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from graphrefine.errors import InputError
-from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number, choose, parse
+from graphrefine.refine.method_settings import (
+    MethodSettings,
+    build_settings,
+    check_integer,
+    check_number,
+    parse_setting,
+)
 from graphrefine.system import memory
 
 
@@ -43,33 +50,33 @@ class Some(MethodSettings):
     ],
 )
 def test_settings_from_text(name: str, text: str, value: Any) -> None:
-    parsed = parse(Some, name, text, of="it")
+    parsed = parse_setting(Some, name, text, of="it")
     assert parsed == value and type(parsed) is type(value)
 
 
 @pytest.mark.parametrize(("name", "text"), [("dim", "7.5"), ("rate", "fast"), ("steps", ""), ("loud", "2")])
 def test_text_of_another_kind_is_refused(name: str, text: str) -> None:
     with pytest.raises(InputError, match=f"it: {name}={text!r} is not of its kind"):
-        parse(Some, name, text, of="it")
+        parse_setting(Some, name, text, of="it")
 
 
 @pytest.mark.parametrize("name", ["weights", "filter"])
 def test_several_numbers_are_numbers(name: str) -> None:
     with pytest.raises(InputError, match=f"it: {name}='1,b' must be numbers with commas between them"):
-        parse(Some, name, "1,b", of="it")
+        parse_setting(Some, name, "1,b", of="it")
 
 
 def test_unknown_settings_name_the_known_ones() -> None:
     with pytest.raises(InputError, match="it has no setting 'x'; its settings are dim, seed, rate, steps, loud, kind"):
-        parse(Some, "x", "1", of="it")
+        parse_setting(Some, "x", "1", of="it")
 
 
 def test_presets_give_way_to_options() -> None:
     presets = {"default": {}, "fast": {"rate": 0.9, "kind": "b"}}
-    chosen = choose(Some, {"kind": "c", "steps": None}, presets=presets, preset="fast", of="it")
+    chosen = build_settings(Some, {"kind": "c", "steps": None}, presets=presets, preset="fast", of="it")
     assert (chosen.rate, chosen.kind, chosen.steps) == (0.9, "c", None)
     with pytest.raises(InputError, match="preset='slow' is not known; the presets of it are 'default', 'fast'"):
-        choose(Some, {}, presets=presets, preset="slow", of="it")
+        build_settings(Some, {}, presets=presets, preset="slow", of="it")
 
 
 @pytest.mark.parametrize("value", [True, 2.0, "2", None])
@@ -93,8 +100,7 @@ def test_memory_is_what_the_container_leaves(tmp_path: Path, monkeypatch: pytest
     assert free is None or free > 10**7
     limit.write_text("max\n")
     used.write_text("1000\n")
-    monkeypatch.setattr(memory, "_free_bytes", lambda: 5000)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=5000))
     assert memory.available_bytes() == 5000
     limit.write_text("4000\n")
     assert memory.available_bytes() == 3000
-    assert memory.held_bytes() <= memory.peak_bytes()

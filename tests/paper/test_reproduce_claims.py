@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.linalg.operators import proximity
-from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.methods.registry import make_settings
 from graphrefine.refine import reference
 from graphrefine.refine.range_finder import theorem_bound
 from graphrefine.reproduce import paper, plain, verdicts
@@ -22,6 +22,7 @@ from graphrefine.reproduce.claims_theory import bound_verdict, factor_verdict
 from graphrefine.reproduce.verdicts import Verdict
 from graphrefine.reproduce.work_errors import singular_values, spectral_error, tail
 from graphrefine.reproduce.work_times import exponent, random_graph, staged_own
+from graphrefine.run.embed import embed_graph
 from graphs import random_graph as hubs
 
 
@@ -118,7 +119,7 @@ def test_the_plain_stages_are_the_reference() -> None:
 def test_our_stages_are_our_embedding() -> None:
     graph = hubs(400, degree=12, seed=1)
     vectors, _ = staged_own(graph, dim=16, block=4, power=3, seed=5)
-    chosen = settings("refine", "paper", dim=16, block=4, seed=5)
+    chosen = make_settings("refine", "paper", dim=16, block=4, seed=5)
     np.testing.assert_array_equal(vectors, embed_graph(graph, chosen, threads=1)[0].vectors)
 
 

@@ -19,10 +19,11 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.methods.registry import make_settings
 from graphrefine.progress import Stages
 from graphrefine.refine.arc_svd import noise_edge, normalised, shrunk
 from graphrefine.refine.directed import directed_vectors
+from graphrefine.run.embed import embed_graph
 from graphs import data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
 
@@ -167,7 +168,7 @@ def test_directions_are_found_and_swapped_sides_fail() -> None:
 
 
 def _swapped(graph: Graph) -> Embedding:
-    made = embed_graph(graph, settings("refine", dim=32))[0]
+    made = embed_graph(graph, make_settings("refine", dim=32))[0]
     return Embedding(graph.names, np.hstack([made.target, made.source]), made.recipe)
 
 

@@ -20,7 +20,7 @@ from graphrefine.progress import Stages
 from graphrefine.refine import landmarks
 from graphrefine.refine.high_quality import by_logarithm, bytes_held, high_order, leading_axes, local_view, shares
 from graphrefine.refine.landmarks import draw_landmarks, far_view, steps, walk_memory
-from graphrefine.refine.refine import Settings
+from graphrefine.refine.settings import RefineSettings
 from graphs import data_folder, graphs, permuted, random_graph
 
 Dense = NDArray[np.float64]
@@ -29,7 +29,7 @@ Dense = NDArray[np.float64]
 def vectors(
     graph: Graph, *, dim: int = 8, threads: int = 1, landmarks: int = 4096, seed: int = 0
 ) -> NDArray[np.float32]:
-    return high_order(graph, Settings(dim=dim, seed=seed), Stages(), threads=threads, landmarks=landmarks)
+    return high_order(graph, RefineSettings(dim=dim, seed=seed), Stages(), threads=threads, landmarks=landmarks)
 
 
 def steps_of_a_walk(graph: Graph) -> tuple[Dense, Dense]:
@@ -130,7 +130,7 @@ def test_the_memory_of_walks_is_seen_from_a_few_landmarks() -> None:
 
 def test_the_local_view_has_eigenpairs_of_both_signs() -> None:
     graph = random_graph(400, degree=8)
-    view = local_view(graph, Settings(dim=64), Stages()).astype(np.float64)
+    view = local_view(graph, RefineSettings(dim=64), Stages()).astype(np.float64)
     A, scale = graph.to_scipy().toarray().astype(np.float64), graph.degrees() ** -0.4
     N = scale[:, None] * A * scale
     unit = view / np.linalg.norm(view, axis=0)

@@ -12,9 +12,9 @@ import graphrefine
 from graphrefine.evaluate import Labels, evaluate_labels, random_control, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, twin
-from graphrefine.methods.registry import embed_graph
 from graphrefine.refine import reference
-from graphrefine.refine.refine import settings
+from graphrefine.refine.settings import refine_settings
+from graphrefine.run.embed import embed_graph
 from graphs import data_folder, permuted
 
 # Tables 1 and 2 of the paper at 50 %: Micro and Macro F1 of RBQR and REFINE.
@@ -44,7 +44,7 @@ def load(name: str) -> tuple[Graph, Labels]:
 def as_good_as_the_reference(name: str, filter: str, repeats: int) -> None:
     graph, labels = load(name)
     f1 = partial(scores, labels, repeats=repeats)
-    ours = f1(embed_graph(graph, settings("paper", filter=filter))[0].vectors)
+    ours = f1(embed_graph(graph, refine_settings("paper", filter=filter))[0].vectors)
     signs = twin.to_float32(kernels().signs(0, 0, rows=graph.nodes, words=4)).astype(np.float64)
     theirs = f1(reference.refine(graph.to_scipy(), signs, theta=None if filter == "none" else reference.TAYLOR))
     assert np.all(ours >= theirs - 0.5)
@@ -69,18 +69,18 @@ def test_controls_fail() -> None:
     bar = np.array(PAPER["ppi", "taylor"]) - 1.5
     assert np.all(scores(labels, random_control(graph.nodes, 128)) < bar - 8)
     shuffled = permuted(graph, np.random.default_rng(0).permutation(graph.nodes))
-    assert np.all(scores(labels, embed_graph(shuffled, settings("paper"))[0].vectors) < bar - 8)
+    assert np.all(scores(labels, embed_graph(shuffled, refine_settings("paper"))[0].vectors) < bar - 8)
 
 
 def test_weights_kept_in_m_help_on_wikipedia() -> None:
     graph, labels = load("wikipedia-pos")
-    kept = scores(labels, embed_graph(graph, settings(filter="none"))[0].vectors)
-    cancelled = scores(labels, embed_graph(graph, settings("paper", filter="none"))[0].vectors)
+    kept = scores(labels, embed_graph(graph, refine_settings(filter="none"))[0].vectors)
+    cancelled = scores(labels, embed_graph(graph, refine_settings("paper", filter="none"))[0].vectors)
     assert np.all(kept > cancelled + np.array([3.0, 1.0]))
 
 
 def test_bfloat16_is_harmless() -> None:
     graph, labels = load("ppi")
-    rounded = scores(labels, embed_graph(graph, settings("paper"))[0].vectors, repeats=5)
-    exact = scores(labels, embed_graph(graph, settings("paper", bfloat16=False))[0].vectors, repeats=5)
+    rounded = scores(labels, embed_graph(graph, refine_settings("paper"))[0].vectors, repeats=5)
+    exact = scores(labels, embed_graph(graph, refine_settings("paper", bfloat16=False))[0].vectors, repeats=5)
     assert np.abs(rounded - exact).max() < 0.2

@@ -23,19 +23,20 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, twin
 from graphrefine.linalg.operators import proximity
 from graphrefine.linalg.small import unit_rows
-from graphrefine.methods.registry import embed_graph
 from graphrefine.progress import Stages
 from graphrefine.refine import reference
-from graphrefine.refine.refine import PRESETS, Settings, find_range, refine, settings, smooth
+from graphrefine.refine.refine import find_range, refine, smooth
+from graphrefine.refine.settings import PRESETS, RefineSettings, refine_settings
+from graphrefine.run.embed import embed_graph
 from graphs import data_folder, deviations, graphs, misalignment, permuted, random_graph
 
 
-def run(graph: Graph, chosen: Settings, **engine: Any) -> NDArray[np.float32]:
+def run(graph: Graph, chosen: RefineSettings, **engine: Any) -> NDArray[np.float32]:
     engine.setdefault("bfloat16", chosen.bfloat16)
     return refine(LocalEngine(graph, columns=chosen.dim, **engine), graph, chosen, Stages())
 
 
-def oracle(graph: Graph, chosen: Settings, **options: Any) -> NDArray[Any]:
+def oracle(graph: Graph, chosen: RefineSettings, **options: Any) -> NDArray[Any]:
     words = -(-chosen.dim // 32)
     sketch = twin.to_float32(twin.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim]
     return reference.refine(graph.to_scipy(), sketch.astype(np.float64), **options)
@@ -44,7 +45,7 @@ def oracle(graph: Graph, chosen: Settings, **options: Any) -> NDArray[Any]:
 @given(graphs(directed=False, least=60), st.integers(4, 20), st.integers(1, 20), st.integers(1, 4), st.booleans())
 @hypothesis_settings(deadline=None, max_examples=40)
 def test_paper_preset_is_the_reference(graph: Graph, dim: int, block: int, power: int, filtered: bool) -> None:
-    chosen = settings(
+    chosen = refine_settings(
         "paper", dim=dim, block=block, power=power, bfloat16=False, filter="taylor" if filtered else "none"
     )
     theta = reference.TAYLOR if filtered else None
@@ -58,14 +59,14 @@ def test_paper_preset_is_the_reference(graph: Graph, dim: int, block: int, power
 @pytest.mark.parametrize("weighted", [False, True])
 def test_paper_preset_is_the_reference_to_1e_4(weighted: bool) -> None:
     graph = random_graph(1000, degree=12, weighted=weighted, isolated=20)
-    chosen = settings("paper", dim=48, bfloat16=False)
+    chosen = refine_settings("paper", dim=48, bfloat16=False)
     assert misalignment(run(graph, chosen), oracle(graph, chosen)) < 1e-4
-    kept = settings("paper", dim=48, bfloat16=False, log_weights=True)
+    kept = refine_settings("paper", dim=48, bfloat16=False, log_weights=True)
     assert misalignment(run(graph, kept), oracle(graph, kept, weighted=True)) < 1e-4
-    rounded = misalignment(run(graph, settings("paper", dim=48)), oracle(graph, chosen))
+    rounded = misalignment(run(graph, refine_settings("paper", dim=48)), oracle(graph, chosen))
     assert 1e-4 < rounded < 0.05  # bfloat16 is on, and does little
     # The control: another lambda is seen at once.
-    assert misalignment(run(graph, settings("paper", dim=48, negative=3.0)), oracle(graph, chosen)) > 0.05
+    assert misalignment(run(graph, refine_settings("paper", dim=48, negative=3.0)), oracle(graph, chosen)) > 0.05
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -73,13 +74,13 @@ def test_paper_preset_is_the_reference_to_1e_4(weighted: bool) -> None:
 def test_many_blocks_give_the_same_vectors(directed: bool, blocks: int) -> None:
     graph = random_graph(500, degree=10, directed=directed, weighted=True, isolated=9)
     for name, preset in (("reach", None), ("none", None), ("heat", None), ("taylor", "paper")):
-        chosen = settings(preset, dim=24, filter=name, bfloat16=False)
+        chosen = refine_settings(preset, dim=24, filter=name, bfloat16=False)
         ours = run(graph, chosen)
         theirs = refine(BlocksEngine(graph, columns=24, blocks=blocks), graph, chosen, Stages())
         assert misalignment(ours, theirs) < 1e-4
 
 
-def in_numpy(graph: Graph, chosen: Settings) -> NDArray[Any]:
+def in_numpy(graph: Graph, chosen: RefineSettings) -> NDArray[Any]:
     """The default in dense NumPy, as `docs/method.md` has it."""
     A, live = graph.to_scipy().toarray().astype(np.float64), ~graph.without_edges()
     M = proximity(graph).to_scipy().toarray().astype(np.float64)
@@ -104,18 +105,19 @@ def in_numpy(graph: Graph, chosen: Settings) -> NDArray[Any]:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_default_is_what_the_documentation_says(weighted: bool) -> None:
     graph = random_graph(700, degree=9, weighted=weighted, isolated=15)
-    chosen = settings(dim=40, bfloat16=False)
+    chosen = refine_settings(dim=40, bfloat16=False)
     assert misalignment(run(graph, chosen), in_numpy(graph, chosen)) < 1e-3
     # The controls: no mean taken away, another exponent, another loop are all seen.
     for other in ({"centre": False}, {"spectrum": 0.9}, {"axes": 0.9}, {"loop": 9.0}, {"two_sided": False}):
-        assert misalignment(run(graph, settings(dim=40, bfloat16=False, **other)), in_numpy(graph, chosen)) > 0.02
+        vectors = run(graph, refine_settings(dim=40, bfloat16=False, **other))
+        assert misalignment(vectors, in_numpy(graph, chosen)) > 0.02
 
 
 def test_the_unit_of_weights_is_free() -> None:
     graph = random_graph(500, degree=9, weighted=True)
     assert graph.weights is not None
     scaled = replace(graph, weights=graph.weights * np.float32(4))
-    chosen = settings(dim=24, bfloat16=False)
+    chosen = refine_settings(dim=24, bfloat16=False)
     assert misalignment(run(scaled, chosen), run(graph, chosen)) < 1e-4
     assert misalignment(run(scaled, replace(chosen, loop=1.0)), run(graph, replace(chosen, loop=1.0))) > 1e-3
 
@@ -123,7 +125,7 @@ def test_the_unit_of_weights_is_free() -> None:
 @pytest.mark.parametrize("bfloat16", [False, True])
 def test_one_range_serves_several_filters(bfloat16: bool) -> None:
     graph, stages = random_graph(500, degree=9, isolated=5), Stages()
-    first, second = (settings(dim=24, bfloat16=bfloat16, filter=name) for name in ("reach", "heat"))
+    first, second = (refine_settings(dim=24, bfloat16=bfloat16, filter=name) for name in ("reach", "heat"))
     engine = LocalEngine(graph, columns=24, bfloat16=bfloat16)
     R = find_range(engine, graph, first, stages)
     for chosen in (first, second, first):
@@ -133,15 +135,15 @@ def test_one_range_serves_several_filters(bfloat16: bool) -> None:
 
 def test_scipy_twin_gives_the_same_vectors() -> None:
     graph = random_graph(800, degree=10, weighted=True)
-    chosen = settings(dim=40, bfloat16=False)
+    chosen = refine_settings(dim=40, bfloat16=False)
     assert misalignment(run(graph, chosen), run(graph, chosen, using=kernels("scipy"))) < 1e-4
 
 
 def test_breadth_first_order_changes_nothing() -> None:
     graph = random_graph(800, degree=10, weighted=True, directed=True)
-    chosen = settings(dim=40, bfloat16=False)
+    chosen = refine_settings(dim=40, bfloat16=False)
     assert misalignment(run(graph, chosen, reorder=False), run(graph, chosen, reorder=True)) < 1e-4
-    half = settings(dim=40)
+    half = refine_settings(dim=40)
     assert misalignment(run(graph, half, reorder=False), run(graph, half, reorder=True)) < 0.05
 
 
@@ -158,7 +160,7 @@ class _PermutedSketch(LocalEngine):
 @hypothesis_settings(deadline=None, max_examples=20)
 def test_permuted_nodes_have_permuted_vectors(graph: Graph, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(graph.nodes)
-    chosen = settings(dim=6, bfloat16=False)
+    chosen = refine_settings(dim=6, bfloat16=False)
     moved = permuted(graph, order)
     engine = _PermutedSketch(moved, columns=6, bfloat16=False, reorder=False)
     engine.rows = order
@@ -171,11 +173,11 @@ def test_permuted_nodes_have_permuted_vectors(graph: Graph, seed: int) -> None:
 @pytest.mark.parametrize("reorder", [False, True])
 def test_same_bits_for_any_number_of_threads_and_any_run(reorder: bool) -> None:
     graph = random_graph(3000, degree=12, weighted=True)
-    chosen = settings(dim=48)
+    chosen = refine_settings(dim=48)
     first = run(graph, chosen, threads=1, reorder=reorder)
     for threads in (1, 2, 4):
         assert np.array_equal(run(graph, chosen, threads=threads, reorder=reorder), first)
-    assert not np.array_equal(run(graph, settings(dim=48, seed=1), reorder=reorder), first)
+    assert not np.array_equal(run(graph, refine_settings(dim=48, seed=1), reorder=reorder), first)
 
 
 def test_same_bits_for_any_number_of_blas_threads() -> None:
@@ -196,7 +198,7 @@ def test_same_bits_for_any_number_of_blas_threads() -> None:
 def test_isolated_nodes_have_zero_rows_and_all_others_unit_rows() -> None:
     graph = random_graph(300, isolated=17, weighted=True)
     for name in ("reach", "taylor", "none"):
-        length = np.linalg.norm(run(graph, settings(dim=16, filter=name)), axis=1)
+        length = np.linalg.norm(run(graph, refine_settings(dim=16, filter=name)), axis=1)
         assert np.all(length[-17:] == 0)
         assert np.allclose(length[:-17], 1, atol=1e-5)
 
@@ -205,14 +207,14 @@ def test_weights_count() -> None:
     graph = random_graph(400, degree=8, weighted=True)
     plain = Graph(graph.indptr, graph.indices, None, graph.names)
     for preset in PRESETS:
-        ours, theirs = run(graph, settings(preset, dim=16)), run(plain, settings(preset, dim=16))
+        ours, theirs = run(graph, refine_settings(preset, dim=16)), run(plain, refine_settings(preset, dim=16))
         assert misalignment(ours, theirs) > 0.05
 
 
 def test_disconnected_graphs_work() -> None:
     ring = np.arange(30)
     source, target = np.concatenate([ring, 30 + ring]), np.concatenate([(ring + 1) % 30, 30 + (ring + 1) % 30])
-    vectors = run(Graph.from_edges(source, target), settings(dim=8))
+    vectors = run(Graph.from_edges(source, target), refine_settings(dim=8))
     assert np.isfinite(vectors).all()
     between = np.abs(vectors[:30] @ vectors[30:].T).mean()
     within = np.abs(vectors[:30] @ vectors[:30].T).mean()
@@ -225,7 +227,7 @@ def test_dags_and_sinks_work() -> None:
     target = np.minimum(source + 1 + np.tile([0, 3, 10, 40], 150), 199)
     dag = Graph.from_edges(source, target, directed=True)
     for name in ("reach", "taylor", "none"):
-        vectors = run(dag, settings(dim=16, filter=name))
+        vectors = run(dag, refine_settings(dim=16, filter=name))
         assert np.isfinite(vectors).all()
         assert (np.linalg.norm(vectors, axis=1) > 0.99).mean() > 0.9
 
@@ -248,15 +250,15 @@ def test_vectors_tell_communities_apart() -> None:
 
 def test_block_and_threads_are_no_matter_of_quality() -> None:
     graph = random_graph(600, degree=10)
-    base = run(graph, settings(dim=32, bfloat16=False))
+    base = run(graph, refine_settings(dim=32, bfloat16=False))
     for block in (1, 5, 16, 32, 1000):
-        assert misalignment(run(graph, settings(dim=32, block=block, bfloat16=False)), base) < 1e-4
+        assert misalignment(run(graph, refine_settings(dim=32, block=block, bfloat16=False)), base) < 1e-4
 
 
 def test_explicit_options_override_the_preset() -> None:
-    chosen = settings("paper", power=2, log_weights=True, filter=[1, 2])
+    chosen = refine_settings("paper", power=2, log_weights=True, filter=[1, 2])
     assert (chosen.power, chosen.log_weights, chosen.filter) == (2, True, (1.0, 2.0))
-    assert settings("paper").log_weights is False and settings().log_weights is True
+    assert refine_settings("paper").log_weights is False and refine_settings().log_weights is True
 
 
 @pytest.mark.parametrize(
@@ -285,7 +287,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
 def test_memory_stays_within_two_tall_matrices() -> None:
     graph = random_graph(5000)
     engine = LocalEngine(graph, columns=64)
-    vectors = refine(engine, graph, settings(dim=64), Stages())
+    vectors = refine(engine, graph, refine_settings(dim=64), Stages())
     assert len(engine._slabs) + 1 == engine.sizes(graph, columns=64).slabs == 2  # one of them is the result's
     assert all(not any(slab.used) for slab in engine._slabs)
     assert vectors.nbytes == 5000 * 64 * 4
@@ -303,14 +305,14 @@ def test_stages_are_timed_and_told() -> None:
 
     graph = random_graph(100)
     stages = Stages(Listener())
-    refine(LocalEngine(graph, columns=8), graph, settings(dim=8), stages)
+    refine(LocalEngine(graph, columns=8), graph, refine_settings(dim=8), stages)
     assert told == ["proximity 1", "range 6", *["."] * 6, "filter 10", *["."] * 9]
     assert set(stages.seconds) == {"proximity", "range", "filter"}
 
 
 def test_same_bits_on_a_real_graph_that_is_reordered() -> None:
     graph = graphrefine.read(data_folder() / "youtube-77k-groups.mat")
-    chosen = settings("paper")
+    chosen = refine_settings("paper")
     first = embed_graph(graph, chosen, threads=1)[0].vectors
     for threads in (2, 4):
         assert np.array_equal(embed_graph(graph, chosen, threads=threads)[0].vectors, first)

@@ -22,13 +22,14 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.stored import open_stored, store
-from graphrefine.methods.registry import settings
+from graphrefine.methods.registry import make_settings
 from graphrefine.progress import Stages
+from graphrefine.readers import source
+from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.refine import refine
-from graphrefine.run import memory_plan as budget
-from graphrefine.run.memory_plan import BudgetError, Plan, make_plan, parse_size, reading_bytes
+from graphrefine.run.memory_plan import BudgetError, MemoryPlan, panel_bytes, plan_local
 from graphrefine.run.out_of_core import check_room, work_folder, working
-from graphrefine.system.memory import private_bytes
+from graphrefine.system.memory import parse_size, private_bytes
 from graphrefine.system.work_folder import WorkFolder
 
 NODES = 90_000  # fewer would take less in memory than the buffers of work on disk
@@ -65,7 +66,7 @@ def listed(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def expected(graph: Graph) -> NDArray[np.float32]:
     """In memory, and in the order that the rows have on disk."""
     engine = LocalEngine(graph, columns=DIM, reorder=False, threads=2)
-    return refine(engine, graph, settings("refine", dim=DIM), Stages())
+    return refine(engine, graph, make_settings("refine", dim=DIM), Stages())
 
 
 def embed(path: Path, out: Path, *options: object) -> Outcome:
@@ -107,15 +108,10 @@ def test_a_graph_file_too_large_to_be_read_is_put_on_disk(
 ) -> None:
     """Reading is said to take a terabyte."""
     expected = graphrefine.embed(listed, dim=DIM).vectors
-    monkeypatch.setattr(budget, "READING", 10**7)
-    from graphrefine.run import placement as placing
-
+    monkeypatch.setattr(source, "READING", 10**7)
     assert reading_bytes(str(listed)) > 10**12
-    done = placing.embed_in(
-        "3GB", tmp_path / "work", listed, settings("refine", dim=DIM), method="refine", features=None, threads=1,
-        reading={"directed": False, "bipartite": False, "nodes": None, "format": None},
-    )  # fmt: skip
-    assert np.array_equal(done.vectors, expected) and not (tmp_path / "work").exists()
+    embedding = graphrefine.embed(listed, dim=DIM, memory="3GB", work=tmp_path / "work", threads=1)
+    assert np.array_equal(embedding.vectors, expected) and not (tmp_path / "work").exists()
 
 
 def test_the_library_takes_a_budget_too(graph: Graph, tmp_path: Path, expected: NDArray[np.float32]) -> None:
@@ -156,9 +152,9 @@ def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArra
 
 def unfinished(stored: Path, tmp_path: Path) -> Path:
     """A work folder of a run that did not end."""
-    chosen = settings("refine", dim=DIM)
+    chosen = make_settings("refine", dim=DIM)
     graph = open_stored(stored)
-    plan = Plan("streamed", 10**9, 10**8, 10**7, 32, 2)
+    plan = MemoryPlan("streamed", 10**9, 10**8, 10**7, 32, 2)
     with (
         pytest.raises(KeyboardInterrupt),
         WorkFolder(work_folder(tmp_path / "out")) as work,
@@ -235,7 +231,7 @@ def test_sizes_that_are_none(text: str) -> None:
     ("options", "message"),
     [
         (["--memory", "lots"], "'lots' is not a size"),
-        (["--workers", 2], "executor='dask'"),
+        (["--workers", 2], "say --executor 'dask'"),
         (["--executor", "dask", "--workers", 0], "at least 1"),
         (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "leave one of them out"),
         (["--executor", "dask", "--quality", "high"], "works in memory"),
@@ -250,9 +246,9 @@ def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[o
 
 
 def test_a_budget_is_not_exceeded_by_the_plan(graph: Graph) -> None:
-    chosen = settings("refine", dim=128)
-    least = private_bytes() + budget.panel_bytes(graph, chosen, 32) + 10**6
-    plans = [make_plan(graph, chosen, most) for most in range(least, least + 10**8, 5 * 10**6)]
+    chosen = make_settings("refine", dim=128)
+    least = private_bytes() + panel_bytes(graph, chosen, 32) + 10**6
+    plans = [plan_local(graph, chosen, most) for most in range(least, least + 10**8, 5 * 10**6)]
     assert {plan.mode for plan in plans} == {"columns", "memory"}
     assert all(plan.predicted <= plan.budget for plan in plans)
     panels = [plan.panels for plan in plans]
@@ -260,8 +256,8 @@ def test_a_budget_is_not_exceeded_by_the_plan(graph: Graph) -> None:
 
 
 def test_more_columns_at_a_time_need_more_memory(graph: Graph) -> None:
-    chosen = settings("refine", dim=128)
-    sizes: list[Any] = [budget.panel_bytes(graph, chosen, panel) for panel in (32, 64, 128)]
+    chosen = make_settings("refine", dim=128)
+    sizes: list[Any] = [panel_bytes(graph, chosen, panel) for panel in (32, 64, 128)]
     assert sizes[1] - sizes[0] == NODES * 32 * 2 and sizes[2] > sizes[1]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, NamedTuple
 
 import click
 
@@ -40,17 +41,70 @@ def convert(
     None is the native folder; .npy .npz .parquet .arrow .feather .safetensors; .txt .vec .w2v are word2vec's text,
     .bin its binary form; .csv .csv.gz. An .npy file holds no names.
 
-    .sql .sql.gz are for psql -f and a PostgreSQL with pgvector. With postgresql://user@host/database as FROM or TO,
-    vectors come from such a server or go there; a password belongs into ~/.pgpass or PGPASSWORD, as others can see what
-    is typed here.
+    With postgresql://user@host/database as FROM or TO, vectors come from a PostgreSQL server with pgvector or go there;
+    a password belongs into ~/.pgpass or PGPASSWORD, as others can see a command line.
     """
-    from graphrefine.cli import conversion
     from graphrefine.embedding.formats.addresses import shown_place
     from graphrefine.visuals.console import show_json
 
-    done = conversion.convert(source, target, source_format=from_format, target_format=to_format, **options)
+    conversion = convert_embedding(source, target, source_format=from_format, target_format=to_format, **options)
     source, target = shown_place(source), shown_place(target)
     if as_json:
-        return show_json({"source": source, "target": target, **done._asdict()})
-    print(f"{target}: {done.nodes:,} nodes x {done.dim}, {done.source_format} to {done.target_format}")
+        return show_json({"source": source, "target": target, **conversion._asdict()})
+    formats = f"{conversion.source_format} to {conversion.target_format}"
+    print(f"{target}: {conversion.nodes:,} nodes x {conversion.dim}, {formats}")
     return None
+
+
+class Conversion(NamedTuple):
+    """The size of an embedding, and its formats before and after."""
+
+    nodes: int
+    dim: int
+    source_format: str
+    target_format: str
+
+
+def convert_embedding(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    source_format: str | None = None,
+    target_format: str | None = None,
+    table: str | None = None,
+    index: bool | None = None,
+    replace: bool | None = None,
+) -> Conversion:
+    """Read an embedding in one format and write it in another.
+
+    From a memory-mapped format, a block of rows at a time is in memory. The target is checked first. Either may be the
+    address of a PostgreSQL server; then ``table`` is which one there, named after the source if not given.
+    ``index`` and ``replace`` are for a table that is written; see `Embedding.save`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from graphrefine.embedding.embedding import Embedding
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> Embedding([7, 8, 9], [[1], [2], [3]]).save(folder / "some.csv")
+    >>> convert_embedding(folder / "some.csv", folder / "same.vec")
+    Conversion(nodes=3, dim=1, source_format='csv', target_format='word2vec')
+    """
+    from graphrefine.embedding.embedding import load
+    from graphrefine.embedding.formats import choose_format
+    from graphrefine.embedding.formats.pgvector_sql import table_name
+    from graphrefine.embedding.storage import check_output, input_format
+
+    read_as, write_as = input_format(source, source_format), choose_format(target, target_format)
+    if "table" in write_as.takes and table is None and not read_as.server:
+        table = table_name(os.fspath(source))
+    written = table if "table" in write_as.takes or not read_as.server else None
+    options = write_as.options({"table": written, "index": index, "replace": replace})
+    if write_as.server:
+        write_as.check_place(os.fspath(target), **{name: options[name] for name in options if name != "index"})
+    else:
+        check_output(target, format=target_format)
+    embedding = load(source, format=read_as.name, table=table if read_as.server else None)
+    embedding.save(target, format=target_format, **options)
+    return Conversion(len(embedding), embedding.dim, read_as.name, write_as.name)

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import OutputError
 from graphrefine.evaluate import evaluate_labels, random_control
-from graphrefine.graph.graph import Graph, usable_threads
-from graphrefine.methods.registry import embed_graph, settings
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.registry import make_settings
 from graphrefine.progress import Stages, Watcher
+from graphrefine.run.embed import embed_graph
 from graphrefine.system.files import check_writable, replacing
+from graphrefine.system.threads import usable_threads
 
 DIM = 64
 NEIGHBOURS = 10
@@ -37,10 +39,10 @@ def run_demo(
     with stages.stage("graph"):
         graph, digit = digits_graph()
     start = perf_counter()
-    embedding, _ = embed_graph(graph, settings("refine", dim=DIM, seed=seed), threads=threads, watcher=watcher)
+    embedding, _ = embed_graph(graph, make_settings("refine", dim=DIM, seed=seed), threads=threads, watcher=watcher)
     spent = perf_counter() - start
     with stages.stage("score", steps=3):
-        plain, _ = embed_graph(graph, settings("rbqr", dim=DIM, seed=seed), method="rbqr", threads=threads)
+        plain, _ = embed_graph(graph, make_settings("rbqr", dim=DIM, seed=seed), method="rbqr", threads=threads)
         scores = {}
         for name, vectors in {
             "REFINE": embedding.vectors,

@@ -1,4 +1,4 @@
-"""What there is to say about a graph and its embedding: figures, the same in words, and what reading did."""
+"""Descriptions of graphs and of runs: figures, and the same in words."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.remarks import describe_reading
-from graphrefine.kernels import ingest
-from graphrefine.run.memory_plan import Plan
+from graphrefine.kernels import ingest, kernels
+from graphrefine.run.memory_plan import MemoryPlan
 from graphrefine.visuals.console import seconds
 
 if TYPE_CHECKING:
+    from graphrefine.embedding.embedding import Embedding
     from graphrefine.graph.graph import Graph
-    from graphrefine.refine.refine import Settings
+    from graphrefine.refine.settings import RefineSettings
+    from graphrefine.run.embed import EmbedRun
     from graphrefine.run.forecast import Estimate
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -52,33 +54,54 @@ def zero_rows(vectors: NDArray[np.float32]) -> int:
 
 
 def durations(spent: dict[str, float], *, total: float) -> dict[str, float]:
-    """Seconds of each stage of an embedding, in order; ``compute`` is all but reading and writing.
+    """Seconds of each stage of a run, in order; ``compute`` is all but reading, learning and writing.
 
     Examples
     --------
-    >>> stages = {"read": 2.0, "proximity": 0.5, "range": 1.0, "filter": 1.0, "write": 0.5}
+    >>> stages = {"read": 2.0, "proximity": 0.5, "range": 1.0, "filter": 1.0, "learn": 0.25, "write": 0.5}
     >>> durations(stages, total=5.5)["compute"]
-    3.0
+    2.75
     """
-    method = {stage: value for stage, value in spent.items() if stage not in ("read", "write")}
-    rest = {"total": total, "compute": total - spent["read"] - spent["write"]}
-    return {"read": spent["read"], **method, "write": spent["write"], **rest}
+    apart = sum(spent.get(stage, 0.0) for stage in ("read", "learn", "write"))
+    return {**spent, "total": total, "compute": total - apart}
 
 
-def summed_up(figures: dict[str, Any]) -> str:
-    """One line about an embedding that was made."""
+def embed_figures(run: EmbedRun, embedding: Embedding, *, output: str, total: float, peak: int) -> dict[str, Any]:
+    """The figures of a run that is done."""
+    figures = {
+        "output": output,
+        "nodes": len(embedding),
+        "edges": run.graph.edges,
+        "isolated": run.graph.isolated,
+        "zero_vectors": zero_rows(embedding.vectors),
+        "method": run.request.method,
+        "dim": embedding.dim,
+        "seconds": durations(run.stages.seconds, total=total),
+        "peak_mb": peak / 1e6,
+        "threads": run.threads,
+        "kernel": kernels().name,
+        "seed": run.settings.seed,
+        "plan": {**run.plan.figures(), "blocks": run.blocks, "resumed": run.resumed},
+        "graph": run.graph.summary(),
+        "recipe": embedding.recipe,
+    }
+    return figures if run.workers is None else {**figures, "workers": run.workers}
+
+
+def summary_line(figures: dict[str, Any]) -> str:
+    """One line about a run: nodes, time of its parts, peak of memory."""
     spent = {stage: seconds(value) for stage, value in figures["seconds"].items()}
-    parts = ", ".join(f"{stage} {spent[stage]}" for stage in ("read", "compute", "write"))
-    made = f"{figures['nodes']:,} nodes x {figures['dim']} from {figures['edges']:,} edges"
-    return f"{figures['output']}: {made} in {spent['total']} ({parts}; {figures['peak_mb']:,.0f} MB)"
+    parts = ", ".join(f"{stage} {spent[stage]}" for stage in ("read", "compute", "learn", "write") if stage in spent)
+    size = f"{figures['nodes']:,} nodes x {figures['dim']} from {figures['edges']:,} edges"
+    return f"{figures['output']}: {size} in {spent['total']} ({parts}; {figures['peak_mb']:,.0f} MB)"
 
 
-def drifted(aligned: dict[str, Any]) -> str:
+def drift_line(aligned: dict[str, Any]) -> str:
     """One line about vectors that were rotated onto older ones.
 
     Examples
     --------
-    >>> drifted({"to": "old", "shared": 1200, "before": 1.0311, "after": 0.0712})
+    >>> drift_line({"to": "old", "shared": 1200, "before": 1.0311, "after": 0.0712})
     'aligned to old by 1,200 shared nodes: mean drift 0.071 (1.031 before the rotation)'
     """
     by = f"{aligned['shared']:,} shared node{'s' * (aligned['shared'] != 1)}"
@@ -103,7 +126,7 @@ def figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
 
 
 def described(
-    figures: dict[str, Any], chosen: Settings, cost: Estimate | Plan, *, threads: int
+    figures: dict[str, Any], settings: RefineSettings, cost: Estimate | MemoryPlan, *, threads: int
 ) -> list[tuple[str, str]]:
     """The same figures in words, and what embedding the graph will cost."""
     weights = "{min:g} to {max:g}".format(**figures["weights"]) if figures["weights"] else "none"
@@ -119,12 +142,12 @@ def described(
         ("weights", weights),
         ("components", parts),
         ("out-degree" if figures["directed"] else "degree", ", ".join(degrees)),
-        ("embedding", f"dim {chosen.dim} {_cost_in_words(cost, threads)}"),
+        ("embedding", f"dim {settings.dim} {_cost_in_words(cost, threads)}"),
     ]
 
 
-def _cost_in_words(cost: Estimate | Plan, threads: int) -> str:
-    if isinstance(cost, Plan):
+def _cost_in_words(cost: Estimate | MemoryPlan, threads: int) -> str:
+    if isinstance(cost, MemoryPlan):
         return cost.in_words()
     cores = "1 thread" if threads == 1 else f"{threads} threads"
     peak = f"{cost.peak_bytes / 1e6:,.0f} MB"

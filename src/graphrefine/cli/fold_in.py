@@ -40,7 +40,8 @@ def fold_in(
     the new one comes first.
     """
     from graphrefine.cli.describe import zero_rows
-    from graphrefine.embedding.embedding import check_output, load
+    from graphrefine.embedding.embedding import load
+    from graphrefine.embedding.storage import check_output
     from graphrefine.readers.read import read
     from graphrefine.visuals.console import note, seconds, show_json
 

@@ -21,26 +21,27 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
     Where the memory does not suffice, how embed would do without is told in place of the time.
     """
     from graphrefine.cli.describe import described, figures, remarks
-    from graphrefine.graph.graph import usable_threads
-    from graphrefine.methods.registry import find
+    from graphrefine.methods.registry import find_method
     from graphrefine.progress import Stages
     from graphrefine.readers.read import read
-    from graphrefine.refine.refine import settings
+    from graphrefine.refine.settings import refine_settings
     from graphrefine.run.forecast import Estimate, estimate
-    from graphrefine.run.memory_plan import budget_of, make_plan
+    from graphrefine.run.memory_plan import plan_local
+    from graphrefine.system.memory import budget_of
+    from graphrefine.system.threads import usable_threads
     from graphrefine.visuals.console import note, progress_bar, show_json, show_pairs
 
     reading, given_dim = reading_options(options), options["dim"]
-    chosen = settings(options.pop("preset"), **options)
+    chosen = refine_settings(options.pop("preset"), **options)
     threads = usable_threads(threads)
     with progress_bar() as bar:
         stages = Stages(bar)
         with stages.stage("read"):
             found = read(graph, threads=threads, **reading)
         if given_dim is None:
-            chosen = replace(chosen, dim=min(chosen.dim, find("refine").most_columns(found, chosen)))
-        method, budget = find("refine"), budget_of(memory)
-        plan = None if method.on_disk(found, chosen) else make_plan(found, chosen, budget)
+            chosen = replace(chosen, dim=min(chosen.dim, find_method("refine").most_columns(found, chosen)))
+        method, budget = find_method("refine"), budget_of(memory)
+        plan = None if method.on_disk(found, chosen) else plan_local(found, chosen, budget)
         large = None if plan is None or plan.mode == "memory" else plan
         method.check(found, chosen, in_memory=large is None)
         with stages.stage("predict"):

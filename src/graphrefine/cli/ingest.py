@@ -32,9 +32,9 @@ def ingest(
     several are parts of one list. Graphs in mat, mtx, npz, METIS and GraphML are read whole, if they fit.
     """
     from graphrefine.cli.describe import remarks
-    from graphrefine.graph.graph import usable_threads
     from graphrefine.ingestion.ingest import ingest_files
     from graphrefine.readers.options import Options
+    from graphrefine.system.threads import usable_threads
     from graphrefine.visuals.console import note, progress_bar, show_json
 
     start = perf_counter()

@@ -84,9 +84,11 @@ def _failed(message: str) -> int:
 
 def _show_warning(message: Any, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
     """What is meant for the user as one line; what is meant for us with its place in the code."""
+    from graphrefine.cli.options import in_options
+
     meant = issubclass(category, UserWarning)
-    text = f"warning: {message}\n" if meant else warnings.formatwarning(message, category, filename, lineno)
-    print(text, end="", file=sys.stderr)
+    code = warnings.formatwarning(message, category, filename, lineno)
+    print(f"warning: {in_options(str(message))}\n" if meant else code, end="", file=sys.stderr)
 
 
 class Stopped(KeyboardInterrupt):

@@ -21,12 +21,12 @@ def methods(names: tuple[str, ...], as_json: bool) -> None:
     With NAMEs, these methods with their settings, as `--set SETTING=VALUE` takes them. The largest graph is for 10
     edges a node, the default settings and the memory that is free now.
     """
-    from graphrefine.methods.registry import METHODS, find
+    from graphrefine.methods.registry import METHODS, find_method
     from graphrefine.system.memory import available_bytes
     from graphrefine.visuals.console import show_json, show_table
 
     free = available_bytes()
-    known = [_figures(find(name), free) for name in names or METHODS]
+    known = [_figures(find_method(name), free) for name in names or METHODS]
     if as_json:
         return show_json({"free_bytes": free, "methods": known})
     if names:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Collection
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
 import click
+
+from graphrefine.refine.method_settings import parse_setting
+from graphrefine.refine.settings import RefineSettings
+from graphrefine.run.settings import RunSettings, read_config
 
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
@@ -124,51 +130,53 @@ READING = under(
     Option(["--variable"], metavar="NAME", help="Of a .mat file.  [default: network]"),
 )  # fmt: skip
 
-REFINING = under(
-    "The method's settings (all methods: dim and seed; the others are REFINE's)",
-    Option(["--dim"], type=int, metavar="K",
-           help="Length of the vectors.  [default: 128, or the number of nodes if that is less]"),
-    Option(["--preset"], metavar="NAME",
-           help="'paper' computes what the paper's authors' code does; options beside it override it."),
-    Option(["--quality"], metavar="NAME",
-           help="'high' for better vectors at many times the time.  [default: default]"),
-    Option(["--block"], type=int, metavar="B",
-           help="Columns orthonormalised at a time: for memory and speed, not quality.  [default: 16]"),
-    Option(["--power"], type=int, metavar="Q", help="Products with the proximity matrix.  [default: 5]"),
-    Option(["--negative"], type=float, metavar="LAMBDA", help="Weight of negative samples.  [default: 1]"),
-    Option(["--exponent"], type=float, metavar="A", help="Of the context distribution.  [default: 0.75]"),
-    Option(["--filter"], metavar="NAME", callback=_parse_filter,
-           help="Smoothing over the graph: reach, taylor (the authors'), heat, markov, pagerank, none, or its "
-                "coefficients, as in 0,-1,-2,1.  [default: reach]"),
-    Option(["--order"], type=int, metavar="K", help="Order of the filter.  [default: the filter's own]"),
-    Option(["--scale"], type=float, metavar="X",
-           help="Of the filter: reach's weight of the far steps, heat's time, pagerank's restart, markov's share of "
-                "the node itself."),
-    Option(["--log-weights/--no-log-weights"], default=None,
-           help="Whether ln(weight) is part of the proximity.  [default: yes]"),
-    Option(["--two-sided/--one-sided"], default=None,
-           help="Whether products alternate with the transpose.  [default: yes]"),
-    Option(["--bfloat16/--no-bfloat16"], default=None,
-           help="Whether products gather in bfloat16.  [default: yes]"),
-    Option(["--seed"], type=int, metavar="N", help="Of the random sketch.  [default: 0]"),
-)  # fmt: skip
+KINDS = {"int": int, "int | None": int, "float": float, "float | None": float}
+CALLBACKS = {"filter": _parse_filter}
 
+
+def setting_options(kind: type, heading: str, *, skip: Collection[str] = ()) -> tuple[Option, ...]:
+    """One option for each field of a dataclass of settings, with its help text and its default.
+
+    An option that is not given is None, whatever the default: presets and files come before defaults.
+
+    Examples
+    --------
+    >>> from graphrefine.refine.method_settings import MethodSettings
+    >>> [option.opts for option in setting_options(MethodSettings, "Any method")]
+    [['--dim'], ['--seed']]
+    """
+    return under(heading, *(_setting_option(each) for each in fields(kind) if each.name not in skip))
+
+
+def _setting_option(each: Field[Any]) -> Option:
+    name, about = each.name.replace("_", "-"), each.metadata
+    text = f"{about['help']}{_default_text(about['default'], each.default)}"
+    if about["flag"]:
+        return Option([f"--{name}/--{about['flag']}"], default=None, help=text)
+    kind = KINDS.get(str(each.type), str)
+    return Option([f"--{name}"], type=kind, metavar=about["metavar"], help=text, callback=CALLBACKS.get(each.name))
+
+
+def _default_text(words: str | None, value: Any) -> str:
+    if words is None and value is None:
+        return ""
+    shown = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+    return f"  [default: {words or (f'{shown:g}' if isinstance(shown, float) else shown)}]"
+
+
+PRESET = Option(
+    ["--preset"],
+    metavar="NAME",
+    help="'paper' computes what the paper's authors' code does; options beside it override it.",
+)
+REFINING = (
+    *setting_options(RefineSettings, "The method's settings (all methods: dim and seed; the others are REFINE's)"),
+    *under("The method's settings (all methods: dim and seed; the others are REFINE's)", PRESET),
+)
+RUNNING = setting_options(RunSettings, "Memory and machines")
+MEMORY = next(option for option in RUNNING if option.name == "memory")
+THREADS = next(option for option in RUNNING if option.name == "threads")
 GRAPH = click.Argument(["graph"], metavar="GRAPH")
-MEMORY = Option(["--memory"], metavar="SIZE",
-                help="Memory to do with, such as 8GB: where it is too little, vectors, and the graph if need be, stay "
-                     "on disk and are worked in blocks.  [default: what is free]")  # fmt: skip
-PLACING = under(
-    "Memory and machines",
-    MEMORY,
-    Option(["--work"], metavar="DIR",
-           help="Where such work is kept until it is done; an interrupted run goes on from there.  "
-                "[default: OUT.work, beside the output]"),
-    Option(["--executor"], type=click.Choice(["local", "dask"]), default="local", show_default=True,
-           help="Who does the work: this process, or the workers of a Dask cluster, which share the graph and --work."),
-    Option(["--scheduler"], metavar="ADDRESS", help="Of a Dask cluster that runs, such as tcp://host:8786."),
-    Option(["--workers"], type=int, metavar="N",
-           help="Dask workers to start on this machine, where no scheduler is given.  [default: one for each thread]"),
-)  # fmt: skip
 METHOD = Option(["--method"], default="refine", show_default=True, metavar="NAME",
                 help="Which one; graphrefine methods lists them.")  # fmt: skip
 SET = Option(["--set", "assigned"], multiple=True, metavar="SETTING=VALUE",
@@ -176,8 +184,6 @@ SET = Option(["--set", "assigned"], multiple=True, metavar="SETTING=VALUE",
 CONFIG = Option(["--config"], metavar="FILE",
                 help="The method and its settings from a JSON file, as graphrefine tune writes it; options override "
                      "it.")  # fmt: skip
-THREADS = Option(["--threads"], type=int, metavar="N",
-                 help="At most so many.  [default: all cores]")  # fmt: skip
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
 
@@ -195,22 +201,27 @@ def reading_options(options: dict[str, Any]) -> dict[str, Any]:
     return {str(option.name): options.pop(str(option.name)) for option in READING}
 
 
+def run_options(options: dict[str, Any]) -> RunSettings:
+    """Take the settings of the run out of a command's options."""
+    values = {each.name: options.pop(each.name) for each in fields(RunSettings) if each.name in options}
+    return RunSettings(**{name: value for name, value in values.items() if value is not None})
+
+
 def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:
     """Take the method, its preset and its settings out of a command's options."""
-    from graphrefine.methods.registry import find
-    from graphrefine.refine.method_settings import parse
+    from graphrefine.methods.registry import find_method
 
     path = options.pop("config", None)
     configured = {} if path is None else _config(path, options)
     method, preset = options.pop("method"), options.pop("preset", None)
-    kind = find(method).settings
+    kind = find_method(method).settings
     for assignment in options.pop("assigned"):
         name, equals, text = assignment.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"{assignment!r} is not SETTING=VALUE, as in window=5", param_hint="--set")
         if options.get(name) is not None:
             raise click.BadParameter(f"{name!r} is given twice", param_hint="--set")
-        options[name] = parse(kind, name, text, of=f"method {method!r}")
+        options[name] = parse_setting(kind, name, text, of=f"method {method!r}")
     for name, value in configured.items():
         if options.get(name) is None:
             options[name] = value
@@ -219,8 +230,6 @@ def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, 
 
 def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
     """The settings in a file; its method becomes that of the options."""
-    from graphrefine.run.config import read_config
-
     if options.get("preset") is not None:
         raise click.BadParameter("cannot stand beside --preset; leave one of them out", param_hint="--config")
     config = read_config(path)
@@ -233,11 +242,11 @@ def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
 
 _ARGUMENTS = "|".join(
     [
-        *(str(option.name) for option in (*READING, *REFINING, METHOD, THREADS)),
+        *(str(option.name) for option in (*READING, *REFINING, METHOD, *RUNNING)),
         *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked", "turned", "top", "sample"),
         *("methods", "dims", "time_limit", "memory_limit"),
         *("only", "data", "features"),
-        *("memory", "budget", "train", "split_seed", "task"),
+        *("budget", "train", "split_seed", "task"),
         *("table", "index", "replace"),
         *("host", "port"),
     ]
@@ -255,10 +264,10 @@ def in_options(message: str) -> str:
     typed = "|".join(re.escape(word) for word in sys.argv[1:] if "=" in word) or "(?!)"
     argument = rf"(?<![\w./'\"-])(?P<name>{_ARGUMENTS})=(?P<false>False)?(?P<true>True)?(?P<value>(?=[^\s,;.)]))?"
 
-    def option(found: re.Match[str]) -> str:
-        if found["typed"]:
-            return found["typed"]
-        value = " none" if found["false"] else " " if found["value"] is not None and not found["true"] else ""
-        return f"--{found['name'].replace('_', '-')}{value}"
+    def option(match: re.Match[str]) -> str:
+        if match["typed"]:
+            return match["typed"]
+        value = " none" if match["false"] else " " if match["value"] is not None and not match["true"] else ""
+        return f"--{match['name'].replace('_', '-')}{value}"
 
     return re.sub(f"(?P<typed>{typed})|{argument}", option, message)

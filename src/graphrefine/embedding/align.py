@@ -13,7 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.errors import InputError
 from graphrefine.linalg.small import one_blas_thread, unit_rows
+from graphrefine.vectors.lookup import shown
+from graphrefine.vectors.table import VectorTable
 
 BLOCK = 1 << 14  # rows at a time
 TOWARDS = 1e-13  # the identity, where the shared nodes leave the rotation open
@@ -28,6 +31,40 @@ class Drift(NamedTuple):
     shared: int  # nodes with a vector in both; zero vectors do not count
     before: float
     after: float
+
+
+def align_tables(moved: VectorTable, fixed: VectorTable) -> tuple[NDArray[np.float64], Drift]:
+    """The rotation of one table of vectors onto another by the nodes that both have, and the drift that remains."""
+    check_alike(moved, fixed)
+    shared = moved.lookup.shared(fixed.lookup)
+    if not len(shared[0]):
+        first, other = (shown(each.names[0]) if len(each.names) else "no node" for each in (moved, fixed))
+        raise InputError(
+            f"no node is in both embeddings, so there is nothing to align by; the names begin with {first} here "
+            f"and {other} there"
+        )
+    if moved.sides.kind == "columns":  # one rotation for source and target, so that their products stay
+        here, there = (np.concatenate([2 * rows, 2 * rows + 1]) for rows in shared)
+        shared = (here, there)
+    ours, theirs = rotatable(moved), rotatable(fixed)
+    R = rotation(ours, theirs, shared)
+    return R, drift(ours, theirs, shared, R)
+
+
+def rotatable(table: VectorTable) -> Floats:
+    """The vectors as rows to be rotated alike: of directed graphs, the source and then the target of a node."""
+    return table.vectors.reshape(-1, table.dim // 2) if table.sides.kind == "columns" else table.vectors
+
+
+def check_alike(one: VectorTable, other: VectorTable) -> None:
+    """Raise InputError unless the vectors of two tables can stand side by side."""
+    if other.sides.kind != one.sides.kind:
+        raise InputError(
+            "one embedding has source and target vectors, and the other has none, or has them in another way; make "
+            "both from the same kind of graph"
+        )
+    if other.dim != one.dim:
+        raise InputError(f"vectors of {one.dim} and of {other.dim} numbers do not go together; choose one dim for both")
 
 
 def rotation(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> NDArray[np.float64]:

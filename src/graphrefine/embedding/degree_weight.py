@@ -19,14 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import Links
-from graphrefine.embedding.scores import auc, log_degrees
+from graphrefine.embedding.scores import auc
 from graphrefine.linalg.small import unit_rows
+from graphrefine.vectors.lengths import log_degrees
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 WEIGHTS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.6)
 SAMPLE = 2048  # edges, and as many random pairs
+PAIRS_AT_A_TIME = 64  # whose neighbours' vectors are in memory: 2 MB at k = 128
 NEIGHBOURS = 64  # of a node at most: a sample of them points the same way
 AS_GOOD = 0.001  # of AUC: what differs by less is chance
 
@@ -68,11 +70,11 @@ def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.rando
     many = counts[row] > NEIGHBOURS
     place[many] = rng.integers(0, counts[row[many]])
     neighbours = graph.indices[graph.indptr[nodes][row] + place]
-    kept = neighbours != others[row]
-    without = np.concatenate([[0], np.cumsum(np.bincount(row[kept], minlength=len(nodes)))])
+    others_left = neighbours != others[row]
+    without = np.concatenate([[0], np.cumsum(np.bincount(row[others_left], minlength=len(nodes)))])
     degrees = counts.copy()
     degrees[:SAMPLE] -= 1
-    links = Links(without, neighbours[kept].astype(np.int64), np.ones(int(kept.sum()), np.float32))
+    links = Links(without, neighbours[others_left].astype(np.int64), np.ones(int(others_left.sum()), np.float32))
     return Ends(links, degrees)
 
 
@@ -83,14 +85,17 @@ def learn_from(graph: Graph, vectors: Floats, *, seed: int) -> float:
 
 def learn_weight(vectors: Floats, trial: Trial) -> float:
     """The weight of degrees that tells the sampled edges from random pairs best."""
-    sides = [unit_rows(_sums(vectors, ends.links)) for ends in (trial.first, trial.second)]
-    cosines = np.einsum("ij,ij->i", *sides).astype(np.float64)
+    cosines = np.empty(len(trial.first.degrees))
+    for lo in range(0, len(cosines), PAIRS_AT_A_TIME):
+        part = slice(lo, min(lo + PAIRS_AT_A_TIME, len(cosines)))
+        ends = [unit_rows(_sums(vectors, end.links.rows(part))) for end in (trial.first, trial.second)]
+        cosines[part] = np.einsum("ij,ij->i", *ends)
     logs = log_degrees(trial.first.degrees) + log_degrees(trial.second.degrees)
-    found = []
+    areas = []
     for weight in WEIGHTS:
         scores = cosines + weight * logs
-        found.append(auc(scores[: trial.edges], scores[trial.edges :]))
-    good = np.flatnonzero(np.array(found) >= max(found) - AS_GOOD)
+        areas.append(auc(scores[: trial.edges], scores[trial.edges :]))
+    good = np.flatnonzero(np.array(areas) >= max(areas) - AS_GOOD)
     return WEIGHTS[int(good.max())]
 
 

@@ -1,4 +1,4 @@
-"""Embedding: the vectors of a graph's nodes, their names, and the recipe that made them.
+"""Embedding: the vectors of a graph's nodes, their names, the recipe that made them, and what they are for.
 
 Saved and loaded in any format of ``graphrefine.embedding.formats``, chosen by the suffix.
 """
@@ -6,34 +6,40 @@ Saved and loaded in any format of ``graphrefine.embedding.formats``, chosen by t
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.embedding.formats import READ_ERRORS, Format, choose
-from graphrefine.embedding.formats.addresses import shown_place
-from graphrefine.embedding.formats.folder import check_replaceable
+from graphrefine.embedding import align, scores
+from graphrefine.embedding.fold_in import FoldIn, turn_fold_map
+from graphrefine.embedding.formats.addresses import is_address
 from graphrefine.embedding.formats.parts import Parts
-from graphrefine.embedding.recommend import best, excluded
-from graphrefine.embedding.uses import FoldMap, Uses, Weight
-from graphrefine.errors import FormatError, InputError, OutputError
-from graphrefine.graph.node_names import Names, as_names
+from graphrefine.embedding.learn import learn_state
+from graphrefine.embedding.new_nodes import read_new_nodes
+from graphrefine.embedding.recommend import recommend
+from graphrefine.embedding.storage import load_parts, save_parts
+from graphrefine.errors import InputError
+from graphrefine.graph.node_names import as_names
 from graphrefine.search.neighbors import neighbors
-from graphrefine.system.files import check_writable, replacing, replacing_folder
-from graphrefine.vectors import companions as beside
-from graphrefine.vectors.checks import as_degrees, as_recipe, as_vectors, check_finite
-from graphrefine.vectors.lookup import Lookup, Name, shown
-from graphrefine.vectors.source_target import Side
+from graphrefine.vectors.checks import as_vectors, check_finite
+from graphrefine.vectors.companions import stamp_file
+from graphrefine.vectors.lookup import Name, is_name, shown
+from graphrefine.vectors.source_target import SIDES, Side
+from graphrefine.vectors.state import State
+from graphrefine.vectors.table import VectorTable
 
 if TYPE_CHECKING:
-    from graphrefine.maps import Map
+    from graphrefine.graph.graph import Graph
+    from graphrefine.maps.map import Map
     from graphrefine.progress import Watcher
 
 
-class Embedding(Uses):
+class Embedding(VectorTable):
     """Vectors with the names of their nodes and the recipe that made them.
 
     Parameters
@@ -44,23 +50,16 @@ class Embedding(Uses):
         Stored as float32, not copied if it is that already. NaN and infinite numbers are refused, except
         in files that are memory-mapped: those are not read just to check them.
     recipe : dict, optional
-        How the vectors were made (settings, seed, version): anything that JSON can hold.
+        Settings, seed and version that made the vectors: anything that JSON can hold.
     degrees : array of n numbers, optional
-        How many neighbours each node has, for `score`.
-    fold_map : array of shape (6k, k), or a function that gives it, optional
-        What `fold_in` has learnt from the graph; see `graphrefine.embedding.fold_in`.
-    degree_weight : float, or a function that gives it, optional
-        How much degrees count in `score`; see `graphrefine.embedding.degree_weight`. 0.1 if not given.
+        Number of neighbours of each node, for `score`.
+    fold_map : array of shape (6k, k), optional
+        Regression for `fold_in`, learned from the graph; see `graphrefine.embedding.fold_in`.
+    degree_weight : float, optional
+        Weight of the degrees in `score`, learned from the graph; see `graphrefine.embedding.degree_weight`. 0.1 if
+        not given.
 
-    Attributes
-    ----------
-    names : ndarray of n int64, or of n str (dtype object)
-    vectors : ndarray of float32, (n, k), in memory or mapped from a file (then read-only)
-    recipe : dict
-    degrees : ndarray of float32, (n,), or None
-        Methods of graphrefine fill it in; files of formats that cannot hold it come back without.
-    path : Path or None
-        Where it was loaded from; what belongs to its vectors, such as an index, is kept beside that.
+    Its attributes are those of `graphrefine.vectors.table.VectorTable`: names, vectors, recipe, state, path.
 
     Examples
     --------
@@ -73,9 +72,6 @@ class Embedding(Uses):
     (False, 1, 2, 2)
     """
 
-    path: Path | None = None
-    seen: beside.Stamp | None = None
-
     def __init__(
         self,
         names: Any,
@@ -83,27 +79,23 @@ class Embedding(Uses):
         recipe: dict[str, Any] | None = None,
         *,
         degrees: ArrayLike | None = None,
-        fold_map: FoldMap | None = None,
-        degree_weight: Weight | None = None,
+        fold_map: NDArray[np.float32] | None = None,
+        degree_weight: float | None = None,
     ) -> None:
-        known = None if degrees is None else np.asarray(degrees)
-        self._take(Parts(names, as_vectors(vectors), recipe or {}, degrees=known))
-        self._weight = degree_weight
-        self._fold_map = fold_map if fold_map is None or callable(fold_map) else self._checked_map(fold_map)
+        counts = None if degrees is None else np.asarray(degrees)
+        self._fill(Parts(names, as_vectors(vectors), recipe or {}, state=State(counts, fold_map, degree_weight)))
 
-    def _take(self, parts: Parts) -> None:
-        self.vectors = parts.vectors
-        self.names = as_names(parts.names, len(parts.vectors))
-        self.recipe = as_recipe(parts.recipe)
-        self.degrees = None if parts.degrees is None else as_degrees(parts.degrees, len(self), mapped=parts.mapped)
-        self._fold_map = None if parts.fold_map is None else self._checked_map(parts.fold_map)
-        self._weight = parts.degree_weight
-        self.lookup = Lookup(self.names, self.sides)
+    def _fill(self, parts: Parts) -> None:
+        super().__init__(parts.names, parts.vectors, parts.recipe, parts.state, mapped=parts.mapped)
         if not parts.mapped:
             check_finite(self.vectors, self.names)
 
-    def __len__(self) -> int:
-        return len(self.vectors)
+    @classmethod
+    def from_parts(cls, parts: Parts) -> Embedding:
+        """An embedding of names, vectors, recipe and state, as a file format gives them."""
+        embedding = cls.__new__(cls)
+        embedding._fill(parts)
+        return embedding
 
     def __repr__(self) -> str:
         ends = f", names {shown(self.names[0])} ... {shown(self.names[-1])}" if len(self) else ""
@@ -115,8 +107,19 @@ class Embedding(Uses):
 
         return embedding_html(self)
 
+    def __getitem__(self, name: Name) -> NDArray[np.float32]:
+        """Give the vector of a node, by its name (not its row)."""
+        vector: NDArray[np.float32] = self.vectors[self.index(name)]
+        return vector
+
+    def __contains__(self, name: object) -> bool:
+        return bool(self.lookup.on_sides(name))
+
+    def __iter__(self) -> Iterator[int | str]:
+        return iter(self.names.tolist())
+
     def index(self, name: Name, *, side: Side | None = None) -> int:
-        """Give the row of a node in `vectors`; or, where a side is said, in `source` or `target`.
+        """Give the row of a node in `vectors`; or, where a side is named, in `source` or `target`.
 
         Examples
         --------
@@ -128,35 +131,193 @@ class Embedding(Uses):
         """
         return self.lookup.row(name, side)
 
-    def recommend(self, source: Name, n: int = 20, *, exclude: Any = ()) -> list[tuple[int | str, float]]:
-        """Give the n targets with the highest ``source . target``, and their scores, the highest first.
+    def learn(self, graph: Graph, *, seed: int = 0) -> Embedding:
+        """The same vectors with a fold map and a degree weight, learned from the graph that they were made from.
 
-        Parameters
-        ----------
-        source : name
-            A user, if the graph was bipartite; any node otherwise.
-        n : int
-            How many; fewer where there are no more.
-        exclude : Graph, or names of targets
-            What is not to be recommended: names, or the neighbours that the source has in a graph. A node is never
-            recommended to itself.
+        ``graphrefine.embed(..., learn=True)`` and ``graphrefine embed`` do so as the last stage of a run.
 
         Examples
         --------
-        >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
-        >>> two.recommend("ann"), two.recommend("ann", exclude=["cake"])
-        ([('cake', 3.0), ('tea', 1.0)], [('tea', 1.0)])
+        >>> import graphrefine
+        >>> ring = graphrefine.read([(i, (i + 1) % 8) for i in range(8)])
+        >>> graphrefine.embed(ring, dim=2).learn(ring).fold_map.shape
+        (12, 2)
         """
-        if not isinstance(n, int) or n < 1:
-            raise InputError(f"n={n!r}: a positive number of recommendations is expected")
-        row = self.index(source, side="source")
-        found = [self.lookup.find(name, "target") for name in excluded(exclude, source)]
-        without = [at for at in found if at is not None] + ([] if self.sides.kind == "rows" else [row])
-        scores = self.target @ self.source[row]
-        chosen = best(scores, n, without=np.array(without, np.int64))
-        return list(zip(self.target_names[chosen].tolist(), scores[chosen].tolist(), strict=True))
+        state = learn_state(graph, self.vectors, seed=seed)
+        return type(self).from_parts(Parts(self.names, self.vectors, self.recipe, state=state))
 
+    @property
+    def score_name(self) -> str:
+        """Name of the score that `score` gives, as in `graphrefine evaluate links`."""
+        if self.sides.kind is not None:
+            return "dot"
+        return "cosine" if self.degrees is None else "cosine-degree"
+
+    @cached_property
+    def _pair_score(self) -> scores.PairScore:
+        if self.sides.kind is not None:
+            return scores.PairScore(self.source, second=scores.PairScore(self.target))
+        if self.degrees is None:
+            return scores.cosine(self.vectors)
+        if self.state.degree_weight is None:
+            self._warn_unlearned(f"score gives degrees the usual weight, {self.degree_weight}")
+        return scores.cosine_degree(self.vectors, self.degrees, self.degree_weight)
+
+    def _warn_unlearned(self, consequence: str) -> None:
+        """Tell, of vectors that graphrefine made, that a graph was there to learn from, and was not used."""
+        if "method" in self.recipe:
+            warnings.warn(
+                f"nothing was learned from the graph, so {consequence}; embed with learn=True, or call learn(graph)",
+                stacklevel=4,
+            )
+
+    def score(self, u: Any, v: Any = None) -> Any:
+        """Likelihood of edges between nodes: the higher, the likelier.
+
+        ``cos(x_u, x_v) + w (ln d_u + ln d_v)`` with w the `degree_weight`; the cosine alone where `degrees` is None;
+        ``source_u . target_v`` of directed and bipartite graphs, with u among the sources and v among the targets.
+        `score_name` tells which.
+
+        Parameters
+        ----------
+        u : name, or sequence of names
+            One end, or one of each pair.
+        v : name, or sequence of as many names, optional
+            One name against several is scored with each of them. None means every node.
+
+        Returns
+        -------
+        float
+            For two names.
+        ndarray of float32
+            (m,) for m pairs; (n,) for a name and every node, in the order of the rows; (m, n) for m names and every
+            node.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]], degrees=[1, 2, 1])
+        >>> round(people.score("ada", "bob"), 3)  # 0.6 + 0.1 ln 2
+        0.669
+        >>> people.score("ada", ["bob", "cy"]).round(3).tolist()
+        [0.6690000295639038, 0.0]
+        >>> people.score("ada").shape
+        (3,)
+        """
+        sides: tuple[Side | None, Side | None] = SIDES if self.sides.kind else (None, None)
+        first = self.lookup.rows([u] if is_name(u) else u, sides[0])
+        if v is None:
+            rows = self._pair_score.against(first, slice(None))
+            return rows[0] if is_name(u) else rows
+        second = self.lookup.rows([v] if is_name(v) else v, sides[1])
+        if len(first) != len(second) and not (is_name(u) or is_name(v)):
+            raise InputError(f"{len(first)} nodes cannot be paired with {len(second)}; give as many, or one name")
+        pair_scores = self._pair_score.of_pairs(scores.Pairs(*np.broadcast_arrays(first, second)))
+        return float(pair_scores[0]) if is_name(u) and is_name(v) else pair_scores
+
+    recommend = recommend
     neighbors = neighbors
+
+    def fold_in(self, edges: Any) -> Embedding:
+        """Vectors for new nodes from their edges alone, in milliseconds; formula: `graphrefine.embedding.fold_in`.
+
+        Parameters
+        ----------
+        edges
+            Pairs (new node, known node) or triples with a weight, in anything that `graphrefine.read` takes: a list,
+            an array, a table, a file. New nodes may also be neighbours of each other. An edge that is listed again
+            adds its weight.
+
+        Returns
+        -------
+        Embedding
+            Of the new nodes alone. A node without known neighbours has a zero vector, with a warning. Where nothing
+            was learned from the graph (`fold_map` is None), the vector is the mean of the neighbours' vectors, with a
+            warning if graphrefine made them.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
+        >>> people.fold_in([("eve", "ada"), ("eve", "bob")])["eve"].round(3).tolist()
+        [0.7070000171661377, 0.7070000171661377]
+        """
+        if self.recipe.get("directed") or self.sides.kind:
+            kind = "bipartite" if self.sides.kind == "rows" else "directed"
+            raise InputError(
+                f"the vectors are of a {kind} graph; fold_in knows undirected edges of one set of nodes: embed it anew "
+                "instead"
+            )
+        new = read_new_nodes(edges, self.lookup)
+        if self.fold_map is None:
+            self._warn_unlearned("vectors of new nodes are the mean of their neighbours'")
+        vectors = FoldIn(self.vectors, self.degrees, self.fold_map).fold(new.known, new.new)
+        new.warn_of_zeros(vectors)
+        recipe = {"method": "fold-in", "learnt": self.fold_map is not None, "into": self.recipe}
+        counts = np.diff(new.known.indptr) + np.diff(new.new.indptr)
+        return type(self)(new.names, vectors, recipe, degrees=counts)
+
+    def extended(self, new: Embedding) -> Embedding:
+        """The rows of another embedding below its own, such as those of `fold_in`.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
+        >>> people.extended(people.fold_in([("eve", "ada")]))
+        Embedding(3 nodes x 2, names 'ada' ... 'eve')
+        """
+        align.check_alike(self, new)
+        names = (
+            np.concatenate([self.names, new.names])
+            if self.names.dtype == new.names.dtype
+            else as_names([*self.names.tolist(), *new.names.tolist()], len(self) + len(new))
+        )
+        state = State()
+        if self.degrees is not None and new.degrees is not None:
+            degrees = np.append(self.degrees, new.degrees)
+            state = State(degrees, self.state.fold_map, self.state.degree_weight)
+        vectors = np.concatenate([self.vectors, new.vectors])
+        whole = type(self).from_parts(Parts(names, vectors, self.recipe, state=state))
+        whole.lookup.check_distinct()
+        return whole
+
+    def align_to(self, old: Embedding) -> Embedding:
+        """The same vectors, rotated onto older ones as well as can be (orthogonal Procrustes on the shared nodes).
+
+        Scores and distances among the vectors stay as they are; those to the old vectors become meaningful.
+
+        Parameters
+        ----------
+        old : Embedding
+            With vectors of the same length, and some of the same nodes.
+
+        Returns
+        -------
+        Embedding
+            Its ``recipe["aligned"]`` has the drift: the number of ``shared`` nodes, and the mean distance of their
+            unit rows ``before`` and ``after`` the rotation. Zero vectors do not count.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> old = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
+        >>> turned = Embedding(["ada", "bob", "cy"], [[0, 1], [-1, 0], [0, 1]])
+        >>> {name: round(value, 3) for name, value in turned.align_to(old).recipe["aligned"].items()}
+        {'shared': 2, 'before': 1.414, 'after': 0.0}
+        """
+        rotation, drift = align.align_tables(self, old)
+        if drift.shared < self.dim:
+            warnings.warn(
+                f"{drift.shared:,} shared nodes with vectors do not settle a rotation of {self.dim} numbers: the nodes "
+                "that are not shared may still be turned against the old ones",
+                stacklevel=2,
+            )
+        fold_map = None if self.fold_map is None else turn_fold_map(self.fold_map, rotation)
+        state = State(self.degrees, fold_map, self.state.degree_weight)
+        vectors = align.rotated(align.rotatable(self), rotation).reshape(self.vectors.shape)
+        recipe = {**self.recipe, "aligned": drift._asdict()}
+        return type(self).from_parts(Parts(self.names, vectors, recipe, state=state))
 
     def map(
         self,
@@ -170,23 +331,9 @@ class Embedding(Uses):
     ) -> Map:
         """Place the nodes in the plane, near those that are like them; a notebook shows the picture.
 
-        Parameters
-        ----------
-        labels : path, array or Labels, optional
-            What to colour by: as for `graphrefine.evaluate.evaluate_labels`.
-        method : {"auto", "clusters", "pca"}
-            See `graphrefine.maps.layout`. A layout of an embedding in a file is kept beside it, in NAME.map.
-        seed, threads
-            The same seed gives the same map, for any number of threads.
-        title : str, optional
-            Of the picture.
-        watch : Watcher, optional
-            Is told about the stages.
-
-        Returns
-        -------
-        Map
-            With ``coordinates``, and ``save("map.png")``, also svg, html and parquet.
+        ``labels`` (a path, an array or `Labels`) colour it; ``method`` is "auto", "clusters" or "pca", see
+        `graphrefine.maps.layout`. The same seed gives the same map, for any number of threads. A layout of an
+        embedding in a file is kept beside it, in NAME.map.
 
         Examples
         --------
@@ -198,17 +345,6 @@ class Embedding(Uses):
 
         return map_of(self, labels, method=method, seed=seed, title=title, threads=threads, watch=watch)
 
-    def __getitem__(self, name: Name) -> NDArray[np.float32]:
-        """Give the vector of a node, by its name (not its row)."""
-        vector: NDArray[np.float32] = self.vectors[self.index(name)]
-        return vector
-
-    def __contains__(self, name: object) -> bool:
-        return bool(self.lookup.on_sides(name))
-
-    def __iter__(self) -> Iterator[int | str]:
-        return iter(self.names.tolist())
-
     def save(
         self, path: str | os.PathLike[str], *, format: str | None = None, durable: bool = False, **options: Any
     ) -> None:
@@ -217,7 +353,7 @@ class Embedding(Uses):
         Parameters
         ----------
         path : path
-            The suffix says the format (see ``graphrefine.embedding.formats``); none means the native folder. Or the
+            The suffix names the format (see ``graphrefine.embedding.formats``); none means the native folder. Or the
             address of a PostgreSQL server with pgvector, ``postgresql://user@host/database``.
         format : str, optional
             The format, whatever the suffix.
@@ -225,8 +361,8 @@ class Embedding(Uses):
             Wait until the disk has it, so that it also survives a power cut. A killed process never
             leaves a part of an output, either way.
         options
-            Of pgvector, in a file or a server: ``table``, its name; ``index``, whether to make an HNSW index for
-            cosines; ``replace``, whether the table may take the place of one that graphrefine did not write.
+            Of pgvector: ``table``, its name; ``index``, whether to make an HNSW index for cosines; ``replace``,
+            whether the table may take the place of one that graphrefine did not write.
 
         Examples
         --------
@@ -236,28 +372,8 @@ class Embedding(Uses):
         >>> load(path)
         Embedding(2 nodes x 2, names 'ada' ... 'bob')
         """
-        chosen = choose(path, format)
-        options = chosen.options(path, options)
-        _check_names(path, chosen, self.names)
-        parts = Parts(self.names, self.vectors, self.recipe)
-        if chosen.degrees and self.degrees is not None:
-            parts = parts._replace(degrees=self.degrees, degree_weight=self.degree_weight)
-        if chosen.maps:
-            parts = parts._replace(fold_map=self.fold_map)
-        if chosen.server:
-            return chosen.write(os.fspath(path), parts, **options)
-        try:
-            with (
-                replacing_folder(path, replaceable=check_replaceable, durable=durable)
-                if chosen.folder
-                else replacing(path, durable=durable)
-            ) as hidden:
-                chosen.write(hidden, parts, **options)
-        except OSError as error:
-            if isinstance(error, OutputError):
-                raise
-            raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
-        return None
+        parts = Parts(self.names, self.vectors, self.recipe, state=self.state)
+        save_parts(parts, path, format=format, durable=durable, **options)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, format: str | None = None, table: str | None = None) -> Embedding:
@@ -266,80 +382,25 @@ class Embedding(Uses):
         Parameters
         ----------
         path : path
-            A file whose suffix says the format, or a native folder of any name. Folders and npy, arrow and
+            A file whose suffix names the format, or a native folder of any name. Folders and npy, arrow and
             safetensors files are memory-mapped: loading takes no time, and no memory until it is used. Or the
             address of a PostgreSQL server, ``postgresql://user@host/database``.
         format : str, optional
             The format, whatever the suffix.
         table : str, optional
-            Of a server: which table; the only one that graphrefine wrote there, if not given.
+            Of a server: the table; the only one that graphrefine wrote there, if not given.
 
         Returns
         -------
         Embedding
         """
-        place, chosen = Path(path), format_of(path, format)
-        embedding = cls.__new__(cls)
-        if chosen.server:
-            embedding._take(chosen.read(os.fspath(path), table=table))
-            return embedding
-        if table is not None:
-            raise InputError(f"table={table!r}: only a server has tables, and {os.fspath(path)} is a file")
-        if place.is_file() if chosen.folder else place.is_dir():
-            kind = "file" if chosen.folder else "folder"
-            raise FormatError(place, f"is a {kind}, so it cannot be read as {chosen.name}")
-        try:
-            embedding.path, embedding.seen = place, beside.seen(place)  # before: a newer file would not match
-            embedding._take(chosen.read(place))
-        except FormatError:
-            raise
-        except READ_ERRORS as error:
-            problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise FormatError(place, f"cannot be read as {chosen.name}: {problem}") from error
+        place, stamp = Path(path), stamp_file(Path(path))  # before the read: a newer file would not match
+        embedding = cls.from_parts(load_parts(path, format=format, table=table))
+        if not is_address(path):
+            embedding.path, embedding.file_stamp = place, stamp
         return embedding
-
-
-def format_of(path: str | os.PathLike[str], format: str | None) -> Format:
-    """Choose the format to read: a folder is the native format, whatever its name."""
-    return choose(path, "folder" if format is None and Path(path).is_dir() else format)
 
 
 def load(path: str | os.PathLike[str], *, format: str | None = None, table: str | None = None) -> Embedding:
     """Read an embedding; the same as ``Embedding.load``."""
     return Embedding.load(path, format=format, table=table)
-
-
-def check_output(
-    path: str | os.PathLike[str], *, format: str | None = None, names: Names | None = None, values: int = 0
-) -> None:
-    """Find out before the work whether an embedding could be saved at ``path``.
-
-    Parameters
-    ----------
-    path : path
-        Its suffix must be known, its package installed, its folder there and writable; what stands there
-        already must be something to be replaced.
-    format : str, optional
-        The format, whatever the suffix.
-    names : array, optional
-        The names to be stored, if known by now: not every format can hold every name.
-    values : int
-        How many numbers will be stored (nodes times dim), if known by now: the disk must have room for them.
-    """
-    chosen = choose(path, format)
-    if chosen.server:
-        raise OutputError(
-            f"{shown_place(path)}: is a server; make a file first, then: graphrefine convert FILE postgresql://..."
-        )
-    chosen.check_package()
-    if names is not None:
-        _check_names(path, chosen, names)
-    size = values * chosen.bytes_per_value
-    check_writable(path, folder=chosen.folder, size=size, replaceable=check_replaceable)
-
-
-def _check_names(path: str | os.PathLike[str], chosen: Format, names: Names) -> None:
-    try:
-        chosen.check_names(names)
-    except InputError as error:
-        raise InputError(f"{shown_place(path)}: {error}") from None

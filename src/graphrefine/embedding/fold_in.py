@@ -16,6 +16,7 @@ their f to what their own vectors have beyond the mean, over a sample of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,14 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.linalg.small import one_blas_thread, unit_rows
+from graphrefine.vectors.state import FOLD_BLOCKS
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 CLASSES = 3  # of neighbours, by their degrees
-BLOCKS = 2 * CLASSES  # of k columns each, in f
+BLOCKS = FOLD_BLOCKS  # of k columns each, in f: twice the classes
 SAMPLE = 4096  # known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing
 ENTRIES = 1 << 19  # of their rows, at most: learning takes a fraction of a second whatever the graph
+ENTRIES_AT_A_TIME = 1 << 12  # whose vectors are in memory: 2 MB at k = 128
 RIDGE = 0.01  # of the mean square of a column
 ROUNDS = 2  # among new nodes that are neighbours of each other
 
@@ -44,14 +47,29 @@ class Links(NamedTuple):
     indices: NDArray[np.int64]  # (entries,)
     weights: Floats  # (entries,)
 
-    def times(self, rows: Floats, chosen: NDArray[np.bool_]) -> Floats:
-        """The weighted sums of those rows of the neighbours that are chosen.  # (m, k)."""
+    def times(self, rows: Floats, mask: NDArray[np.bool_]) -> Floats:
+        """The weighted sums of those rows of the neighbours that the mask has.  # (m, k)."""
         from scipy.sparse import csr_array
 
-        kept = chosen[self.indices]
-        indptr = np.concatenate([[0], np.cumsum(kept)])[self.indptr]
-        some = csr_array((self.weights[kept], self.indices[kept], indptr), shape=(len(self.indptr) - 1, len(rows)))
-        return np.asarray(some @ rows)
+        present = mask[self.indices]
+        indptr = np.concatenate([[0], np.cumsum(present)])[self.indptr]
+        shape = (len(self.indptr) - 1, len(rows))
+        return np.asarray(csr_array((self.weights[present], self.indices[present], indptr), shape=shape) @ rows)
+
+    def parts(self, entries: int) -> Iterator[slice]:
+        """Consecutive rows with about so many entries together, and at least one row each."""
+        start, rows = 0, len(self.indptr) - 1
+        while start < rows:
+            end = int(np.searchsorted(self.indptr, self.indptr[start] + entries, side="right")) - 1
+            stop = min(max(end, start + 1), rows)
+            yield slice(start, stop)
+            start = stop
+
+    def rows(self, part: slice) -> Links:
+        """Some of the rows."""
+        first, last = self.indptr[part.start], self.indptr[part.stop]
+        indptr = self.indptr[part.start : part.stop + 1] - first
+        return Links(indptr, self.indices[first:last], self.weights[first:last])
 
     def without_others(self, nodes: int) -> tuple[Links, NDArray[np.int64]]:
         """The same with the neighbours, of so many nodes, numbered among themselves; and which they are."""
@@ -127,12 +145,16 @@ def learn_from(graph: Graph, vectors: Floats, degrees: NDArray[Any], *, seed: in
 
 
 def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
-    """The W of known nodes and their neighbours.  # (6k, k)."""
-    links, used = links.without_others(len(vectors))
+    """The W of known nodes and their neighbours, whose vectors are looked at a part at a time.  # (6k, k)."""
     scale, k = Scale.of(degrees), vectors.shape[1]
-    rows, kinds = unit_rows(vectors[used]), scale.classes(degrees[used])
+    mean = np.empty((len(nodes), k), np.float32)
+    f = np.empty((len(nodes), BLOCKS * k), np.float32)
+    own = scale.standardised(degrees[nodes])
     with one_blas_thread():
-        mean, f = features(links, rows, kinds, scale.standardised(degrees[nodes]))
+        for part in links.parts(ENTRIES_AT_A_TIME):
+            near, used = links.rows(part).without_others(len(vectors))
+            rows, kinds = unit_rows(vectors[used]), scale.classes(degrees[used])
+            mean[part], f[part] = features(near, rows, kinds, own[part])
         gram = (f.T @ f).astype(np.float64)
         beyond = (f.T @ (unit_rows(vectors[nodes]) - mean)).astype(np.float64)
         gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)
@@ -140,13 +162,13 @@ def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], link
     return W.astype(np.float32).reshape(BLOCKS * k, k)
 
 
-def turned(W: Floats, R: NDArray[np.float64]) -> Floats:
+def turn_fold_map(W: Floats, R: NDArray[np.float64]) -> Floats:
     """The W of vectors that were multiplied by a rotation R: ``R^T W_b R`` for each block b of k rows.
 
     Examples
     --------
     >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])
-    >>> turned(np.arange(4, dtype=np.float32).reshape(2, 2), swap).tolist()
+    >>> turn_fold_map(np.arange(4, dtype=np.float32).reshape(2, 2), swap).tolist()
     [[3.0, 2.0], [1.0, 0.0]]
     """
     k = len(R)
@@ -155,8 +177,8 @@ def turned(W: Floats, R: NDArray[np.float64]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Folder:
-    """What new nodes are folded into: the known vectors, their degrees if there are any, and W if it was learnt."""
+class FoldIn:
+    """Vectors of new nodes: from the known vectors, their degrees if there are any, and W if it was learned."""
 
     vectors: Floats  # (n, k)
     degrees: NDArray[Any] | None  # (n,)

@@ -9,11 +9,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.vectors.lookup import Name
+from graphrefine.vectors.table import VectorTable
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 Rows = NDArray[np.int64]
+
+
+def recommend(table: VectorTable, source: Name, n: int = 20, *, exclude: Any = ()) -> list[tuple[int | str, float]]:
+    """Give the n targets with the highest ``source . target``, and their scores, the highest first.
+
+    Parameters
+    ----------
+    table : Embedding
+        With source and target vectors.
+    source : name
+        A user, if the graph was bipartite; any node otherwise.
+    n : int
+        Number of targets; fewer where there are no more.
+    exclude : Graph, or names of targets
+        Targets to leave out: names, or the neighbours that the source has in a graph. A node is never
+        recommended to ittable.
+
+    Examples
+    --------
+    >>> from graphrefine import Embedding
+    >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
+    >>> two.recommend("ann"), two.recommend("ann", exclude=["cake"])
+    ([('cake', 3.0), ('tea', 1.0)], [('tea', 1.0)])
+    """
+    if not isinstance(n, int) or n < 1:
+        raise InputError(f"n={n!r}: a positive number of recommendations is expected")
+    row = table.lookup.row(source, "source")
+    rows = [table.lookup.find(name, "target") for name in excluded(exclude, source)]
+    without = [at for at in rows if at is not None] + ([] if table.sides.kind == "rows" else [row])
+    target_scores = table.target @ table.source[row]
+    top = best(target_scores, n, without=np.array(without, np.int64))
+    return list(zip(table.target_names[top].tolist(), target_scores[top].tolist(), strict=True))
 
 
 def best(scores: NDArray[np.float32], count: int, *, without: Rows) -> Rows:
@@ -32,28 +66,28 @@ def best(scores: NDArray[np.float32], count: int, *, without: Rows) -> Rows:
     return rows[order][:count]
 
 
-def known_targets(graph: Graph, source: Any) -> list[Any]:
+def linked_targets(graph: Graph, source: Any) -> list[Any]:
     """The names of the nodes to which a graph has an edge from this one; none if the graph does not have it.
 
     Examples
     --------
     >>> from graphrefine.readers.read import read
-    >>> known_targets(read([(1, 1), (1, 7), (2, 7)], bipartite=True), 1)
+    >>> linked_targets(read([(1, 1), (1, 7), (2, 7)], bipartite=True), 1)
     [1, 7]
     """
     names = graph.names[: graph.sources]
-    found = np.flatnonzero(names == source)
-    if not len(found):
+    rows = np.flatnonzero(names == source)
+    if not len(rows):
         return []
-    row = int(found[0])
-    known: list[Any] = graph.names[graph.indices[graph.indptr[row] : graph.indptr[row + 1]]].tolist()
-    return known
+    row = int(rows[0])
+    targets: list[Any] = graph.names[graph.indices[graph.indptr[row] : graph.indptr[row + 1]]].tolist()
+    return targets
 
 
 def excluded(exclude: Any, source: Any) -> list[Any]:
     """The names that are not to be recommended, from what was given: a graph, or names."""
     if hasattr(exclude, "indptr") and hasattr(exclude, "names"):
-        return known_targets(exclude, source)
+        return linked_targets(exclude, source)
     if isinstance(exclude, str | bytes) or not isinstance(exclude, Iterable):
         raise InputError(f"exclude={exclude!r}: give the names that are not wanted, or the graph that has them")
     return list(exclude)

@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.vectors.lengths import inverse_lengths, log_degrees
+
 DEGREE_WEIGHT = 0.1  # where it was not learnt
 BLOCK = 1 << 14  # pairs scored at a time
 
@@ -136,19 +138,6 @@ def cosine_degree(vectors: Floats, degrees: NDArray[Any], weight: float = DEGREE
     [[1.0, 1.4600000381469727]]
     """
     return replace(cosine(vectors), added=(weight * log_degrees(degrees)).astype(np.float32))
-
-
-def log_degrees(degrees: NDArray[Any]) -> NDArray[np.float64]:
-    """The logarithm of degrees; a node without edges counts as one of half a neighbour."""
-    logs: NDArray[np.float64] = np.log(np.maximum(degrees, 0.5), dtype=np.float64)
-    return logs
-
-
-def inverse_lengths(vectors: Floats) -> Floats:
-    """What makes rows unit; zero for rows of zeros.  # (n,)."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    inverse: Floats = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1), 0).astype(np.float32)
-    return inverse
 
 
 def auc(true: NDArray[np.floating[Any]], false: NDArray[np.floating[Any]]) -> float:

@@ -16,14 +16,14 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.evaluate.compare_judges import Judge, Verdict, choose_judge, fingerprint
 from graphrefine.evaluate.compare_rows import BASELINE, Comparison, Row, ordered
 from graphrefine.evaluate.embed_subprocess import Outcome, run_embed
-from graphrefine.graph.graph import usable_threads
 from graphrefine.kernels import kernels
 from graphrefine.methods.contract import Shape
-from graphrefine.methods.registry import METHODS, find, settings
+from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.refine.method_settings import check_integer, check_number
 from graphrefine.system.memory import available_bytes, gigabytes
+from graphrefine.system.threads import usable_threads
 from graphrefine.system.version import __version__
 from graphrefine.visuals.machine import machine
 
@@ -147,7 +147,7 @@ def _checked_methods(methods: Sequence[str] | None) -> list[str]:
         raise InputError(f"methods: none is given; the methods are {', '.join(METHODS)}")
     for name in names:
         try:
-            find(name)
+            find_method(name)
         except InputError as error:
             raise InputError(str(error).replace("method=", "methods=", 1)) from None
     return names
@@ -214,7 +214,7 @@ class _Bench:
         """The row of a method; whatever becomes of it, it is a row."""
         row, outcomes = Row(name, dim, "refused"), list[Outcome]()
         try:
-            self._check(name, settings(name, dim=dim, seed=self.seed))
+            self._check(name, make_settings(name, dim=dim, seed=self.seed))
         except InputError as reason:
             return replace(row, message=str(reason))
         try:
@@ -228,7 +228,7 @@ class _Bench:
         return self._costed(_of_verdict(replace(row, status="done", recipe=recipe), verdict), outcomes)
 
     def _check(self, name: str, chosen: Any) -> None:
-        method, limit = find(name), self.limits["bytes"]
+        method, limit = find_method(name), self.limits["bytes"]
         method.check(self.graph, chosen)
         needed = method.memory(Shape.of(self.graph), chosen)
         if needed > limit:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphrefine.errors import OutputError
 from graphrefine.evaluate.compare_rows import BASELINE, Comparison, Row
-from graphrefine.methods.registry import METHODS, find
+from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system.memory import gigabytes
 from graphrefine.visuals.colours import LEADER
 from graphrefine.visuals.plots import LABEL_SIZE, label_points, log_seconds, path_points, plain, style_of
@@ -94,7 +94,7 @@ def _table(done: Comparison) -> Table:
 def _settings(row: Row) -> list[CellLike]:
     told = ("method", "dim", "version")
     others = (f"{key}={value}" for key, value in row.recipe.items() if key not in told and value is not None)
-    return [row.method, ", ".join(others), find(row.method).reference if row.method in METHODS else None]
+    return [row.method, ", ".join(others), find_method(row.method).reference if row.method in METHODS else None]
 
 
 def _draw(axes: Axes, done: Comparison) -> None:

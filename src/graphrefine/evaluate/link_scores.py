@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphrefine.embedding import degree_weight as weighing
-from graphrefine.embedding.scores import DEGREE_WEIGHT, Floats, PairScore, cosine, cosine_degree
+from graphrefine.embedding.scores import Floats, PairScore, cosine, cosine_degree
 from graphrefine.errors import InputError
+from graphrefine.vectors.state import DEGREE_WEIGHT
 
 if TYPE_CHECKING:
     from graphrefine.embedding.embedding import Embedding

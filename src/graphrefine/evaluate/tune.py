@@ -18,13 +18,14 @@ from graphrefine.evaluate.tune_clock import Clock, seconds_of
 from graphrefine.evaluate.tune_judges import Judge, LabelJudge, Penalty, Train, label_judge, link_judge
 from graphrefine.evaluate.tune_results import Trial, Tuning, changes
 from graphrefine.evaluate.tune_trials import Bench
-from graphrefine.graph.graph import Graph, usable_threads
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
-from graphrefine.methods.registry import find
+from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import as_labels
 from graphrefine.refine.method_settings import check_integer, check_number
-from graphrefine.refine.refine import Settings, settings
+from graphrefine.refine.settings import RefineSettings, refine_settings
+from graphrefine.system.threads import usable_threads
 
 Scores = tuple[float, ...]
 
@@ -98,16 +99,16 @@ def tune(
             "vectors of such graphs have no settings to choose between; read it as undirected, or embed it as it is"
         )
     threads = usable_threads(threads)
-    lengths = [min(Settings().dim, found.nodes)] if dims is None else list(dims)
+    lengths = [min(RefineSettings().dim, found.nodes)] if dims is None else list(dims)
     if not lengths or len(set(lengths)) < len(lengths):
         raise InputError(f"dims={dims!r} must be different numbers, like 64, 128")
     for length in lengths:
-        find("refine").check(found, settings(dim=length, seed=seed))
+        find_method("refine").check(found, refine_settings(dim=length, seed=seed))
     clock = Clock(allowed)
     judge = _judge(found, labels, task, train=train, split_seed=split_seed, C=C, seed=seed)
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         search = _Search(judge, clock, pool, Bench(judge.graph, threads=threads), Stages(progress))
-        search.begin(settings(dim=lengths[0], seed=seed))
+        search.begin(refine_settings(dim=lengths[0], seed=seed))
         complete = search.go_on(lengths)
     return Tuning(
         best=search.leader.settings,
@@ -148,7 +149,7 @@ class _Search:
         self.trail: list[Trial] = []
         self.leader: Trial
 
-    def begin(self, default: Settings) -> None:
+    def begin(self, default: RefineSettings) -> None:
         """Try the default; it leads until something is better."""
         with self.told.stage("default"):
             start = perf_counter()
@@ -185,7 +186,7 @@ class _Search:
             gained = self.leader is not before
         return True
 
-    def _try(self, chosen: Settings) -> None:
+    def _try(self, chosen: RefineSettings) -> None:
         start, kind = perf_counter(), self.bench.kind(chosen)
         scores, stopped = self._judged(self.bench.vectors(chosen), self.leader.scores)
         leads = not stopped and clearly_better(scores, self.leader.scores, self.judge.least(self.leader.score))

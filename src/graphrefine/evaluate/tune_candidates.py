@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphrefine.refine.filters import FAR, MOST
-from graphrefine.refine.refine import Settings
+from graphrefine.refine.settings import RefineSettings
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -27,7 +27,7 @@ class Stage(NamedTuple):
     name: str
     changes: tuple[Changes, ...]
 
-    def settings(self, leader: Settings) -> Iterator[Settings]:
+    def settings(self, leader: RefineSettings) -> Iterator[RefineSettings]:
         """The settings that lead, with each of the changes."""
         return (replace(leader, **changes) for changes in self.changes)
 

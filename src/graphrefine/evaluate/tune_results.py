@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphrefine.refine.refine import Settings
-from graphrefine.run.config import write_config
+from graphrefine.refine.settings import RefineSettings
+from graphrefine.run.settings import write_config
 
 if TYPE_CHECKING:
     from graphrefine.embedding.embedding import Embedding
@@ -35,7 +35,7 @@ class Trial:
         To make the vectors and to judge them.
     """
 
-    settings: Settings
+    settings: RefineSettings
     changes: dict[str, Any]
     scores: tuple[float, ...]
     stopped: bool
@@ -66,7 +66,7 @@ class Tuning:
     Attributes
     ----------
     best : Settings
-        For ``graphrefine.methods.registry.embed_graph``, or `embed`, or a file for ``graphrefine embed
+        For ``graphrefine.run.embed.embed_graph``, or `embed`, or a file for ``graphrefine embed
         --config``: `save`.
     score, default_score : float
         Of the best settings and of the default, in the `measure`; both on the training part.
@@ -80,7 +80,7 @@ class Tuning:
         Allowed and spent.
     """
 
-    best: Settings
+    best: RefineSettings
     score: float
     default_score: float
     trail: tuple[Trial, ...]
@@ -97,7 +97,7 @@ class Tuning:
 
     def embed(self, graph: Graph, *, threads: int | None = None) -> Embedding:
         """Vectors of a graph by the best settings."""
-        from graphrefine.methods.registry import embed_graph
+        from graphrefine.run.embed import embed_graph
 
         return embed_graph(graph, self.best, threads=threads)[0]
 
@@ -128,7 +128,7 @@ class Tuning:
         return {"best": asdict(self.best), "changes": self.changes, **plain, "trail": trail}
 
 
-def changes(settings: Settings, default: Settings) -> dict[str, Any]:
+def changes(settings: RefineSettings, default: RefineSettings) -> dict[str, Any]:
     """The settings that differ from another's.
 
     Examples

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.methods.contract import Run
+from graphrefine.methods.contract import Resources
 from graphrefine.progress import Stages
-from graphrefine.refine.refine import Settings, find_range, smooth
+from graphrefine.refine.refine import find_range, smooth
+from graphrefine.refine.settings import RefineSettings
 
 if TYPE_CHECKING:
     from graphrefine.engine.engine import Engine
@@ -44,13 +45,13 @@ class Bench:
         self._range: LocalTall | None = None
         self._range_by: tuple[object, ...] = ()
 
-    def kind(self, chosen: Settings) -> str:
+    def kind(self, chosen: RefineSettings) -> str:
         """What vectors by these settings take: a new range, or the filter alone."""
         return "filter" if _range_by(chosen) == self._range_by else "range"
 
-    def vectors(self, chosen: Settings) -> NDArray[np.float32]:
+    def vectors(self, chosen: RefineSettings) -> NDArray[np.float32]:
         """The vectors (n, k)."""
-        run = Run(self.threads, Stages())
+        run = Resources(self.threads, Stages())
         engine_by = tuple(getattr(chosen, name) for name in ENGINE)
         if self._engine is None or engine_by != self._engine_by:
             self._range, self._range_by, self._engine_by = None, (), engine_by
@@ -65,6 +66,6 @@ class Bench:
         return made
 
 
-def _range_by(chosen: Settings) -> tuple[object, ...]:
+def _range_by(chosen: RefineSettings) -> tuple[object, ...]:
     """All that a range depends on; without a filter it is kept in another precision."""
     return (*(getattr(chosen, name) for name in RANGE), chosen.filter == "none")

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.registry import embed_graph, find, settings
+from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Watcher
+from graphrefine.run.embed import embed_graph
 
 Making = Callable[[Graph], "NDArray[Any] | Embedding"]
 
@@ -54,10 +55,10 @@ class Maker:
             return cls(getattr(method, "__name__", "a function"), {}, method)
         preset = given.pop("preset", None)
         if "dim" not in given:
-            usual = settings(method, preset, **given)
-            given["dim"] = min(usual.dim, find(method).most_columns(graph, usual))
-        chosen = settings(method, preset, **given)
-        find(method).check(graph, chosen)  # before any work
+            usual = make_settings(method, preset, **given)
+            given["dim"] = min(usual.dim, find_method(method).most_columns(graph, usual))
+        chosen = make_settings(method, preset, **given)
+        find_method(method).check(graph, chosen)  # before any work
         make = partial(_embedded, chosen=chosen, method=method, threads=threads, watcher=progress)
         return cls(method, asdict(chosen), make)
 

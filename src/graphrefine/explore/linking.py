@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.scores import inverse_lengths
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.vectors.lengths import inverse_lengths
 from graphrefine.vectors.lookup import Lookup, shown
 from graphrefine.vectors.source_target import ONE, Sides
 

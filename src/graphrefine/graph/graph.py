@@ -6,7 +6,6 @@ An undirected graph is stored symmetric, each edge in the rows of both its ends.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Numbered, name_array, number
 from graphrefine.kernels import ingest, kernels
+from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -344,15 +344,6 @@ def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDAr
             "weights must be finite float32 numbers and not negative"
         )
     return values
-
-
-def usable_threads(threads: int | None) -> int:
-    """The number of threads to use: as asked for, else one for each core this process may run on."""
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads < 1:
-        raise InputError(f"threads must be at least 1, not {threads}")
-    return threads
 
 
 def check(graph: Graph) -> None:

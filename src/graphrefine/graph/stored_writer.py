@@ -17,11 +17,11 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.parts import map_npy
 from graphrefine.graph.graph import inverses, sums_of_rows
 from graphrefine.graph.node_names import Names, is_range, pack
 from graphrefine.graph.stored_rows import REVERSE
 from graphrefine.kernels import kernels
+from graphrefine.system.arrays import map_npy
 
 MARK, VERSION = "graphrefine graph", 1
 MOST_ROWS, FEWEST_ENTRIES, MOST_ENTRIES = 1 << 20, 1 << 16, 1 << 25  # of a block

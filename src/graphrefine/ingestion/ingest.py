@@ -10,22 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import usable_threads
 from graphrefine.graph.stored import StoredGraph, check_replaceable, open_stored, store
 from graphrefine.graph.stored_writer import StoredWriter
 from graphrefine.ingestion.inputs import STREAMED, Input, find_inputs
 from graphrefine.ingestion.job import Job, begin
 from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_disk, check_memory, disk_bytes
 from graphrefine.ingestion.node_names import Named, number
-from graphrefine.ingestion.peak import Peak
 from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
 from graphrefine.ingestion.spooling import Table, open_table, read_pieces
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import Column, Options
 from graphrefine.readers.read import check_options, check_sides, read
-from graphrefine.run.memory_plan import budget_of, reading_bytes
+from graphrefine.readers.source import reading_bytes
 from graphrefine.system.files import check_writable, recover, replacing_folder
+from graphrefine.system.memory import PeakMemory, budget_of
+from graphrefine.system.threads import usable_threads
 from graphrefine.system.work_folder import WorkFolder
 
 
@@ -127,7 +127,7 @@ def ingest_files(
     inputs = find_inputs(listed, format)
     for each in inputs:
         check_options(options, each.format.options, f"a {each.format.name} file")
-    with Peak() as peak:
+    with PeakMemory() as peak:
         made = _made(inputs, place, options, given, nodes, Stages(watcher))
     return replace(made, peak=peak.bytes)
 

@@ -18,7 +18,7 @@ from graphrefine.vectors import companions as beside
 from graphrefine.vectors.checks import check_finite
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.embedding import Embedding
+    from graphrefine.vectors.table import VectorTable
 
 Floats = NDArray[np.float32]
 
@@ -35,7 +35,7 @@ class CachedLayout(NamedTuple):
 
 
 def obtain_layout(
-    embedding: Embedding,
+    embedding: VectorTable,
     method: str = "auto",
     *,
     seed: int = 0,
@@ -65,7 +65,7 @@ def obtain_layout(
     return CachedLayout(coordinates, method, from_cache=False)
 
 
-def find_layout(embedding: Embedding, method: str, *, seed: int = 0) -> Floats | None:
+def find_layout(embedding: VectorTable, method: str, *, seed: int = 0) -> Floats | None:
     """The layout in the cache of an embedding; None unless it is of these vectors, method and seed."""
     if embedding.path is None:
         return None
@@ -83,7 +83,7 @@ def find_layout(embedding: Embedding, method: str, *, seed: int = 0) -> Floats |
     return coordinates if fits and np.isfinite(coordinates).all() else None
 
 
-def _store(embedding: Embedding, coordinates: Floats, method: str, seed: int) -> None:
+def _store(embedding: VectorTable, coordinates: Floats, method: str, seed: int) -> None:
     if embedding.path is None:
         return
     folder = beside.companion(embedding.path, "map")

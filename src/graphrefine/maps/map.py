@@ -19,8 +19,8 @@ from graphrefine.system.files import check_writable, replacing
 from graphrefine.visuals.html import count_of
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.embedding import Embedding
     from graphrefine.progress import Watcher
+    from graphrefine.vectors.table import VectorTable
 
 Floats = NDArray[np.float32]
 
@@ -152,7 +152,7 @@ def check_map_output(path: str | os.PathLike[str]) -> str:
 
 
 def map_of(
-    embedding: Embedding,
+    embedding: VectorTable,
     labels: Any = None,
     *,
     method: str = "auto",

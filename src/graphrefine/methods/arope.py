@@ -5,7 +5,7 @@ The proximity ``S = sum_i weights_i A^i`` (i = 1, 2, ...) has the eigenvectors X
 vectors, and ``V = U sign(F)``.
 
 The eigenpairs of S with the largest ``|F|`` need not be those of A with the largest ``|l|``: where the weights are
-positive, a negative l is worth less than a positive one. So twice as many of A are found as are wanted, enough for a
+positive, a negative l is worth less than a positive one. So twice as many of A are computed as are wanted, enough for a
 spectrum with about as many large positive eigenvalues as negative ones.
 """
 
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T
 from graphrefine.linalg.operators import adjacency
 from graphrefine.linalg.small import Small
-from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
-from graphrefine.refine.method_settings import MethodSettings, check_integer, numbers
+from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
+from graphrefine.refine.method_settings import MethodSettings, check_integer, check_numbers
 from graphrefine.refine.svd import Eigenpairs, oversampled, randomized_eigh
 
 if TYPE_CHECKING:
@@ -51,41 +51,41 @@ class Settings(MethodSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "weights", numbers("weights", self.weights))
+        object.__setattr__(self, "weights", check_numbers("weights", self.weights))
         check_integer("iterations", self.iterations, least=0)
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors of AROPE."""
-    stages, wanted = run.stages, -(-chosen.dim // 2) if chosen.two_sided else chosen.dim
-    with stages.stage("decompose", steps=2 * chosen.iterations + 3):
-        engine = run.engine(graph, columns=oversampled(2 * wanted, graph.nodes), bfloat16=chosen.bfloat16)
-        found = randomized_eigh(
+    stages, wanted = resources.stages, -(-settings.dim // 2) if settings.two_sided else settings.dim
+    with stages.stage("decompose", steps=2 * settings.iterations + 3):
+        engine = resources.engine(graph, columns=oversampled(2 * wanted, graph.nodes), bfloat16=settings.bfloat16)
+        eigenpairs = randomized_eigh(
             engine,
             adjacency(graph),
             rows=graph.nodes,
-            seed=chosen.seed,
-            iterations=chosen.iterations,
+            seed=settings.seed,
+            iterations=settings.iterations,
             advance=stages.advance,
         )
-    proximity = np.polynomial.Polynomial([0.0, *chosen.weights])(found.values)
+    proximity = np.polynomial.Polynomial([0.0, *settings.weights])(eigenpairs.values)
     with stages.stage("reweight"):
-        target = chosen.dim - wanted if chosen.two_sided else 0
-        return reweighted(engine, found, proximity, wanted, target)
+        target = settings.dim - wanted if settings.two_sided else 0
+        return reweighted(engine, eigenpairs, proximity, wanted, target)
 
 
-def reweighted(engine: Engine[T], found: Eigenpairs[T], F: Small, left: int, right: int) -> Floats:
+def reweighted(engine: Engine[T], eigenpairs: Eigenpairs[T], F: Small, left: int, right: int) -> Floats:
     """``X |F|^1/2`` in ``left`` columns, the largest |F| first, and ``X |F|^1/2 sign(F)`` in ``right`` columns."""
     order = np.argsort(-np.abs(F), kind="stable")
     roots: NDArray[np.float64] = np.sqrt(np.abs(F))
     both = np.concatenate([order[:left], order[:right]])
     signs = np.concatenate([np.ones(left), np.sign(F[order[:right]])])
-    return engine.collect(found.basis, found.axes[:, both] * (roots[both] * signs))
+    return engine.collect(eigenpairs.basis, eigenpairs.axes[:, both] * (roots[both] * signs))
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """Three tall matrices of twice the width, while the basis is orthonormalised."""
-    wanted = -(-chosen.dim // 2) if chosen.two_sided else chosen.dim
+    wanted = -(-settings.dim // 2) if settings.two_sided else settings.dim
     return engine_memory(shape, columns=oversampled(2 * wanted, shape.nodes), matrices=3)
 
 

@@ -98,15 +98,15 @@ def hierarchy(
     >>> sizes[0], sizes[-1] <= 8 < sizes[-2], sizes == sorted(set(sizes), reverse=True)
     (64, True, True)
     """
-    found = [Level.first(graph)]
-    while found[-1].linked > enough and (levels is None or len(found) <= levels):
-        fine = found[-1]
+    hierarchy = [Level.first(graph)]
+    while hierarchy[-1].linked > enough and (levels is None or len(hierarchy) <= levels):
+        fine = hierarchy[-1]
         groups = strategy(fine)
         coarse = _coarser(fine, groups, threads)
         if coarse.linked < least or coarse.linked >= fine.linked or coarse.linked > shrink * fine.linked:
             break
-        found[-1:] = [Level(fine.graph, fine.sizes, fine.loops, groups), coarse]
-    return found
+        hierarchy[-1:] = [Level(fine.graph, fine.sizes, fine.loops, groups), coarse]
+    return hierarchy
 
 
 def _coarser(level: Level, groups: Groups, threads: int) -> Level:
@@ -292,9 +292,9 @@ def _matching(graph: Graph, edges: Scored) -> Pairs:
         best[0, u] = place  # the last of several assignments stays
         best[1, v] = place
         top = best.max(axis=0)
-        chosen = (top[u] == place) & (top[v] == place)
-        pairs.append((u[chosen], v[chosen]))
-        taken[u[chosen]] = taken[v[chosen]] = True
+        mutual = (top[u] == place) & (top[v] == place)
+        pairs.append((u[mutual], v[mutual]))
+        taken[u[mutual]] = taken[v[mutual]] = True
         free = ~(taken[u] | taken[v])
         u, v = u[free], v[free]
         if not len(u):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD
+from graphrefine.refine.method_settings import MethodSettings
 from graphrefine.system.memory import available_bytes, gigabytes
 
 if TYPE_CHECKING:
@@ -25,19 +26,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 
-class Chosen(Protocol):
-    """What the settings of every method have."""
-
-    @property
-    def dim(self) -> int:
-        """Length of the vectors."""
-
-    @property
-    def seed(self) -> int:
-        """Of all that is random."""
-
-
-S = TypeVar("S", bound=Chosen)
+S = TypeVar("S", bound=MethodSettings)
 
 
 class Shape(NamedTuple):
@@ -56,25 +45,25 @@ class Shape(NamedTuple):
         return cls(graph.nodes, len(graph.indices), graph.weighted, graph.directed, bipartite)
 
 
-class Place(Protocol):
-    """Where tall matrices are kept, if not in memory."""
+class EngineFactory(Protocol):
+    """Maker of engines whose tall matrices are not in memory."""
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> Engine[Any]:
         """An engine for tall matrices of this width on the nodes of a graph."""
 
 
 @dataclass(frozen=True)
-class Run:
-    """What a method is given beside the graph and its settings: threads, and somebody to tell how far it is."""
+class Resources:
+    """What a method works with beside the graph and its settings: threads, stages to report, engines."""
 
     threads: int
     stages: Stages
-    place: Place | None = None  # None: in memory
+    engines: EngineFactory | None = None  # None: in memory
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool = True) -> Engine[Any]:
         """An engine for tall matrices of this width on the nodes of a graph."""
-        if self.place is not None:
-            return self.place.engine(graph, columns=columns, bfloat16=bfloat16)
+        if self.engines is not None:
+            return self.engines.engine(graph, columns=columns, bfloat16=bfloat16)
         return LocalEngine(graph, columns=columns, threads=self.threads, bfloat16=bfloat16)
 
 
@@ -91,8 +80,8 @@ class Method(Generic[S]):
     settings
         The class of its settings, their defaults the paper's.
     fit
-        ``fit(graph, settings, run)``: the vectors (n, dim), float32. The graph is not directed unless ``directed``.
-        Rows of nodes without edges are set to zero by the caller.
+        ``fit(graph, settings, resources)``: the vectors (n, dim), float32. The graph is not directed unless
+        ``directed``. Rows of nodes without edges are set to zero by the caller.
     memory
         What it will hold at its height beside the graph, in bytes.
     bound
@@ -108,7 +97,8 @@ class Method(Generic[S]):
     fixed, presets
         Settings that make this method what it is; and named sets of others.
     resume
-        ``resume(graph, settings, run, vectors)``: the same as `fit`, from vectors to start from; None if it cannot.
+        ``resume(graph, settings, resources, vectors)``: the same as `fit`, from vectors to start from; None if it
+        cannot.
     same_bits
         Whether the vectors are the same for any number of threads.
     on_disk
@@ -120,34 +110,34 @@ class Method(Generic[S]):
     summary: str
     cost: str
     settings: type[S]
-    fit: Callable[[Graph, S, Run], Floats]
+    fit: Callable[[Graph, S, Resources], Floats]
     memory: Callable[[Shape, S], int]
     bound: str
     most_nodes: int | None = None
     directed: bool = False
-    sided: Callable[[S], bool] = lambda chosen: False
+    sided: Callable[[S], bool] = lambda settings: False
     features: bool = False
     fixed: Mapping[str, Any] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    resume: Callable[[Graph, S, Run, Floats], Floats] | None = None
+    resume: Callable[[Graph, S, Resources, Floats], Floats] | None = None
     same_bits: bool = True
-    on_disk: Callable[[Graph, S], str | None] = lambda graph, chosen: "it works in memory"
+    on_disk: Callable[[Graph, S], str | None] = lambda graph, settings: "it works in memory"
 
-    def largest(self, memory: int, *, degree: int = 20, chosen: S | None = None) -> int:
+    def largest(self, memory: int, *, degree: int = 20, settings: S | None = None) -> int:
         """The most nodes, with so many entries each, that it can take in so many bytes."""
-        settings = chosen or self.settings(**self.fixed)
+        used = settings or self.settings(**self.fixed)
         low, high = 0, min(2**31 - 1, self.most_nodes or 2**31 - 1)
         while low < high:
             middle = (low + high + 1) // 2
-            fits = self.memory(Shape(middle, middle * degree), settings) <= memory
+            fits = self.memory(Shape(middle, middle * degree), used) <= memory
             low, high = (middle, high) if fits else (low, middle - 1)
         return low
 
-    def check(self, graph: Graph, chosen: S, *, in_memory: bool = True) -> None:
+    def check(self, graph: Graph, settings: S, *, in_memory: bool = True) -> None:
         """Raise InputError, before any work, where the method cannot take the graph."""
-        if chosen.dim > graph.nodes:
+        if settings.dim > graph.nodes:
             raise InputError(
-                f"dim={chosen.dim} is larger than the graph ({graph.source}: {graph.nodes} nodes); "
+                f"dim={settings.dim} is larger than the graph ({graph.source}: {graph.nodes} nodes); "
                 f"choose dim={graph.nodes} or less"
             )
         if graph.directed and not self.directed:
@@ -156,19 +146,19 @@ class Method(Generic[S]):
                 "directed, or choose a method that takes directions (graphrefine methods lists them)"
             )
         if in_memory:
-            self._check_room(graph, chosen)
+            self._check_room(graph, settings)
 
-    def most_columns(self, graph: Graph, chosen: S) -> int:
+    def most_columns(self, graph: Graph, settings: S) -> int:
         """The largest dim that the graph allows: its nodes, an even number where vectors have two sides."""
-        return graph.nodes - (graph.nodes % 2 if graph.directed and self.sided(chosen) else 0)
+        return graph.nodes - (graph.nodes % 2 if graph.directed and self.sided(settings) else 0)
 
-    def sides(self, graph: Graph, chosen: S) -> dict[str, Any]:
+    def sides(self, graph: Graph, settings: S) -> dict[str, Any]:
         """What the recipe says about source and target, see `graphrefine.vectors.source_target`."""
         if graph.sources is not None:
             return {"sides": "rows", "sources": graph.sources}
-        return {"sides": "columns"} if graph.directed and self.sided(chosen) else {}
+        return {"sides": "columns"} if graph.directed and self.sided(settings) else {}
 
-    def _check_room(self, graph: Graph, chosen: S) -> None:
+    def _check_room(self, graph: Graph, settings: S) -> None:
         way_out = "choose a method for larger graphs (graphrefine methods lists their limits)"
         if self.most_nodes is not None and graph.nodes > self.most_nodes:
             raise InputError(
@@ -176,13 +166,13 @@ class Method(Generic[S]):
                 f"({self.bound}); {way_out}"
             )
         shape, free = Shape.of(graph), available_bytes()
-        needed = self.memory(shape, chosen)
+        needed = self.memory(shape, settings)
         if free is not None and needed > free:
             degree = -(-shape.entries // max(shape.nodes, 1))
             raise InputError(
                 f"{graph.source} has {graph.nodes:,} nodes; {self.name} would need {gigabytes(needed)} ({self.bound}), "
                 f"of which {gigabytes(free)} are free: enough for about "
-                f"{self.largest(free, degree=degree, chosen=chosen):,} nodes; {way_out}"
+                f"{self.largest(free, degree=degree, settings=settings):,} nodes; {way_out}"
             )
 
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from graphrefine.linalg.operators import walk
 from graphrefine.linalg.sketches import sparse_signs
-from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
+from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
-from graphrefine.refine.method_settings import MethodSettings, check_number, numbers
+from graphrefine.refine.method_settings import MethodSettings, check_number, check_numbers
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -48,25 +48,25 @@ class Settings(MethodSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "weights", numbers("weights", self.weights))
+        object.__setattr__(self, "weights", check_numbers("weights", self.weights))
         check_number("beta", self.beta)
         if self.density is not None:
             check_number("density", self.density, above=0, most=1)
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors of FastRP."""
-    stages = run.stages
-    density = graph.nodes**-0.5 if chosen.density is None else chosen.density
+    stages = resources.stages
+    density = graph.nodes**-0.5 if settings.density is None else settings.density
     with stages.stage("sketch"):
-        engine = run.engine(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
-        scale = _hubs(graph, chosen.beta) / np.float32(np.sqrt(density * chosen.dim))
-        R = engine.fill(sparse_signs(chosen.seed, chosen.dim, density=density, scale=scale))
-    theta = (0.0, *without_trailing_zeros(chosen.weights))
+        engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
+        scale = _hubs(graph, settings.beta) / np.float32(np.sqrt(density * settings.dim))
+        R = engine.fill(sparse_signs(settings.seed, settings.dim, density=density, scale=scale))
+    theta = (0.0, *without_trailing_zeros(settings.weights))
     with stages.stage("project", steps=len(theta) - 1):
         N = diffuse(engine, walk(graph), R, theta, advance=stages.advance)
         vectors = engine.collect(N)
-    if chosen.standardize:
+    if settings.standardize:
         standardize(vectors)
     return vectors
 
@@ -94,9 +94,9 @@ def standardize(vectors: Floats) -> None:
     vectors *= np.where(variance > 0, 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0).astype(np.float32)
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """Two tall matrices and a half: the projection, and what a product makes of another."""
-    return engine_memory(shape, columns=chosen.dim, matrices=2.5)
+    return engine_memory(shape, columns=settings.dim, matrices=2.5)
 
 
 FASTRP = Method(

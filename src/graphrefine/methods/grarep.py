@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphrefine.linalg.small import unit_rows
-from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.walk_matrices import blocks, dense_bytes, scaled_left_vectors, svd_steps, walk_matrix
 from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
 
@@ -54,22 +54,22 @@ class Settings(MethodSettings):
         return [self.dim // self.steps + (step < self.dim % self.steps) for step in range(min(self.steps, self.dim))]
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors by GraRep."""
-    vectors = np.zeros((graph.nodes, chosen.dim), np.float32)
+    vectors = np.zeros((graph.nodes, settings.dim), np.float32)
     start = 0
-    for step, share in enumerate(chosen.shares, 1):
-        with run.stages.stage("matrix", steps=blocks(graph.nodes)):
-            matrix = step_matrix(graph, step, run, negative=chosen.negative)
-        with run.stages.stage("svd", steps=svd_steps()):
-            part = scaled_left_vectors(matrix, graph, run, columns=share, seed=chosen.seed)
+    for step, share in enumerate(settings.shares, 1):
+        with resources.stages.stage("matrix", steps=blocks(graph.nodes)):
+            matrix = step_matrix(graph, step, resources, negative=settings.negative)
+        with resources.stages.stage("svd", steps=svd_steps()):
+            part = scaled_left_vectors(matrix, graph, resources, columns=share, seed=settings.seed)
         del matrix  # before the next one is made
         vectors[:, start : start + share] = unit_rows(part)
         start += share
     return vectors
 
 
-def step_matrix(graph: Graph, step: int, run: Run, *, negative: float = 1.0) -> Floats:
+def step_matrix(graph: Graph, step: int, resources: Resources, *, negative: float = 1.0) -> Floats:
     """The positive logarithm X of the walk of so many steps (n, n)."""
     factor = np.float64(graph.nodes / negative)
 
@@ -79,12 +79,12 @@ def step_matrix(graph: Graph, step: int, run: Run, *, negative: float = 1.0) -> 
         np.log(np.maximum(block, 1.0, out=block), out=block)
 
     theta = [0.0] * (step - 1) + [1.0]
-    return walk_matrix(graph, theta, finish, threads=run.threads, advance=run.stages.advance)
+    return walk_matrix(graph, theta, finish, threads=resources.threads, advance=resources.stages.advance)
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """One matrix at a time with what its SVD works with, and the vectors."""
-    return dense_bytes(shape.nodes, chosen.dim // chosen.steps + 1) + 8 * shape.nodes * chosen.dim
+    return dense_bytes(shape.nodes, settings.dim // settings.steps + 1) + 8 * shape.nodes * settings.dim
 
 
 GRAREP = Method(

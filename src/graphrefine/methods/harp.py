@@ -22,7 +22,7 @@ import numpy as np
 
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.methods.coarsening import hierarchy, hybrid_collapse
-from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
 from graphrefine.refine.method_settings import check_integer
 
@@ -57,23 +57,23 @@ class Settings(BaseSettings):
         return {"walks": 40, "length": 10} if self.base in ("deepwalk", "node2vec") else {}
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors by HARP."""
-    base, inner = chosen.chosen_base()
+    base, inner = settings.base_method()
     base.check(graph, inner)
-    with run.stages.stage("coarsen"):
+    with resources.stages.stage("coarsen"):
         # Only a base that resumes takes more dimensions than nodes.
-        least = 2 if base.resume else max(2, chosen.dim)
+        least = 2 if base.resume else max(2, settings.dim)
         levels = hierarchy(
-            graph, hybrid_collapse, enough=chosen.coarsest, least=least, shrink=SHRINK, threads=run.threads
+            graph, hybrid_collapse, enough=settings.coarsest, least=least, shrink=SHRINK, threads=resources.threads
         )
-    vectors = base.fit(levels[-1].graph, inner, run)
+    vectors = base.fit(levels[-1].graph, inner, resources)
     for level in reversed(levels[:-1]):
         prolonged = vectors[level.groups]
         if base.resume:
-            vectors = base.resume(level.graph, inner, run, prolonged)
+            vectors = base.resume(level.graph, inner, resources, prolonged)
         else:
-            vectors = blend(base.fit(level.graph, inner, run), prolonged)
+            vectors = blend(base.fit(level.graph, inner, resources), prolonged)
     return vectors
 
 
@@ -100,9 +100,9 @@ def blend(fresh: Floats, prolonged: Floats) -> Floats:
     return mean
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """What the base holds, the vectors it starts from, and the coarser graphs."""
-    return base_memory(shape, chosen) + 3 * shape.nodes * chosen.dim * 4 + hierarchy_memory(shape)
+    return base_memory(shape, settings) + 3 * shape.nodes * settings.dim * 4 + hierarchy_memory(shape)
 
 
 HARP = Method(

@@ -20,7 +20,7 @@ from graphrefine.errors import InputError
 from graphrefine.kernels import kernels
 from graphrefine.linalg.operators import Operator, adjacency
 from graphrefine.methods.arope import reweighted
-from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
+from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
 from graphrefine.refine.svd import Multiply, oversampled, randomized_eigh, randomized_svd
 
@@ -57,49 +57,50 @@ class Settings(MethodSettings):
             check_number("beta", self.beta, above=0)
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors of HOPE."""
     if not len(graph.indices):
-        return np.zeros((graph.nodes, chosen.dim), np.float32)
-    return _directed(graph, chosen, run) if graph.directed else _undirected(graph, chosen, run)
+        return np.zeros((graph.nodes, settings.dim), np.float32)
+    return _directed(graph, settings, resources) if graph.directed else _undirected(graph, settings, resources)
 
 
-def _undirected(graph: Graph, chosen: Settings, run: Run) -> Floats:
-    sources = -(-chosen.dim // 2)
-    with run.stages.stage("decompose", steps=2 * chosen.iterations + 3):
-        engine = run.engine(graph, columns=oversampled(2 * sources, graph.nodes), bfloat16=chosen.bfloat16)
-        found = randomized_eigh(
+def _undirected(graph: Graph, settings: Settings, resources: Resources) -> Floats:
+    sources = -(-settings.dim // 2)
+    with resources.stages.stage("decompose", steps=2 * settings.iterations + 3):
+        engine = resources.engine(graph, columns=oversampled(2 * sources, graph.nodes), bfloat16=settings.bfloat16)
+        decomposition = randomized_eigh(
             engine,
             adjacency(graph),
             rows=graph.nodes,
-            seed=chosen.seed,
-            iterations=chosen.iterations,
-            advance=run.stages.advance,
+            seed=settings.seed,
+            iterations=settings.iterations,
+            advance=resources.stages.advance,
         )
-    decayed = decay(chosen.beta, radius=abs(found.values[0]), bound=abs(found.values[0])) * found.values
-    with run.stages.stage("reweight"):
-        return reweighted(engine, found, decayed / (1.0 - decayed), sources, chosen.dim - sources)
+    radius = abs(decomposition.values[0])
+    decayed = decay(settings.beta, radius=radius, bound=radius) * decomposition.values
+    with resources.stages.stage("reweight"):
+        return reweighted(engine, decomposition, decayed / (1.0 - decayed), sources, settings.dim - sources)
 
 
-def _directed(graph: Graph, chosen: Settings, run: Run) -> Floats:
-    sources = -(-chosen.dim // 2)
-    with run.stages.stage("radius"):
-        beta = decay(chosen.beta, radius=spectral_radius(graph, threads=run.threads), bound=norm_bound(graph))
-        terms = series_length(graph, beta, threads=run.threads)
-    with run.stages.stage("decompose", steps=2 * chosen.iterations + 2):
-        engine = run.engine(graph, columns=oversampled(sources, graph.nodes), bfloat16=chosen.bfloat16)
-        found = randomized_svd(
+def _directed(graph: Graph, settings: Settings, resources: Resources) -> Floats:
+    sources = -(-settings.dim // 2)
+    with resources.stages.stage("radius"):
+        beta = decay(settings.beta, radius=spectral_radius(graph, threads=resources.threads), bound=norm_bound(graph))
+        terms = series_length(graph, beta, threads=resources.threads)
+    with resources.stages.stage("decompose", steps=2 * settings.iterations + 2):
+        engine = resources.engine(graph, columns=oversampled(sources, graph.nodes), bfloat16=settings.bfloat16)
+        decomposition = randomized_svd(
             engine,
             adjacency(graph, scale=beta),
             rows=graph.nodes,
-            seed=chosen.seed,
-            iterations=chosen.iterations,
-            advance=run.stages.advance,
+            seed=settings.seed,
+            iterations=settings.iterations,
+            advance=resources.stages.advance,
             multiply=katz(engine, terms),
         )
-    with run.stages.stage("collect"):
-        source = engine.collect(found.basis, found.left(power=0.5, columns=sources))
-        target = engine.collect(found.target, found.right(power=0.5, columns=chosen.dim - sources))
+    with resources.stages.stage("collect"):
+        source = engine.collect(decomposition.basis, decomposition.left(power=0.5, columns=sources))
+        target = engine.collect(decomposition.target, decomposition.right(power=0.5, columns=settings.dim - sources))
         return np.concatenate([source, target], axis=1)
 
 
@@ -184,10 +185,10 @@ def series_length(graph: Graph, beta: float, *, threads: int = 1) -> int:
     return longest
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """At most four tall matrices, and on directed graphs the vectors beside their halves."""
-    tall = engine_memory(shape, columns=oversampled(chosen.dim + 1, shape.nodes), matrices=4)
-    return tall + shape.nodes * chosen.dim * 4
+    tall = engine_memory(shape, columns=oversampled(settings.dim + 1, shape.nodes), matrices=4)
+    return tall + shape.nodes * settings.dim * 4
 
 
 HOPE = Method(
@@ -200,5 +201,5 @@ HOPE = Method(
     memory=memory,
     bound="four matrices n x k",
     directed=True,
-    sided=lambda chosen: chosen.dim % 2 == 0,
+    sided=lambda settings: settings.dim % 2 == 0,
 )

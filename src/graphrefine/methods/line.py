@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels.sampling import random_edges
-from graphrefine.methods.contract import Floats, Method, Run
+from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
 from graphrefine.refine.method_settings import check_number
 
@@ -49,36 +49,36 @@ class LineSettings(SkipGramSettings):
         return range(0, self.edges, CHUNK // (self.negatives + 1))
 
 
-def fit_line(graph: Graph, chosen: LineSettings, run: Run, vectors: Floats | None = None) -> Floats:
+def fit_line(graph: Graph, settings: LineSettings, resources: Resources, vectors: Floats | None = None) -> Floats:
     """The vectors by LINE, from small random vectors or given ones."""
     if not len(graph.indices):
-        return np.zeros((graph.nodes, chosen.dim), np.float32)
-    training = Training(graph, chosen, run, total=chosen.edges, vectors=vectors)
+        return np.zeros((graph.nodes, settings.dim), np.float32)
+    training = Training(graph, settings, resources, total=settings.edges, vectors=vectors)
     model = training.model(graph.transposed().degrees(), window=1, both=False)
-    with run.stages.stage("training", steps=len(chosen.chunks)):
-        for edges in _drawn(graph, chosen, run):
+    with resources.stages.stage("training", steps=len(settings.chunks)):
+        for edges in _drawn(graph, settings, resources):
             training.train(model, edges)
     return training.vectors()
 
 
-def fit_pte(graph: Graph, chosen: LineSettings, run: Run, vectors: Floats | None = None) -> Floats:
+def fit_pte(graph: Graph, settings: LineSettings, resources: Resources, vectors: Floats | None = None) -> Floats:
     """The vectors by PTE, from small random vectors or given ones."""
     if not len(graph.indices):
-        return np.zeros((graph.nodes, chosen.dim), np.float32)
-    training = Training(graph, chosen, run, total=chosen.edges, vectors=vectors)
+        return np.zeros((graph.nodes, settings.dim), np.float32)
+    training = Training(graph, settings, resources, total=settings.edges, vectors=vectors)
     ahead = training.model(graph.transposed().degrees(), window=1, both=False)
     back = training.model(graph.degrees(), window=1, both=False)
-    with run.stages.stage("training", steps=len(chosen.chunks)):
-        for edges in _drawn(graph, chosen, run):
+    with resources.stages.stage("training", steps=len(settings.chunks)):
+        for edges in _drawn(graph, settings, resources):
             training.train_both_ways(ahead, back, edges)
     return training.vectors()
 
 
-def _drawn(graph: Graph, chosen: LineSettings, run: Run) -> Iterator[NDArray[np.int32]]:
+def _drawn(graph: Graph, settings: LineSettings, resources: Resources) -> Iterator[NDArray[np.int32]]:
     steps = steps_of(graph)
-    for first in chosen.chunks:
-        count = min(chosen.chunks.step, chosen.edges - first)
-        yield random_edges(steps, count=count, first=first, seed=chosen.seed, threads=run.threads)
+    for first in settings.chunks:
+        count = min(settings.chunks.step, settings.edges - first)
+        yield random_edges(steps, count=count, first=first, seed=settings.seed, threads=resources.threads)
 
 
 LINE = Method(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.methods.coarsening import communities
-from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.refine.method_settings import MethodSettings, check_number
 
 if TYPE_CHECKING:
@@ -62,15 +62,15 @@ class Depth(NamedTuple):
     leaves: NDArray[np.int64]  # the nodes whose community does not divide
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors by LouvainNE."""
-    draw = np.random.default_rng(chosen.seed)
-    vectors = np.zeros((graph.nodes, chosen.dim), np.float32)
-    with run.stages.stage("communities"):
-        for depth, found in enumerate(tree(graph.to_scipy(), PARTITIONS[chosen.partition])):
-            weight = np.float32(chosen.decay**depth)
-            for nodes, groups in ((found.nodes, found.communities), (found.leaves, np.arange(len(found.leaves)))):
-                size = (int(groups.max(initial=-1)) + 1, chosen.dim)
+    draw = np.random.default_rng(settings.seed)
+    vectors = np.zeros((graph.nodes, settings.dim), np.float32)
+    with resources.stages.stage("communities"):
+        for depth, level in enumerate(tree(graph.to_scipy(), PARTITIONS[settings.partition])):
+            weight = np.float32(settings.decay**depth)
+            for nodes, groups in ((level.nodes, level.communities), (level.leaves, np.arange(len(level.leaves)))):
+                size = (int(groups.max(initial=-1)) + 1, settings.dim)
                 vectors[nodes] += weight * (2 * draw.random(size, np.float32) - 1)[groups]
     return vectors
 
@@ -90,14 +90,14 @@ def tree(adjacency: csr_array, aggregations: int) -> Iterator[Depth]:
     nodes = np.arange(adjacency.shape[0])
     parts = np.zeros(len(nodes), np.int64)  # of each node that is left
     while len(nodes):
-        found = communities(adjacency, parts, aggregations=aggregations)
-        _, numbers, sizes = np.unique(found, return_inverse=True, return_counts=True)
+        members = communities(adjacency, parts, aggregations=aggregations)
+        _, numbers, sizes = np.unique(members, return_inverse=True, return_counts=True)
         within = np.bincount(parts)[parts]  # nodes in the part of each
         divided = (sizes[numbers] < within) & _has_edges(adjacency, parts)
-        kept = np.unique(numbers[divided], return_inverse=True)[1]
-        yield Depth(nodes[divided], kept, nodes[~divided])
+        remaining = np.unique(numbers[divided], return_inverse=True)[1]
+        yield Depth(nodes[divided], remaining, nodes[~divided])
         adjacency = _inside(adjacency, numbers, divided)
-        nodes, parts = nodes[divided], kept
+        nodes, parts = nodes[divided], remaining
 
 
 def _has_edges(adjacency: csr_array, parts: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -105,22 +105,22 @@ def _has_edges(adjacency: csr_array, parts: NDArray[np.int64]) -> NDArray[np.boo
     return np.asarray(np.bincount(parts, np.diff(adjacency.indptr))[parts] > 0)
 
 
-def _inside(adjacency: csr_array, groups: NDArray[np.int64], kept: NDArray[np.bool_]) -> csr_array:
+def _inside(adjacency: csr_array, groups: NDArray[np.int64], remaining: NDArray[np.bool_]) -> csr_array:
     """The rows and columns of some nodes, without the edges between groups."""
     from scipy.sparse import csr_array
 
     row = np.repeat(np.arange(len(groups)), np.diff(adjacency.indptr))
-    use = (groups[row] == groups[adjacency.indices]) & kept[row]
-    place = np.cumsum(kept) - 1
-    counts = np.bincount(place[row[use]], minlength=int(kept.sum()))
+    use = (groups[row] == groups[adjacency.indices]) & remaining[row]
+    place = np.cumsum(remaining) - 1
+    counts = np.bincount(place[row[use]], minlength=int(remaining.sum()))
     indptr = np.concatenate([[0], np.cumsum(counts)])
     indices = place[adjacency.indices[use]].astype(np.int32)
     return csr_array((adjacency.data[use], indices, indptr), shape=(len(counts), len(counts)))
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """The vectors and those of a depth, and Louvain's copies of the graph, in float64."""
-    return 3 * shape.nodes * chosen.dim * 4 + shape.entries * 80 + shape.nodes * 160
+    return 3 * shape.nodes * settings.dim * 4 + shape.entries * 80 + shape.nodes * 160
 
 
 LOUVAINNE = Method(

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from graphrefine.kernels import PAD, kernels
 from graphrefine.linalg.small import one_blas_thread, unit_rows
 from graphrefine.methods.coarsening import Level, hierarchy, matched
-from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
 from graphrefine.refine.method_settings import check_integer, check_number
 
@@ -67,27 +67,27 @@ class Settings(BaseSettings):
         check_integer("steps", self.steps, least=1)
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors by MILE."""
-    base, inner = chosen.chosen_base()
-    with run.stages.stage("coarsen"):
-        strategy = partial(matched, most=5 * 2**chosen.levels)  # the authors' limit: five times the average
-        least = chosen.dim + 1
-        levels = hierarchy(graph, strategy, least=least, levels=chosen.levels, threads=run.threads)
+    base, inner = settings.base_method()
+    with resources.stages.stage("coarsen"):
+        strategy = partial(matched, most=5 * 2**settings.levels)  # the authors' limit: five times the average
+        least = settings.dim + 1
+        levels = hierarchy(graph, strategy, least=least, levels=settings.levels, threads=resources.threads)
     coarsest = levels[-1]
     base.check(coarsest.graph, inner)
-    vectors = unit_rows(base.fit(coarsest.graph, inner, run))
+    vectors = unit_rows(base.fit(coarsest.graph, inner, resources))
     if len(levels) == 1:
         return vectors
-    with run.stages.stage("train", steps=chosen.steps), one_blas_thread():
-        smooth = convolution(coarsest, loop=chosen.loop, threads=run.threads)
-        layers = train(smooth, vectors, chosen, run.stages.advance)
-    with run.stages.stage("refine", steps=len(levels) - 1), one_blas_thread():
+    with resources.stages.stage("train", steps=settings.steps), one_blas_thread():
+        smooth = convolution(coarsest, loop=settings.loop, threads=resources.threads)
+        layers = train(smooth, vectors, settings, resources.stages.advance)
+    with resources.stages.stage("refine", steps=len(levels) - 1), one_blas_thread():
         for level in reversed(levels[:-1]):
-            smooth = convolution(level, loop=chosen.loop, threads=run.threads)
+            smooth = convolution(level, loop=settings.loop, threads=resources.threads)
             _, hidden = forward(smooth, smooth(vectors[level.groups]), layers)
             vectors = unit_rows(hidden[1])
-            run.stages.advance()
+            resources.stages.advance()
     return vectors
 
 
@@ -143,16 +143,16 @@ def loss_and_slopes(
     return float(loss), slopes
 
 
-def train(smooth: Smooth, target: Floats, chosen: Settings, advance: Callable[[], None]) -> Layers:
+def train(smooth: Smooth, target: Floats, settings: Settings, advance: Callable[[], None]) -> Layers:
     """W1 and W2 for which ``H`` gives the vectors back, by Adam from Glorot's uniform start."""
     k = target.shape[1]
-    draw = np.random.default_rng(chosen.seed)
+    draw = np.random.default_rng(settings.seed)
     layers = tuple(draw.uniform(-1, 1, (k, k)).astype(np.float32) * np.float32(np.sqrt(3.0 / k)) for _ in range(2))
     means, squares = [np.zeros((k, k), np.float32) for _ in layers], [np.zeros((k, k), np.float32) for _ in layers]
     smoothed, losses = smooth(target), list[float]()
-    for step in range(1, chosen.steps + 1):
+    for step in range(1, settings.steps + 1):
         loss, slopes = loss_and_slopes(smooth, smoothed, target, (layers[0], layers[1]))
-        rate = np.float32(chosen.rate * np.sqrt(1 - 0.999**step) / (1 - 0.9**step))
+        rate = np.float32(settings.rate * np.sqrt(1 - 0.999**step) / (1 - 0.9**step))
         for W, slope, mean, square in zip(layers, slopes, means, squares, strict=True):
             mean += np.float32(0.1) * (slope - mean)
             square += np.float32(0.001) * (np.square(slope) - square)
@@ -164,12 +164,12 @@ def train(smooth: Smooth, target: Floats, chosen: Settings, advance: Callable[[]
     return layers[0], layers[1]
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """What the base holds on the coarsest graph, or the refinement of the given one: about six matrices n x k."""
-    share = 2**-chosen.levels
+    share = 2**-settings.levels
     coarsest = Shape(int(shape.nodes * share), shape.entries, weighted=True)  # entries hardly fall on dense graphs
-    refinement = 6 * shape.nodes * chosen.dim * 4
-    return max(base_memory(coarsest, chosen), refinement) + hierarchy_memory(shape)
+    refinement = 6 * shape.nodes * settings.dim * 4
+    return max(base_memory(coarsest, settings), refinement) + hierarchy_memory(shape)
 
 
 MILE = Method(

@@ -8,8 +8,8 @@ from typing import Any
 
 from graphrefine.errors import InputError
 from graphrefine.methods.contract import Method, Shape
-from graphrefine.methods.registry import find, settings
-from graphrefine.refine.method_settings import MethodSettings, parse
+from graphrefine.methods.registry import find_method, make_settings
+from graphrefine.refine.method_settings import MethodSettings, parse_setting
 
 NESTED = ("harp", "mile")
 
@@ -23,7 +23,8 @@ class BaseSettings(MethodSettings):
     base
         The method that embeds the coarsest graph: any but HARP and MILE themselves.
     base_settings
-        Settings of the base, as a mapping or as text: ``window=5,length=20``. Its dim and seed are those given here.
+        Settings of the base, as a mapping or as text: ``window=5,length=20``. Its dim and seed are those of the
+        method itself.
     """
 
     base: str = "deepwalk"
@@ -31,51 +32,51 @@ class BaseSettings(MethodSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.chosen_base()  # refuses what the base does not know
+        self.base_method()  # refuses what the base does not know
 
     def base_defaults(self) -> Mapping[str, Any]:
         """Settings of the base that stand where ``base_settings`` says nothing."""
         return {}
 
-    def chosen_base(self) -> tuple[Method[Any], Any]:
+    def base_method(self) -> tuple[Method[Any], Any]:
         """The base method and its settings."""
         if self.base in NESTED:
             raise InputError(f"base={self.base!r} is made of a base itself; choose another method")
         try:
-            method = find(self.base)
+            method = find_method(self.base)
         except InputError as error:
             raise InputError(str(error).replace("method=", "base=", 1)) from None
-        given = assignments(self.base_settings, method)
+        options = assignments(self.base_settings, method)
         for name in ("dim", "seed"):
-            if name in given:
+            if name in options:
                 raise InputError(f"base_settings={self.base_settings!r} sets {name}; set {name} of the method itself")
-        return method, settings(self.base, dim=self.dim, seed=self.seed, **{**self.base_defaults(), **given})
+        return method, make_settings(self.base, dim=self.dim, seed=self.seed, **{**self.base_defaults(), **options})
 
 
-def assignments(given: str | Mapping[str, Any], method: Method[Any]) -> dict[str, Any]:
+def assignments(value: str | Mapping[str, Any], method: Method[Any]) -> dict[str, Any]:
     """Settings of a method from a mapping, or from text with commas between.
 
     Examples
     --------
-    >>> assignments("power=2,two_sided=no", find("refine"))
+    >>> assignments("power=2,two_sided=no", find_method("refine"))
     {'power': 2, 'two_sided': False}
     """
-    if isinstance(given, Mapping):
-        return dict(given)
-    if not isinstance(given, str):
-        raise InputError(f"base_settings={given!r} must be a mapping, or text such as 'window=5,length=20'")
-    found: dict[str, Any] = {}
-    for part in filter(None, (part.strip() for part in given.split(","))):
+    if isinstance(value, Mapping):
+        return dict(value)
+    if not isinstance(value, str):
+        raise InputError(f"base_settings={value!r} must be a mapping, or text such as 'window=5,length=20'")
+    options: dict[str, Any] = {}
+    for part in filter(None, (part.strip() for part in value.split(","))):
         name, equals, text = part.partition("=")
         if not equals:
-            raise InputError(f"base_settings={given!r}: {part!r} is not SETTING=VALUE, as in window=5")
-        found[name] = parse(method.settings, name, text, of=f"method {method.name!r} (the base)")
-    return found
+            raise InputError(f"base_settings={value!r}: {part!r} is not SETTING=VALUE, as in window=5")
+        options[name] = parse_setting(method.settings, name, text, of=f"method {method.name!r} (the base)")
+    return options
 
 
-def base_memory(shape: Shape, chosen: BaseSettings) -> int:
+def base_memory(shape: Shape, settings: BaseSettings) -> int:
     """What the base holds on a graph of this shape."""
-    method, inner = chosen.chosen_base()
+    method, inner = settings.base_method()
     return method.memory(shape, inner)
 
 

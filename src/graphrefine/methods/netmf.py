@@ -21,7 +21,7 @@ from graphrefine.engine.dense import ROWS, in_blocks
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator
 from graphrefine.linalg.small import eigh_by_size, one_blas_thread
-from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.walk_matrices import (
     blocks,
     dense_bytes,
@@ -76,33 +76,33 @@ class Settings(MethodSettings):
         return self.rank
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors by NetMF."""
-    matrix = log_matrix(graph, chosen, run)
-    with run.stages.stage("svd", steps=svd_steps()):
-        return scaled_left_vectors(matrix, graph, run, columns=chosen.dim, seed=chosen.seed)
+    matrix = log_matrix(graph, settings, resources)
+    with resources.stages.stage("svd", steps=svd_steps()):
+        return scaled_left_vectors(matrix, graph, resources, columns=settings.dim, seed=settings.seed)
 
 
-def log_matrix(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def log_matrix(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The matrix M (n, n), exact or through eigenpairs."""
-    factor = graph.degrees().sum() / chosen.negative
-    if chosen.eigenpairs:
-        return _through_eigenpairs(graph, chosen, run, factor)
+    factor = graph.degrees().sum() / settings.negative
+    if settings.eigenpairs:
+        return _through_eigenpairs(graph, settings, resources, factor)
     scale = (factor * inverse_degrees(graph)).astype(np.float32)
 
     def finish(block: Floats, columns: slice) -> None:
         block *= scale[columns]
         _truncated_log(block)
 
-    theta = [1.0 / chosen.window] * chosen.window
-    with run.stages.stage("matrix", steps=blocks(graph.nodes)):
-        return walk_matrix(graph, theta, finish, threads=run.threads, advance=run.stages.advance)
+    theta = [1.0 / settings.window] * settings.window
+    with resources.stages.stage("matrix", steps=blocks(graph.nodes)):
+        return walk_matrix(graph, theta, finish, threads=resources.threads, advance=resources.stages.advance)
 
 
-def _through_eigenpairs(graph: Graph, chosen: Settings, run: Run, factor: float) -> Floats:
-    with run.stages.stage("eigenpairs", steps=2 * EIGEN_ITERATIONS + 3):
-        values, vectors = leading_eigenpairs(graph, chosen.eigenpairs, run, seed=chosen.seed)
-    sums = (values[:, None] ** np.arange(1, chosen.window + 1)).sum(axis=1) * (factor / chosen.window)
+def _through_eigenpairs(graph: Graph, settings: Settings, resources: Resources, factor: float) -> Floats:
+    with resources.stages.stage("eigenpairs", steps=2 * EIGEN_ITERATIONS + 3):
+        values, vectors = leading_eigenpairs(graph, settings.eigenpairs, resources, seed=settings.seed)
+    sums = (values[:, None] ** np.arange(1, settings.window + 1)).sum(axis=1) * (factor / settings.window)
     vectors *= np.sqrt(inverse_degrees(graph)).astype(np.float32)[:, None]
     right = np.ascontiguousarray((vectors * sums.astype(np.float32)).T)
     matrix = np.empty((graph.nodes, graph.nodes), np.float32)
@@ -111,12 +111,14 @@ def _through_eigenpairs(graph: Graph, chosen: Settings, run: Run, factor: float)
         np.matmul(vectors[rows], right, out=matrix[rows])
         _truncated_log(matrix[rows])
 
-    with run.stages.stage("matrix", steps=-(-graph.nodes // ROWS)):
-        in_blocks(graph.nodes, work, threads=run.threads, advance=run.stages.advance)
+    with resources.stages.stage("matrix", steps=-(-graph.nodes // ROWS)):
+        in_blocks(graph.nodes, work, threads=resources.threads, advance=resources.stages.advance)
     return matrix
 
 
-def leading_eigenpairs(graph: Graph, count: int, run: Run, *, seed: int) -> tuple[NDArray[np.float64], Floats]:
+def leading_eigenpairs(
+    graph: Graph, count: int, resources: Resources, *, seed: int
+) -> tuple[NDArray[np.float64], Floats]:
     """The largest positive eigenvalues of ``D^-1/2 A D^-1/2``, at most so many, and their vectors as columns."""
     wanted = min(count, graph.nodes)
     columns = min(wanted + max(wanted // 4, 16), graph.nodes)
@@ -126,11 +128,11 @@ def leading_eigenpairs(graph: Graph, count: int, run: Run, *, seed: int) -> tupl
             values, axes = eigh_by_size(shifted.to_scipy().toarray().astype(np.float64))
         vectors = axes[:, :wanted].astype(np.float32)
     else:
-        engine: Engine[LocalTall] = run.engine(shifted.graph, columns=columns)
-        found = randomized_eigh(
-            engine, shifted, rows=graph.nodes, seed=seed, iterations=EIGEN_ITERATIONS, advance=run.stages.advance
+        engine: Engine[LocalTall] = resources.engine(shifted.graph, columns=columns)
+        eigenpairs = randomized_eigh(
+            engine, shifted, rows=graph.nodes, seed=seed, iterations=EIGEN_ITERATIONS, advance=resources.stages.advance
         )
-        values, vectors = found.values, engine.collect(found.basis, found.axes[:, :wanted])
+        values, vectors = eigenpairs.values, engine.collect(eigenpairs.basis, eigenpairs.axes[:, :wanted])
     values = values[:wanted] - SHIFT
     return values[values > 0], vectors[:, values > 0]
 
@@ -161,10 +163,10 @@ def _truncated_log(entries: Floats) -> None:
     np.log(np.maximum(entries, 1.0, out=entries), out=entries)
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """The matrix and what its SVD works with; before it, the graph with loops and the eigenvectors."""
-    eigen = min(chosen.eigenpairs, shape.nodes)
-    return dense_bytes(shape.nodes, chosen.dim) + 12 * shape.entries + shape.nodes * 16 * (eigen + eigen // 4)
+    eigen = min(settings.eigenpairs, shape.nodes)
+    return dense_bytes(shape.nodes, settings.dim) + 12 * shape.entries + shape.nodes * 16 * (eigen + eigen // 4)
 
 
 NETMF = Method(

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, sampling
 from graphrefine.linalg.operators import Operator
-from graphrefine.methods.contract import Floats, Method, Run, Shape
+from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.skipgram import steps_of
 from graphrefine.methods.walk_matrices import ITERATIONS, OVERSAMPLING, inverse_degrees, svd_steps
 from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
@@ -86,33 +86,33 @@ class _Kept(NamedTuple):
     logs: Floats  # (entries,)
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors by NetSMF."""
-    M = Operator(log_matrix(graph, chosen, run), edge="weight")
-    with run.stages.stage("svd", steps=svd_steps()):
-        engine = run.engine(M.graph, columns=min(chosen.dim + OVERSAMPLING, graph.nodes))
-        found = randomized_svd(
-            engine, M, rows=graph.nodes, seed=chosen.seed, iterations=ITERATIONS, advance=run.stages.advance
+    M = Operator(log_matrix(graph, settings, resources), edge="weight")
+    with resources.stages.stage("svd", steps=svd_steps()):
+        engine = resources.engine(M.graph, columns=min(settings.dim + OVERSAMPLING, graph.nodes))
+        svd = randomized_svd(
+            engine, M, rows=graph.nodes, seed=settings.seed, iterations=ITERATIONS, advance=resources.stages.advance
         )
-        engine.release(found.target)
-        return engine.collect(found.basis, found.left(power=0.5, columns=chosen.dim))
+        engine.release(svd.target)
+        return engine.collect(svd.basis, svd.left(power=0.5, columns=settings.dim))
 
 
-def log_matrix(graph: Graph, chosen: Settings, run: Run) -> Graph:
+def log_matrix(graph: Graph, settings: Settings, resources: Resources) -> Graph:
     """The sampled M: a symmetric matrix with a diagonal, in the rows of a graph."""
     import scipy.sparse as sp
 
-    steps, walks, inverse = steps_of(graph), walks_from(graph, chosen), inverse_degrees(graph)
-    scale = graph.degrees().sum() / (chosen.negative * chosen.window) / np.maximum(walks, 1)
-    starts = list(_starts(walks * chosen.window))
+    steps, walks, inverse = steps_of(graph), walks_from(graph, settings), inverse_degrees(graph)
+    scale = graph.degrees().sum() / (settings.negative * settings.window) / np.maximum(walks, 1)
+    starts = list(_starts(walks * settings.window))
     kept: list[_Kept] = []
-    with run.stages.stage("sampling", steps=len(starts)):
+    with resources.stages.stage("sampling", steps=len(starts)):
         for start, stop in starts:
             pairs = sampling.walk_pairs(
-                steps, start, walks[start:stop], length=chosen.window, seed=chosen.seed, threads=run.threads
+                steps, start, walks[start:stop], length=settings.window, seed=settings.seed, threads=resources.threads
             )
             kept.append(_above_one(pairs, start, scale[start:stop], inverse))
-            run.stages.advance()
+            resources.stages.advance()
     ends, columns, logs = _joined(kept)
     triangle = sp.csr_array((logs, columns, ends), shape=(graph.nodes, graph.nodes))
     whole = sp.csr_array(triangle + triangle.T.tocsr())
@@ -120,14 +120,14 @@ def log_matrix(graph: Graph, chosen: Settings, run: Run) -> Graph:
     return Graph(indptr, indices, whole.data, graph.names)
 
 
-def walks_from(graph: Graph, chosen: Settings) -> NDArray[np.int64]:
+def walks_from(graph: Graph, settings: Settings) -> NDArray[np.int64]:
     """How many walks begin at each node, in proportion to its degree.  # (n,).
 
     A pair is counted from one of its ends, so twice as many are drawn as are wanted.
     """
     degrees, entries = graph.degrees(), len(graph.indices)
-    each = 2 * chosen.rounds_for(entries, graph.nodes) * entries / max(degrees.sum(), 1e-300)
-    most = (2**31 - 1) // chosen.window  # counts are int32
+    each = 2 * settings.rounds_for(entries, graph.nodes) * entries / max(degrees.sum(), 1e-300)
+    most = (2**31 - 1) // settings.window  # counts are int32
     walks: NDArray[np.int64] = np.minimum(np.ceil(each * degrees - 1e-6), most).astype(np.int64)
     return walks
 
@@ -163,17 +163,17 @@ def _joined(kept: list[_Kept]) -> tuple[NDArray[np.int64], NDArray[np.int32], Fl
     return np.cumsum(lengths), columns, logs
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """The pairs that are kept, and what the SVD works with.
 
     There are no more pairs than samples; and since the entries are 1 on average, about half of all pairs are below 1.
     """
-    rounds = chosen.rounds_for(shape.entries, shape.nodes)
-    samples = rounds * chosen.window * shape.entries
-    if chosen.rounds is None:  # rounds fall in whole numbers as graphs grow; memory should not
-        samples = max(chosen.window * shape.entries, min(ROUNDS * chosen.window * shape.entries, MOST_PAIRS))
+    rounds = settings.rounds_for(shape.entries, shape.nodes)
+    samples = rounds * settings.window * shape.entries
+    if settings.rounds is None:  # rounds fall in whole numbers as graphs grow; memory should not
+        samples = max(settings.window * shape.entries, min(ROUNDS * settings.window * shape.entries, MOST_PAIRS))
     pairs = min(shape.nodes**2 // 4 + 16 * shape.nodes, samples)
-    padded = -(-(chosen.dim + OVERSAMPLING) // PAD) * PAD
+    padded = -(-(settings.dim + OVERSAMPLING) // PAD) * PAD
     return PAIR_BYTES * pairs + shape.nodes * (3 * 4 * padded + 64) + 32 * BLOCK + 8 * shape.entries
 
 

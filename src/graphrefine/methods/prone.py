@@ -23,7 +23,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from graphrefine.linalg.operators import adjacency, proximity, transition
-from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
+from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import Theta, diffuse, principal_rotation
 from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
 from graphrefine.refine.svd import oversampled, randomized_svd
@@ -105,37 +105,37 @@ def bessel(order: int, x: float) -> float:
     return float(sum((x / 2) ** (2 * m + order) / (factorial(m) * factorial(m + order)) for m in range(40)))
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors of ProNE."""
-    stages = run.stages
+    stages = resources.stages
     with stages.stage("proximity"):
-        engine = run.engine(graph, columns=oversampled(chosen.dim, graph.nodes), bfloat16=chosen.bfloat16)
+        engine = resources.engine(graph, columns=oversampled(settings.dim, graph.nodes), bfloat16=settings.bfloat16)
         M = proximity(
             graph,
-            negative=chosen.negative,
-            exponent=chosen.exponent,
-            log_weights=chosen.log_weights,
-            threads=run.threads,
+            negative=settings.negative,
+            exponent=settings.exponent,
+            log_weights=settings.log_weights,
+            threads=resources.threads,
         )
-    with stages.stage("factorize", steps=2 * chosen.iterations + 2):
-        found = randomized_svd(
-            engine, M, rows=graph.nodes, seed=chosen.seed, iterations=chosen.iterations, advance=stages.advance
+    with stages.stage("factorize", steps=2 * settings.iterations + 2):
+        svd = randomized_svd(
+            engine, M, rows=graph.nodes, seed=settings.seed, iterations=settings.iterations, advance=stages.advance
         )
-        engine.release(found.target)
-        leading = found.left(power=0.5, columns=chosen.dim)
-        if chosen.order == 1:
-            return engine.collect(found.basis, leading, unit=True)
-        a = engine.rotate(found.basis, leading, unit=True)
-        engine.release(found.basis)
-    theta = (0.0, *propagation(chosen.order, chosen.mu, chosen.theta))  # the 0 for the product with A + I
+        engine.release(svd.target)
+        leading = svd.left(power=0.5, columns=settings.dim)
+        if settings.order == 1:
+            return engine.collect(svd.basis, leading, unit=True)
+        a = engine.rotate(svd.basis, leading, unit=True)
+        engine.release(svd.basis)
+    theta = (0.0, *propagation(settings.order, settings.mu, settings.theta))  # the 0 for the product with A + I
     with stages.stage("propagate", steps=len(theta) - 1):
         F = diffuse(engine, transition(graph), a, theta, last=adjacency(graph, loop=1.0), advance=stages.advance)
-        return engine.collect(F, principal_rotation(engine.gram(F))[:, : chosen.dim], unit=True)
+        return engine.collect(F, principal_rotation(engine.gram(F))[:, : settings.dim], unit=True)
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """Three tall matrices, while the basis is orthonormalised."""
-    return engine_memory(shape, columns=oversampled(chosen.dim, shape.nodes), matrices=3)
+    return engine_memory(shape, columns=oversampled(settings.dim, shape.nodes), matrices=3)
 
 
 PRONE = Method(

@@ -14,9 +14,9 @@ import numpy as np
 from graphrefine.errors import InputError
 from graphrefine.linalg.operators import adjacency, walk
 from graphrefine.linalg.sketches import gaussian
-from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
+from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
-from graphrefine.refine.method_settings import MethodSettings, numbers
+from graphrefine.refine.method_settings import MethodSettings, check_numbers
 from graphrefine.refine.range_finder import orthonormal
 
 if TYPE_CHECKING:
@@ -46,28 +46,28 @@ class Settings(MethodSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "weights", numbers("weights", self.weights))
+        object.__setattr__(self, "weights", check_numbers("weights", self.weights))
         if self.matrix not in MATRICES:
             raise InputError(f"matrix={self.matrix!r} is not known; it can be {' or '.join(map(repr, MATRICES))}")
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors of RandNE."""
-    stages = run.stages
+    stages = resources.stages
     with stages.stage("sketch"):
-        engine = run.engine(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
-        G = engine.fill(gaussian(chosen.seed, chosen.dim), precise=True)
+        engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
+        G = engine.fill(gaussian(settings.seed, settings.dim), precise=True)
         U = orthonormal(engine, G, rows=graph.nodes, block=BLOCK)
         engine.release(G)
-    length = np.sqrt(graph.nodes / chosen.dim)
-    theta = tuple(float(weight * length) for weight in without_trailing_zeros(chosen.weights))
+    length = np.sqrt(graph.nodes / settings.dim)
+    theta = tuple(float(weight * length) for weight in without_trailing_zeros(settings.weights))
     with stages.stage("project", steps=max(len(theta) - 1, 1)):
-        return engine.collect(diffuse(engine, MATRICES[chosen.matrix](graph), U, theta, advance=stages.advance))
+        return engine.collect(diffuse(engine, MATRICES[settings.matrix](graph), U, theta, advance=stages.advance))
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: Settings) -> int:
     """Three tall matrices, while U_0 is orthonormalised."""
-    return engine_memory(shape, columns=chosen.dim, matrices=3)
+    return engine_memory(shape, columns=settings.dim, matrices=3)
 
 
 RANDNE = Method(

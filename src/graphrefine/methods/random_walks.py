@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from graphrefine.kernels.sampling import random_walks
 from graphrefine.kernels.twin import golden, mixed
-from graphrefine.methods.contract import Floats, Method, Run
+from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
 from graphrefine.refine.method_settings import check_integer, check_number
 
@@ -79,11 +79,11 @@ class Node2VecSettings(DeepWalkSettings):
 class Walks:
     """All walks of a method on a graph, in chunks: round by round, the starts of each in another order."""
 
-    def __init__(self, graph: Graph, chosen: DeepWalkSettings, threads: int) -> None:
-        self._steps, self._chosen, self._threads = steps_of(graph), chosen, threads
-        self._bias = {"p": chosen.p, "q": chosen.q} if isinstance(chosen, Node2VecSettings) else {}
+    def __init__(self, graph: Graph, settings: DeepWalkSettings, threads: int) -> None:
+        self._steps, self._settings, self._threads = steps_of(graph), settings, threads
+        self._bias = {"p": settings.p, "q": settings.q} if isinstance(settings, Node2VecSettings) else {}
         self.starts = np.flatnonzero(graph.out_counts).astype(np.int32)
-        self._size = max(16, CHUNK // (chosen.length * (chosen.window + 1) * (chosen.negatives + 1)))
+        self._size = max(16, CHUNK // (settings.length * (settings.window + 1) * (settings.negatives + 1)))
 
     @property
     def chunks(self) -> range:
@@ -92,8 +92,8 @@ class Walks:
 
     def chunk(self, round: int, begin: int) -> NDArray[np.int32]:
         """The walks of a round from `begin` on, -1 after the end of each.  # (walks, length)."""
-        starts = self.starts[_places(len(self.starts), begin, self._size, (self._chosen.seed, round))]
-        length, seed = self._chosen.length, self._chosen.seed
+        starts = self.starts[_places(len(self.starts), begin, self._size, (self._settings.seed, round))]
+        length, seed = self._settings.length, self._settings.seed
         return random_walks(
             self._steps, starts, length=length, seed=seed, round=round, threads=self._threads, **self._bias
         )
@@ -109,23 +109,23 @@ def _places(count: int, begin: int, size: int, key: tuple[int, int]) -> NDArray[
     return (factor * np.arange(begin, min(begin + size, count)) + shift) % count
 
 
-def fit(graph: Graph, chosen: DeepWalkSettings, run: Run, vectors: Floats | None = None) -> Floats:
+def fit(graph: Graph, settings: DeepWalkSettings, resources: Resources, vectors: Floats | None = None) -> Floats:
     """The vectors by skip-gram on walks, from small random vectors or given ones."""
-    walks = Walks(graph, chosen, run.threads)
+    walks = Walks(graph, settings, resources.threads)
     if not len(walks.starts):
-        return np.zeros((graph.nodes, chosen.dim), np.float32)
-    with run.stages.stage("noise", steps=len(walks.chunks)):
+        return np.zeros((graph.nodes, settings.dim), np.float32)
+    with resources.stages.stage("noise", steps=len(walks.chunks)):
         counts = np.zeros(graph.nodes)  # how often the walks of a round meet each node
         for begin in walks.chunks:
             counts += np.bincount(walks.chunk(0, begin).ravel() + 1, minlength=graph.nodes + 1)[1:]
-            run.stages.advance()
-    rounds = chosen.epochs * chosen.walks
-    training = Training(graph, chosen, run, total=rounds * len(walks.starts), vectors=vectors)
-    model = training.model(counts, window=chosen.window, both=True)
-    with run.stages.stage("training", steps=rounds * len(walks.chunks)):
+            resources.stages.advance()
+    rounds = settings.epochs * settings.walks
+    training = Training(graph, settings, resources, total=rounds * len(walks.starts), vectors=vectors)
+    model = training.model(counts, window=settings.window, both=True)
+    with resources.stages.stage("training", steps=rounds * len(walks.chunks)):
         for round in range(rounds):
             for begin in walks.chunks:
-                training.train(model, walks.chunk(round % chosen.walks, begin))
+                training.train(model, walks.chunk(round % settings.walks, begin))
     return training.vectors()
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from graphrefine.errors import InputError
-from graphrefine.methods.contract import Floats, Method, Run, Shape, engine_memory
+from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine import bipartite, directed
 from graphrefine.refine.high_quality import bytes_held, high_order
-from graphrefine.refine.refine import PAPER, PRESETS, Settings, refine
+from graphrefine.refine.refine import refine
+from graphrefine.refine.settings import PAPER, PRESETS, RefineSettings
 from graphrefine.refine.svd import oversampled
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings t
 
 
 @dataclass(frozen=True)
-class PlainSettings(Settings):
-    """REFINE's settings with the defaults of Algorithm 1 alone; see `graphrefine.refine.refine.Settings`."""
+class RBQRSettings(RefineSettings):
+    """REFINE's settings with the defaults of Algorithm 1 alone; see `graphrefine.refine.settings.RefineSettings`."""
 
     power: int = PAPER["power"]
     two_sided: bool = PAPER["two_sided"]
@@ -33,35 +34,35 @@ class PlainSettings(Settings):
     filter: str | tuple[float, ...] = "none"
 
 
-def fit(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def fit(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
     """The vectors by REFINE, or by RBQR where there is no filter."""
-    if chosen.quality == "high":
-        return _of_high_quality(graph, chosen, run)
-    if two_sides(graph, chosen):
-        return _with_sides(graph, chosen, run)
-    with run.stages.stage("proximity"):
-        engine = run.engine(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
-    return refine(engine, graph, chosen, run.stages, threads=run.threads)
+    if settings.quality == "high":
+        return _of_high_quality(graph, settings, resources)
+    if two_sides(graph, settings):
+        return _with_sides(graph, settings, resources)
+    with resources.stages.stage("proximity"):
+        engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
+    return refine(engine, graph, settings, resources.stages, threads=resources.threads)
 
 
-def _of_high_quality(graph: Graph, chosen: Settings, run: Run) -> Floats:
+def _of_high_quality(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
     if graph.directed or graph.sources is not None:
         kind = "directed" if graph.directed else "bipartite"
         raise InputError(
             f"quality='high' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; "
             "leave quality out"
         )
-    return high_order(graph, chosen, run.stages, threads=run.threads)
+    return high_order(graph, settings, resources.stages, threads=resources.threads)
 
 
-def sided(chosen: Settings) -> bool:
+def sided(settings: RefineSettings) -> bool:
     """Whether vectors of graphs with two sides are sources' and targets'."""
-    return chosen.two_sided and chosen.filter != "none"
+    return settings.two_sided and settings.filter != "none"
 
 
-def two_sides(graph: Graph, chosen: Settings) -> bool:
+def two_sides(graph: Graph, settings: RefineSettings) -> bool:
     """Whether the vectors of this graph are sources' and targets'."""
-    return (graph.directed or graph.sources is not None) and sided(chosen)
+    return (graph.directed or graph.sources is not None) and sided(settings)
 
 
 def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:
@@ -71,59 +72,59 @@ def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:
     return bipartite.one_way(graph), oversampled(dim, graph.nodes)
 
 
-def rounds(chosen: Settings) -> int:
+def rounds(settings: RefineSettings) -> int:
     """How many rounds of two products each make at least as many as ``power`` asks for."""
-    return (chosen.power + 1) // 2
+    return (settings.power + 1) // 2
 
 
-def _with_sides(graph: Graph, chosen: Settings, run: Run) -> Floats:
-    _check_used(graph, chosen)
+def _with_sides(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
+    _check_used(graph, settings)
     sources = graph.sources
-    with run.stages.stage("order"):
-        arcs, width = arcs_and_columns(graph, chosen.dim)
-        engine = run.engine(arcs, columns=width, bfloat16=chosen.bfloat16)
-    how = {"dim": chosen.dim, "rounds": rounds(chosen), "seed": chosen.seed, "threads": run.threads}
+    with resources.stages.stage("order"):
+        arcs, width = arcs_and_columns(graph, settings.dim)
+        engine = resources.engine(arcs, columns=width, bfloat16=settings.bfloat16)
+    how = {"dim": settings.dim, "rounds": rounds(settings), "seed": settings.seed, "threads": resources.threads}
     if sources is None:
-        return directed.directed_vectors(engine, arcs, run.stages, **how)
-    return bipartite.bipartite_vectors(engine, arcs, run.stages, sources=sources, **how)
+        return directed.directed_vectors(engine, arcs, resources.stages, **how)
+    return bipartite.bipartite_vectors(engine, arcs, resources.stages, sources=sources, **how)
 
 
-def _check_used(graph: Graph, chosen: Settings) -> None:
+def _check_used(graph: Graph, settings: RefineSettings) -> None:
     """Raise InputError for a setting that would have no effect."""
-    usual = Settings()
-    for name in (field.name for field in fields(chosen)):
-        if name not in WITH_SIDES and getattr(chosen, name) != getattr(usual, name):
+    usual = RefineSettings()
+    for name in (field.name for field in fields(settings)):
+        if name not in WITH_SIDES and getattr(settings, name) != getattr(usual, name):
             raise InputError(
-                f"{name}={getattr(chosen, name)!r} has no effect on the source and target vectors of "
+                f"{name}={getattr(settings, name)!r} has no effect on the source and target vectors of "
                 f"{graph.source}; leave it out, or say two_sided=False for one vector for each node, by the paper"
             )
 
 
-def memory(shape: Shape, chosen: Settings) -> int:
+def memory(shape: Shape, settings: RefineSettings) -> int:
     """Two tall matrices, the sketch, and the graph once more in another order; for two sides or high quality more."""
-    if chosen.quality == "high":
-        return engine_memory(shape, columns=chosen.dim, matrices=0) + bytes_held(shape.nodes, chosen.dim)
-    if not ((shape.directed or shape.bipartite) and sided(chosen)):
-        return engine_memory(shape, columns=chosen.dim, matrices=2)
-    width = oversampled(chosen.dim if shape.bipartite else -(-chosen.dim // 2), shape.nodes)
-    return engine_memory(shape, columns=width, matrices=4) + shape.nodes * chosen.dim * 4
+    if settings.quality == "high":
+        return engine_memory(shape, columns=settings.dim, matrices=0) + bytes_held(shape.nodes, settings.dim)
+    if not ((shape.directed or shape.bipartite) and sided(settings)):
+        return engine_memory(shape, columns=settings.dim, matrices=2)
+    width = oversampled(settings.dim if shape.bipartite else -(-settings.dim // 2), shape.nodes)
+    return engine_memory(shape, columns=width, matrices=4) + shape.nodes * settings.dim * 4
 
 
-def on_disk(graph: Graph, chosen: Settings) -> str | None:
+def on_disk(graph: Graph, settings: RefineSettings) -> str | None:
     """Why the vectors cannot be made with tall matrices on disk; None where they can."""
-    if chosen.quality == "high":
+    if settings.quality == "high":
         return "quality='high' works in memory"
-    if two_sides(graph, chosen):
+    if two_sides(graph, settings):
         return "source and target vectors are made in memory"
     return None
 
 
-REFINE = Method(
+REFINE_METHOD = Method(
     name="refine",
     reference="Zhu and Koniusz, CIKM 2021",
     summary="random range finder of the log-proximity matrix, and a filter that reaches near and far",
     cost="(q + 1 + K) m k + n k^2",
-    settings=Settings,
+    settings=RefineSettings,
     fit=fit,
     memory=memory,
     bound="two matrices n x k",
@@ -133,12 +134,12 @@ REFINE = Method(
     presets=PRESETS,
     on_disk=on_disk,
 )
-RBQR = Method(
+RBQR_METHOD = Method(
     name="rbqr",
     reference="Zhu and Koniusz, CIKM 2021",
     summary="REFINE without its filter: Algorithm 1 alone",
     cost="(q + 1) m k + n k^2",
-    settings=PlainSettings,
+    settings=RBQRSettings,
     fit=fit,
     memory=memory,
     bound="two matrices n x k",

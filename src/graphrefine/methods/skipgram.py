@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD, kernels
 from graphrefine.kernels.sampling import SkipGram, Steps, skip_gram
-from graphrefine.methods.contract import Floats, Run, Shape
+from graphrefine.methods.contract import Floats, Resources, Shape
 from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
 
 if TYPE_CHECKING:
@@ -56,57 +56,64 @@ class Training:
     """
 
     def __init__(
-        self, graph: Graph, chosen: SkipGramSettings, run: Run, *, total: int, vectors: Floats | None = None
+        self,
+        graph: Graph,
+        settings: SkipGramSettings,
+        resources: Resources,
+        *,
+        total: int,
+        vectors: Floats | None = None,
     ) -> None:
-        self._chosen, self._run, self._total, self._done = chosen, run, total, 0
-        self.centers = _padded(graph.nodes, chosen, vectors)  # (n, padded dim)
+        self._settings, self._resources, self._total, self._done = settings, resources, total, 0
+        self.centers = _padded(graph.nodes, settings, vectors)  # (n, padded dim)
         self.contexts = np.zeros_like(self.centers)
 
     def model(self, counts: NDArray[np.float64], *, window: int, both: bool) -> SkipGram:
         """Skip-gram whose noise is drawn by how often nodes are met as contexts."""
-        chosen, parts = self._chosen, parts_of(len(counts))
+        settings, parts = self._settings, parts_of(len(counts))
         noise = noise_table(counts)
-        return skip_gram(noise, window=window, negatives=chosen.negatives, both=both, seed=chosen.seed, parts=parts)
+        return skip_gram(noise, window=window, negatives=settings.negatives, both=both, seed=settings.seed, parts=parts)
 
     def train(self, model: SkipGram, walks: NDArray[np.int32]) -> None:
         """Train on the next walks."""
         self._step(model, self.centers, self.contexts, walks)
         self._done += len(walks)
-        self._run.stages.advance()
+        self._resources.stages.advance()
 
     def train_both_ways(self, ahead: SkipGram, back: SkipGram, edges: NDArray[np.int32]) -> None:
         """Train on edges, then on the same edges turned round with the tables in each other's place."""
         self._step(ahead, self.centers, self.contexts, edges)
         self._step(back, self.contexts, self.centers, np.ascontiguousarray(edges[:, ::-1]))
         self._done += len(edges)
-        self._run.stages.advance()
+        self._resources.stages.advance()
 
     def vectors(self) -> Floats:
         """The vectors of the nodes as centers.  # (n, dim)."""
         if not np.isfinite(self.centers).all():
             raise InputError(
-                f"rate={self._chosen.rate} is too high for this graph: the vectors grew beyond all bounds; "
+                f"rate={self._settings.rate} is too high for this graph: the vectors grew beyond all bounds; "
                 "choose a lower one, such as 0.025"
             )
-        return np.ascontiguousarray(self.centers[:, : self._chosen.dim])
+        return np.ascontiguousarray(self.centers[:, : self._settings.dim])
 
     def _step(self, model: SkipGram, centers: Floats, contexts: Floats, walks: NDArray[np.int32]) -> None:
         rate, last = (self._rate(self._done + done) for done in (0, len(walks)))
-        model.train(centers, contexts, walks, first=self._done, rate=rate, last_rate=last, threads=self._run.threads)
+        threads = self._resources.threads
+        model.train(centers, contexts, walks, first=self._done, rate=rate, last_rate=last, threads=threads)
 
     def _rate(self, done: int) -> float:
-        return self._chosen.rate * max(LOWEST, 1 - done / self._total)
+        return self._settings.rate * max(LOWEST, 1 - done / self._total)
 
 
-def _padded(nodes: int, chosen: SkipGramSettings, vectors: Floats | None) -> Floats:
-    table = np.zeros((nodes, -(-chosen.dim // PAD) * PAD), np.float32)
+def _padded(nodes: int, settings: SkipGramSettings, vectors: Floats | None) -> Floats:
+    table = np.zeros((nodes, -(-settings.dim // PAD) * PAD), np.float32)
     if vectors is not None:
-        table[:, : chosen.dim] = vectors
+        table[:, : settings.dim] = vectors
         return table
     for start in range(0, nodes, 65536):
         rows = min(65536, nodes - start)
-        words = kernels().signs(chosen.seed, start, rows=rows, words=chosen.dim)  # 32 random bits each
-        table[start : start + rows, : chosen.dim] = (words * 2.0**-31 - 1) / chosen.dim
+        words = kernels().signs(settings.seed, start, rows=rows, words=settings.dim)  # 32 random bits each
+        table[start : start + rows, : settings.dim] = (words * 2.0**-31 - 1) / settings.dim
     return table
 
 
@@ -165,9 +172,9 @@ def _shuffled(size: int) -> NDArray[np.int64]:
     return place.astype(np.int64)
 
 
-def memory(shape: Shape, chosen: SkipGramSettings) -> int:
+def memory(shape: Shape, settings: SkipGramSettings) -> int:
     """Two tables and a copy without padding, pairs that wait, noise, sums of weights, starts and counts."""
-    padded = -(-chosen.dim // PAD) * PAD
-    copy = shape.nodes * chosen.dim * 4 if padded > chosen.dim else 0
+    padded = -(-settings.dim // PAD) * PAD
+    copy = shape.nodes * settings.dim * 4 if padded > settings.dim else 0
     waiting = 16 * CHUNK + 40 * _slots(shape.nodes)
     return 2 * shape.nodes * padded * 4 + copy + waiting + 40 * shape.nodes + 8 * shape.entries * shape.weighted

@@ -18,7 +18,7 @@ from graphrefine.refine.svd import randomized_svd
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
-    from graphrefine.methods.contract import Floats, Run
+    from graphrefine.methods.contract import Floats, Resources
 
 COLUMNS = 256  # in a block of the matrix
 OVERSAMPLING = 32  # columns that the SVD works with beyond those wanted
@@ -91,13 +91,13 @@ def blocks(nodes: int) -> int:
     return -(-nodes // COLUMNS)
 
 
-def scaled_left_vectors(matrix: Floats, graph: Graph, run: Run, *, columns: int, seed: int) -> Floats:
+def scaled_left_vectors(matrix: Floats, graph: Graph, resources: Resources, *, columns: int, seed: int) -> Floats:
     """``U S^1/2`` (n, columns) of the leading singular vectors of a dense matrix on the nodes of a graph."""
-    engine = DenseEngine(graph, columns=min(columns + OVERSAMPLING, graph.nodes), threads=run.threads)
-    advance = run.stages.advance
-    found = randomized_svd(engine, matrix, rows=graph.nodes, seed=seed, iterations=ITERATIONS, advance=advance)
-    engine.release(found.target)
-    return engine.collect(found.basis, found.left(power=0.5, columns=columns))
+    engine = DenseEngine(graph, columns=min(columns + OVERSAMPLING, graph.nodes), threads=resources.threads)
+    advance = resources.stages.advance
+    svd = randomized_svd(engine, matrix, rows=graph.nodes, seed=seed, iterations=ITERATIONS, advance=advance)
+    engine.release(svd.target)
+    return engine.collect(svd.basis, svd.left(power=0.5, columns=columns))
 
 
 def svd_steps() -> int:

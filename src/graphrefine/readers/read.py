@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.from_matrix import bipartite_of_matrix, graph_of_matrix, graph_of_rows, row_names
-from graphrefine.graph.graph import Graph, build, usable_threads
+from graphrefine.graph.graph import Graph, build
 from graphrefine.graph.node_ids import Numbered, add_nodes, name_array, object_array, split_sides
 from graphrefine.graph.stored import is_stored, open_stored
 from graphrefine.readers.formats import BY_NAME, BY_SUFFIX, FORMATS, Format
 from graphrefine.readers.objects import kind_of
 from graphrefine.readers.options import Column, EdgeTable, MatrixTable, Options
 from graphrefine.readers.source import CODECS, Source
+from graphrefine.system.threads import usable_threads
 
 _WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 

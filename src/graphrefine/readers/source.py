@@ -15,6 +15,9 @@ from typing import IO
 
 from graphrefine.errors import FormatError, GraphRefineError, MissingExtraError
 
+READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
+PACKED = 4
+
 
 def _gzip(file: IO[bytes]) -> IO[bytes]:
     import gzip
@@ -172,3 +175,12 @@ def _has_magic(raw: bytes, codec: _Codec) -> bool:
     if not raw.startswith(codec.magic):
         return False
     return codec.suffix != ".bz2" or raw[4:10] == _BZIP2_BLOCK or len(raw) < 10
+
+
+def reading_bytes(path: str) -> int:
+    """About what reading a graph file into memory takes; 0 for what is not a file."""
+    place = Path(path)
+    if not place.is_file():
+        return 0
+    packed = place.suffix.lower() in {codec.suffix for codec in CODECS} or place.suffix.lower() == ".parquet"
+    return place.stat().st_size * READING * (PACKED if packed else 1)

@@ -56,19 +56,19 @@ class Arcs(Generic[T]):
 
     source: Side
     target: Side
-    found: Decomposition[T]
+    svd: Decomposition[T]
     edge: float
 
     def left(self, strength: float, *, columns: int) -> Small:
-        """The rotation that takes the basis of ``found`` to U, each column times the root of what it counts."""
-        return self.found.left(columns=columns) * np.sqrt(self._counts(strength)[:columns])
+        """The rotation that takes the basis of ``svd`` to U, each column times the root of what it counts."""
+        return self.svd.left(columns=columns) * np.sqrt(self._counts(strength)[:columns])
 
     def right(self, strength: float, *, columns: int) -> Small:
         """The same for V."""
-        return self.found.right(columns=columns) * np.sqrt(self._counts(strength)[:columns])
+        return self.svd.right(columns=columns) * np.sqrt(self._counts(strength)[:columns])
 
     def _counts(self, strength: float) -> Small:
-        return shrunk(self.found.values, self.edge, strength)
+        return shrunk(self.svd.values, self.edge, strength)
 
 
 def decompose(
@@ -79,8 +79,8 @@ def decompose(
     A round is a product with N^T and one with N: two-sided, as N^q vanishes where there are no cycles.
     """
     N, source, target = normalised(graph)
-    found = randomized_svd(engine, N, rows=graph.nodes, seed=seed, iterations=rounds, advance=advance)
-    return Arcs(source, target, found, noise_edge(N, source.count, target.count, threads=threads))
+    svd = randomized_svd(engine, N, rows=graph.nodes, seed=seed, iterations=rounds, advance=advance)
+    return Arcs(source, target, svd, noise_edge(N, source.count, target.count, threads=threads))
 
 
 def normalised(graph: Graph) -> tuple[Operator, Side, Side]:

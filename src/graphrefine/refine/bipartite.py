@@ -69,14 +69,14 @@ def bipartite_vectors(
     True
     """
     with stages.stage("decompose", steps=2 * rounds + 2):
-        found = decompose(engine, arcs, rounds=rounds, seed=seed, threads=threads, advance=stages.advance)
+        arcs_svd = decompose(engine, arcs, rounds=rounds, seed=seed, threads=threads, advance=stages.advance)
     with stages.stage("collect"):
-        vectors = engine.collect(found.found.basis, found.left(STRENGTH, columns=dim))
-        targets = engine.collect(found.found.target, found.right(STRENGTH, columns=dim))
+        vectors = engine.collect(arcs_svd.svd.basis, arcs_svd.left(STRENGTH, columns=dim))
+        targets = engine.collect(arcs_svd.svd.target, arcs_svd.right(STRENGTH, columns=dim))
         vectors[sources:] = targets[sources:]
         del targets
-        _scale(vectors[:sources], found.source, slice(0, sources))
-        _scale(vectors[sources:], found.target, slice(sources, None))
+        _scale(vectors[:sources], arcs_svd.source, slice(0, sources))
+        _scale(vectors[sources:], arcs_svd.target, slice(sources, None))
     return vectors
 
 

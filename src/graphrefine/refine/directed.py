@@ -79,10 +79,10 @@ def directed_vectors(
     weight = 1.0 if graph.weights is None else float(graph.weights.mean(dtype=np.float64))
     with stages.stage("collect"):
         rest = half - 1 - (half >= CENTRED)
-        unit = engine.collect(arcs.found.basis, arcs.left(STRENGTH, columns=rest), unit=True)
+        unit = engine.collect(arcs.svd.basis, arcs.left(STRENGTH, columns=rest), unit=True)
         _fill(source, unit, arcs.source, weight)
         del unit
-        unit = engine.collect(arcs.found.target, arcs.right(STRENGTH, columns=rest), unit=True)
+        unit = engine.collect(arcs.svd.target, arcs.right(STRENGTH, columns=rest), unit=True)
         _fill(target, unit, arcs.target, weight)
         if half >= CENTRED:
             source[:, -1] = np.sqrt(_mean_score(source, target, ~graph.without_edges()))

@@ -102,25 +102,25 @@ def prepare(X: Any) -> Prepared:
 def _prepare_sparse(X: Any) -> Prepared:
     import scipy.sparse as sp
 
-    found = sp.csr_array(X, dtype=np.float64, copy=True)
-    found.sum_duplicates()
-    found.eliminate_zeros()
-    nodes, columns = found.shape
+    scaled = sp.csr_array(X, dtype=np.float64, copy=True)
+    scaled.sum_duplicates()
+    scaled.eliminate_zeros()
+    nodes, columns = scaled.shape
     largest = np.zeros(columns)
-    np.maximum.at(largest, found.indices, np.abs(found.data))
-    found.data /= largest[found.indices]
-    mean = np.bincount(found.indices, found.data, columns) / nodes
-    square = np.bincount(found.indices, found.data**2, columns) / nodes
-    share = np.bincount(found.indices, minlength=columns) / nodes
+    np.maximum.at(largest, scaled.indices, np.abs(scaled.data))
+    scaled.data /= largest[scaled.indices]
+    mean = np.bincount(scaled.indices, scaled.data, columns) / nodes
+    square = np.bincount(scaled.indices, scaled.data**2, columns) / nodes
+    share = np.bincount(scaled.indices, minlength=columns) / nodes
     weight = _weights(share, np.sqrt(np.maximum(square - mean**2, 0.0)))
-    found.data *= weight[found.indices]
+    scaled.data *= weight[scaled.indices]
     used = np.flatnonzero(weight)
-    found, mean = found[:, used], (mean * weight)[used]
-    counts = np.diff(found.indptr)
-    lengths = np.asarray(found.multiply(found).sum(axis=1)).ravel() - 2 * (found @ mean) + mean @ mean
+    scaled, mean = scaled[:, used], (mean * weight)[used]
+    counts = np.diff(scaled.indptr)
+    lengths = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel() - 2 * (scaled @ mean) + mean @ mean
     own = np.where(counts > 0, 1 / np.sqrt(np.maximum(lengths, 1e-300)), 0.0)
-    found.data *= np.repeat(own, counts)
-    return Prepared(found.astype(np.float32), own, mean)
+    scaled.data *= np.repeat(own, counts)
+    return Prepared(scaled.astype(np.float32), own, mean)
 
 
 def _prepare_dense(X: NDArray[Any]) -> Prepared:
@@ -170,8 +170,8 @@ def leading(B: Prepared, k: int, *, seed: int) -> Small:
             Q = _summed(B.turned(B.times(Q, *block), *block) for block in blocks)
             Q = (Q @ whitening(_gram(Q), least=1e-10)).astype(np.float32)
         values, vectors = descending_eigh(_summed(_gram(B.times(Q, *block)) for block in blocks))
-        found = values > 1e-9 * values[0]
-        return np.asarray(Q @ (vectors[:, found] * values[found] ** -0.25), np.float64)
+        present = values > 1e-9 * values[0]
+        return np.asarray(Q @ (vectors[:, present] * values[present] ** -0.25), np.float64)
 
 
 def relate(engine: Engine[T], graph: Graph, Z: T) -> Relation:
@@ -221,12 +221,12 @@ def _trust(once: Small, twice: Small) -> float:
 
 def _correlations(engine: Engine[T], step: Operator, Z: T) -> tuple[Small, Small]:
     """``Z^T S Z`` for one step and for two, each taken both ways, from Gram matrices alone."""
-    found, ahead = [], Z
+    halves, ahead = [], Z
     for _ in range(2):
         grams = [engine.gram(engine.apply(step, ahead, plus=(sign, Z), gram=True, precise=True)) for sign in (1, -1)]
-        found.append((grams[0] - grams[1]) / 4)
+        halves.append((grams[0] - grams[1]) / 4)
         ahead = engine.apply(step, Z, precise=True)
-    return found[0], found[1]
+    return halves[0], halves[1]
 
 
 def descending_signed(matrix: Small) -> tuple[Small, Small]:

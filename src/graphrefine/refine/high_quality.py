@@ -28,7 +28,8 @@ from graphrefine.linalg.joint_axes import turn_to_axes
 from graphrefine.linalg.operators import normalised
 from graphrefine.linalg.small import Small, eigh_by_size, one_blas_thread, unit_rows
 from graphrefine.refine.landmarks import KEPT, draw_landmarks, far_view, steps, walk_memory
-from graphrefine.refine.refine import Settings, refine
+from graphrefine.refine.refine import refine
+from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled, randomized_eigh
 
 if TYPE_CHECKING:
@@ -46,11 +47,11 @@ ROWS = 8192  # in a block whose views are set side by side
 
 
 def high_order(
-    graph: Graph, chosen: Settings, stages: Stages, *, threads: int = 1, landmarks: int = LANDMARKS
+    graph: Graph, settings: RefineSettings, stages: Stages, *, threads: int = 1, landmarks: int = LANDMARKS
 ) -> Floats:
     """The vectors (n, dim), their rows of length 1; those of nodes without edges are zero.
 
-    ``chosen`` are the settings of REFINE's view, and the dimension and the seed of all.
+    ``settings`` are the settings of REFINE's view, and the dimension and the seed of all.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def high_order(
 
     >>> from graphrefine.progress import Stages
     >>> triangles = Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3])
-    >>> vectors = high_order(triangles, Settings(dim=2), Stages())
+    >>> vectors = high_order(triangles, RefineSettings(dim=2), Stages())
     >>> (vectors @ vectors[0]).astype(float).round(3).tolist()
     [1.0, 1.0, 1.0, -1.0, -1.0, -1.0]
     """
@@ -68,19 +69,19 @@ def high_order(
             "directed, or leave out quality"
         )
     if not len(graph.indices):
-        return np.zeros((graph.nodes, chosen.dim), np.float32)
-    engine = LocalEngine(graph, columns=chosen.dim, threads=threads, bfloat16=chosen.bfloat16)
-    first = refine(engine, graph, chosen, stages, threads=threads)
+        return np.zeros((graph.nodes, settings.dim), np.float32)
+    engine = LocalEngine(graph, columns=settings.dim, threads=threads, bfloat16=settings.bfloat16)
+    first = refine(engine, graph, settings, stages, threads=threads)
     del engine
     graph = by_logarithm(graph)
     with stages.stage("local", steps=2 * ITERATIONS + 3):
-        local = local_view(graph, chosen, stages, threads=threads)
+        local = local_view(graph, settings, stages, threads=threads)
     with stages.stage("memory"):
-        watched = draw_landmarks(graph, min(WATCHED, landmarks), seed=chosen.seed)
-        memory = walk_memory(graph, watched, threads=threads, bfloat16=chosen.bfloat16)
-    drawn = draw_landmarks(graph, landmarks, seed=chosen.seed)
+        watched = draw_landmarks(graph, min(WATCHED, landmarks), seed=settings.seed)
+        memory = walk_memory(graph, watched, threads=threads, bfloat16=settings.bfloat16)
+    drawn = draw_landmarks(graph, landmarks, seed=settings.seed)
     with stages.stage("far", steps=steps(graph, drawn)):
-        far = far_view(graph, drawn, window=WINDOW, columns=chosen.dim, threads=threads, advance=stages.advance)
+        far = far_view(graph, drawn, window=WINDOW, columns=settings.dim, threads=threads, advance=stages.advance)
     with stages.stage("axes"):
         return leading_axes((first, local, far), shares(memory), threads=threads)
 
@@ -115,19 +116,20 @@ def by_logarithm(graph: Graph) -> Graph:
     return Graph(graph.indptr, graph.indices, weights, graph.names)
 
 
-def local_view(graph: Graph, chosen: Settings, stages: Stages, *, threads: int = 1) -> Floats:
+def local_view(graph: Graph, settings: RefineSettings, stages: Stages, *, threads: int = 1) -> Floats:
     """``U |w|`` (n, dim) of the leading eigenpairs of ``D^-a A D^-a``."""
     operator = normalised(graph, EXPONENT)
-    columns = oversampled(chosen.dim, graph.nodes)
+    columns = oversampled(settings.dim, graph.nodes)
     if columns == graph.nodes:  # a sketch of all columns would find no less, many products later
         with one_blas_thread():
             values, vectors = eigh_by_size(operator.to_scipy().toarray().astype(np.float64))
-        return (vectors * np.abs(values))[:, _leading(values, chosen.dim)].astype(np.float32)
-    engine = LocalEngine(graph, columns=columns, threads=threads, bfloat16=chosen.bfloat16)
-    found = randomized_eigh(
-        engine, operator, rows=graph.nodes, seed=chosen.seed, iterations=ITERATIONS, advance=stages.advance
+        return (vectors * np.abs(values))[:, _leading(values, settings.dim)].astype(np.float32)
+    engine = LocalEngine(graph, columns=columns, threads=threads, bfloat16=settings.bfloat16)
+    eigenpairs = randomized_eigh(
+        engine, operator, rows=graph.nodes, seed=settings.seed, iterations=ITERATIONS, advance=stages.advance
     )
-    return engine.collect(found.basis, (found.axes * np.abs(found.values))[:, _leading(found.values, chosen.dim)])
+    leading = _leading(eigenpairs.values, settings.dim)
+    return engine.collect(eigenpairs.basis, (eigenpairs.axes * np.abs(eigenpairs.values))[:, leading])
 
 
 def _leading(values: Small, count: int) -> NDArray[np.intp]:

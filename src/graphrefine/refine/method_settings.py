@@ -1,29 +1,54 @@
-"""Settings of methods: frozen dataclasses, checked when they are made; chosen by name, preset and text."""
+"""Settings of methods: frozen dataclasses, checked when they are made; from presets, options, text and files.
+
+The base class, the checks, and the one validator of settings: `build_settings` and `parse_setting`.
+"""
 
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
-
-import numpy as np
 
 from graphrefine.errors import InputError
 
 S = TypeVar("S")
 
 
+def setting(
+    value: Any, text: str, *, default: str | None = None, metavar: str | None = None, flag: str | None = None
+) -> Any:
+    """A field of settings with its help text.
+
+    Parameters
+    ----------
+    value
+        The default.
+    text
+        The help text: a noun phrase, or a sentence.
+    default
+        The default in words, where the value does not tell.
+    metavar
+        The value's name in ``--help``.
+    flag
+        Of a bool: the option of the command line that turns it off.
+    """
+    return field(default=value, metadata={"help": text, "default": default, "metavar": metavar, "flag": flag})
+
+
 @dataclass(frozen=True)
 class MethodSettings:
-    """What every method has: the length of the vectors, and the seed of all that is random.
+    """Settings of every method: the length of the vectors, and the seed of all random numbers.
 
     A method's own settings are further fields with defaults, checked in ``__post_init__`` after ``super()``'s.
     """
 
-    dim: int = 128
-    seed: int = 0
+    dim: int = setting(
+        128, "Length of the vectors.", default="128, or the number of nodes if that is less", metavar="K"
+    )
+    seed: int = setting(0, "Seed of all random numbers.", metavar="N")
 
     def __post_init__(self) -> None:
         check_integer("dim", self.dim, least=1)
@@ -32,9 +57,10 @@ class MethodSettings:
 
 def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> None:
     """Raise InputError unless ``value`` is a whole number in its range."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise InputError(f"{name}={value!r} must be a whole number")
-    if value < least or (most is not None and value > most):
+    number = int(value)
+    if number < least or (most is not None and number > most):
         upper = "" if most is None else f" and at most {most}"
         raise InputError(f"{name}={value!r} must be at least {least}{upper}")
 
@@ -43,37 +69,38 @@ def check_number(
     name: str, value: Any, *, above: float | None = None, least: float | None = None, most: float | None = None
 ) -> None:
     """Raise InputError unless ``value`` is a finite number in its range."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputError(f"{name}={value!r} must be a number")
-    if not math.isfinite(value):
+    number = float(value)
+    if not math.isfinite(number):
         raise InputError(f"{name}={value!r} must be a finite number")
-    if above is not None and value <= above:
+    if above is not None and number <= above:
         raise InputError(f"{name}={value!r} must be greater than {above:g}")
-    if least is not None and value < least:
+    if least is not None and number < least:
         raise InputError(f"{name}={value!r} must be at least {least:g}")
-    if most is not None and value > most:
+    if most is not None and number > most:
         raise InputError(f"{name}={value!r} must be at most {most:g}")
 
 
-def choose(
+def build_settings(
     kind: type[S], options: Mapping[str, Any], *, presets: Mapping[str, Mapping[str, Any]], preset: str | None, of: str
 ) -> S:
     """Settings of a preset, with those options that are not None in place of its own.
 
     Examples
     --------
-    >>> choose(MethodSettings, {"dim": 8, "seed": None}, presets={}, preset=None, of="line")
+    >>> build_settings(MethodSettings, {"dim": 8, "seed": None}, presets={}, preset=None, of="line")
     MethodSettings(dim=8, seed=0)
     """
     if preset is not None and preset not in presets:
         known = ", ".join(map(repr, presets)) or "none"
         raise InputError(f"preset={preset!r} is not known; the presets of {of} are {known}")
-    given = {name: value for name, value in options.items() if value is not None}
+    overrides = {name: value for name, value in options.items() if value is not None}
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
-    unknown = sorted(set(given) - set(names))
+    unknown = sorted(set(overrides) - set(names))
     if unknown:
         raise InputError(f"{of} has no setting {unknown[0]!r}; its settings are {', '.join(names)}")
-    return kind(**{**presets.get(preset or "default", {}), **given})
+    return kind(**{**presets.get(preset or "default", {}), **overrides})
 
 
 @cache
@@ -81,12 +108,12 @@ def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def parse(kind: type, name: str, text: str, *, of: str) -> Any:
+def parse_setting(kind: type, name: str, text: str, *, of: str) -> Any:
     """A setting from text, by the type of its field.
 
     Examples
     --------
-    >>> parse(MethodSettings, "dim", "64", of="line")
+    >>> parse_setting(MethodSettings, "dim", "64", of="line")
     64
     """
     hints = _hints(kind)
@@ -119,12 +146,12 @@ def _numbers(name: str, text: str, *, of: str) -> tuple[float, ...]:
         raise InputError(f"{of}: {name}={text!r} must be numbers with commas between them, as in 1,0.5") from None
 
 
-def numbers(name: str, values: Any) -> tuple[float, ...]:
+def check_numbers(name: str, values: Any) -> tuple[float, ...]:
     """A setting that is a sequence of finite numbers, not all zero, as a tuple.
 
     Examples
     --------
-    >>> numbers("weights", [1, 0.5])
+    >>> check_numbers("weights", [1, 0.5])
     (1.0, 0.5)
     """
     try:

@@ -100,8 +100,8 @@ def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int, precise: bool
 def basis_error(M: Operator, target: NDArray[np.floating]) -> float:
     """``||M - C C^T M||_F`` from ``R = M^T C`` (rows not scaled): C is orthonormal, so Pythagoras gives it."""
     total = float((M.to_scipy().astype(np.float64) ** 2).sum())
-    found = float((np.asarray(target, np.float64) ** 2).sum())
-    return float(np.sqrt(max(total - found, 0.0)))
+    captured = float((np.asarray(target, np.float64) ** 2).sum())
+    return float(np.sqrt(max(total - captured, 0.0)))
 
 
 def theorem_bound(singular_values: NDArray[np.floating], columns: int) -> float:

@@ -111,8 +111,8 @@ def randomized_svd(
     >>> from graphrefine.graph.graph import Graph
     >>> from graphrefine.linalg.operators import adjacency
     >>> star = Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4])
-    >>> found = randomized_svd(LocalEngine(star, columns=3), adjacency(star), rows=5, seed=0)
-    >>> found.values.round(5).tolist()
+    >>> decomposition = randomized_svd(LocalEngine(star, columns=3), adjacency(star), rows=5, seed=0)
+    >>> decomposition.values.round(5).tolist()
     [2.0, 2.0, 0.0]
     """
     turned = M.T  # once: an engine keeps what it prepares for an operator
@@ -145,8 +145,8 @@ def randomized_eigh(
     >>> from graphrefine.graph.graph import Graph
     >>> from graphrefine.linalg.operators import adjacency
     >>> star = Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4])
-    >>> found = randomized_eigh(LocalEngine(star, columns=3), adjacency(star), rows=5, seed=0)
-    >>> sorted(found.values.round(5).tolist())[::2]
+    >>> decomposition = randomized_eigh(LocalEngine(star, columns=3), adjacency(star), rows=5, seed=0)
+    >>> sorted(decomposition.values.round(5).tolist())[::2]
     [-2.0, 2.0]
     """
     Q, size = _span(engine, (A, A), engine.apply, rows=rows, seed=seed, iterations=iterations, advance=advance)

@@ -118,7 +118,7 @@ def score_job(setup: Setup, source: Source, method: str, ratios: Sequence[float]
     """A question for `work_scores.score`; the settings that it depends on are all in it."""
     preset = settings.pop("preset", None)
     dim = min(setup.dim, settings.pop("dim", setup.dim))
-    chosen = methods.settings(method, preset, dim=dim, seed=seed, **settings)
+    chosen = methods.make_settings(method, preset, dim=dim, seed=seed, **settings)
     asked: dict[str, Any] = {
         "graph": source.asked,
         "method": method,

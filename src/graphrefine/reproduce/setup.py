@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
-from graphrefine.graph.graph import usable_threads
 from graphrefine.reproduce.graphs import Graphs
 from graphrefine.reproduce.jobs import Gap
+from graphrefine.system.threads import usable_threads
 
 SLOW = frozenset({"line", "deepwalk", "node2vec", "netmf", "netsmf", "grarep", "harp", "mile"})
 LARGE = frozenset({"flickr", "youtube"})
@@ -97,13 +97,13 @@ class Setup:
 
     def shortened(self, method: str) -> dict[str, Any]:
         """Settings that make a slow method quick; empty where nothing is shortened."""
-        from graphrefine.methods.registry import find
+        from graphrefine.methods.registry import find_method
 
         if self.shorter == 1:
             return {}
         if method in ON_WALKS:
             return {"base_settings": f"walks={max(1, 80 // self.shorter)}"}
-        defaults: dict[str, Any] = {field.name: field.default for field in fields(find(method).settings)}
+        defaults: dict[str, Any] = {field.name: field.default for field in fields(find_method(method).settings)}
         return {name: max(1, int(defaults[name]) // self.shorter) for name in SHORTENED if name in defaults}
 
 

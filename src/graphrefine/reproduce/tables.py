@@ -134,7 +134,7 @@ def ask_runtimes(setup: Setup, ask: Ask, graph: str) -> Outcome | Gap:
 
 
 def _timed_settings(setup: Setup, method: str) -> dict[str, Any]:
-    chosen = methods.settings(method, PRESETS.get(method), dim=setup.dim, seed=setup.seed)
+    chosen = methods.make_settings(method, PRESETS.get(method), dim=setup.dim, seed=setup.seed)
     names = ("dim", "seed", "log_weights", "two_sided")
     return {name: getattr(chosen, name) for name in names if hasattr(chosen, name)}
 

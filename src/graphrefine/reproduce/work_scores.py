@@ -14,14 +14,15 @@ from graphrefine.refine import reference
 from graphrefine.reproduce import plain
 from graphrefine.reproduce.bench import Bench
 from graphrefine.reproduce.cells import Outcome
+from graphrefine.run.embed import embed_graph
 
 
 def score(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
     """Embed a graph by a method, and score the vectors at every ratio."""
     graph = bench.graph(asked["graph"])
-    chosen = methods.settings(asked["method"], **asked["settings"])
+    chosen = methods.make_settings(asked["method"], **asked["settings"])
     start = perf_counter()
-    embedding, _ = methods.embed_graph(graph, chosen, method=asked["method"], threads=bench.threads)
+    embedding, _ = embed_graph(graph, chosen, method=asked["method"], threads=bench.threads)
     spent = perf_counter() - start
     return {"seconds": spent, **f1(bench, asked, embedding)}
 

@@ -23,6 +23,7 @@ from graphrefine.reproduce import plain
 from graphrefine.reproduce.bench import Bench
 from graphrefine.reproduce.cells import Outcome
 from graphrefine.reproduce.plain import Clock, blas_threads
+from graphrefine.run.embed import embed_graph
 
 ENDLESS = 60.0  # seconds, from which on one round has to do
 
@@ -36,8 +37,8 @@ def time_with_io(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
 
         def run(method: str) -> None:
             graph = read(path, threads=asked["threads"])
-            chosen = methods.settings(method, **asked["settings"].get(method, {}))
-            embedding, _ = methods.embed_graph(graph, chosen, method=method, threads=asked["threads"])
+            chosen = methods.make_settings(method, **asked["settings"].get(method, {}))
+            embedding, _ = embed_graph(graph, chosen, method=method, threads=asked["threads"])
             embedding.save(Path(folder) / f"{method}.npy")
 
         return _timed({method: partial(run, method) for method in asked["methods"]}, asked["rounds"])
@@ -48,8 +49,8 @@ def time_embedding(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
     graph = bench.graph(asked["graph"])
 
     def run(method: str) -> None:
-        chosen = methods.settings(method, **asked["settings"].get(method, {}))
-        methods.embed_graph(graph, chosen, method=method, threads=asked["threads"])
+        chosen = methods.make_settings(method, **asked["settings"].get(method, {}))
+        embed_graph(graph, chosen, method=method, threads=asked["threads"])
 
     return _timed({method: partial(run, method) for method in asked["methods"]}, asked["rounds"])
 

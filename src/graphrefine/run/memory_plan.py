@@ -6,40 +6,34 @@ hand are its own, and it takes them back when they are wanted.
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass
+import json
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from graphrefine.engine.dask import plan_layout
-from graphrefine.engine.layout import BLOCK_ENTRIES, Layout, usual_bytes
+from graphrefine.embedding.learn import learning_bytes
+from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph.stored import StoredGraph
 from graphrefine.kernels import PAD, kernels
-from graphrefine.readers.source import CODECS
-from graphrefine.system.memory import available_bytes, gigabytes, private_bytes
+from graphrefine.methods.contract import Method, Shape
+from graphrefine.run.settings import Cluster
+from graphrefine.system.memory import gigabytes, megabytes, private_bytes
+from graphrefine.system.work_folder import WorkFolder
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
-    from graphrefine.refine.refine import Settings
+    from graphrefine.refine.settings import RefineSettings
 
 Mode = Literal["memory", "columns", "streamed", "dask"]
-UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-SHARE = 0.9  # of what is free, where no budget is given: others need memory too
 VECTOR_BYTES = 36  # for each node, of vectors with one number: degrees, logarithms, names
 STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
 BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
 ROWS_READ = 3  # blocks of the graph
 LATER = 40_000_000  # bytes of modules that are loaded by the work itself
-WORKER = 55_000_000  # bytes that a Dask worker holds by itself
-MANAGING = 60_000_000  # of the scheduler, and of the processes that mind workers
-LEAST_OF_WORKER = 32_000_000
-READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
-PACKED = 4
-SAYING = {
+RUN = "run"  # name of the state of a work folder with the plan of its run
+MODES = {
     "memory": "in memory",
     "columns": "the graph in memory, vectors on disk in panels of columns",
     "streamed": "the graph and the vectors on disk, read in blocks",
@@ -52,7 +46,7 @@ class BudgetError(InputError):
 
 
 @dataclass(frozen=True)
-class Plan:
+class MemoryPlan:
     """How an embedding will be made."""
 
     mode: Mode
@@ -64,8 +58,8 @@ class Plan:
     each: int | None = None  # bytes of memory for each worker that is started
 
     def in_words(self) -> str:
-        """What was chosen, for people."""
-        parts = [f"{SAYING[self.mode]}: about {gigabytes(self.predicted)} of {gigabytes(self.budget)}"]
+        """The plan for people."""
+        parts = [f"{MODES[self.mode]}: about {gigabytes(self.predicted)} of {gigabytes(self.budget)}"]
         if self.mode == "dask":
             parts.append(f"{gigabytes(self.disk)} of disk")
         elif self.mode != "memory":
@@ -80,54 +74,66 @@ class Plan:
         return {"mode": self.mode, **sizes, "panel": self.panel, "panels": self.panels}
 
 
-def parse_size(text: str | int) -> int:
-    """Bytes, from a number with a unit.
+def plan_run(
+    graph: Graph,
+    settings: Any,
+    *,
+    method: Method[Any],
+    budget: int,
+    work: WorkFolder,
+    in_memory_for: str | None = None,
+    cluster: Cluster | None = None,
+    learns: bool = False,
+) -> MemoryPlan:
+    """The plan of a run within a budget; InputError where there is none.
 
-    Examples
-    --------
-    >>> parse_size("8GB"), parse_size("1.5 GiB"), parse_size("300M"), parse_size(1000)
-    (8000000000, 1610612736, 300000000, 1000)
+    Work that waits in the folder ``work`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory,
+    whatever the method needs; ``cluster`` does the work, if given; ``learns`` adds the stage that learns.
     """
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", str(text), re.IGNORECASE)
-    if found is None or float(found[1]) <= 0 or (found[3] and not found[2]):
-        raise InputError(f"memory={text!r} is not a size; give one such as 8GB, 500MB or 16GiB")
-    unit = found[2].lower()
-    scale = 1024 ** " kmgt".index(unit) if found[3] else UNITS[unit]
-    return int(float(found[1]) * scale)
+    reason = method.on_disk(graph, settings) if in_memory_for is None else in_memory_for
+    extra = learning_bytes(graph.nodes, len(graph.indices), settings.dim) if learns else 0
+    if reason is None:
+        method.check(graph, settings, in_memory=False)
+        if cluster is not None:
+            from graphrefine.run.cluster_plan import plan_cluster
+
+            return plan_cluster(graph, settings, budget, workers=cluster.workers)
+        return resumed_plan(work.path, plan_local(graph, settings, budget, extra=extra))
+    if cluster is not None:
+        raise InputError(f"a Dask cluster cannot be used for {method.name} on {graph.source}: {reason}")
+    simple = method.on_disk(graph, settings) is None
+    counted = in_memory_bytes(graph, settings) if simple else private_bytes() + method.memory(Shape.of(graph), settings)
+    needed = max(counted, private_bytes() + vector_bytes(graph, settings) + extra)
+    if needed > budget:
+        method.check(graph, settings)  # which says what would fit
+        raise InputError(
+            f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for {graph.source}, "
+            f"and {reason}"
+        )
+    return MemoryPlan("memory", budget, needed)
 
 
-def budget_of(memory: str | int | None) -> int:
-    """The budget in bytes: as given, else most of what is free."""
-    if memory is not None:
-        return parse_size(memory)
-    free = available_bytes()
-    return int((free or 1 << 62) * SHARE) + private_bytes()
+def vector_bytes(graph: Graph, settings: Any) -> int:
+    """What the vectors alone take in memory."""
+    return int(graph.nodes * settings.dim * 4)
 
 
-def reading_bytes(path: str) -> int:
-    """About what reading a graph file into memory takes; 0 for what is not a file."""
-    place = Path(path)
-    if not place.is_file():
-        return 0
-    packed = place.suffix.lower() in {codec.suffix for codec in CODECS} or place.suffix.lower() == ".parquet"
-    return place.stat().st_size * READING * (PACKED if packed else 1)
-
-
-def make_plan(graph: Graph, chosen: Settings, budget: int) -> Plan:
+def plan_local(graph: Graph, settings: RefineSettings, budget: int, *, extra: int = 0) -> MemoryPlan:
     """In memory if the budget has room for that, else in panels of as many columns as it has room for.
 
     Raises BudgetError, which names the least that would do, where it has none for the narrowest.
     """
-    whole = in_memory(graph, chosen)
+    whole = max(in_memory_bytes(graph, settings), private_bytes() + vector_bytes(graph, settings) + extra)
     if whole <= budget:
-        return Plan("memory", budget, whole)
+        return MemoryPlan("memory", budget, whole)
     stored = isinstance(graph, StoredGraph)
-    panel = widest_panel(graph, chosen, budget - private_bytes())
+    panel = widest_panel(graph, settings, budget - private_bytes()) if private_bytes() + extra <= budget else 0
     if panel:
-        panels = -(-chosen.dim // panel)
-        needed = private_bytes() + panel_bytes(graph, chosen, panel)
-        return Plan("streamed" if stored else "columns", budget, needed, disk_bytes(graph, chosen), panel, panels)
-    least = private_bytes() + panel_bytes(graph, chosen, PAD)
+        panels = -(-settings.dim // panel)
+        needed = private_bytes() + max(panel_bytes(graph, settings, panel), extra)
+        mode: Mode = "streamed" if stored else "columns"
+        return MemoryPlan(mode, budget, needed, disk_bytes(graph, settings), panel, panels)
+    least = private_bytes() + max(panel_bytes(graph, settings, PAD), extra)
     on_disk = "" if stored else f", {megabytes(least - graph_bytes(graph))} with the graph on disk (graphrefine ingest)"
     raise BudgetError(
         f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
@@ -135,80 +141,52 @@ def make_plan(graph: Graph, chosen: Settings, budget: int) -> Plan:
     )
 
 
-def cluster_plan(graph: Graph, chosen: Settings, budget: int, *, workers: int | None) -> Plan:
-    """A plan for a Dask cluster.
-
-    ``workers`` are those that are started on this machine, and then share the budget with this process; None: the
-    cluster is elsewhere, its workers have limits of their own, and the budget is this process's.
-    """
-    here = private_bytes() + graph.nodes * VECTOR_BYTES
-    disk = disk_bytes(graph, chosen) + (0 if isinstance(graph, StoredGraph) else graph_bytes(graph))
-    padded = -(-chosen.dim // PAD) * PAD
-    if workers is None:
-        return Plan("dask", budget, here, disk, padded)
-    each = (budget - here - MANAGING) // workers - WORKER
-    if each < LEAST_OF_WORKER:
-        least = here + MANAGING + workers * (WORKER + LEAST_OF_WORKER)
-        raise BudgetError(
-            f"memory={megabytes(budget)} is too little for {workers} workers on this machine: {megabytes(least)} are "
-            "needed at least; give that much, or start fewer"
+def resumed_plan(folder: Path, plan: MemoryPlan) -> MemoryPlan:
+    """The plan of the work that waits in a folder, if some does and the budget has room for it; else the plan given."""
+    try:
+        begun = json.loads((folder / f"{RUN}.json").read_bytes())["plan"]
+        waiting = replace(plan, **{name: begun[name] for name in ("mode", "predicted", "disk", "panel", "panels")})
+    except (OSError, ValueError, KeyError, TypeError):
+        return plan
+    if waiting.predicted > plan.budget:
+        raise InputError(
+            f"memory={megabytes(plan.budget)}: {folder} holds unfinished work that needs "
+            f"{megabytes(waiting.predicted)}; give that much to go on with it, or delete it to start anew"
         )
-    layout, group = plan_layout(graph, columns=chosen.dim, workers=workers, memory=each)
-    needed = here + MANAGING + workers * (WORKER + task_bytes(graph, layout, group))
-    return Plan("dask", budget, needed, disk, padded, each=each)
+    return waiting
 
 
-def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
-    """What a worker holds in a product: a chunk to gather from, the sums of its blocks, their rows of the graph."""
-    chunks = len(layout.chunks) - 1
-    chunk = max(layout.chunk_rows(at).stop - layout.chunk_rows(at).start for at in range(chunks))
-    rows = min(group * int(np.diff(layout.bounds).max()), graph.nodes)
-    entries = len(graph.indices) / graph.nodes * (8 if graph.weighted else 4)
-    return int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 2 + 8 * chunks + 8 + entries))
-
-
-def megabytes(size: int) -> str:
-    """Bytes for people who will type the number, rounded up.
-
-    Examples
-    --------
-    >>> megabytes(1_234_500_001)
-    '1235MB'
-    """
-    return f"{-(-size // 10**6)}MB"
-
-
-def in_memory(graph: Graph, chosen: Settings) -> int:
+def in_memory_bytes(graph: Graph, settings: RefineSettings) -> int:
     """What an embedding in memory holds at its height."""
-    engine = LocalEngine.sizes(graph, columns=chosen.dim, bfloat16=chosen.bfloat16)
-    slabs = engine.slabs if chosen.filter != "none" else engine.slabs_unfiltered
+    engine = LocalEngine.sizes(graph, columns=settings.dim, bfloat16=settings.bfloat16)
+    slabs = engine.slabs if settings.filter != "none" else engine.slabs_unfiltered
     return private_bytes() + slabs * engine.slab_bytes + engine.other_bytes
 
 
-def panel_bytes(graph: Graph, chosen: Settings, panel: int) -> int:
+def panel_bytes(graph: Graph, settings: RefineSettings, panel: int) -> int:
     """What is held beside the graph when so many columns at a time are gathered from."""
-    half = chosen.bfloat16 and kernels().name == "native"
-    row = -(-chosen.dim // PAD) * PAD * 4
-    block = usual_bytes(graph.nodes, chosen.dim)
+    half = settings.bfloat16 and kernels().name == "native"
+    row = -(-settings.dim // PAD) * PAD * 4
+    block = usual_bytes(graph.nodes, settings.dim)
     entries = min(BLOCK_ENTRIES, int(len(graph.indices) / graph.nodes * block / row)) * (12 if graph.weighted else 4)
-    joined = 0 if panel >= chosen.dim else block  # rows are put together from their panels
+    joined = 0 if panel >= settings.dim else block  # rows are put together from their panels
     buffers = int(BUFFERS * block) + joined + ROWS_READ * entries + LATER
     return graph.nodes * (panel * (2 if half else 4) + VECTOR_BYTES) + buffers
 
 
-def widest_panel(graph: Graph, chosen: Settings, room: int) -> int:
+def widest_panel(graph: Graph, settings: RefineSettings, room: int) -> int:
     """The widest panel, in as few as possible of equal width, that so many bytes have room for; 0 if none."""
-    units = -(-chosen.dim // PAD)
+    units = -(-settings.dim // PAD)
     for panels in range(1, units + 1):
         panel = -(-units // panels) * PAD
-        if panel_bytes(graph, chosen, panel) <= room:
+        if panel_bytes(graph, settings, panel) <= room:
             return panel
     return 0
 
 
-def disk_bytes(graph: Graph, chosen: Settings) -> int:
+def disk_bytes(graph: Graph, settings: RefineSettings) -> int:
     """What the tall matrices take on disk at the height."""
-    return graph.nodes * -(-chosen.dim // PAD) * PAD * STORED_BYTES
+    return graph.nodes * -(-settings.dim // PAD) * PAD * STORED_BYTES
 
 
 def graph_bytes(graph: Graph) -> int:

@@ -7,11 +7,10 @@ run at a time, and is gone when that is done.
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,12 +23,12 @@ from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
-from graphrefine.errors import InputError, OutputError
+from graphrefine.errors import OutputError
 from graphrefine.graph.node_ids import identities
 from graphrefine.graph.stored import StoredGraph, open_stored, store
 from graphrefine.graph.stored_rows import StoredPattern
 from graphrefine.kernels import kernels
-from graphrefine.run.memory_plan import Plan, megabytes
+from graphrefine.run.memory_plan import RUN, MemoryPlan
 from graphrefine.system.memory import gigabytes
 from graphrefine.system.storage import open_storage
 from graphrefine.system.version import __version__
@@ -38,16 +37,15 @@ from graphrefine.system.work_folder import WorkFolder
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
     from graphrefine.progress import Stages, Watcher
-    from graphrefine.refine.refine import Settings
+    from graphrefine.refine.settings import RefineSettings
 
-RUN = "run"  # the state that says what the work is of
 STAMP, INPUT = "input", "input.grf"  # a graph file that had to be ingested: of what it was made, and what it became
 GRAPH = "graph.grf"  # a graph from elsewhere, for the workers of a cluster
 
 
 @dataclass
 class OnDisk:
-    """Where engines are made whose tall matrices are files in a folder; a `graphrefine.methods.contract.Place`."""
+    """An `EngineFactory` whose tall matrices are files in a folder."""
 
     folder: Path
     panel: int
@@ -129,7 +127,7 @@ def work_folder(output: str | PathLike[str]) -> Path:
 
 @contextmanager
 def working(
-    graph: Graph, chosen: Settings, plan: Plan, *, work: WorkFolder, method: str, stages: Stages
+    graph: Graph, settings: RefineSettings, plan: MemoryPlan, *, work: WorkFolder, method: str, stages: Stages
 ) -> Iterator[bool]:
     """A folder, locked, made ready for the work of embedding a graph; and whether work of an earlier run is taken up.
 
@@ -138,20 +136,20 @@ def working(
     mark = {
         "graph": fingerprint(graph),
         "method": method,
-        "settings": _plain(asdict(chosen)),
+        "settings": _plain(asdict(settings)),
         "version": __version__,
         "kernels": kernels().simd,
     }
-    found = work.state(RUN)
-    if found is None:
+    earlier = work.state(RUN)
+    if earlier is None:
         work.clear(keep=(INPUT, f"{STAMP}.json"))
         check_room(work.path, plan.disk)
         work.save(RUN, {**mark, "plan": asdict(plan)})
     else:
-        _check_same(work.path, found, mark)
+        _check_same(work.path, earlier, mark)
     if isinstance(graph, StoredGraph):
         verify(graph, stages)
-    yield found is not None
+    yield earlier is not None
     work.finish()
 
 
@@ -161,11 +159,12 @@ def ingested_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, 
     from graphrefine.readers.options import Options
 
     about, options = Path(path).stat(), dict(reading)
-    nodes, format = options.pop("nodes"), options.pop("format")
-    said = {name: str(value) for name, value in reading.items() if name != "threads"}
-    stamp = {"path": str(Path(path).absolute()), "size": about.st_size, "changed": about.st_mtime_ns, "reading": said}
-    found, place = work.state(STAMP), work.path / INPUT
-    if found is not None and found != stamp:
+    nodes, format = options.pop("nodes", None), options.pop("format", None)
+    read_by = {name: str(value) for name, value in reading.items() if name != "threads"}
+    stamp = {"path": str(Path(path).absolute()), "size": about.st_size, "changed": about.st_mtime_ns}
+    stamp |= {"reading": read_by}
+    earlier, place = work.state(STAMP), work.path / INPUT
+    if earlier is not None and earlier != stamp:
         raise OutputError(
             f"{work.path}: holds the unfinished work of another run: the graph file, or how it is read, has changed; "
             "delete it to start anew, or choose another place with --work"
@@ -174,21 +173,6 @@ def ingested_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, 
     if not place.exists():
         ingest_files(path, place, Options(**options), memory=budget, nodes=nodes, format=format, watcher=watcher)
     return open_stored(place)
-
-
-def resumed_plan(folder: Path, plan: Plan) -> Plan:
-    """The plan of the work that waits in a folder, if some does and the budget has room for it; else the plan given."""
-    try:
-        begun = json.loads((folder / f"{RUN}.json").read_bytes())["plan"]
-        waiting = replace(plan, **{name: begun[name] for name in ("mode", "predicted", "disk", "panel", "panels")})
-    except (OSError, ValueError, KeyError, TypeError):
-        return plan
-    if waiting.predicted > plan.budget:
-        raise InputError(
-            f"memory={megabytes(plan.budget)}: {folder} holds unfinished work that needs "
-            f"{megabytes(waiting.predicted)}; give that much to go on with it, or delete it to start anew"
-        )
-    return waiting
 
 
 def verify(graph: StoredGraph, stages: Stages) -> None:
@@ -206,13 +190,13 @@ def fingerprint(graph: Graph) -> str:
     """What tells one graph from another."""
     if isinstance(graph, StoredGraph):
         return graph.fingerprint
-    made = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for array in (graph.indptr, graph.indices, graph.weights):
-        made.update(b"-" if array is None else np.ascontiguousarray(array).view(np.uint8).data)
+        digest.update(b"-" if array is None else np.ascontiguousarray(array).view(np.uint8).data)
     names = graph.names
     text = "\n".join(names.tolist()).encode("utf-8", "surrogateescape") if names.dtype == object else names.tobytes()
-    made.update(text)
-    return made.hexdigest()
+    digest.update(text)
+    return digest.hexdigest()
 
 
 def check_room(folder: Path, needed: int) -> None:
@@ -225,22 +209,22 @@ def check_room(folder: Path, needed: int) -> None:
         )
 
 
-def _check_same(folder: Path, found: Any, mark: dict[str, Any]) -> None:
-    if not isinstance(found, dict):
+def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
+    if not isinstance(earlier, dict):
         raise OutputError(f"{folder}: holds no work that can be read; delete it to start anew")
-    told = {"graph": "the graph has changed", "version": "another version of graphrefine made it"}
-    told["kernels"] = "another kind of processor, or of kernels, made it"
+    reasons = {"graph": "the graph has changed", "version": "another version of graphrefine made it"}
+    reasons["kernels"] = "another kind of processor, or of kernels, made it"
     for name, value in mark.items():
-        if found.get(name) != value:
-            why = told.get(name, f"it was not made with {_differing(found, mark, name)}")
+        if earlier.get(name) != value:
+            why = reasons.get(name, f"it was not made with {_differing(earlier, mark, name)}")
             raise OutputError(
                 f"{folder}: holds the unfinished work of another run: {why}; delete it to start anew, or choose "
                 "another place with --work"
             )
 
 
-def _differing(found: dict[str, Any], mark: dict[str, Any], name: str) -> str:
-    theirs, ours = found.get(name), mark[name]
+def _differing(earlier: dict[str, Any], mark: dict[str, Any], name: str) -> str:
+    theirs, ours = earlier.get(name), mark[name]
     if not isinstance(theirs, dict):
         return f"{name}={ours!r}"
     return ", ".join(f"{key}={value!r}" for key, value in ours.items() if theirs.get(key) != value)

@@ -35,7 +35,7 @@ from graphrefine.system.files import replacing_folder
 from graphrefine.vectors import companions as beside
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.embedding import Embedding
+    from graphrefine.vectors.table import VectorTable
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -83,7 +83,7 @@ class Index:
 
 
 def open_index(
-    embedding: Embedding, score: str, ways: tuple[Way, ...], *, threads: int, watcher: Watcher | None = None
+    embedding: VectorTable, score: str, ways: tuple[Way, ...], *, threads: int, watcher: Watcher | None = None
 ) -> Index:
     """The index beside an embedding, made anew where there is none, or one of other vectors.
 
@@ -105,7 +105,7 @@ def open_index(
     return _opened(folder, embedding, score, threads=threads, made=True) or index
 
 
-def _opened(folder: Path, embedding: Embedding, score: str, *, threads: int, made: bool = False) -> Index | None:
+def _opened(folder: Path, embedding: VectorTable, score: str, *, threads: int, made: bool = False) -> Index | None:
     meta = beside.read_meta(folder, MARK)
     if meta is None or meta.get("version") != VERSION or meta.get("score") != score:
         return None
@@ -120,14 +120,14 @@ def _opened(folder: Path, embedding: Embedding, score: str, *, threads: int, mad
         return None  # damaged: made anew
 
 
-def _terms(embedding: Embedding, score: str) -> Any:
+def _terms(embedding: VectorTable, score: str) -> Any:
     """What a score depends on beside the vectors."""
     if score != "link" or embedding.sides.kind is not None or embedding.degrees is None:
         return None
     return [embedding.degree_weight, zlib.crc32(np.ascontiguousarray(embedding.degrees).data)]
 
 
-def _keep(index: Index, folder: Path, embedding: Embedding, score: str) -> None:
+def _keep(index: Index, folder: Path, embedding: VectorTable, score: str) -> None:
     with replacing_folder(folder, replaceable=lambda path: beside.check_ours(path, MARK)) as hidden:
         for name, part in index.parts.items():
             part.save(hidden, name)

@@ -14,8 +14,8 @@ from graphrefine.vectors.lookup import is_name
 from graphrefine.vectors.source_target import Side
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.embedding import Embedding
     from graphrefine.graph.graph import Graph
+    from graphrefine.vectors.table import VectorTable
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -29,7 +29,7 @@ class Neighbor(NamedTuple):
 
 
 def neighbors(
-    embedding: Embedding,
+    embedding: VectorTable,
     nodes: Any = None,
     k: int = 10,
     *,
@@ -47,7 +47,7 @@ def neighbors(
 
     Parameters
     ----------
-    embedding : Embedding
+    embedding : VectorTable
         Whose nodes; as a method of it, ``embedding.neighbors(nodes, ...)``.
     nodes : name, or sequence of names
         Whose neighbours; or give ``vectors``.
@@ -128,7 +128,7 @@ def ask(
     return named(embedding, search.nearest(rows=rows, k=k, among=allowed, without=without))
 
 
-def named(embedding: Embedding, found: Found) -> list[list[Neighbor]]:
+def named(embedding: VectorTable, found: Found) -> list[list[Neighbor]]:
     """Rows that were found, by their names."""
     return [
         [
@@ -139,14 +139,14 @@ def named(embedding: Embedding, found: Found) -> list[list[Neighbor]]:
     ]
 
 
-def rows_of(embedding: Embedding, nodes: Iterable[object], side: Side | None = None) -> Rows:
+def rows_of(embedding: VectorTable, nodes: Iterable[object], side: Side | None = None) -> Rows:
     """The rows of nodes among all of the embedding's; of a bipartite graph on one side where that is said."""
     first = embedding.sides.first(side) if side is not None and embedding.sides.kind == "rows" else 0
     return embedding.lookup.rows(nodes, side) + first
 
 
 def allowed_rows(
-    embedding: Embedding, *, among: Any = None, labels: Any = None, label: str | None = None
+    embedding: VectorTable, *, among: Any = None, labels: Any = None, label: str | None = None
 ) -> Mask | None:
     """The rows that may be found: those of the names in `among`, with that label; None if all."""
     if (labels is None) != (label is None):
@@ -163,7 +163,7 @@ def allowed_rows(
     return allowed
 
 
-def labelled_rows(embedding: Embedding, labels: Any, label: str) -> Mask:
+def labelled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
     """The rows of the nodes that have a label."""
     from graphrefine.readers.labels import align, as_labels
 
@@ -178,7 +178,7 @@ def labelled_rows(embedding: Embedding, labels: Any, label: str) -> Mask:
     return mask
 
 
-def as_graph(embedding: Embedding, graph: Any) -> Graph:
+def as_graph(embedding: VectorTable, graph: Any) -> Graph:
     """A graph; if it is yet to be read, directed or bipartite as that of the embedding was."""
     from graphrefine.graph.graph import Graph
     from graphrefine.readers.read import read
@@ -190,7 +190,7 @@ def as_graph(embedding: Embedding, graph: Any) -> Graph:
     return read(graph, **how)
 
 
-def linked_rows(embedding: Embedding, rows: Rows, graph: Graph) -> list[Rows]:
+def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
     """For each row of the embedding, the rows of its neighbours in a graph, found by their names.
 
     Examples
@@ -210,7 +210,7 @@ def linked_rows(embedding: Embedding, rows: Rows, graph: Graph) -> list[Rows]:
     return lists
 
 
-def places(embedding: Embedding, graph: Graph) -> tuple[Rows, Rows]:
+def places(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
     """For each row of the embedding its node in a graph, and the other way round; -1 where there is none.
 
     InputError if they have no name in common.

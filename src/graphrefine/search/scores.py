@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.scores import inverse_lengths, log_degrees
 from graphrefine.errors import InputError
 from graphrefine.vectors.checks import check_finite
+from graphrefine.vectors.lengths import inverse_lengths, log_degrees
 from graphrefine.vectors.source_target import SIDES
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.embedding import Embedding
+    from graphrefine.vectors.table import VectorTable
 
 SCORES = ("cosine", "dot", "link")
 
@@ -58,7 +58,7 @@ class Way:
     first_answer: int
 
 
-def ways(embedding: Embedding, score: str) -> tuple[Way, ...]:
+def ways(embedding: VectorTable, score: str) -> tuple[Way, ...]:
     """Which rows are compared with which: one way, or one for each side of a bipartite graph.
 
     Examples
@@ -84,7 +84,7 @@ def ways(embedding: Embedding, score: str) -> tuple[Way, ...]:
     return (Way("all", every, 0, every, 0),)
 
 
-def _terms(embedding: Embedding, score: str) -> Terms:
+def _terms(embedding: VectorTable, score: str) -> Terms:
     vectors = embedding.vectors
     inverse = inverse_lengths(vectors)
     suspects = np.flatnonzero(inverse == 0)  # rows of zeros, of NaN, of infinite numbers

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.embedding.scores import inverse_lengths
 from graphrefine.errors import InputError
 from graphrefine.kernels.nearest import LeftOut, Nearest, nearest
 from graphrefine.progress import Watcher
 from graphrefine.search.index import INDEX_BEYOND, Index, open_index
 from graphrefine.search.scores import Terms, Way, ways
+from graphrefine.vectors.lengths import inverse_lengths
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.embedding import Embedding
+    from graphrefine.vectors.table import VectorTable
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -36,7 +36,7 @@ class Search:
 
     Parameters
     ----------
-    embedding : Embedding
+    embedding : VectorTable
         Its vectors stay where they are, mapped or in memory.
     score : "cosine", "dot" or "link"
         What is near; see `graphrefine.search.scores`.
@@ -59,14 +59,14 @@ class Search:
 
     def __init__(
         self,
-        embedding: Embedding,
+        embedding: VectorTable,
         score: Literal["cosine", "dot", "link"] = "cosine",
         *,
         index: bool | None = None,
         threads: int | None = None,
         watcher: Watcher | None = None,
     ) -> None:
-        from graphrefine.graph.graph import usable_threads
+        from graphrefine.system.threads import usable_threads
 
         self.embedding, self.score = embedding, score
         self.threads = usable_threads(threads)

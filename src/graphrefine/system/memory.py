@@ -1,73 +1,112 @@
-"""How much memory this process holds, has held at most, and could still have."""
+"""Memory of this process: in use, at its peak, and free; sizes as people write them.
+
+One measure everywhere, in budgets, forecasts and figures: memory that belongs to the process alone. Pages of mapped
+files are the system's own, and it takes them back when others need them.
+"""
 
 from __future__ import annotations
 
-import os
+import re
 import sys
+import threading
 from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from graphrefine.errors import InputError
 
 CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
 )
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+SHARE = 0.9  # of the free memory, where no budget is given: others need memory too
+INTERVAL = 0.005  # seconds between two looks at the memory in use
 
 
-def peak_bytes() -> int:
-    """The most memory that this process has held so far; 0 where the system does not tell (Windows)."""
-    try:
-        # getrusage counts what the process that started this one held at that moment; this counts from there on.
-        with open("/proc/self/status", "rb") as status:  # noqa: PTH123  a pseudo-file
-            return next(int(line.split()[1]) * 1024 for line in status if line.startswith(b"VmHWM:"))
-    except (OSError, StopIteration):
-        pass
-    try:
-        import resource
-    except ImportError:
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+def private_bytes(pid: int | None = None) -> int:
+    """Memory of a process (this one by default) without the pages of mapped files."""
+    import psutil
+
+    return _private(psutil.Process(pid))
 
 
-def held_bytes() -> int:
-    """What this process holds now."""
-    try:
-        with open("/proc/self/statm") as statm:  # noqa: PTH123  a pseudo-file
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
-    except OSError:
-        return peak_bytes()
+def tree_bytes(pid: int | None = None) -> int:
+    """Memory of a process and of all processes that it started, in the measure of `private_bytes`."""
+    import psutil
+
+    process = psutil.Process(pid)
+    total = 0
+    for member in [process, *process.children(recursive=True)]:
+        try:
+            total += _private(member)
+        except psutil.Error:  # it has ended meanwhile
+            continue
+    return total
 
 
-def private_bytes() -> int:
-    """What this process holds for itself alone now, pages of mapped files aside."""
-    try:
-        with open("/proc/self/status", "rb") as status:  # noqa: PTH123  a pseudo-file
-            return sum(int(line.split()[1]) * 1024 for line in status if line.startswith((b"RssAnon:", b"RssShmem:")))
-    except OSError:
-        return held_bytes()
+def _private(process: Any) -> int:
+    """Resident memory less what is shared, where the system counts that; else the unique set size."""
+    memory = process.memory_info()
+    if hasattr(memory, "shared"):  # Linux: pages of files, and shared memory
+        return int(memory.rss - memory.shared)
+    if sys.platform == "win32":
+        return int(memory.private)
+    return int(process.memory_full_info().uss)
 
 
 def available_bytes() -> int | None:
-    """What this process could still take without swapping, the limits of its container respected; None if unknown."""
-    free = _free_bytes()
+    """Memory that this process could still take without swapping, within the limits of its container."""
+    import psutil
+
+    free = int(psutil.virtual_memory().available)
     for limit, used in CGROUPS:
         try:
             room = int(Path(limit).read_text()) - int(Path(used).read_text())
         except (OSError, ValueError):  # no such file, or "max"
             continue
-        free = room if free is None else min(free, room)
+        free = min(free, room)
     return free
 
 
-def _free_bytes() -> int | None:
-    try:
-        with open("/proc/meminfo", "rb") as meminfo:  # noqa: PTH123  a pseudo-file
-            return next(int(line.split()[1]) * 1024 for line in meminfo if line.startswith(b"MemAvailable:"))
-    except (OSError, StopIteration):
-        pass
-    try:  # macOS and other Unixes: all there is, for want of what is free
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
+class PeakMemory:
+    """The peak of memory in use while a block of code runs, by looking again and again.
+
+    ``tree=True`` counts the processes that this one started too (`tree_bytes`), and looks less often.
+
+    Examples
+    --------
+    >>> with PeakMemory() as peak:
+    ...     ballast = bytearray(50_000_000)
+    >>> peak.bytes > 50_000_000
+    True
+    """
+
+    def __init__(self, *, tree: bool = False) -> None:
+        self.bytes = 0
+        self._measure, self._interval = (tree_bytes, 20 * INTERVAL) if tree else (private_bytes, INTERVAL)
+        self._end = threading.Event()
+        self._watch = threading.Thread(target=self._sample, daemon=True)
+
+    def __enter__(self) -> PeakMemory:
+        self.look()
+        self._watch.start()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._end.set()
+        self._watch.join()
+        self.look()
+
+    def look(self) -> int:
+        """Memory in use at this moment; the peak takes note of it."""
+        now = self._measure()
+        self.bytes = max(self.bytes, now)
+        return now
+
+    def _sample(self) -> None:
+        while not self._end.wait(self._interval):
+            self.look()
 
 
 def gigabytes(size: float) -> str:
@@ -79,3 +118,38 @@ def gigabytes(size: float) -> str:
     ('2.5 GB', '7 MB')
     """
     return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{size / 1e6:,.0f} MB"
+
+
+def megabytes(size: int) -> str:
+    """Bytes for people who will type the number, rounded up.
+
+    Examples
+    --------
+    >>> megabytes(1_234_500_001)
+    '1235MB'
+    """
+    return f"{-(-size // 10**6)}MB"
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes, from a number with a unit.
+
+    Examples
+    --------
+    >>> parse_size("8GB"), parse_size("1.5 GiB"), parse_size("300M"), parse_size(1000)
+    (8000000000, 1610612736, 300000000, 1000)
+    """
+    size = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", str(text), re.IGNORECASE)
+    if size is None or float(size[1]) <= 0 or (size[3] and not size[2]):
+        raise InputError(f"memory={text!r} is not a size; give one such as 8GB, 500MB or 16GiB")
+    unit = size[2].lower()
+    scale = 1024 ** " kmgt".index(unit) if size[3] else UNITS[unit]
+    return int(float(size[1]) * scale)
+
+
+def budget_of(memory: str | int | None) -> int:
+    """The budget in bytes: as given, else most of the free memory."""
+    if memory is not None:
+        return parse_size(memory)
+    free = available_bytes()
+    return int((free or 1 << 62) * SHARE) + private_bytes()

@@ -35,17 +35,6 @@ def as_vectors(vectors: ArrayLike) -> NDArray[np.float32]:
     return array
 
 
-def as_degrees(degrees: NDArray[Any], count: int, *, mapped: bool) -> NDArray[np.float32]:
-    """Degrees as float32 (n,); those of a mapped file are not read just to check them."""
-    if degrees.shape != (count,) or degrees.dtype.kind not in "biuf":
-        raise InputError(
-            f"degrees: {degrees.dtype} {degrees.shape}; one number for each of {count} vectors is expected"
-        )
-    if not mapped and not (np.isfinite(degrees) & (degrees >= 0)).all():
-        raise InputError("degrees must be finite and not negative")
-    return degrees.astype(np.float32, copy=False)
-
-
 def as_recipe(recipe: dict[str, Any]) -> dict[str, Any]:
     """Give a recipe as it will come back from a file (tuples as lists, for one)."""
     if not isinstance(recipe, dict):

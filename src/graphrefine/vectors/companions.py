@@ -22,21 +22,21 @@ _BLOCK = 1 << 16  # rows summed up at a time
 Stamp = dict[str, Any]  # nodes, dim, crc32; size and mtime_ns of the file where there is one
 
 
-class Stored(Protocol):
+class StoredVectors(Protocol):
     """Vectors, and the file that they came from."""
 
     vectors: NDArray[np.float32]
     path: Path | None
-    seen: Stamp | None  # the file when it was opened
+    file_stamp: Stamp | None  # the file when it was opened
 
 
-def seen(path: Path) -> Stamp | None:
+def stamp_file(path: Path) -> Stamp | None:
     """Size and time of the file that holds the vectors of an embedding; None if there is none."""
     try:
-        found = (path / "vectors.npy" if path.is_dir() else path).stat()
+        status = (path / "vectors.npy" if path.is_dir() else path).stat()
     except OSError:
         return None
-    return {"size": found.st_size, "mtime_ns": found.st_mtime_ns}
+    return {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
 def companion(path: Path, kind: str) -> Path:
@@ -50,7 +50,7 @@ def companion(path: Path, kind: str) -> Path:
     return path.with_name(f"{path.name}.{kind}")
 
 
-def stamp(embedding: Stored) -> Stamp:
+def stamp(embedding: StoredVectors) -> Stamp:
     """What tells these vectors from all others.
 
     Examples
@@ -61,14 +61,14 @@ def stamp(embedding: Stored) -> Stamp:
     (1, True, False)
     """
     nodes, dim = embedding.vectors.shape
-    return {"nodes": nodes, "dim": dim, "crc32": _crc32(embedding.vectors), **(embedding.seen or {})}
+    return {"nodes": nodes, "dim": dim, "crc32": _crc32(embedding.vectors), **(embedding.file_stamp or {})}
 
 
-def is_current(of: Any, embedding: Stored) -> bool:
+def is_current(of: Any, embedding: StoredVectors) -> bool:
     """Whether a stamp is of these vectors: at once if their file is the same as then, else by reading them all."""
     if not isinstance(of, dict) or (of.get("nodes"), of.get("dim")) != embedding.vectors.shape:
         return False
-    if embedding.seen is not None and all(of.get(key) == value for key, value in embedding.seen.items()):
+    if embedding.file_stamp is not None and all(of.get(key) == value for key, value in embedding.file_stamp.items()):
         return True
     return bool(of.get("crc32") == _crc32(embedding.vectors))
 
@@ -89,7 +89,7 @@ def check_ours(folder: Path, mark: str) -> None:
 
 
 def _crc32(vectors: NDArray[np.float32]) -> int:
-    found = 0
+    checksum = 0
     for lo in range(0, len(vectors), _BLOCK):
-        found = zlib.crc32(np.ascontiguousarray(vectors[lo : lo + _BLOCK]).data, found)
-    return found
+        checksum = zlib.crc32(np.ascontiguousarray(vectors[lo : lo + _BLOCK]).data, checksum)
+    return checksum

@@ -4,21 +4,20 @@ A format is a module here with a function that writes ``Parts`` to a path and on
 Writers write where they are told (``graphrefine.system.files`` makes it one step); readers raise FormatError
 or any of ``READ_ERRORS``, which the caller turns into one. A new format is one file and one line.
 
-================  =====================  ========  ================  ========  ==================
-format            suffix                 names     recipe, degrees   fold map  on load
-================  =====================  ========  ================  ========  ==================
-folder            none                   kept      kept              kept      memory-mapped
-npy               .npy                   lost (!)  lost              lost      memory-mapped
-npz               .npz                   kept      kept              kept      read
-parquet           .parquet               kept      kept              lost      read
-arrow             .arrow .feather        kept      kept              lost      memory-mapped
-safetensors       .safetensors           kept      kept              kept      memory-mapped
-word2vec          .txt .vec .w2v         no space  lost              lost      read
-word2vec-binary   .bin                   no space  lost              lost      read
-csv, csv.gz       .csv .csv.gz           kept      lost              lost      read
-pgvector          .sql, or an address    no NUL    kept              lost      read
-pgvector.gz       .sql.gz                no NUL    kept              lost      read
-================  =====================  ========  ================  ========  ==================
+================  =====================  ========  ===============  ==================
+format            suffix                 names     recipe, state    on load
+================  =====================  ========  ===============  ==================
+folder            none                   kept      kept             memory-mapped
+npy               .npy                   lost (!)  lost             memory-mapped
+npz               .npz                   kept      kept             read
+parquet           .parquet               kept      kept             read
+arrow             .arrow .feather        kept      kept             memory-mapped
+safetensors       .safetensors           kept      kept             memory-mapped
+word2vec          .txt .vec .w2v         no space  lost             read
+word2vec-binary   .bin                   no space  lost             read
+csv, csv.gz       .csv .csv.gz           kept      lost             read
+pgvector          an address             no NUL    kept             read
+================  =====================  ========  ===============  ==================
 
 Every format returns the vectors bit for bit, and the order of the rows. In word2vec files, strings that
 are all written as integers are, such as "1" and "2", come back as integers. An address is that of a PostgreSQL
@@ -31,7 +30,7 @@ import importlib
 import importlib.util
 import os
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -58,8 +57,7 @@ class Format:
     needs: str | None = None  # an optional package
     extra: str = "io"  # which installs it
     folder: bool = False
-    degrees: bool = False  # whether it holds the degrees, their weight and the recipe
-    maps: bool = False  # whether it holds the map for folding in new nodes
+    state: bool = False  # whether it holds the recipe and the state: degrees, fold map and the like
     bytes_per_value: int = 4  # for the size of the output to be
     takes: tuple[str, ...] = ()  # options of its writer
     server: bool = False  # an address rather than a path
@@ -75,24 +73,20 @@ class Format:
         parts: Parts = self._function(self.reader)(path, **options)
         return parts
 
-    def options(self, path: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]:
-        """Options of the writer for an output: those that were given; a table is named after its file.
+    def options(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of the writer that are not None; InputError for one that it does not take.
 
         Examples
         --------
-        >>> choose("friends.sql").options("friends.sql", {"index": True})
-        {'table': 'friends', 'index': True}
-        >>> choose("friends.vec").options("friends.vec", {"index": True})
+        >>> choose_format("friends.vec").options({"index": True})
         Traceback (most recent call last):
         graphrefine.errors.InputError: index= is no option of the format word2vec; it has none
         """
-        given = {name: value for name, value in options.items() if value is not None}
-        for name in given.keys() - self.takes:
-            known = f"its options are {', '.join(self.takes)}" if self.takes else "it has none"
-            raise InputError(f"{name}= is no option of the format {self.name}; {known}")
-        if "table" in self.takes and not self.server:
-            return {"table": self._function("table_name")(path), **given}
-        return given
+        values = {name: value for name, value in options.items() if value is not None}
+        for name in values.keys() - self.takes:
+            accepted = f"its options are {', '.join(self.takes)}" if self.takes else "it has none"
+            raise InputError(f"{name}= is no option of the format {self.name}; {accepted}")
+        return values
 
     def check_place(self, address: str, **options: Any) -> None:
         """Raise OutputError if nothing could be written at the address of a server."""
@@ -114,43 +108,40 @@ class Format:
         return getattr(importlib.import_module(f"{__name__}.{self.module}"), name)
 
 
-PGVECTOR = Format(
-    "pgvector",
-    (".sql",),
-    "pgvector_file",
-    check="check",
-    degrees=True,
-    bytes_per_value=12,
-    takes=("table", "index", "replace"),
-)
 FORMATS = (
-    Format("folder", (), "folder", folder=True, degrees=True, maps=True),
+    Format("folder", (), "folder", folder=True, state=True),
     Format("npy", (".npy",), "numpy_files", "write_npy", "read_npy"),
-    Format("npz", (".npz",), "numpy_files", "write_npz", "read_npz", degrees=True, maps=True),
-    Format("parquet", (".parquet",), "arrow_files", "write_parquet", "read_parquet", "check", "pyarrow", degrees=True),
-    Format(
-        "arrow", (".arrow", ".feather"), "arrow_files", "write_arrow", "read_arrow", "check", "pyarrow", degrees=True
-    ),
-    Format("safetensors", (".safetensors",), "safetensors_file", degrees=True, maps=True),
+    Format("npz", (".npz",), "numpy_files", "write_npz", "read_npz", state=True),
+    Format("parquet", (".parquet",), "arrow_files", "write_parquet", "read_parquet", "check", "pyarrow", state=True),
+    Format("arrow", (".arrow", ".feather"), "arrow_files", "write_arrow", "read_arrow", "check", "pyarrow", state=True),
+    Format("safetensors", (".safetensors",), "safetensors_file", state=True),
     Format("word2vec", (".txt", ".vec", ".w2v"), "word2vec_text", check="check", bytes_per_value=12),
     Format("word2vec-binary", (".bin",), "word2vec_binary", check="check"),
     Format("csv", (".csv",), "csv_file", bytes_per_value=12),
     Format("csv.gz", (".csv.gz",), "csv_file", "write_gzip", bytes_per_value=6),
-    PGVECTOR,
-    replace(PGVECTOR, name="pgvector.gz", suffixes=(".sql.gz",), writer="write_gzip", bytes_per_value=6),
 )
-SERVER = replace(PGVECTOR, suffixes=(), module="pgvector_server", needs="psycopg", extra="postgres", server=True)
+SERVER = Format(
+    "pgvector",
+    (),
+    "pgvector_server",
+    check="check",
+    needs="psycopg",
+    extra="postgres",
+    state=True,
+    takes=("table", "index", "replace"),
+    server=True,
+)
 
 
-def choose(path: str | os.PathLike[str], format: str | None = None) -> Format:
+def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Format:
     """Find a format by its name or, if None is given, by the suffix of a path.
 
     Examples
     --------
-    >>> choose("vectors.vec").name, choose("my-embedding").name, choose("x.dat", "npz").name
+    >>> choose_format("vectors.vec").name, choose_format("my-embedding").name, choose_format("x.dat", "npz").name
     ('word2vec', 'folder', 'npz')
-    >>> choose("x.sql.gz", "pgvector").name, choose("postgresql://ada@localhost/graphs").name
-    ('pgvector.gz', 'pgvector')
+    >>> choose_format("postgresql://ada@localhost/graphs").name
+    'pgvector'
     """
     if is_address(path):
         if format in (None, SERVER.name):
@@ -158,17 +149,17 @@ def choose(path: str | os.PathLike[str], format: str | None = None) -> Format:
         raise InputError(f"{shown_address(path)}: a server takes the format {SERVER.name}, not {format!r}")
     if format is not None:
         zipped = f"{format}.gz" if os.fspath(path).lower().endswith(".gz") else format
-        for wanted in (zipped, format):
+        for name in (zipped, format):
             for each in FORMATS:
-                if each.name == wanted:
+                if each.name == name:
                     return each
         raise InputError(f"format {format!r} is not known; known: {', '.join(f.name for f in FORMATS)}")
     name = Path(path).name.lower()
     for each in FORMATS:
         if any(name.endswith(suffix) for suffix in each.suffixes) or (each.folder and not Path(name).suffix):
             return each
-    known = ", ".join(suffix for each in FORMATS for suffix in each.suffixes)
+    suffixes = ", ".join(suffix for each in FORMATS for suffix in each.suffixes)
     raise InputError(
         f"{os.fspath(path)}: the suffix {Path(name).suffix!r} is not that of an embedding; "
-        f"known: {known}, or none for a folder; or name the format"
+        f"known: {suffixes}, or none for a folder; or name the format"
     )

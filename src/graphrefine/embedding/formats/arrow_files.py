@@ -1,9 +1,10 @@
 """Parquet and Arrow files: a column ``node`` and a column ``vector``, a fixed-size list of float32.
 
-Where degrees are known, a column ``degree`` (float32) has them. The recipe stands in the schema's metadata under
-``graphrefine``. Parquet: bytes of equal significance side by side and zstd (random float32 shrink by a sixth; the usual
-dictionary only costs time), no nulls. Arrow: one batch, not compressed, so that loading maps it. Files made elsewhere
-are read where it is clear which column is which.
+Pieces of the state with a number for each node are further columns (float32), such as ``degree``. The recipe stands in
+the schema's metadata under ``graphrefine``, the rest of the state under ``graphrefine.NAME``. Parquet: bytes of equal
+significance side by side and zstd (random float32 shrink by a sixth; the usual dictionary only costs time), no nulls.
+Arrow: one batch, not compressed, so that loading maps it. Files made elsewhere are read where it is clear which column
+is which.
 """
 
 from __future__ import annotations
@@ -16,13 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.parts import Parts, dump_recipe, parse_recipe, parse_weight
+from graphrefine.embedding.formats.parts import Parts, dump_recipe, parse_recipe
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_names import Names
+from graphrefine.vectors.state import COLUMNS, State, names_of
 
 _KEY = b"graphrefine"
-_WEIGHT = b"graphrefine.degree_weight"
-_DEGREE = "degree"
 _PARQUET_VALUES = 1 << 23  # numbers in a row group: 32 MB
 _ARROW_VALUES = 1 << 30
 _ROWS_READ = 8192  # at a time: three times as fast as whole row groups
@@ -77,11 +77,9 @@ def _schema(parts: Parts) -> Any:
         pa.field("node", node, nullable=False),
         pa.field("vector", vector, nullable=False),
     ]
-    if parts.degrees is not None:
-        fields.append(pa.field(_DEGREE, pa.float32(), nullable=False))
+    fields += [pa.field(name, pa.float32(), nullable=False) for name in parts.state.columns()]
     metadata = {_KEY: dump_recipe(parts.recipe)}
-    if parts.degree_weight is not None:
-        metadata[_WEIGHT] = str(parts.degree_weight)
+    metadata |= {_KEY + f".{name}".encode(): text for name, text in parts.state.texts().items()}
     return pa.schema(fields, metadata=metadata)
 
 
@@ -100,8 +98,8 @@ def _batches(parts: Parts, values: int) -> Iterator[Any]:
             vectors = pa.FixedSizeListArray.from_arrays(numbers, type=kind)
         else:
             vectors = pa.array([[]] * len(nodes), type=kind)
-        degrees = [] if parts.degrees is None else [pa.array(parts.degrees[rows], type=pa.float32())]
-        yield pa.record_batch([nodes, vectors, *degrees], schema=schema)
+        further = [pa.array(column[rows], type=pa.float32()) for column in parts.state.columns().values()]
+        yield pa.record_batch([nodes, vectors, *further], schema=schema)
 
 
 def read_parquet(path: Path) -> Parts:
@@ -110,13 +108,13 @@ def read_parquet(path: Path) -> Parts:
 
     with _explained(path), parquet.ParquetFile(path) as file:
         node, vector = _columns(path, file.schema_arrow)
-        degree = _degree(file.schema_arrow)
-        columns = [column for column in (node, vector, degree) if column is not None]
+        further = _state_columns(file.schema_arrow)
+        columns = [column for column in (node, vector, *further) if column is not None]
         batches = file.iter_batches(batch_size=_ROWS_READ, columns=columns)
         shape = (file.metadata.num_rows, _dim(file.schema_arrow.field(vector).type))
-        names, vectors, degrees = _gather(path, batches, shape, node=node, vector=vector, degree=degree)
-        weight = _weight(file.schema_arrow)
-        return Parts(names, vectors, _recipe(file.schema_arrow), degrees=degrees, degree_weight=weight)
+        names, vectors, numbers = _gather(path, batches, shape, node=node, vector=vector, further=further)
+        state = State.from_stored(numbers | _texts(file.schema_arrow))
+        return Parts(names, vectors, _recipe(file.schema_arrow), state=state)
 
 
 def read_arrow(path: Path) -> Parts:
@@ -142,16 +140,16 @@ def _read_arrow(path: Path) -> Parts:
     file = pa.ipc.open_file(pa.memory_map(str(path)))
     node, vector = _columns(path, file.schema)
     batches = [file.get_batch(index) for index in range(file.num_record_batches)]
-    recipe, degree = _recipe(file.schema), _degree(file.schema)
+    recipe, further = _recipe(file.schema), _state_columns(file.schema)
     if len(batches) == 1:
         batches[0].validate(full=True)  # offsets and text only; the vectors are not read
         vectors = _vectors(path, batches[0].column(vector))
-        degrees = _degrees(path, batches[0], degree)
+        numbers = {name: _numbers(path, batches[0], name) for name in further}
         names = _names(path, batches[0], node, 0)
-        return Parts(names, vectors, recipe, mapped=True, degrees=degrees, degree_weight=_weight(file.schema))
+        return Parts(names, vectors, recipe, mapped=True, state=State.from_stored(numbers | _texts(file.schema)))
     shape = (sum(len(batch) for batch in batches), _dim(file.schema.field(vector).type))
-    names, vectors, degrees = _gather(path, iter(batches), shape, node=node, vector=vector, degree=degree)
-    return Parts(names, vectors, recipe, degrees=degrees, degree_weight=_weight(file.schema))
+    names, vectors, numbers = _gather(path, iter(batches), shape, node=node, vector=vector, further=further)
+    return Parts(names, vectors, recipe, state=State.from_stored(numbers | _texts(file.schema)))
 
 
 def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
@@ -166,30 +164,28 @@ def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         return bool(pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
-    found = ", ".join(f"{field.name} ({field.type})" for field in schema)
+    listed = ", ".join(f"{field.name} ({field.type})" for field in schema)
     vectors = [field.name for field in schema if is_vector(field.type)]
     names = [field.name for field in schema if is_name(field.type)]
     vector = "vector" if "vector" in vectors else vectors[0] if len(vectors) == 1 else None
     if vector is None or schema.names.count(vector) > 1:
-        raise FormatError(path, f"needs one column of lists of numbers, the vectors; its columns: {found}")
+        raise FormatError(path, f"needs one column of lists of numbers, the vectors; its columns: {listed}")
     if "node" in names or len(names) <= 1:
         return ("node" if "node" in names else names[0] if names else None), vector
-    raise FormatError(path, f"has several columns that could name the nodes, none called 'node': {found}")
+    raise FormatError(path, f"has several columns that could name the nodes, none called 'node': {listed}")
 
 
-def _degree(schema: Any) -> str | None:
-    """The column of degrees, in files of our own: elsewhere the name may mean anything."""
+def _state_columns(schema: Any) -> list[str]:
+    """The columns of the state, in files of our own: elsewhere their names may mean anything."""
     ours = _KEY in (schema.metadata or {})
-    return _DEGREE if ours and _DEGREE in schema.names else None
+    return [name for name in COLUMNS if ours and name in schema.names]
 
 
-def _degrees(path: Path, batch: Any, degree: str | None) -> NDArray[np.float32] | None:
-    if degree is None:
-        return None
-    if batch.column(degree).null_count:
-        raise FormatError(path, f"has missing numbers in its column {degree!r}")
-    degrees: NDArray[np.float32] = batch.column(degree).to_numpy(zero_copy_only=False)
-    return degrees
+def _numbers(path: Path, batch: Any, name: str) -> NDArray[np.float32]:
+    if batch.column(name).null_count:
+        raise FormatError(path, f"has missing numbers in its column {name!r}")
+    numbers: NDArray[np.float32] = batch.column(name).to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def _gather(
@@ -199,11 +195,11 @@ def _gather(
     *,
     node: str | None,
     vector: str,
-    degree: str | None,
-) -> tuple[Names, NDArray[np.float32], NDArray[np.float32] | None]:
+    further: list[str],
+) -> tuple[Names, NDArray[np.float32], dict[str, NDArray[np.float32]]]:
     """Copy the batches into one array, whose width the first one tells if the schema does not."""
     names: list[Names] = [np.arange(0)]
-    degrees = [np.empty(0, np.float32)]
+    numbers = {name: [np.empty(0, np.float32)] for name in further}
     rows, dim = shape
     out = np.empty((rows, dim or 0), dtype=np.float32)
     done = 0
@@ -215,10 +211,11 @@ def _gather(
             raise FormatError(path, f"has vectors of {out.shape[1]} and of {vectors.shape[1]} numbers")
         out[done : done + len(vectors)] = vectors
         names.append(_names(path, batch, node, done))
-        if (counted := _degrees(path, batch, degree)) is not None:
-            degrees.append(counted)
+        for name, parts in numbers.items():
+            parts.append(_numbers(path, batch, name))
         done += len(vectors)
-    return np.concatenate(names[1:] or names), out, None if degree is None else np.concatenate(degrees)
+    joined = {name: np.concatenate(parts) for name, parts in numbers.items()}
+    return np.concatenate(names[1:] or names), out, joined
 
 
 def _dim(kind: Any) -> int | None:
@@ -259,9 +256,11 @@ def _names(path: Path, batch: Any, node: str | None, start: int) -> Names:
     return names
 
 
-def _weight(schema: Any) -> float | None:
-    text = (schema.metadata or {}).get(_WEIGHT)
-    return None if text is None else parse_weight(text.decode())
+def _texts(schema: Any) -> dict[str, str]:
+    """Pieces of the state that are not columns."""
+    metadata = schema.metadata or {}
+    stored = ((name, metadata.get(_KEY + f".{name}".encode())) for name in names_of("array", "number"))
+    return {name: text.decode() for name, text in stored if text is not None}
 
 
 def _recipe(schema: Any) -> dict[str, Any]:

@@ -5,9 +5,8 @@
     vectors.npy    float32, (n, k)
     names.npy      int64 (n,), or the UTF-8 bytes of all names; absent where the names are 0, 1, ..., n - 1
     offsets.npy    int64 (n + 1,): where each name begins in those bytes; only for strings
-    degrees.npy    float32 (n,): how many neighbours each node has; absent if not known
-    fold_map.npy   float32 (6k, k): what folding in new nodes has learnt; absent if nothing
-    meta.json      what this is: version, counts, kind of names, size of each file in bytes, recipe
+    NAME.npy       an array of the state, such as degrees (n,) and fold_map (6k, k); absent if not known
+    meta.json      what this is: version, counts, kind of names, bytes of each file, recipe, numbers of the state
 
 A folder is never changed once it is in place, only replaced whole. A reader holds on to the folder that it
 opened, so what it loads is all old or all new, even while the folder is being replaced.
@@ -25,13 +24,16 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.parts import FORMAT_VERSION, Parts, map_npy, parse_weight, save_npy
+from graphrefine.embedding.formats.parts import FORMAT_VERSION, Parts
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.graph.node_names import Names, is_range, pack, unpack
+from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.files import recover
+from graphrefine.vectors.state import State, names_of
 
 MARK = "graphrefine embedding"
-_FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", "degrees.npy", "fold_map.npy"})
+_ARRAYS = names_of("column", "array")  # of the state; its numbers stand in meta.json
+_FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", *(f"{name}.npy" for name in _ARRAYS)})
 _CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # what file browsers leave behind
 _ATTEMPTS = 100  # each one is lost only to a whole replacement in those few microseconds
 
@@ -40,7 +42,8 @@ def write(path: Path, parts: Parts) -> None:
     """Fill the existing, empty folder ``path``."""
     kind, arrays = _name_arrays(parts.names)
     arrays["vectors.npy"] = parts.vectors
-    arrays |= {f"{name}.npy": array for name, array in parts.extras().items()}
+    state = parts.state.arrays()
+    arrays |= {f"{name}.npy": array for name, array in state.items() if name in _ARRAYS}
     for name, array in arrays.items():
         save_npy(path / name, array)
     meta = {
@@ -52,9 +55,8 @@ def write(path: Path, parts: Parts) -> None:
         "names": kind,
         "files": {name: (path / name).stat().st_size for name in sorted(arrays)},
         "recipe": parts.recipe,
+        **{name: number.item() for name, number in state.items() if name not in _ARRAYS},
     }
-    if parts.degree_weight is not None:
-        meta["degree_weight"] = parts.degree_weight
     (path / "meta.json").write_text(json.dumps(meta, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
@@ -141,10 +143,10 @@ def _read(folder: _Folder) -> Parts:
     shape = (meta["nodes"], meta["dim"])
     vectors = _load(folder, "vectors.npy", meta, dtype=np.dtype(np.float32), shape=shape)
     names = _load_names(folder, meta)
-    floats, extras = np.dtype(np.float32), ("degrees", "fold_map")
-    more = {name: _load(folder, f"{name}.npy", meta, dtype=floats) for name in extras if f"{name}.npy" in meta["files"]}
-    weight = parse_weight(meta.get("degree_weight"))
-    return Parts(names, vectors, meta["recipe"], mapped=True, degree_weight=weight, **more)
+    stored = [name for name in _ARRAYS if f"{name}.npy" in meta["files"]]
+    arrays = {name: _load(folder, f"{name}.npy", meta, dtype=np.dtype(np.float32)) for name in stored}
+    state = State.from_stored({name: meta.get(name) for name in names_of("number")} | arrays)
+    return Parts(names, vectors, meta["recipe"], mapped=True, state=state)
 
 
 def _checked_meta(path: Path, text: bytes) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """NumPy's own files: ``.npy`` (the vectors alone) and ``.npz`` (vectors, names and recipe). No pickle, ever.
 
 An ``.npz`` holds ``vectors`` (n, k), ``names`` (n integers or NumPy strings) and ``recipe`` (JSON);
-if they are known, also ``degrees`` (n,), ``degree_weight`` and ``fold_map`` (6k, k).
+each known piece of the state is an array of its name: ``degrees`` (n,), ``degree_weight``, ``fold_map`` (6k, k).
 NumPy's strings all take the room of the longest: names of very different length, or ending in a null
 character, are kept instead as ``names_text`` (UTF-8 bytes) and ``names_offsets`` (n + 1).
 """
@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.parts import Parts, dump_recipe, map_npy, parse_recipe, parse_weight, save_npy
+from graphrefine.embedding.formats.parts import Parts, dump_recipe, parse_recipe
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_names import Names, is_range, pack, unpack
+from graphrefine.system.arrays import map_npy, save_npy
+from graphrefine.vectors.state import State, names_of
 
 _WASTE = 8  # longest name over mean name beyond which NumPy's strings are too wasteful
 
@@ -43,9 +45,7 @@ def read_npy(path: Path) -> Parts:
 def write_npz(path: Path, parts: Parts) -> None:
     """Write vectors, names and recipe."""
     arrays: dict[str, Any] = {"vectors": parts.vectors, "recipe": np.array(dump_recipe(parts.recipe))}
-    arrays |= parts.extras()
-    if parts.degree_weight is not None:
-        arrays["degree_weight"] = np.array(parts.degree_weight)
+    arrays |= parts.state.arrays()
     with path.open("wb") as file:
         np.savez(file, **arrays, **_name_arrays(parts.names))
 
@@ -73,14 +73,14 @@ def read_npz(path: Path) -> Parts:
 def _read_npz(path: Path) -> Parts:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         if "vectors" not in archive:
-            found = ", ".join(archive.files) or "nothing"
-            raise FormatError(path, f"has no array 'vectors'; it holds {found}: not an embedding")
+            arrays = ", ".join(archive.files) or "nothing"
+            raise FormatError(path, f"has no array 'vectors'; it holds {arrays}: not an embedding")
         vectors = as_vectors(path, archive["vectors"])
         names = _read_names(archive, len(vectors))
         recipe = parse_recipe(str(archive["recipe"])) if "recipe" in archive else {}
-        extras = {name: archive[name] for name in ("degrees", "fold_map") if name in archive}
-        weight = parse_weight(archive["degree_weight"]) if "degree_weight" in archive else None
-    return Parts(names, vectors, recipe, degree_weight=weight, **extras)
+        pieces = names_of("column", "array", "number")
+        state = State.from_stored({name: archive[name] for name in pieces if name in archive})
+    return Parts(names, vectors, recipe, state=state)
 
 
 def _read_names(archive: Any, nodes: int) -> Names:

@@ -21,9 +21,10 @@ from graphrefine.embedding.formats.decimals import (
     parse_rows,
     row_chunks,
 )
-from graphrefine.embedding.formats.parts import Parts, parse_weight
+from graphrefine.embedding.formats.parts import Parts
 from graphrefine.graph.node_names import Names, encode_all
 from graphrefine.vectors.source_target import Sides
+from graphrefine.vectors.state import COLUMNS, State, names_of
 
 _ESCAPES = {b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 _TO_ESCAPE = re.compile(rb"[\\\n\r\t]")
@@ -33,8 +34,8 @@ _LETTERS = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v
 
 def columns(parts: Parts) -> list[str]:
     """The columns of the table of an embedding, in order."""
-    optional = {"side": len(sides_of(parts)) == 2, "degree": parts.degrees is not None}
-    return ["row_index", "node", *(name for name, there in optional.items() if there), "vector"]
+    side = ["side"] if len(sides_of(parts)) == 2 else []
+    return ["row_index", "node", *side, *parts.state.columns(), "vector"]
 
 
 def sides_of(parts: Parts) -> dict[str, slice]:
@@ -53,50 +54,50 @@ def lines(parts: Parts) -> Iterator[bytes]:
         fields: list[Iterable[bytes]] = [map(b"%d".__mod__, numbers), map(_escape, encode_all(parts.names[rows]))]
         if split is not None:
             fields.append(b"source" if number < split.stop else b"target" for number in numbers)
-        if parts.degrees is not None:
-            fields.append(format_rows(np.asarray(parts.degrees[rows], np.float32).reshape(-1, 1), b","))
+        for column in parts.state.columns().values():
+            fields.append(format_rows(np.asarray(column[rows], np.float32).reshape(-1, 1), b","))
         fields.append(b"[%s]" % row for row in format_rows(parts.vectors[rows], b","))
         yield b"".join(b"\t".join(each) + b"\n" for each in zip(*fields, strict=True))
 
 
 def _escape(name: bytes) -> bytes:
-    return _TO_ESCAPE.sub(lambda found: _ESCAPES[found[0]], name)
+    return _TO_ESCAPE.sub(lambda match: _ESCAPES[match[0]], name)
 
 
 def _unescape(field: bytes) -> bytes:
     return _ESCAPED.sub(_unescaped, field) if b"\\" in field else field
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    code: bytes = found[1]
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    code: bytes = match[1]
     if code[:1] == b"x" and len(code) > 1:
         return bytes([int(code[1:], 16)])
     return bytes([int(code, 8) & 255]) if code[:1].isdigit() else _LETTERS.get(code, code)
 
 
-def gather(blocks: Iterable[bytes], told: dict[str, Any]) -> Parts:
+def gather(blocks: Iterable[bytes], description: dict[str, Any]) -> Parts:
     """Undo `lines`: blocks of whole lines to an embedding; ValueError if they are no rows of one.
 
-    ``told`` is what the description of the table says; its ``nodes`` are None where any number is right.
+    The ``nodes`` of the table's description are None where any number is right.
     """
-    dim, width = told["dim"], len(told["columns"])
-    degree = told["columns"].index("degree") if "degree" in told["columns"] else None
+    dim, width = description["dim"], len(description["columns"])
+    places = {name: description["columns"].index(name) for name in COLUMNS if name in description["columns"]}
     texts: list[bytes] = []
-    vectors, degrees = GrowingRows(dim), GrowingRows(1)
+    vectors, further = GrowingRows(dim), {name: GrowingRows(1) for name in places}
     for block in blocks:
         rows = [line.split(b"\t") for line in block.removesuffix(b"\n").split(b"\n")]
         if any(len(row) != width for row in rows):
             raise ValueError(f"a row after the first {len(texts):,} has not {width} fields")
         texts += [_unescape(row[1]) for row in rows]
         vectors.append(_numbers([row[-1].strip(b"[]") for row in rows], dim))
-        if degree is not None:
-            degrees.append(_numbers([row[degree] for row in rows], 1))
-    if told["nodes"] not in (None, len(texts)):
-        raise ValueError(f"{len(texts):,} rows where {told['nodes']:,} are expected")
-    known = None if degree is None else degrees.finish().reshape(-1)
-    weight = parse_weight(told.get("degree_weight"))
-    names = _names(texts, told["names"] == "strings")
-    return Parts(names, vectors.finish(), told["recipe"], degrees=known, degree_weight=weight)
+        for name, place in places.items():
+            further[name].append(_numbers([row[place] for row in rows], 1))
+    if description["nodes"] not in (None, len(texts)):
+        raise ValueError(f"{len(texts):,} rows where {description['nodes']:,} are expected")
+    columns = {name: numbers.finish().reshape(-1) for name, numbers in further.items()}
+    state = State.from_stored({name: description.get(name) for name in names_of("array", "number")} | columns)
+    names = _names(texts, description["names"] == "strings")
+    return Parts(names, vectors.finish(), description["recipe"], state=state)
 
 
 def _names(texts: list[bytes], strings: bool) -> Names:

@@ -72,19 +72,19 @@ def read(address: str, *, table: str | None = None) -> Parts:
             raise FormatError(shown_address(address), f"there is no table {table!r}{_others(connection)}")
         name = sql.identifier(table)
         _run(connection, f"SET LOCAL extra_float_digits = 3; LOCK TABLE {name} IN ACCESS SHARE MODE")
-        told = _description(connection, address, table)
-        chosen = ", ".join('"' + column.replace('"', '""') + '"' for column in told["columns"])
-        query = f"COPY (SELECT {chosen} FROM {name} ORDER BY row_index) TO stdout"
+        description = _description(connection, address, table)
+        columns = ", ".join('"' + column.replace('"', '""') + '"' for column in description["columns"])
+        query = f"COPY (SELECT {columns} FROM {name} ORDER BY row_index) TO stdout"
         with connection.cursor().copy(query.encode()) as source:
-            return gather(_blocks(source), told)
+            return gather(_blocks(source), description)
 
 
 def _only_table(connection: psycopg.Connection[Any], address: str) -> str:
-    found = _tables(connection)
-    if len(found) != 1:
-        which = f"tables of graphrefine there: {', '.join(found)}" if found else "graphrefine has written none there"
+    tables = _tables(connection)
+    if len(tables) != 1:
+        which = f"tables of graphrefine there: {', '.join(tables)}" if tables else "graphrefine has written none there"
         raise FormatError(shown_address(address), f"say table=, the one to read; {which}")
-    return found[0]
+    return tables[0]
 
 
 def _tables(connection: psycopg.Connection[Any]) -> list[str]:
@@ -92,8 +92,8 @@ def _tables(connection: psycopg.Connection[Any]) -> list[str]:
 
 
 def _others(connection: psycopg.Connection[Any]) -> str:
-    found = _tables(connection)
-    return f"; those of graphrefine are: {', '.join(found)}" if found else "; graphrefine has written none there"
+    tables = _tables(connection)
+    return f"; those of graphrefine are: {', '.join(tables)}" if tables else "; graphrefine has written none there"
 
 
 def _description(connection: psycopg.Connection[Any], address: str, table: str) -> dict[str, Any]:
@@ -105,10 +105,10 @@ def _description(connection: psycopg.Connection[Any], address: str, table: str) 
             f"the table {table!r} was not written by graphrefine{_others(connection)}; export it as csv or parquet "
             "(a column node, the numbers after it) and convert that",
         )
-    told = sql.parse_description(text)
-    if told["recipe"].get("sides") != "rows":
-        told["nodes"] = None  # rows may have been added or deleted
-    return told
+    description = sql.parse_description(text)
+    if description["recipe"].get("sides") != "rows":
+        description["nodes"] = None  # rows may have been added or deleted
+    return description
 
 
 def _blocks(source: Any) -> Iterator[bytes]:
@@ -136,8 +136,8 @@ def _connected(address: str, kind: type[GraphRefineError], *, keep: bool = True)
     shown = shown_address(address)
     try:
         options = {"client_encoding": "UTF8", "application_name": "graphrefine", "connect_timeout": _PATIENCE}
-        told = psycopg.conninfo.conninfo_to_dict(address)
-        connection = psycopg.connect(**{**options, **told})  # type: ignore[arg-type]  # libpq checks them
+        parameters = psycopg.conninfo.conninfo_to_dict(address)
+        connection = psycopg.connect(**{**options, **parameters})  # type: ignore[arg-type]  # libpq checks them
     except psycopg.ProgrammingError:  # its text would repeat parts of the address
         problem = "is no address that PostgreSQL understands: postgresql://user@host:port/database"
         raise kind(f"{shown}: {problem}") from None

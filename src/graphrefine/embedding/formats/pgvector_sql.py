@@ -5,7 +5,7 @@ A table has a row a node::
     row_index   bigint    the order of the rows
     node        bigint or text, the primary key
     side        text, 'source' or 'target', part of the key: bipartite graphs only
-    degree      real, where degrees are known
+    degree      real: a piece of the state with a number for each node, where it is known
     vector      vector(dim)
 
 Its comment is one line of JSON, ``{"graphrefine": {...}}``, with the recipe; by it a table is known as one of ours.
@@ -110,7 +110,7 @@ def table_name(place: str | Path) -> str:
 
     Examples
     --------
-    >>> table_name("out/my-friends.sql.gz"), table_name("2026.parquet")
+    >>> table_name("out/my-friends.csv.gz"), table_name("2026.parquet")
     ('my_friends', '2026')
     """
     stem = Path(place).name.partition(".")[0]
@@ -120,20 +120,20 @@ def table_name(place: str | Path) -> str:
 
 def describe(parts: Parts) -> str:
     """The comment of the table: one line of ASCII that says all that is not in its rows."""
-    told: dict[str, Any] = {"version": FORMAT_VERSION, "nodes": len(parts.vectors), "dim": parts.vectors.shape[1]}
-    told |= {"names": "strings" if parts.names.dtype == object else "integers", "columns": columns(parts)}
-    told |= {"degree_weight": parts.degree_weight, "recipe": parts.recipe}
-    return json.dumps({"graphrefine": told}, allow_nan=False)
+    shape = {"nodes": len(parts.vectors), "dim": parts.vectors.shape[1]}
+    table: dict[str, Any] = {"version": FORMAT_VERSION, **shape, "columns": columns(parts)}
+    table["names"] = "strings" if parts.names.dtype == object else "integers"
+    return json.dumps({"graphrefine": {**table, **parts.state.texts(), "recipe": parts.recipe}}, allow_nan=False)
 
 
 def parse_description(text: str) -> dict[str, Any]:
     """Undo `describe`; ValueError if it is none."""
-    told = json.loads(text)["graphrefine"]
-    if told["version"] > FORMAT_VERSION:
+    table = json.loads(text)["graphrefine"]
+    if table["version"] > FORMAT_VERSION:
         raise ValueError("written by a newer graphrefine; update this one")
-    if told["columns"][:2] != ["row_index", "node"] or told["columns"][-1] != "vector":
+    if table["columns"][:2] != ["row_index", "node"] or table["columns"][-1] != "vector":
         raise ValueError("the columns are not those of an embedding")
-    return {**told, "dim": int(told["dim"]), "recipe": dict(told["recipe"])}
+    return {**table, "dim": int(table["dim"]), "recipe": dict(table["recipe"])}
 
 
 def guard(table: str, *, option: str = "--replace") -> str:
@@ -150,7 +150,8 @@ def guard(table: str, *, option: str = "--replace") -> str:
 
 def before(parts: Parts, *, table: str) -> str:
     """What comes before the rows: the table to fill."""
-    kinds = {"row_index": "bigint", "side": "text", "degree": "real", "vector": f"vector({parts.vectors.shape[1]})"}
+    kinds = {"row_index": "bigint", "side": "text", "vector": f"vector({parts.vectors.shape[1]})"}
+    kinds |= dict.fromkeys(parts.state.columns(), "real")
     kinds["node"] = 'text COLLATE "C"' if parts.names.dtype == object else "bigint"
     fields = ", ".join(f"{name} {kinds[name]} NOT NULL" for name in columns(parts))
     return f"{EXTENSION}CREATE TABLE {_filled(table)} ({fields});\n"

@@ -1,8 +1,8 @@
 """The safetensors format, written by hand: eight bytes of header length, a JSON header, raw arrays.
 
 Tensors: ``vectors`` F32 (n, k); ``names`` I64 (n,), or for strings ``names_text`` U8 and ``names_offsets``
-I64 (n + 1,); neither where the names are 0, 1, ..., n - 1; ``degrees`` F32 (n,) and ``fold_map`` F32 (6k, k) if they
-are known. The recipe is JSON under ``__metadata__``.
+I64 (n + 1,); neither where the names are 0, 1, ..., n - 1; each known array of the state,
+``degrees`` F32 (n,) and ``fold_map`` F32 (6k, k). Under ``__metadata__``: the recipe as JSON, numbers of the state.
 The arrays follow each other without a gap, the widest numbers first, so that each is aligned.
 """
 
@@ -18,16 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.formats.numpy_files import as_vectors
-from graphrefine.embedding.formats.parts import (
-    FORMAT_VERSION,
-    Parts,
-    dump_recipe,
-    map_array,
-    parse_recipe,
-    parse_weight,
-)
+from graphrefine.embedding.formats.parts import FORMAT_VERSION, Parts, dump_recipe, parse_recipe
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_names import Names, is_range, pack, unpack
+from graphrefine.system.arrays import map_array
+from graphrefine.vectors.state import State, names_of
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),
@@ -36,7 +31,7 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "F16": np.dtype("<f2"),
     "U8": np.dtype("u1"),
 }
-_EXTRAS = ("degrees", "fold_map")
+_EXTRAS = names_of("column", "array")  # of the state
 _OURS = ("vectors", "names", "names_text", "names_offsets", *_EXTRAS)
 _LONGEST_HEADER = 100_000_000  # the format's own limit
 _ALIGNMENT = 64
@@ -45,7 +40,8 @@ _ALIGNMENT = 64
 def write(path: Path, parts: Parts) -> None:
     """Write vectors, names and recipe."""
     arrays = _name_arrays(parts.names) | {"vectors": ("F32", parts.vectors)}
-    arrays |= {name: ("F32", array) for name, array in parts.extras().items()}
+    state = parts.state.arrays()
+    arrays |= {name: ("F32", state[name]) for name in _EXTRAS if name in state}
     arrays = dict(sorted(arrays.items(), key=lambda item: -item[1][1].itemsize))
     with path.open("wb") as file:
         file.write(_header(arrays, parts))
@@ -64,8 +60,8 @@ def _name_arrays(names: Names) -> dict[str, tuple[str, NDArray[Any]]]:
 
 def _header(arrays: dict[str, tuple[str, NDArray[Any]]], parts: Parts) -> bytes:
     metadata = {"format": "graphrefine", "version": str(FORMAT_VERSION), "recipe": dump_recipe(parts.recipe)}
-    if parts.degree_weight is not None:
-        metadata["degree_weight"] = str(parts.degree_weight)
+    state = parts.state.texts()
+    metadata |= {name: state[name] for name in names_of("number") if name in state}
     header: dict[str, Any] = {"__metadata__": metadata}
     start = 0
     for name, (code, array) in arrays.items():
@@ -85,13 +81,13 @@ def read(path: Path) -> Parts:
         _check_layout(path, header, os.fstat(file.fileno()).st_size - start)
         tensors = {name: _tensor(path, file, entry, start) for name, entry in header.items() if name in _OURS}
     if "vectors" not in tensors:
-        found = ", ".join(header) or "nothing"
-        raise FormatError(path, f"has no tensor 'vectors'; it holds {found}: not an embedding")
+        others = ", ".join(header) or "nothing"
+        raise FormatError(path, f"has no tensor 'vectors'; it holds {others}: not an embedding")
     vectors = as_vectors(path, tensors["vectors"])
     recipe = parse_recipe(metadata.get("recipe", "{}"))
-    extras = {name: tensors[name] for name in _EXTRAS if name in tensors}
-    weight = parse_weight(metadata.get("degree_weight"))
-    return Parts(_names(tensors, len(vectors)), vectors, recipe, mapped=True, degree_weight=weight, **extras)
+    numbers = {name: metadata[name] for name in names_of("number") if name in metadata}
+    state = State.from_stored({name: tensors[name] for name in _EXTRAS if name in tensors} | numbers)
+    return Parts(_names(tensors, len(vectors)), vectors, recipe, mapped=True, state=state)
 
 
 def _read_header(path: Path, file: IO[bytes]) -> tuple[dict[str, Any], int]:

@@ -1,0 +1,169 @@
+"""Settings of a run: where and with what an embedding is made. They change its cost, never a bit of REFINE's vectors.
+
+The keyword arguments of `graphrefine.embed` and the options of ``graphrefine embed`` are held to `RunSettings` by
+tests. `read_config` and `write_config` keep the settings of a method in a file, a JSON object with the name of the
+method and any of its settings: ``{"method": "refine", "dim": 64, "negative": 5}``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.refine.method_settings import MethodSettings, setting
+from graphrefine.system.files import replacing
+from graphrefine.system.threads import usable_threads
+
+EXECUTORS = ("local", "dask")
+MOST_BYTES = 1 << 20  # of a file of settings; one that is larger is something else
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Threads, memory, machines, and whether to learn from the graph; each field has its help text beside it."""
+
+    threads: int | None = setting(None, "Number of threads.", default="all cores", metavar="N")
+    memory: int | str | None = setting(
+        None,
+        "Memory budget, such as 8GB: where it is too little, vectors, and the graph if need be, stay on disk and are "
+        "worked in blocks.",
+        default="the free memory",
+        metavar="SIZE",
+    )
+    work: str | os.PathLike[str] | None = setting(  # noqa: RUF009  a field
+        None,
+        "Folder for unfinished work of such a run; an interrupted run goes on from there.",
+        default="OUT.work, beside the output",
+        metavar="DIR",
+    )
+    executor: str = setting(
+        "local", "Who works: this process (local), or the workers of a Dask cluster (dask), which share the graph and "
+        "--work.", metavar="NAME",
+    )  # fmt: skip
+    scheduler: str | None = setting(
+        None, "Address of a running Dask cluster, such as tcp://host:8786.", metavar="ADDRESS"
+    )
+    workers: int | None = setting(
+        None,
+        "Number of Dask workers to start on this machine, where no scheduler is given.",
+        default="one for each thread",
+        metavar="N",
+    )
+    learn: bool | None = setting(
+        None,
+        "Learn from the graph how to fold in new nodes and weigh degrees in scores, and store it with the vectors.",
+        default="yes, where the output can hold it",
+        flag="no-learn",
+    )
+
+    def __post_init__(self) -> None:
+        if self.executor not in EXECUTORS:
+            raise InputError(f"executor={self.executor!r} is not known; it is 'local' or 'dask'")
+        if self.executor == "local" and (self.scheduler is not None or self.workers is not None):
+            raise InputError("scheduler= and workers= are for a Dask cluster; say executor='dask', or leave them out")
+        if self.workers is not None and (self.scheduler is not None or self.workers < 1):
+            raise InputError(
+                f"workers={self.workers}: how many to start, at least 1, where no scheduler is given; leave one of "
+                "them out"
+            )
+
+    @property
+    def thread_count(self) -> int:
+        """Number of threads in use."""
+        return usable_threads(self.threads)
+
+    def cluster(self) -> Cluster | None:
+        """The Dask cluster of the run; None where this process works alone."""
+        if self.executor == "local":
+            return None
+        return Cluster(self.scheduler, (self.workers or self.thread_count) if self.scheduler is None else None)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Dask cluster: one that runs, or one to start on this machine."""
+
+    scheduler: str | None = None
+    workers: int | None = None  # to start
+
+    def connect(self) -> Any:
+        """A context manager of a client; the workers that it started end with it."""
+        from graphrefine.engine.dask_client import connect
+
+        return connect(scheduler=self.scheduler, workers=self.workers)
+
+
+class Config(NamedTuple):
+    """A method, and some of its settings."""
+
+    method: str
+    settings: dict[str, Any]
+
+
+def write_config(path: str | PathLike[str], method: str, settings: MethodSettings) -> None:
+    """Write all settings, those that are the default's too: the file means the same if defaults change."""
+    text = json.dumps({"method": method, **asdict(settings)}, indent=2, allow_nan=False)
+    with replacing(path) as hidden:
+        hidden.write_text(text + "\n", encoding="utf-8")
+
+
+def read_config(path: str | PathLike[str]) -> Config:
+    """The settings in a file; each is known to the method, and of its kind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "wide.json"
+    >>> _ = path.write_text('{"dim": 256}')
+    >>> read_config(path)
+    Config(method='refine', settings={'dim': 256})
+    """
+    from graphrefine.methods.registry import METHODS, find_method
+
+    settings = _object(path)
+    method = settings.pop("method", "refine")
+    if method not in METHODS:
+        raise FormatError(path, f"the method {method!r} is not known; the methods are {', '.join(METHODS)}")
+    kind = find_method(method).settings
+    for name, value in settings.items():
+        problem = _problem(kind, name, value)
+        if problem:
+            raise FormatError(path, f"{problem} of method {method!r}")
+    return Config(method, {name: tuple(v) if isinstance(v, list) else v for name, v in settings.items()})
+
+
+def _problem(kind: type, name: str, value: Any) -> str:
+    """What is wrong with a value for a setting, or nothing."""
+    hints = get_type_hints(kind)
+    if name not in hints:
+        return f"{name!r} is not one of the settings {', '.join(hints)}"
+    kinds = get_args(hints[name]) or (hints[name],)
+    several = get_origin(hints[name]) is tuple or any(get_origin(one) is tuple for one in kinds)
+    if isinstance(value, list):
+        number = all(isinstance(part, int | float) and not isinstance(part, bool) for part in value)
+        return "" if several and number else f"{value!r} is not of the kind of the setting {name!r}"
+    allowed = {type(None), *kinds, *((int,) if float in kinds else ())}
+    return "" if type(value) in allowed else f"{value!r} is not of the kind of the setting {name!r}"
+
+
+def _object(path: str | PathLike[str]) -> dict[str, Any]:
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from None
+    expected = 'a JSON object of settings is expected, like {"method": "refine", "dim": 64}'
+    if len(text) > MOST_BYTES:
+        raise FormatError(path, f"is larger than any file of settings; {expected}")
+    try:
+        settings = json.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(path, f"not JSON ({error}); {expected}") from None
+    if not isinstance(settings, dict):
+        raise FormatError(path, expected)
+    return settings

@@ -1,0 +1,56 @@
+"""Arrays in files: mapped, and written in NumPy's format."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.system.storage import OwnFile
+
+
+def map_array(file: IO[bytes], offset: int, *, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Map an array of an open file; ValueError if the file is too short.
+
+    The result is a plain read-only array. NumPy's own memmap remembers a file *name*, and joblib's workers
+    open that name again: after a replacement they would silently work on other vectors.
+    """
+    count = int(np.prod(shape, dtype=object))
+    size = os.fstat(file.fileno()).st_size
+    if offset + count * dtype.itemsize > size:
+        raise ValueError(f"cut short: {offset + count * dtype.itemsize:,} bytes expected, {size:,} found")
+    if count == 0:
+        return np.zeros(shape, dtype=dtype)
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return np.frombuffer(mapped, dtype=dtype, count=count, offset=offset).reshape(shape)
+
+
+def map_npy(file: IO[bytes]) -> NDArray[Any]:
+    """Map the array of an open ``.npy`` file; ValueError if it is damaged, cut short or holds objects."""
+    try:
+        version = np.lib.format.read_magic(file)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, fortran, dtype = readers[version](file)
+    except Exception as error:  # the header is parsed as Python: there is no end to what damage can raise
+        raise ValueError(f"not an npy file of numbers, or damaged ({error})") from error
+    if dtype.hasobject:
+        raise ValueError("holds Python objects, which are never loaded")
+    array = map_array(file, file.tell(), dtype=dtype, shape=shape[::-1] if fortran else shape)
+    return array.T if fortran else array
+
+
+def save_npy(path: Path, array: NDArray[Any]) -> None:
+    """Write an ``.npy`` file; of an `OwnFile`, the file itself gets a second name where the disk allows it."""
+    mapped = array if isinstance(array, OwnFile) else array.base
+    if isinstance(mapped, OwnFile) and mapped.filename is not None and mapped.shape == array.shape:
+        mapped.flush()
+        with contextlib.suppress(OSError):  # another disk, or one without links
+            os.link(mapped.filename, path)
+            return
+    with path.open("wb") as file:  # a real file: NumPy writes it in one go
+        np.save(file, array, allow_pickle=False)

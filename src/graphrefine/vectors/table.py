@@ -1,0 +1,113 @@
+"""VectorTable: vectors with the names of their rows, the recipe that made them, and their state.
+
+`graphrefine.Embedding` is one; search and maps work on any.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.graph.node_names import as_names
+from graphrefine.vectors.checks import as_recipe
+from graphrefine.vectors.companions import Stamp
+from graphrefine.vectors.lookup import Lookup
+from graphrefine.vectors.source_target import Sides
+from graphrefine.vectors.state import DEGREE_WEIGHT, State
+
+
+class VectorTable:
+    """Rows of float32 with names.
+
+    Attributes
+    ----------
+    names : ndarray of n int64, or of n str (dtype object)
+    vectors : ndarray of float32, (n, k), in memory or mapped from a file (then read-only)
+    recipe : dict
+    state : State
+        Degrees, and whatever was learned from the graph.
+    path : Path or None
+        The file that the vectors were loaded from; an index or a map of them is kept beside it.
+    file_stamp : dict or None
+        Size and time of that file when it was opened.
+    """
+
+    path: Path | None = None
+    file_stamp: Stamp | None = None
+
+    def __init__(
+        self,
+        names: Any,
+        vectors: NDArray[np.float32],
+        recipe: dict[str, Any],
+        state: State,
+        *,
+        mapped: bool = False,
+    ) -> None:
+        self.vectors = vectors
+        self.names = as_names(names, len(vectors))
+        self.recipe = as_recipe(recipe)
+        self.state = state.checked(len(self), self.dim, mapped=mapped)
+        self.lookup = Lookup(self.names, self.sides)
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    @property
+    def dim(self) -> int:
+        """Numbers in a vector."""
+        return int(self.vectors.shape[1])
+
+    @property
+    def degrees(self) -> NDArray[np.float32] | None:
+        """Number of neighbours of each node, for `score`; None if not known.  # (n,)."""
+        return self.state.degrees
+
+    @property
+    def fold_map(self) -> NDArray[np.float32] | None:
+        """Regression that `fold_in` uses, learned from the graph; None if nothing was learned.  # (6k, k)."""
+        return self.state.fold_map
+
+    @property
+    def degree_weight(self) -> float:
+        """Weight of the degrees in `score`: learned from the graph, or 0.1."""
+        return DEGREE_WEIGHT if self.state.degree_weight is None else self.state.degree_weight
+
+    @property
+    def sides(self) -> Sides:
+        """Place of source and target vectors; see `graphrefine.vectors.source_target`."""
+        return Sides.of(self.recipe, (len(self.vectors), self.dim))
+
+    @property
+    def source(self) -> NDArray[np.float32]:
+        """Vectors of nodes as sources: of directed graphs half of the columns, of bipartite ones the first rows.
+
+        Where edges have no direction, source and target are both `vectors`. The score of an edge from u to v is
+        ``source[u] @ target[v]``. A view, not a copy.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> both = Embedding(["ada", "bob"], [[1, 2, 3, 4], [5, 6, 7, 8]], {"sides": "columns"})
+        >>> both.source[0].tolist(), both.target[1].tolist()
+        ([1.0, 2.0], [7.0, 8.0])
+        """
+        return self.sides.vectors(self.vectors, "source")
+
+    @property
+    def target(self) -> NDArray[np.float32]:
+        """Vectors of nodes as targets; see `source`."""
+        return self.sides.vectors(self.vectors, "target")
+
+    @property
+    def source_names(self) -> NDArray[Any]:
+        """The node of each row of `source`."""
+        return self.sides.names(self.names, "source")
+
+    @property
+    def target_names(self) -> NDArray[Any]:
+        """The node of each row of `target`."""
+        return self.sides.names(self.names, "target")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphrefine.reproduce.graphs import Graphs
-from graphrefine.reproduce.setup import Setup
+from graphrefine.paper.graphs import Graphs
+from graphrefine.paper.setup import Setup
 
 
 def tiny(**changes: object) -> Setup:

@@ -11,10 +11,10 @@ from unittest.mock import patch
 import pytest
 
 from graphrefine.errors import OutputError
-from graphrefine.reproduce import EXPERIMENTS, Reproduction, plan, reproduce, work_scores
-from graphrefine.reproduce.cells import Finished, Store
-from graphrefine.reproduce.jobs import Job
-from graphrefine.reproduce.runner import KINDS, Forecast
+from graphrefine.paper import EXPERIMENTS, Reproduction, measure_scores, plan, reproduce
+from graphrefine.paper.cache import Finished, Store
+from graphrefine.paper.jobs import Job
+from graphrefine.paper.runner import KINDS, Forecast
 from reproduce_setups import tiny
 
 STATUSES = {"measured", "left out", "missing"}
@@ -156,14 +156,14 @@ def _altered(path: Path, part: str, name: str, value: Any) -> None:
 
 def test_a_failure_is_a_cell_and_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        real = work_scores.score
+        real = measure_scores.score
 
         def sometimes(bench: Any, asked: Any) -> Any:
             if asked["settings"]["power"] == 2:
                 raise MemoryError("of all things")
             return real(bench, asked)
 
-        patched.setattr(work_scores, "score", sometimes)
+        patched.setattr(measure_scores, "score", sometimes)
         found = reproduce(tmp_path / "r", tiny(), only=["figure2"])
     failed = [cell for cell in cells_of(found, "figure2") if cell["status"] == "failed"]
     assert failed and all(cell["what"]["power"] == 2 for cell in failed)
@@ -175,14 +175,14 @@ def test_a_failure_is_a_cell_and_is_tried_again(tmp_path: Path, monkeypatch: pyt
 
 def test_an_interruption_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        real = work_scores.score
+        real = measure_scores.score
 
         def stopped(bench: Any, asked: Any) -> Any:
             if asked["settings"]["power"] == 3:
                 raise KeyboardInterrupt
             return real(bench, asked)
 
-        patched.setattr(work_scores, "score", stopped)
+        patched.setattr(measure_scores, "score", stopped)
         with pytest.raises(KeyboardInterrupt):
             reproduce(tmp_path / "r", tiny(), only=["figure2"])
     again = reproduce(tmp_path / "r", tiny(), only=["figure2"])

@@ -13,38 +13,38 @@ from hypothesis import strategies as st
 from graphrefine import reference
 from graphrefine.methods import embed_graph, settings
 from graphrefine.operators import proximity
+from graphrefine.paper import numpy_baselines, published, verdicts
+from graphrefine.paper.claims_cost import blocked_verdict
+from graphrefine.paper.claims_quality import power_verdict
+from graphrefine.paper.claims_speed import faster_verdict, threads_verdict
+from graphrefine.paper.claims_theory import bound_verdict, factor_verdict
+from graphrefine.paper.measure_errors import singular_values, spectral_error, tail
+from graphrefine.paper.measure_times import exponent, random_graph, staged_own
+from graphrefine.paper.verdicts import Verdict
 from graphrefine.rangefinder import theorem_bound
-from graphrefine.reproduce import paper, plain, verdicts
-from graphrefine.reproduce.claims_cost import blocked_verdict
-from graphrefine.reproduce.claims_quality import power_verdict
-from graphrefine.reproduce.claims_speed import faster_verdict, threads_verdict
-from graphrefine.reproduce.claims_theory import bound_verdict, factor_verdict
-from graphrefine.reproduce.verdicts import Verdict
-from graphrefine.reproduce.work_errors import singular_values, spectral_error, tail
-from graphrefine.reproduce.work_times import exponent, random_graph, staged_own
 from graphs import random_graph as hubs
 
 
 def test_the_papers_tables_are_whole() -> None:
     """Sums over the tables, added up apart from this code: a mistyped digit changes them."""
-    micro = {graph: round(sum(map(sum, rows.values())), 2) for graph, rows in paper.MICRO.items()}
-    macro = {graph: round(sum(map(sum, rows.values())), 2) for graph, rows in paper.MACRO.items()}
+    micro = {graph: round(sum(map(sum, rows.values())), 2) for graph, rows in published.MICRO.items()}
+    macro = {graph: round(sum(map(sum, rows.values())), 2) for graph, rows in published.MACRO.items()}
     assert micro == {"blogcatalog": 1166.11, "ppi": 634.69, "wikipedia": 1573.23, "flickr": 1038.64}
     assert macro == {"blogcatalog": 691.45, "ppi": 513.25, "wikipedia": 329.73, "flickr": 487.81}
-    for table in (paper.MICRO, paper.MACRO):
+    for table in (published.MICRO, published.MACRO):
         for graph, rows in table.items():
-            assert tuple(rows) == paper.ROWS
-            assert all(len(row) == len(paper.RATIOS[graph]) == 5 for row in rows.values())
+            assert tuple(rows) == published.ROWS
+            assert all(len(row) == len(published.RATIOS[graph]) == 5 for row in rows.values())
 
 
 def test_the_papers_text_agrees_with_its_tables() -> None:
     """The text says ~8% over DeepWalk on Wikipedia, and 8-20x over ProNE."""
-    lead = fmean(paper.MICRO["wikipedia"]["refine"]) - fmean(paper.MICRO["wikipedia"]["deepwalk"])
+    lead = fmean(published.MICRO["wikipedia"]["refine"]) - fmean(published.MICRO["wikipedia"]["deepwalk"])
     assert 8 < lead < 9.5
-    ratios = [row["prone"] / row["refine"] for row in paper.TABLE5.values()]
+    ratios = [row["prone"] / row["refine"] for row in published.TABLE5.values()]
     assert all(7.5 < ratio < 21 for ratio in ratios)
-    assert paper.f1("micro", "blogcatalog", "refine", 0.5) == 41.0
-    assert paper.f1("micro", "blogcatalog", "harp", 0.5) is None
+    assert published.f1("micro", "blogcatalog", "refine", 0.5) == 41.0
+    assert published.f1("micro", "blogcatalog", "harp", 0.5) is None
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_fitted_exponents_are_found(p: float, scale: float) -> None:
 
 def test_the_plain_stages_are_the_reference() -> None:
     graph = hubs(400, degree=12, seed=1)
-    vectors, clock = plain.staged_refine(graph.to_scipy(), dim=16, block=4, power=3, seed=5)
-    sketch = plain.gaussian(400, 16, seed=5)
+    vectors, clock = numpy_baselines.staged_refine(graph.to_scipy(), dim=16, block=4, power=3, seed=5)
+    sketch = numpy_baselines.gaussian(400, 16, seed=5)
     np.testing.assert_allclose(np.abs(vectors), np.abs(reference.refine(graph.to_scipy(), sketch, block=4)), atol=1e-8)
     assert set(clock.seconds) == {"proximity", "random", "products", "qr", "projections", "target", "filter", "axes"}
 
@@ -126,19 +126,19 @@ def matrix(seed: int = 0) -> sp.csr_array:
     return proximity(random_graph(300, 2000, seed=seed)).to_scipy().astype(np.float64)
 
 
-@pytest.mark.parametrize("find", [plain.rbqr, plain.deflated])
+@pytest.mark.parametrize("find", [numpy_baselines.rbqr, numpy_baselines.deflated])
 def test_bases_are_orthonormal(find: object) -> None:
     M = matrix()
-    C, R = find(M, plain.gaussian(300, 24, seed=0), block=8, power=2)  # type: ignore[operator]
+    C, R = find(M, numpy_baselines.gaussian(300, 24, seed=0), block=8, power=2)  # type: ignore[operator]
     np.testing.assert_allclose(C.T @ C, np.eye(24), atol=1e-10)
     np.testing.assert_allclose(R, M.T @ C, atol=1e-10)
 
 
 def test_blocks_change_nothing_and_deflation_does() -> None:
     """Blocked or not, the span is one; deflation looks for each block in what is left, and finds another."""
-    M, sketch = matrix(), plain.gaussian(300, 24, seed=0)
-    spans = [plain.rbqr(M, sketch, block=b, power=2).C for b in (4, 24)]
-    spans += [plain.unblocked(M, sketch, power=2).C, plain.deflated(M, sketch, block=8, power=2).C]
+    M, sketch = matrix(), numpy_baselines.gaussian(300, 24, seed=0)
+    spans = [numpy_baselines.rbqr(M, sketch, block=b, power=2).C for b in (4, 24)]
+    spans += [numpy_baselines.unblocked(M, sketch, power=2).C, numpy_baselines.deflated(M, sketch, block=8, power=2).C]
     overlap = [np.linalg.norm(spans[0].T @ span) ** 2 / 24 for span in spans]
     assert overlap[1] == pytest.approx(1) and overlap[2] == pytest.approx(1)
     assert overlap[3] < 0.99
@@ -148,14 +148,14 @@ def test_errors_are_what_they_are_called() -> None:
     M = matrix()
     U, values, _ = np.linalg.svd(M.toarray())
     np.testing.assert_allclose(singular_values(M), values, atol=1e-5)
-    best = plain.Basis(U[:, :10], M.T @ U[:, :10])
+    best = numpy_baselines.Basis(U[:, :10], M.T @ U[:, :10])
     assert spectral_error(M, best) == pytest.approx(values[10], rel=1e-2)
     assert np.linalg.norm(M.toarray() - best.C @ best.R.T) == pytest.approx(tail(values, 10))
 
 
 def test_more_products_come_nearer_to_the_best() -> None:
-    M, sketch = matrix(), plain.gaussian(300, 24, seed=0)
-    bases = [plain.two_sided(M, sketch, power=q) for q in (1, 2, 4)]
+    M, sketch = matrix(), numpy_baselines.gaussian(300, 24, seed=0)
+    bases = [numpy_baselines.two_sided(M, sketch, power=q) for q in (1, 2, 4)]
     errors = [np.linalg.norm(M.toarray() - C @ R.T) for C, R in bases]
     best = tail(singular_values(M), 24)
     assert errors[0] > errors[1] > errors[2] > best * 0.999

@@ -10,9 +10,9 @@ from unittest.mock import patch
 import pytest
 
 from cli_runs import refuses, run, works
-from graphrefine.reproduce import EXPERIMENTS, quick
-from graphrefine.reproduce.graphs import Graphs, Source
-from graphrefine.reproduce.jobs import Gap
+from graphrefine.paper import EXPERIMENTS, quick
+from graphrefine.paper.graphs import Graphs, Source
+from graphrefine.paper.jobs import Gap
 from graphs import data_folder
 from reproduce_setups import tiny
 
@@ -24,7 +24,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     small = lambda *, threads, data, seed: tiny(seed=seed)
     with (
         patch("graphrefine.reports.folder.can_draw", return_value=False),
-        patch("graphrefine.reproduce.quick", small),
+        patch("graphrefine.paper.quick", small),
     ):
         yield
 
@@ -72,7 +72,7 @@ def test_mistakes_are_named(
     arguments: list[str], expected: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with patch("graphrefine.reproduce.quick", quick):
+    with patch("graphrefine.paper.quick", quick):
         refuses("reproduce", "--quick", *arguments, folder=tmp_path, expected=expected)
 
 
@@ -85,7 +85,7 @@ def test_a_folder_with_another_report_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_interruption_says_that_the_run_can_go_on(tmp_path: Path) -> None:
-    with patch("graphrefine.reproduce.work_scores.score", side_effect=KeyboardInterrupt):
+    with patch("graphrefine.paper.measure_scores.score", side_effect=KeyboardInterrupt):
         done = run("reproduce", "--quick", "--only", "figure3", "-o", tmp_path / "r")
     assert done.code == 130
     assert "the same command goes on from there" in done.err
@@ -112,7 +112,7 @@ def test_another_file_of_a_graph_is_another_graph(tmp_path: Path) -> None:
 def test_real_graphs_are_counted_and_the_paper_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     folder = data_folder()
-    with patch("graphrefine.reproduce.quick", lambda **_: tiny(graphs=Graphs(folder))):
+    with patch("graphrefine.paper.quick", lambda **_: tiny(graphs=Graphs(folder))):
         found = works("reproduce", "--quick", "--only", "table3", "-o", tmp_path / "r", "--json").figures
     cells = {(c["what"]["graph"], c["what"]["count"]): c for c in found["experiments"]["table3"]["cells"]}
     assert cells["blogcatalog", "edges"]["difference"] == 0

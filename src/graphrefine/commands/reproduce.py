@@ -33,9 +33,9 @@ def reproduce(output: str | None, listed: bool, only: str | None, as_json: bool,
     cell says what is missing. Every finished cell is kept: interrupted or repeated, a run goes on from there.
     """
     from graphrefine.console import note, show_json, show_table
-    from graphrefine.reproduce import full, quick
-    from graphrefine.reproduce import reproduce as run
-    from graphrefine.reproduce.telling import telling
+    from graphrefine.paper import full, quick
+    from graphrefine.paper import reproduce as run
+    from graphrefine.paper.progress import telling
 
     setup = (quick if options["quick"] else full)(
         threads=options["threads"], data=options["data"], seed=options["seed"]
@@ -67,9 +67,9 @@ def _list(setup: Any, names: list[str] | None, output: str | None, as_json: bool
     from pathlib import Path
 
     from graphrefine.console import seconds, show_json, show_table
-    from graphrefine.reproduce import CELLS, plan
-    from graphrefine.reproduce.cells import Store
-    from graphrefine.reproduce.experiments import chosen
+    from graphrefine.paper import CELLS, plan
+    from graphrefine.paper.cache import Store
+    from graphrefine.paper.experiments import chosen
 
     store = Store(Path(output) / CELLS) if output else None
     found = []

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphrefine.reproduce import paper
-from graphrefine.reproduce.asking import Cell, ask_scores, f1_cells, gap_cell
-from graphrefine.reproduce.cells import Outcome
-from graphrefine.reproduce.findings import Findings, Layout, Line, Picture
-from graphrefine.reproduce.graphs import Source
-from graphrefine.reproduce.jobs import Ask, Gap
-from graphrefine.reproduce.setup import Setup
-from graphrefine.reproduce.tables import PRESETS, PROTOCOL
+from graphrefine.paper import published
+from graphrefine.paper.cache import Outcome
+from graphrefine.paper.findings import Findings, Layout, Line, Picture
+from graphrefine.paper.graphs import Source
+from graphrefine.paper.jobs import Ask, Gap
+from graphrefine.paper.label_scores import Cell, ask_scores, f1_cells, gap_cell
+from graphrefine.paper.setup import Setup
+from graphrefine.paper.tables import PRESETS, PROTOCOL
 
 CALLED = {"deepwalk": "DeepWalk", "line": "LINE", "prone": "ProNE", "rbqr": "RBQR", "refine": "REFINE"}
 FIGURE1_METHODS = tuple(CALLED)
@@ -25,7 +25,7 @@ def youtube(setup: Setup) -> str:
 
 def ask_figure1(setup: Setup, ask: Ask, method: str) -> Outcome | Gap:
     """F1 and seconds of a method on YouTube, 90% for training."""
-    return ask_scores(setup, ask, youtube(setup), method, ratios=(paper.FIGURE1_RATIO,), preset=PRESETS.get(method))
+    return ask_scores(setup, ask, youtube(setup), method, ratios=(published.FIGURE1_RATIO,), preset=PRESETS.get(method))
 
 
 def figure1(setup: Setup, ask: Ask) -> Findings:
@@ -38,7 +38,7 @@ def figure1(setup: Setup, ask: Ask) -> Findings:
         found = ask_figure1(setup, ask, method)
         what = {"graph": graph, "method": method}
         cells += f1_cells(found, what, ratios=(0.9,), paper={"micro": (None,), "macro": (None,)})
-        theirs = paper.YOUTUBE_SECONDS.get(method)
+        theirs = published.YOUTUBE_SECONDS.get(method)
         timed = {**what, "measure": "seconds"}
         if isinstance(found, Gap):
             cells.append(gap_cell(timed, found, theirs, "s"))
@@ -73,19 +73,19 @@ def _called(source: Source | Gap) -> str:
 
 def ask_variant(setup: Setup, ask: Ask, **settings: int) -> Outcome | Gap:
     """REFINE on BlogCatalog with another q or b."""
-    ratios = setup.some(paper.RATIOS["blogcatalog"])
+    ratios = setup.some(published.RATIOS["blogcatalog"])
     return ask_scores(setup, ask, "blogcatalog", "refine", ratios=ratios, preset="paper", **settings)
 
 
 def _variants(setup: Setup, ask: Ask, setting: str, symbol: str, values: Sequence[int], name: str) -> Findings:
     cells: list[Cell] = []
-    lines: dict[paper.Measure, list[Line]] = {"micro": [], "macro": []}
-    ratios = paper.RATIOS["blogcatalog"]
+    lines: dict[published.Measure, list[Line]] = {"micro": [], "macro": []}
+    ratios = published.RATIOS["blogcatalog"]
     for value in values:
         found = ask_variant(setup, ask, **{setting: value})
-        published = value == {"power": 3, "block": 16}[setting]  # the settings of Table 1
+        in_table1 = value == {"power": 3, "block": 16}[setting]  # the settings of Table 1
         theirs: dict[str, list[float | None]] = {
-            measure: [paper.f1(measure, "blogcatalog", "refine", ratio) if published else None for ratio in ratios]
+            measure: [published.f1(measure, "blogcatalog", "refine", ratio) if in_table1 else None for ratio in ratios]
             for measure in lines
         }
         cells += f1_cells(found, {"graph": "blogcatalog", setting: value}, ratios=ratios, paper=theirs)
@@ -108,9 +108,9 @@ def _variants(setup: Setup, ask: Ask, setting: str, symbol: str, values: Sequenc
 
 def figure2(setup: Setup, ask: Ask) -> Findings:
     """F1 by number of power iterations."""
-    return _variants(setup, ask, "power", "q", paper.FIGURE2_POWERS, "figure2")
+    return _variants(setup, ask, "power", "q", published.FIGURE2_POWERS, "figure2")
 
 
 def figure3(setup: Setup, ask: Ask) -> Findings:
     """F1 by block size."""
-    return _variants(setup, ask, "block", "b", paper.FIGURE3_BLOCKS, "figure3")
+    return _variants(setup, ask, "block", "b", published.FIGURE3_BLOCKS, "figure3")

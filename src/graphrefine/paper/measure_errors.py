@@ -10,18 +10,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.operators import Operator, proximity
+from graphrefine.paper import numpy_baselines
+from graphrefine.paper.cache import Outcome
+from graphrefine.paper.loaded_graphs import Bench
+from graphrefine.paper.numpy_baselines import blas_threads
 from graphrefine.rangefinder import basis_error, theorem_bound
-from graphrefine.reproduce import plain
-from graphrefine.reproduce.bench import Bench
-from graphrefine.reproduce.cells import Outcome
-from graphrefine.reproduce.plain import blas_threads
 
 Array = NDArray[np.float64]
-Scheme = Callable[[sp.csr_array, NDArray[Any], int], plain.Basis]
+Scheme = Callable[[sp.csr_array, NDArray[Any], int], numpy_baselines.Basis]
 
 SCHEMES: dict[str, Scheme] = {
-    "published": lambda M, sketch, power: plain.unblocked(M, sketch, power=power),
-    "two-sided": lambda M, sketch, power: plain.two_sided(M, sketch, power=power),
+    "published": lambda M, sketch, power: numpy_baselines.unblocked(M, sketch, power=power),
+    "two-sided": lambda M, sketch, power: numpy_baselines.two_sided(M, sketch, power=power),
 }
 
 
@@ -42,8 +42,8 @@ def _bound_at(
     """``||M - C C^T M||_F`` for one product with Gaussian sketches of a width, beside the bound of Theorem 1."""
     found = []
     for draw in range(asked["draws"]):
-        sketch = plain.gaussian(M.shape[0], columns, seed=asked["seed"] + draw)
-        found.append(basis_error(operator, plain.unblocked(M, sketch, power=1).R))
+        sketch = numpy_baselines.gaussian(M.shape[0], columns, seed=asked["seed"] + draw)
+        found.append(basis_error(operator, numpy_baselines.unblocked(M, sketch, power=1).R))
     return {
         "columns": columns,
         "mean": float(np.mean(found)),
@@ -60,7 +60,7 @@ def _factors_at(M: sp.csr_array, values: Array, scheme: str, power: int, asked: 
     """
     k, factors = asked["dim"], []
     for draw in range(asked["draws"]):
-        basis = SCHEMES[scheme](M, plain.gaussian(M.shape[0], k, seed=asked["seed"] + draw), power)
+        basis = SCHEMES[scheme](M, numpy_baselines.gaussian(M.shape[0], k, seed=asked["seed"] + draw), power)
         frobenius = np.sqrt(max(float((values**2).sum() - (basis.R**2).sum()), 0.0))
         factors.append((spectral_error(M, basis) / values[k], frobenius / tail(values, k)))
     spectral, frobenius = np.mean(factors, axis=0).tolist()
@@ -85,7 +85,7 @@ def tail(values: Array, rank: int) -> float:
     return float(np.linalg.norm(values[rank:]))
 
 
-def spectral_error(M: sp.csr_array, basis: plain.Basis) -> float:
+def spectral_error(M: sp.csr_array, basis: numpy_baselines.Basis) -> float:
     """``||M - C R^T||_2``."""
     from scipy.sparse.linalg import LinearOperator, svds
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphrefine.reproduce import paper, verdicts
-from graphrefine.reproduce.asking import Cell, gap_cell, guess_embedding, known
-from graphrefine.reproduce.cells import Outcome
-from graphrefine.reproduce.findings import Findings
-from graphrefine.reproduce.graphs import Source
-from graphrefine.reproduce.jobs import Ask, Gap, Job
-from graphrefine.reproduce.setup import Setup
-from graphrefine.reproduce.tables import ask_runtimes
-from graphrefine.reproduce.verdicts import Verdict
+from graphrefine.paper import published, verdicts
+from graphrefine.paper.cache import Outcome
+from graphrefine.paper.findings import Findings
+from graphrefine.paper.graphs import Source
+from graphrefine.paper.jobs import Ask, Gap, Job
+from graphrefine.paper.label_scores import Cell, gap_cell, guess_embedding, known
+from graphrefine.paper.setup import Setup
+from graphrefine.paper.tables import ask_runtimes
+from graphrefine.paper.verdicts import Verdict
 
 SVD_ITERATIONS = 5  # ProNE's
 WALKERS = ("line", "deepwalk", "node2vec", "grarep", "hope")
@@ -38,7 +38,7 @@ def claim_faster_than_prone(setup: Setup, ask: Ask) -> Findings:
     """REFINE is 8 to 20 times faster than ProNE, with input and output, on one thread."""
     cells: list[Cell] = []
     ratios: dict[str, float] = {}
-    for graph, theirs in paper.TABLE5.items():
+    for graph, theirs in published.TABLE5.items():
         found = ask_runtimes(setup, ask, graph)
         what, claimed = {"graph": graph, "ratio": "prone / refine"}, theirs["prone"] / theirs["refine"]
         gap = found if isinstance(found, Gap) else known("prone")

@@ -8,10 +8,10 @@ from statistics import fmean
 from typing import Any
 
 from graphrefine import methods
-from graphrefine.reproduce.cells import Outcome
-from graphrefine.reproduce.graphs import Source
-from graphrefine.reproduce.jobs import Ask, Gap, Job, Status
-from graphrefine.reproduce.setup import Setup
+from graphrefine.paper.cache import Outcome
+from graphrefine.paper.graphs import Source
+from graphrefine.paper.jobs import Ask, Gap, Job, Status
+from graphrefine.paper.setup import Setup
 
 SPLIT = 7e-7  # seconds to fit and score one split, half of it for training, for each node and class
 PER_NODE = {"deepwalk": 8e-3, "node2vec": 1e-2, "harp": 1.2e-2, "mile": 2e-3, "netsmf": 1e-3, "line": 1e-3}

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Any
 
-from graphrefine.reproduce import paper, verdicts
-from graphrefine.reproduce.asking import Cell, ask_scores, f1_cells, gap_cell, guess_splits
-from graphrefine.reproduce.cells import Outcome
-from graphrefine.reproduce.figures import FIGURE1_METHODS, ask_figure1, ask_variant
-from graphrefine.reproduce.findings import Findings, Layout, Line, Picture
-from graphrefine.reproduce.graphs import Source
-from graphrefine.reproduce.jobs import Ask, Gap, Job
-from graphrefine.reproduce.setup import Setup
-from graphrefine.reproduce.tables import PRESETS, ask_row
-from graphrefine.reproduce.verdicts import NOT_MEASURED, Verdict
+from graphrefine.paper import published, verdicts
+from graphrefine.paper.cache import Outcome
+from graphrefine.paper.figures import FIGURE1_METHODS, ask_figure1, ask_variant
+from graphrefine.paper.findings import Findings, Layout, Line, Picture
+from graphrefine.paper.graphs import Source
+from graphrefine.paper.jobs import Ask, Gap, Job
+from graphrefine.paper.label_scores import Cell, ask_scores, f1_cells, gap_cell, guess_splits
+from graphrefine.paper.setup import Setup
+from graphrefine.paper.tables import PRESETS, ask_row
+from graphrefine.paper.verdicts import NOT_MEASURED, Verdict
 
 SMALL = ("blogcatalog", "ppi", "wikipedia")
 SPARSE = ("coauthor-cs", "pubmed", "lastfm", "amazon-photo")
@@ -36,7 +36,7 @@ def difference_cells(
     cells, measured = [], {}
     for name, (graph, method, other) in pairs.items():
         mine, others = (ask_row(setup, ask, graph, one) for one in (method, other))
-        table = {"micro": paper.MICRO, "macro": paper.MACRO}[measure][graph]
+        table = {"micro": published.MICRO, "macro": published.MACRO}[measure][graph]
         theirs = fmean(table[method]) - fmean(table[other])
         what, unit = {"graph": graph, "measure": measure, "method": method, "less": other}, "F1, mean over ratios"
         gap = next((found for found in (mine, others) if isinstance(found, Gap)), None)
@@ -65,7 +65,7 @@ def claim_beats_line(setup: Setup, ask: Ask) -> Findings:
     mine, others = (ask_row(setup, ask, "wikipedia", method) for method in ("refine", "line"))
     for at, ratio in enumerate((0.1, 0.3)):
         what = {"graph": "wikipedia", "measure": "macro", "train": ratio, "method": "refine", "less": "line"}
-        theirs = paper.MACRO["wikipedia"]["refine"][at] - paper.MACRO["wikipedia"]["line"][at]
+        theirs = published.MACRO["wikipedia"]["refine"][at] - published.MACRO["wikipedia"]["line"][at]
         if isinstance(mine, Gap) or isinstance(others, Gap):
             gap = mine if isinstance(mine, Gap) else others
             cells.append(gap_cell(what, gap, theirs, "F1"))  # type: ignore[arg-type]
@@ -107,16 +107,16 @@ def claim_macro(setup: Setup, ask: Ask) -> Findings:
 def claim_fast_methods(setup: Setup, ask: Ask) -> Findings:
     """REFINE beats the fast methods of Table 4 significantly."""
     graph = "blogcatalog" if setup.name == "full" else "ppi"
-    ratios = (paper.TABLE4_RATIO,)
+    ratios = (published.TABLE4_RATIO,)
     mine = ask_scores(setup, ask, graph, "refine", ratios=ratios, preset="paper")
     cells: list[Cell] = []
     measured: dict[str, float] = {}
-    for method, theirs in paper.TABLE4["blogcatalog"].items():
+    for method, theirs in published.TABLE4["blogcatalog"].items():
         if method == "refine":
             continue
         found = ask_scores(setup, ask, graph, method, ratios=ratios, preset=PRESETS.get(method))
         what = {"graph": graph, "measure": "micro", "method": "refine", "less": method}
-        claimed = paper.TABLE4["blogcatalog"]["refine"] - theirs
+        claimed = published.TABLE4["blogcatalog"]["refine"] - theirs
         if isinstance(found, Gap) or isinstance(mine, Gap):
             cells.append(gap_cell(what, found if isinstance(found, Gap) else mine, claimed, "F1"))  # type: ignore[arg-type]
             continue
@@ -152,7 +152,7 @@ def claim_youtube_best(setup: Setup, ask: Ask) -> Findings:
 
 def claim_power(setup: Setup, ask: Ask) -> Findings:
     """More power iterations are better; q = 2 much better than 1; q = 3 saturates."""
-    found = {q: ask_variant(setup, ask, power=q) for q in paper.FIGURE2_POWERS}
+    found = {q: ask_variant(setup, ask, power=q) for q in published.FIGURE2_POWERS}
     cells = [_mean_cell(outcome, {"graph": "blogcatalog", "power": q}, "micro") for q, outcome in found.items()]
     means = {q: mean_f1(outcome, "micro") for q, outcome in found.items()}
     return Findings(cells, verdict=power_verdict({q: mean for q, mean in means.items() if mean is not None}))
@@ -176,10 +176,12 @@ def power_verdict(f1: Mapping[int, float]) -> Verdict:
     >>> power_verdict({1: 40.0, 2: 40.1, 3: 42.0, 4: 44.0}).word
     'partly'
     """
-    if set(f1) != set(paper.FIGURE2_POWERS):
+    if set(f1) != set(published.FIGURE2_POWERS):
         return NOT_MEASURED
     parts = {
-        "larger q is better": verdicts.rising({"q = 1 to 4": [f1[q] for q in paper.FIGURE2_POWERS]}, noise=NOISE / 2),
+        "larger q is better": verdicts.rising(
+            {"q = 1 to 4": [f1[q] for q in published.FIGURE2_POWERS]}, noise=NOISE / 2
+        ),
         "q = 2 is better than 1": verdicts.at_least({"gain": f1[2] - f1[1]}, NOISE, unit=" F1"),
         "q = 4 gains nothing over 3": verdicts.at_most({"gain": f1[4] - f1[3]}, NOISE, unit=" F1"),
     }
@@ -188,7 +190,7 @@ def power_verdict(f1: Mapping[int, float]) -> Verdict:
 
 def claim_block(setup: Setup, ask: Ask) -> Findings:
     """The block size makes no difference; and the condition q b >= k, which the defaults violate, guards nothing."""
-    found = {b: ask_variant(setup, ask, block=b) for b in paper.FIGURE3_BLOCKS}
+    found = {b: ask_variant(setup, ask, block=b) for b in published.FIGURE3_BLOCKS}
     cells: list[Cell] = []
     spreads: dict[str, float] = {}
     for measure in ("micro", "macro"):
@@ -223,7 +225,7 @@ def claim_residual(setup: Setup, ask: Ask) -> Findings:
 
 
 def _residual_job(setup: Setup, source: Source) -> Job:
-    ratios = setup.some(paper.RATIOS.get(source.name, paper.RATIOS["ppi"]))
+    ratios = setup.some(published.RATIOS.get(source.name, published.RATIOS["ppi"]))
     asked: dict[str, Any] = {
         "graph": source.asked,
         "dim": setup.dim,

@@ -1,7 +1,7 @@
 """Every figure that the paper prints (Zhu and Koniusz, "REFINE: Random RangE FInder for Network Embedding", 2021).
 
 F1 is in percent throughout; the paper's Table 4 prints fractions. Figures 1 to 3 are pictures without numbers: what the
-text says about them is in `graphrefine.reproduce.claims`.
+text says about them is in `graphrefine.paper.claims`.
 """
 
 from __future__ import annotations

@@ -14,16 +14,16 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.datasets import DATASETS
+from graphrefine.paper.cache import Store
+from graphrefine.paper.experiments import EXPERIMENTS, chosen
+from graphrefine.paper.findings import Experiment, Findings
+from graphrefine.paper.graphs import OTHERS, Source
+from graphrefine.paper.jobs import Job, Planning, Reading
+from graphrefine.paper.loaded_graphs import Bench
+from graphrefine.paper.report import KIND, as_report, headline, title_of
+from graphrefine.paper.runner import Runner, Teller
+from graphrefine.paper.setup import Setup, full, quick
 from graphrefine.reports import check_report_folder, save_results, write_report
-from graphrefine.reproduce.bench import Bench
-from graphrefine.reproduce.cells import Store
-from graphrefine.reproduce.experiments import EXPERIMENTS, chosen
-from graphrefine.reproduce.findings import Experiment, Findings
-from graphrefine.reproduce.graphs import OTHERS, Source
-from graphrefine.reproduce.jobs import Job, Planning, Reading
-from graphrefine.reproduce.report import KIND, as_report, headline, title_of
-from graphrefine.reproduce.runner import Runner, Teller
-from graphrefine.reproduce.setup import Setup, full, quick
 
 __all__ = ["EXPERIMENTS", "Reproduction", "full", "plan", "quick", "reproduce"]
 

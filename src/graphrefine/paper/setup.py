@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 from graphrefine.graph import usable_threads
-from graphrefine.reproduce.graphs import Graphs
-from graphrefine.reproduce.jobs import Gap
+from graphrefine.paper.graphs import Graphs
+from graphrefine.paper.jobs import Gap
 
 SLOW = frozenset({"line", "deepwalk", "node2vec", "netmf", "netsmf", "grarep", "harp", "mile"})
 LARGE = frozenset({"flickr", "youtube"})

@@ -17,11 +17,11 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.filters import diffuse, principal_rotation, taylor
 from graphrefine.graph import Graph
 from graphrefine.operators import proximity, transition
+from graphrefine.paper import numpy_baselines
+from graphrefine.paper.cache import Outcome
+from graphrefine.paper.loaded_graphs import Bench
+from graphrefine.paper.numpy_baselines import Clock, blas_threads
 from graphrefine.rangefinder import orthonormal
-from graphrefine.reproduce import plain
-from graphrefine.reproduce.bench import Bench
-from graphrefine.reproduce.cells import Outcome
-from graphrefine.reproduce.plain import Clock, blas_threads
 
 ENDLESS = 60.0  # seconds, from which on one round has to do
 
@@ -63,13 +63,13 @@ def time_decompositions(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
     seed, found = asked["seed"], dict[str, Any]()
 
     def sketch() -> NDArray[Any]:
-        return plain.gaussian(M.shape[0], k, seed=seed)
+        return numpy_baselines.gaussian(M.shape[0], k, seed=seed)
 
     def rbqr() -> None:
-        found["rbqr"] = plain.rbqr(M, sketch(), block=b, power=q).R
+        found["rbqr"] = numpy_baselines.rbqr(M, sketch(), block=b, power=q).R
 
     def unblocked() -> None:
-        found["unblocked qr"] = plain.unblocked(M, sketch(), power=q).R
+        found["unblocked qr"] = numpy_baselines.unblocked(M, sketch(), power=q).R
 
     def randomized() -> None:
         found["randomized svd"] = randomized_svd(M, k, n_iter=asked["svd_iterations"], random_state=seed)[1]
@@ -87,10 +87,10 @@ def time_decompositions(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
 
 def time_qr(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
     """One QR factorisation of an n x k matrix against that in blocks, by width of the blocks; on one thread."""
-    Y = plain.gaussian(asked["rows"], asked["dim"], seed=asked["seed"])
+    Y = numpy_baselines.gaussian(asked["rows"], asked["dim"], seed=asked["seed"])
     contenders: dict[str, Callable[[], Any]] = {"unblocked": lambda: np.linalg.qr(Y)}
     for block in asked["blocks"]:
-        contenders[str(block)] = partial(plain.blocked_qr, Y, block, Clock())
+        contenders[str(block)] = partial(numpy_baselines.blocked_qr, Y, block, Clock())
     with blas_threads(1):
         return _timed(contenders, asked["rounds"])
 
@@ -101,12 +101,12 @@ def time_threads(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
 
     graph, (k, b, q) = bench.graph(asked["graph"]), _shape_of(asked)
     M = reference.proximity(graph.to_scipy().astype(np.float64), 1.0, 0.75, False)
-    Y = plain.powers(M, plain.gaussian(M.shape[0], k, seed=asked["seed"]), q)
+    Y = numpy_baselines.powers(M, numpy_baselines.gaussian(M.shape[0], k, seed=asked["seed"]), q)
     tasks: dict[str, Callable[[], Any]] = {
         "qr": lambda: np.linalg.qr(Y),
-        "blocked qr": lambda: plain.blocked_qr(Y, b, Clock()),
+        "blocked qr": lambda: numpy_baselines.blocked_qr(Y, b, Clock()),
         "svd": lambda: np.linalg.svd(Y, full_matrices=False),
-        "range finder": lambda: plain.rbqr(M, Y, block=b, power=q),
+        "range finder": lambda: numpy_baselines.rbqr(M, Y, block=b, power=q),
         "randomized svd": lambda: randomized_svd(M, k, n_iter=asked["svd_iterations"], random_state=0),
     }
 
@@ -148,7 +148,7 @@ def stages_of(graph: Graph, shape: tuple[int, int, int], *, seed: int, rounds: i
     plain_rounds, own_rounds = [], []
     with blas_threads(1):
         for _ in range(rounds):
-            plain_rounds.append(plain.staged_refine(A, dim=k, block=b, power=q, seed=seed)[1].seconds)
+            plain_rounds.append(numpy_baselines.staged_refine(A, dim=k, block=b, power=q, seed=seed)[1].seconds)
             own_rounds.append(staged_own(graph, dim=k, block=b, power=q, seed=seed)[1].seconds)
     return {"plain": _least(plain_rounds), "graphrefine": _least(own_rounds)}
 

@@ -9,9 +9,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.console import note, seconds
-from graphrefine.reproduce.cells import Outcome
-from graphrefine.reproduce.jobs import Gap, Job
-from graphrefine.reproduce.runner import Teller
+from graphrefine.paper.cache import Outcome
+from graphrefine.paper.jobs import Gap, Job
+from graphrefine.paper.runner import Teller
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -27,14 +27,14 @@ class Bar:
         self._task: Any = None
 
     def start(self, job: Job, *, place: int, jobs: int, left: float) -> None:
-        """See `graphrefine.reproduce.runner.Teller.start`."""
+        """See `graphrefine.paper.runner.Teller.start`."""
         text = f"{place}/{jobs}, about {seconds(left)} left: {job.label}"
         if self._task is None:
             self._task = self._progress.add_task(text, total=jobs)
         self._progress.update(self._task, description=text, completed=place - 1)
 
     def finish(self, job: Job, outcome: Outcome | Gap, spent: float) -> None:
-        """See `graphrefine.reproduce.runner.Teller.finish`."""
+        """See `graphrefine.paper.runner.Teller.finish`."""
         if isinstance(outcome, Gap):
             said = f"{outcome.status}: {job.label}: {outcome.reason}"
             self._progress.console.print(said, markup=False, highlight=False)
@@ -48,13 +48,13 @@ class Lines:
         self._last = -EVERY
 
     def start(self, job: Job, *, place: int, jobs: int, left: float) -> None:
-        """See `graphrefine.reproduce.runner.Teller.start`."""
+        """See `graphrefine.paper.runner.Teller.start`."""
         if perf_counter() - self._last >= EVERY:
             note(f"{place}/{jobs}, about {seconds(left)} left: {job.label}")
             self._last = perf_counter()
 
     def finish(self, job: Job, outcome: Outcome | Gap, spent: float) -> None:
-        """See `graphrefine.reproduce.runner.Teller.finish`."""
+        """See `graphrefine.paper.runner.Teller.finish`."""
         if isinstance(outcome, Gap):
             note(f"{outcome.status}: {job.label}: {outcome.reason}")
 

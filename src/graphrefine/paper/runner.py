@@ -11,24 +11,24 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from graphrefine.errors import GraphRefineError, MissingExtraError
-from graphrefine.reproduce.bench import Bench
-from graphrefine.reproduce.cells import Finished, Outcome, Store
-from graphrefine.reproduce.jobs import Gap, Job
+from graphrefine.paper.cache import Finished, Outcome, Store
+from graphrefine.paper.jobs import Gap, Job
+from graphrefine.paper.loaded_graphs import Bench
 
 Work = Callable[[Bench, Mapping[str, Any]], Outcome]
 
 KINDS = {  # of jobs -> the module of the function that does them
-    "count": "work_scores",
-    "score": "work_scores",
-    "score_residual": "work_scores",
-    "time_with_io": "work_times",
-    "time_embedding": "work_times",
-    "time_decompositions": "work_times",
-    "time_qr": "work_times",
-    "time_threads": "work_times",
-    "time_stages": "work_times",
-    "time_sweep": "work_times",
-    "errors": "work_errors",
+    "count": "measure_scores",
+    "score": "measure_scores",
+    "score_residual": "measure_scores",
+    "time_with_io": "measure_times",
+    "time_embedding": "measure_times",
+    "time_decompositions": "measure_times",
+    "time_qr": "measure_times",
+    "time_threads": "measure_times",
+    "time_stages": "measure_times",
+    "time_sweep": "measure_times",
+    "errors": "measure_errors",
 }
 
 
@@ -129,7 +129,7 @@ class Runner:
 
 def _attempt(bench: Bench, job: Job) -> Outcome | Gap:
     try:
-        work: Work = getattr(import_module(f"graphrefine.reproduce.{KINDS[job.kind]}"), job.kind)
+        work: Work = getattr(import_module(f"graphrefine.paper.{KINDS[job.kind]}"), job.kind)
         return work(bench, job.asked)
     except MissingExtraError as wanting:
         return Gap("missing", str(wanting))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-from graphrefine.reproduce.cells import Outcome, digest
+from graphrefine.paper.cache import Outcome, digest
 
 Status = Literal["measured", "planned", "left out", "missing", "failed"]
 
@@ -30,7 +30,7 @@ class Job:
     Parameters
     ----------
     kind
-        Which function of `graphrefine.reproduce.runner.KINDS` does it.
+        Which function of `graphrefine.paper.runner.KINDS` does it.
     asked
         All that the outcome depends on, as JSON: the key under which it is kept.
     guess

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from graphrefine.paper.findings import Experiment, Findings, Layout, Picture
+from graphrefine.paper.label_scores import Cell
 from graphrefine.reports import Cell as Shown
 from graphrefine.reports import Plot, Report, Section, Table
-from graphrefine.reproduce.asking import Cell
-from graphrefine.reproduce.findings import Experiment, Findings, Layout, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

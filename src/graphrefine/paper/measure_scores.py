@@ -10,9 +10,9 @@ import numpy as np
 
 from graphrefine import methods, reference
 from graphrefine.evaluate import evaluate_labels
-from graphrefine.reproduce import plain
-from graphrefine.reproduce.bench import Bench
-from graphrefine.reproduce.cells import Outcome
+from graphrefine.paper import numpy_baselines
+from graphrefine.paper.cache import Outcome
+from graphrefine.paper.loaded_graphs import Bench
 
 
 def score(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
@@ -30,16 +30,16 @@ def score_residual(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
     graph = bench.graph(asked["graph"])
     A = graph.to_scipy().astype(np.float64)
     M = reference.proximity(A, 1.0, 0.75, False)
-    sketch = plain.gaussian(graph.nodes, asked["dim"], seed=asked["seed"])
+    sketch = numpy_baselines.gaussian(graph.nodes, asked["dim"], seed=asked["seed"])
     total = float((M.data**2).sum())
     found: Outcome = {}
-    for name, find in (("dropped", plain.rbqr), ("deflated", plain.deflated)):
+    for name, find in (("dropped", numpy_baselines.rbqr), ("deflated", numpy_baselines.deflated)):
         start = perf_counter()
-        with plain.blas_threads(1):
+        with numpy_baselines.blas_threads(1):
             R = find(M, sketch, block=asked["block"], power=asked["power"]).R
         spent, share = perf_counter() - start, float((R**2).sum()) / total
-        with plain.blas_threads(1):
-            vectors = plain.filtered(A, R).astype(np.float32)
+        with numpy_baselines.blas_threads(1):
+            vectors = numpy_baselines.filtered(A, R).astype(np.float32)
         found[name] = {"seconds": spent, "share": share, **f1(bench, asked, vectors)}
     return found
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from graphrefine.reproduce.asking import Cell
-from graphrefine.reproduce.jobs import Ask
-from graphrefine.reproduce.setup import Setup
-from graphrefine.reproduce.verdicts import Verdict
+from graphrefine.paper.jobs import Ask
+from graphrefine.paper.label_scores import Cell
+from graphrefine.paper.setup import Setup
+from graphrefine.paper.verdicts import Verdict
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphrefine.reproduce import verdicts
-from graphrefine.reproduce.asking import Cell, gap_cell
-from graphrefine.reproduce.findings import Findings, Line, Picture
-from graphrefine.reproduce.graphs import Source
-from graphrefine.reproduce.jobs import Ask, Gap, Job
-from graphrefine.reproduce.setup import Setup
-from graphrefine.reproduce.verdicts import Verdict
+from graphrefine.paper import verdicts
+from graphrefine.paper.findings import Findings, Line, Picture
+from graphrefine.paper.graphs import Source
+from graphrefine.paper.jobs import Ask, Gap, Job
+from graphrefine.paper.label_scores import Cell, gap_cell
+from graphrefine.paper.setup import Setup
+from graphrefine.paper.verdicts import Verdict
 
 GRAPH = "ppi"  # all its singular values are found in seconds; a larger one's take minutes
 SLACK = 1.002  # of c'^(1/q): the norms themselves are estimated to a part in a thousand

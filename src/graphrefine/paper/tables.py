@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from graphrefine import methods
-from graphrefine.reproduce import paper
-from graphrefine.reproduce.asking import Cell, ask_scores, f1_cells, gap_cell, known
-from graphrefine.reproduce.cells import Outcome
-from graphrefine.reproduce.findings import Findings, Layout
-from graphrefine.reproduce.graphs import Source
-from graphrefine.reproduce.jobs import Ask, Gap, Job
-from graphrefine.reproduce.setup import LARGE, Setup
+from graphrefine.paper import published
+from graphrefine.paper.cache import Outcome
+from graphrefine.paper.findings import Findings, Layout
+from graphrefine.paper.graphs import Source
+from graphrefine.paper.jobs import Ask, Gap, Job
+from graphrefine.paper.label_scores import Cell, ask_scores, f1_cells, gap_cell, known
+from graphrefine.paper.setup import LARGE, Setup
 
 PRESETS = {"refine": "paper", "rbqr": "paper"}  # what the authors' code computes
 OTHER_GRAPHS = ("flickr-8k-subset", "youtube-part")
@@ -23,7 +23,7 @@ PROTOCOL = (
 
 def ask_row(setup: Setup, ask: Ask, graph: str, method: str) -> Outcome | Gap:
     """A row of Table 1 or 2."""
-    ratios = setup.some(paper.RATIOS[graph])
+    ratios = setup.some(published.RATIOS[graph])
     return ask_scores(setup, ask, graph, method, ratios=ratios, preset=PRESETS.get(method))
 
 
@@ -31,11 +31,11 @@ def classification(setup: Setup, ask: Ask, graphs: tuple[str, ...]) -> Findings:
     """Table 1 or 2."""
     cells: list[Cell] = []
     for graph in graphs:
-        for method in paper.ROWS:
-            note = "a row in the paper's source that its print leaves out" if method in paper.COMMENTED_OUT else ""
+        for method in published.ROWS:
+            note = "a row in the paper's source that its print leaves out" if method in published.COMMENTED_OUT else ""
             cells += _row(graph, method, ask_row(setup, ask, graph, method), note)
         if graph == "wikipedia":  # the only weighted one, and so the only one on which this differs
-            ratios = setup.some(paper.RATIOS[graph])
+            ratios = setup.some(published.RATIOS[graph])
             kept = ask_scores(setup, ask, graph, "refine", ratios=ratios)
             note = "REFINE as Eqs. 3-4 have it, with ln A_ij in M: the authors' code leaves it out"
             cells += _row(graph, "refine, weights kept", kept, note, row="refine")
@@ -43,25 +43,25 @@ def classification(setup: Setup, ask: Ask, graphs: tuple[str, ...]) -> Findings:
 
 
 def _row(graph: str, name: str, found: Outcome | Gap, note: str, row: str | None = None) -> list[Cell]:
-    ratios, row = paper.RATIOS[graph], row or name
-    theirs = {"micro": paper.MICRO[graph][row], "macro": paper.MACRO[graph][row]}
+    ratios, row = published.RATIOS[graph], row or name
+    theirs = {"micro": published.MICRO[graph][row], "macro": published.MACRO[graph][row]}
     return f1_cells(found, {"graph": graph, "method": name}, ratios=ratios, paper=theirs, note=note)
 
 
 def table1(setup: Setup, ask: Ask) -> Findings:
     """F1 on BlogCatalog and PPI."""
-    return classification(setup, ask, paper.TABLE1_GRAPHS)
+    return classification(setup, ask, published.TABLE1_GRAPHS)
 
 
 def table2(setup: Setup, ask: Ask) -> Findings:
     """F1 on Wikipedia and Flickr."""
-    return classification(setup, ask, paper.TABLE2_GRAPHS)
+    return classification(setup, ask, published.TABLE2_GRAPHS)
 
 
 def table3(setup: Setup, ask: Ask) -> Findings:
     """The sizes of the graphs."""
     cells: list[Cell] = []
-    for graph, theirs in paper.TABLE3.items():
+    for graph, theirs in published.TABLE3.items():
         source = setup.graphs.real(graph)
         found = ask(Job("count", {"graph": source.asked}, 0.5)) if isinstance(source, Source) else source
         for name in ("nodes", "edges", "labels"):
@@ -93,11 +93,11 @@ def _edges_note(found: Outcome, theirs: int) -> str:
 def table4(setup: Setup, ask: Ask) -> Findings:
     """REFINE against fast methods, Micro F1 with 80% for training."""
     cells: list[Cell] = []
-    for graph, row in paper.TABLE4.items():
+    for graph, row in published.TABLE4.items():
         here = "ppi" if graph == "blogcatalog" and setup.name != "full" else graph
         real = setup.graphs.real(graph)
         for method, figure in row.items():
-            ratio = paper.TABLE4_OURS_RATIO if method == "refine" and graph in LARGE else paper.TABLE4_RATIO
+            ratio = published.TABLE4_OURS_RATIO if method == "refine" and graph in LARGE else published.TABLE4_RATIO
             what = {"graph": graph, "method": method, "measure": "micro", "train": ratio}
             found: Outcome | Gap
             if graph in LARGE and isinstance(real, Gap):
@@ -142,7 +142,7 @@ def _timed_settings(setup: Setup, method: str) -> dict[str, Any]:
 def table5(setup: Setup, ask: Ask) -> Findings:
     """Runtime with input and output, REFINE against ProNE."""
     cells: list[Cell] = []
-    for graph, theirs in paper.TABLE5.items():
+    for graph, theirs in published.TABLE5.items():
         found = ask_runtimes(setup, ask, graph)
         cells += [_runtime_cell(found, graph, method, theirs[method]) for method in ("prone", "refine")]
         if not isinstance(found, Gap) and "prone" in found["seconds"]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from graphrefine.reproduce import verdicts
-from graphrefine.reproduce.asking import Cell, gap_cell
-from graphrefine.reproduce.cells import Outcome
-from graphrefine.reproduce.claims_speed import ask_on_graph
-from graphrefine.reproduce.findings import Findings, Line, Picture
-from graphrefine.reproduce.jobs import Ask, Gap, Job
-from graphrefine.reproduce.setup import Setup
-from graphrefine.reproduce.verdicts import Verdict
+from graphrefine.paper import verdicts
+from graphrefine.paper.cache import Outcome
+from graphrefine.paper.claims_speed import ask_on_graph
+from graphrefine.paper.findings import Findings, Line, Picture
+from graphrefine.paper.jobs import Ask, Gap, Job
+from graphrefine.paper.label_scores import Cell, gap_cell
+from graphrefine.paper.setup import Setup
+from graphrefine.paper.verdicts import Verdict
 
 SWEEPS: dict[str, tuple[int, ...]] = {  # what is varied, over which sizes; the others stay at BASE
     "edges": (250_000, 500_000, 1_000_000, 2_000_000),
@@ -134,7 +134,7 @@ def _share_cells(shares: Mapping[str, Outcome | Gap], stage: str, claimed: float
 
 def claim_complexity(setup: Setup, ask: Ask) -> Findings:
     """(q+1) C_spmm |E| k + C_mm n k^2 + 2 C_qr n k b, and 3 |E| k + 3 n k for the filter: exponents fitted to times."""
-    from graphrefine.reproduce.work_times import exponent
+    from graphrefine.paper.measure_times import exponent
 
     cells: list[Cell] = []
     fitted: dict[str, float] = {}

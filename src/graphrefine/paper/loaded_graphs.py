@@ -9,7 +9,7 @@ from typing import Any
 from graphrefine.datasets import Dataset
 from graphrefine.evaluate import Labels
 from graphrefine.graph import Graph
-from graphrefine.reproduce.graphs import Graphs
+from graphrefine.paper.graphs import Graphs
 
 KEPT = 3  # graphs held in memory at a time
 

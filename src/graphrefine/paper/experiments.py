@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Sequence
 
 from graphrefine.errors import InputError
-from graphrefine.reproduce import claims_cost, claims_quality, claims_speed, claims_theory, figures, tables
-from graphrefine.reproduce.findings import Experiment
+from graphrefine.paper import claims_cost, claims_quality, claims_speed, claims_theory, figures, tables
+from graphrefine.paper.findings import Experiment
 
 EXPERIMENTS = (
     Experiment("table1", "Table 1: F1 on BlogCatalog and PPI",

@@ -10,8 +10,8 @@ from typing import Any
 from graphrefine.datasets import DATASETS, Dataset, block_model, locate, standin
 from graphrefine.datasets.standins import STANDINS
 from graphrefine.errors import InputError
-from graphrefine.reproduce.jobs import Gap
-from graphrefine.reproduce.paper import Shape
+from graphrefine.paper.jobs import Gap
+from graphrefine.paper.published import Shape
 
 OTHERS = {  # graphs that the paper does not use, or not in this form: their files, and their sizes
     "youtube-part": ("youtube-77k-groups.mat", Shape(77_381, 391_179, 47)),

@@ -17,8 +17,8 @@ def tiny(**changes: object) -> Setup:
         "repeats": 1,
         "ratios": 1,
         "rounds": 1,
-        "shorter": 40,
-        "size": 0.01,
+        "shortening": 40,
+        "scale": 0.01,
         "slow_graphs": frozenset({"ppi"}),
         **changes,
     }

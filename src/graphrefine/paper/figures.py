@@ -1,97 +1,102 @@
-"""Figures 1 to 3. The paper's are pictures: its figures are known only where a table or the text repeats them."""
+"""Figures 1 to 3. The paper's are pictures: their numbers are known only where a table or the text repeats them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from graphrefine.paper import published
-from graphrefine.paper.cache import Outcome
-from graphrefine.paper.findings import Findings, Layout, Line, Picture
+from graphrefine.paper.cache import Cache
+from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Picture, gap_cell, join_notes
 from graphrefine.paper.graphs import Source
-from graphrefine.paper.jobs import Ask, Gap
-from graphrefine.paper.label_scores import Cell, ask_scores, f1_cells, gap_cell
+from graphrefine.paper.label_scores import PROTOCOL, LabelScores, f1_cells, score_method
 from graphrefine.paper.setup import Setup
-from graphrefine.paper.tables import PRESETS, PROTOCOL
+from graphrefine.paper.tables import score_row
 
-CALLED = {"deepwalk": "DeepWalk", "line": "LINE", "prone": "ProNE", "rbqr": "RBQR", "refine": "REFINE"}
-FIGURE1_METHODS = tuple(CALLED)
+TITLES = {"deepwalk": "DeepWalk", "line": "LINE", "prone": "ProNE", "rbqr": "RBQR", "refine": "REFINE"}
+NO_FIGURES: dict[published.Measure, tuple[None]] = {"micro": (None,), "macro": (None,)}  # at one ratio
 
 
-def youtube(setup: Setup) -> str:
+def find_youtube(setup: Setup) -> Source:
     """The YouTube graph if it is here, else the part of it that is, else a stand-in."""
-    here = [name for name in ("youtube", "youtube-part") if isinstance(setup.graphs.real(name), Source)]
-    return here[0] if here else "youtube"
+    part = setup.graphs.find_real("youtube-part")
+    if isinstance(part, Source) and isinstance(setup.graphs.find_real("youtube"), Gap):
+        return part
+    return setup.graphs.find_or_replace("youtube")
 
 
-def ask_figure1(setup: Setup, ask: Ask, method: str) -> Outcome | Gap:
-    """F1 and seconds of a method on YouTube, 90% for training."""
-    return ask_scores(setup, ask, youtube(setup), method, ratios=(published.FIGURE1_RATIO,), preset=PRESETS.get(method))
+def score_youtube(setup: Setup, cache: Cache) -> dict[str, LabelScores | Gap]:
+    """F1 and seconds on YouTube with 90% for training, by method."""
+    graph, ratios = find_youtube(setup).name, (published.FIGURE1_RATIO,)
+    return {method: score_method(setup, cache, graph, method, ratios=ratios) for method in TITLES}
 
 
-def figure1(setup: Setup, ask: Ask) -> Findings:
+def draw_figure1(setup: Setup, cache: Cache) -> Findings:
     """F1 against runtime."""
-    graph = youtube(setup)
-    source = setup.graphs.find(graph)
+    source, ratios = find_youtube(setup), (published.FIGURE1_RATIO,)
     cells: list[Cell] = []
-    points: dict[str, list[tuple[str, float, float]]] = {"micro": [], "macro": []}
-    for method in FIGURE1_METHODS:
-        found = ask_figure1(setup, ask, method)
-        what = {"graph": graph, "method": method}
-        cells += f1_cells(found, what, ratios=(0.9,), paper={"micro": (None,), "macro": (None,)})
-        theirs = published.YOUTUBE_SECONDS.get(method)
-        timed = {**what, "measure": "seconds"}
-        if isinstance(found, Gap):
-            cells.append(gap_cell(timed, found, theirs, "s"))
-            continue
-        note = "; ".join(filter(None, (found["note"], f"{setup.threads} threads; the paper: 1 or 16")))
-        cells.append(Cell(timed, found["seconds"], theirs, "s", "measured", note, comparable=graph == "youtube"))
-        for measure, at in points.items():
-            at.append((method, found["seconds"], found[measure][0]))
-    note = source.note if isinstance(source, Source) else source.reason
+    scores_by_method = score_youtube(setup, cache)
+    for method, scores in scores_by_method.items():
+        what = {"graph": source.name, "method": method}
+        cells += f1_cells(scores, what, ratios=ratios, paper=NO_FIGURES)
+        paper, what = published.YOUTUBE_SECONDS.get(method), {**what, "measure": "seconds"}
+        if isinstance(scores, Gap):
+            cells.append(gap_cell(what, scores, paper, "s"))
+        else:
+            note = join_notes(scores.note, f"{setup.threads} threads; the paper: 1 or 16")
+            cells.append(Cell(what, scores.seconds, paper, "s", note, comparable=source.name == "youtube"))
+    name = "YouTube" if source.comparable else f"a {'stand-in for' if source.standin else 'part of'} YouTube"
+    measured = {method: scores for method, scores in scores_by_method.items() if not isinstance(scores, Gap)}
+    measures: tuple[published.Measure, ...] = ("micro", "macro") if measured else ()
     pictures = [
         Picture(
             f"figure1-{measure}",
-            f"{measure.capitalize()} F1 against time, {_called(source)}, 90% for training",
-            [Line(CALLED[method], [seconds], [f1], points_only=True) for method, seconds, f1 in at],
+            f"{measure.capitalize()} F1 against time, {name}, 90% for training",
+            [
+                Line(TITLES[method], [scores.seconds], scores.f1[measure], points_only=True)
+                for method, scores in measured.items()
+            ],
             "seconds",
             f"{measure.capitalize()} F1 (%)",
             log_x=True,
-            note=note,
+            note=source.note,
         )
-        for measure, at in points.items()
-        if at
+        for measure in measures
     ]
     layout = Layout("method", "measure", split=("graph",))
-    return Findings(cells, layout, pictures, notes=[PROTOCOL, f"Graph: {graph}. {note}".strip()])
+    notes = [PROTOCOL, f"Graph: {source.name}. {source.note}".strip()]
+    return Findings(cells, layout, pictures, notes=notes)
 
 
-def _called(source: Source | Gap) -> str:
-    if isinstance(source, Gap) or source.comparable:
-        return "YouTube"
-    return "a stand-in for YouTube" if source.standin else "a part of YouTube"
+def draw_figure2(setup: Setup, cache: Cache) -> Findings:
+    """F1 by number of power iterations."""
+    return _draw_variants(setup, cache, "power", "q", published.FIGURE2_POWERS, "figure2")
 
 
-def ask_variant(setup: Setup, ask: Ask, **settings: int) -> Outcome | Gap:
+def draw_figure3(setup: Setup, cache: Cache) -> Findings:
+    """F1 by block size."""
+    return _draw_variants(setup, cache, "block", "b", published.FIGURE3_BLOCKS, "figure3")
+
+
+def score_variant(setup: Setup, cache: Cache, **settings: int) -> LabelScores | Gap:
     """REFINE on BlogCatalog with another q or b."""
-    ratios = setup.some(published.RATIOS["blogcatalog"])
-    return ask_scores(setup, ask, "blogcatalog", "refine", ratios=ratios, preset="paper", **settings)
+    return score_row(setup, cache, "blogcatalog", "refine", **settings)
 
 
-def _variants(setup: Setup, ask: Ask, setting: str, symbol: str, values: Sequence[int], name: str) -> Findings:
+def _draw_variants(setup: Setup, cache: Cache, setting: str, symbol: str, values: Sequence[int], name: str) -> Findings:
     cells: list[Cell] = []
     lines: dict[published.Measure, list[Line]] = {"micro": [], "macro": []}
     ratios = published.RATIOS["blogcatalog"]
     for value in values:
-        found = ask_variant(setup, ask, **{setting: value})
-        in_table1 = value == {"power": 3, "block": 16}[setting]  # the settings of Table 1
-        theirs: dict[str, list[float | None]] = {
-            measure: [published.f1(measure, "blogcatalog", "refine", ratio) if in_table1 else None for ratio in ratios]
+        scores = score_variant(setup, cache, **{setting: value})
+        in_table1 = value == {"power": 3, "block": 16}[setting]
+        paper: dict[published.Measure, list[float | None]] = {
+            measure: [published.find_f1(measure, "blogcatalog", "refine", r) if in_table1 else None for r in ratios]
             for measure in lines
         }
-        cells += f1_cells(found, {"graph": "blogcatalog", setting: value}, ratios=ratios, paper=theirs)
-        if not isinstance(found, Gap):
+        cells += f1_cells(scores, {"graph": "blogcatalog", setting: value}, ratios=ratios, paper=paper)
+        if not isinstance(scores, Gap):
             for measure, drawn in lines.items():
-                drawn.append(Line(f"{symbol} = {value}", [100 * r for r in found["ratios"]], found[measure]))
+                drawn.append(Line(f"{symbol} = {value}", [100 * r for r in scores.ratios], scores.f1[measure]))
     pictures = [
         Picture(
             f"{name}-{measure}",
@@ -104,13 +109,3 @@ def _variants(setup: Setup, ask: Ask, setting: str, symbol: str, values: Sequenc
         if drawn
     ]
     return Findings(cells, Layout(setting, "train", split=("measure",)), pictures, notes=[PROTOCOL])
-
-
-def figure2(setup: Setup, ask: Ask) -> Findings:
-    """F1 by number of power iterations."""
-    return _variants(setup, ask, "power", "q", published.FIGURE2_POWERS, "figure2")
-
-
-def figure3(setup: Setup, ask: Ask) -> Findings:
-    """F1 by block size."""
-    return _variants(setup, ask, "block", "b", published.FIGURE3_BLOCKS, "figure3")

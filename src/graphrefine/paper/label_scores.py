@@ -1,181 +1,163 @@
-"""The questions that experiments ask, and the cells that they make of the answers."""
+"""F1 of a method on a graph as the experiments use it: the mean over seeds, with the notes that its cells need."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
 from graphrefine import methods
-from graphrefine.paper.cache import Outcome
+from graphrefine.paper import measure_scores
+from graphrefine.paper.cache import Cache, Measurement
+from graphrefine.paper.findings import Cell, Gap, gap_cell, gather, join_notes
 from graphrefine.paper.graphs import Source
-from graphrefine.paper.jobs import Ask, Gap, Job, Status
+from graphrefine.paper.published import Measure
 from graphrefine.paper.setup import Setup
 
-SPLIT = 7e-7  # seconds to fit and score one split, half of it for training, for each node and class
-PER_NODE = {"deepwalk": 8e-3, "node2vec": 1e-2, "harp": 1.2e-2, "mile": 2e-3, "netsmf": 1e-3, "line": 1e-3}
-PER_EDGE = 2e-6  # seconds of the fast methods
+PRESETS = {"refine": "paper", "rbqr": "paper"}  # settings of the authors' code
+PROTOCOL = (
+    "One-vs-rest logistic regression on unit rows, C = 1; the number of labels of each test node is known; nodes "
+    "without labels are left out before splitting. In each cell: ours / the paper's."
+)
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A figure of ours beside the paper's.
+class LabelScores:
+    """F1 of a method on a graph.
 
     Parameters
     ----------
-    what
-        Which figure it is.
-    ours, paper
-        The two, None where there is none; ``difference`` is ours - paper.
-    unit
-        Of both.
-    status, note
-        "measured", or why there is no figure; and what has to be said beside it.
+    ratios
+        Shares of nodes for training.
+    f1, spread
+        By measure, at each ratio: the mean over the seeds, and the standard deviation over the splits.
+    seconds
+        Time of the fastest embedding.
+    seeds
+        Number of embeddings.
+    note
+        Note for the cells.
     comparable
-        False where ours is about another graph or other settings, so that there is no difference.
+        Whether the paper's figures are about the same graph and settings.
+    conclusive
+        Whether a verdict may rest on the scores: a real graph, and no setting shortened.
     """
 
-    what: Mapping[str, Any]
-    ours: float | None = None
-    paper: float | None = None
-    unit: str = ""
-    status: Status = "measured"
-    note: str = ""
-    comparable: bool = True
-    details: Mapping[str, Any] = field(default_factory=dict)
+    ratios: list[float]
+    f1: Mapping[Measure, list[float]]
+    spread: Mapping[Measure, list[float]]
+    seconds: float
+    seeds: int
+    note: str
+    comparable: bool
+    conclusive: bool
 
-    @property
-    def difference(self) -> float | None:
-        """Ours - paper, where that means something."""
-        if self.ours is None or self.paper is None or not self.comparable:
-            return None
-        return self.ours - self.paper
-
-    def to_dict(self) -> dict[str, Any]:
-        """For results.json.
-
-        Examples
-        --------
-        >>> Cell({"method": "line"}, 36.0, 35.5).to_dict()["difference"]
-        0.5
-        """
-        shown = {**asdict(self), "difference": self.difference}
-        return {name: value for name, value in shown.items() if value not in ("", {})}
+    def mean(self, measure: Measure) -> float:
+        """Mean over the ratios."""
+        return fmean(self.f1[measure])
 
 
-def gap_cell(what: Mapping[str, Any], gap: Gap, paper: float | None = None, unit: str = "") -> Cell:
-    """A cell without a figure of ours."""
-    return Cell(what, None, paper, unit, gap.status, gap.reason)
-
-
-def known(method: str) -> Gap | None:
-    """A gap where the method is not in this version."""
-    return None if method in methods.METHODS else Gap("missing", f"the method {method} is not in this version")
-
-
-def ask_scores(
+def score_method(
     setup: Setup,
-    ask: Ask,
+    cache: Cache,
     graph: str,
     method: str,
     *,
     ratios: Sequence[float],
-    preset: str | None = None,
     seeds: int | None = None,
+    published_settings: bool = True,
     **settings: Any,
-) -> Outcome | Gap:
-    """F1 at some ratios, the mean over the seeds.
+) -> LabelScores | Gap:
+    """Measure F1 of a method at some ratios.
 
-    ``note`` has what must be said beside it; ``comparable`` whether it can be compared with the paper's figure,
-    ``telling`` whether it tells anything of the method: on a real graph, with all of its settings.
+    Parameters
+    ----------
+    setup, cache
+        Extent of the run, and its measurements.
+    graph, method
+        Names of the two.
+    ratios
+        Shares of nodes for training.
+    seeds
+        Limit of the number of embeddings.
+    published_settings
+        Whether settings that differ between the paper's text and the authors' code are those of the code.
+    **settings
+        Other settings of the method.
     """
     source = setup.graphs.find(graph)
-    if not isinstance(source, Source):
+    if isinstance(source, Gap):
         return source
-    gap = known(method) or setup.left_out(graph, method)
-    if gap is not None:
+    if gap := setup.check_method(graph, method):
         return gap
-    short = setup.shortened(method)
-    outcomes = [
-        ask(score_job(setup, source, method, ratios, seed, preset=preset, **{**short, **settings}))
-        for seed in setup.seeds_of(method, at_most=1 if _costly(source) else seeds)
-    ]
-    for outcome in outcomes:
-        if isinstance(outcome, Gap):
-            return outcome
-    short_note = ", ".join(f"{name}={value}" for name, value in short.items())
-    notes = [source.note, f"shortened: {short_note}" if short else ""]
-    return {
-        **_mean([outcome for outcome in outcomes if not isinstance(outcome, Gap)]),
-        "note": "; ".join(filter(None, notes)),
-        "comparable": source.comparable and not short,
-        "telling": not source.standin and not short,
-    }
+    costly = source.standin and source.size.nodes > 50_000  # F1 on it is not worth more than one embedding and split
+    short = setup.shorten(method)
+    preset = PRESETS.get(method) if published_settings else None
+    measurements = []
+    for seed in setup.list_seeds(method, limit=1 if costly else seeds):
+        settings_of_seed = methods.settings(method, preset, dim=setup.dim, seed=seed, **{**short, **settings})
+        measurements.append(
+            cache.measure(
+                measure_scores.measure_f1,
+                source,
+                threads=setup.threads,
+                method=method,
+                settings=asdict(settings_of_seed),
+                ratios=list(ratios),
+                repeats=1 if costly else setup.repeats,
+            )
+        )
+    whole = gather(measurements)
+    return whole if isinstance(whole, Gap) else _average(whole, source, short)
 
 
-def score_job(setup: Setup, source: Source, method: str, ratios: Sequence[float], seed: int, **settings: Any) -> Job:
-    """A question for `work_scores.score`; the settings that it depends on are all in it."""
-    preset = settings.pop("preset", None)
-    dim = min(setup.dim, settings.pop("dim", setup.dim))
-    chosen = methods.settings(method, preset, dim=dim, seed=seed, **settings)
-    asked: dict[str, Any] = {
-        "graph": source.asked,
-        "method": method,
-        "settings": asdict(chosen),
-        "ratios": list(ratios),
-        "repeats": 1 if _costly(source) else setup.repeats,
-    }
-    return Job("score", asked, guess_embedding(source, method) + guess_splits(source, ratios, asked["repeats"]))
+def _average(measurements: Sequence[Measurement], source: Source, short: Mapping[str, Any]) -> LabelScores:
+    def average(name: str) -> list[float]:
+        return [fmean(values) for values in zip(*(one[name] for one in measurements), strict=True)]
 
-
-def _costly(source: Source) -> bool:
-    """Whether one embedding and one split have to do: F1 on a large stand-in is not worth more."""
-    return source.standin and source.size.nodes > 50_000
-
-
-def guess_embedding(source: Source, method: str) -> float:
-    """Seconds of one embedding, roughly."""
-    nodes, edges, _ = source.size
-    if method in ("netmf", "grarep"):
-        return float(60 * (nodes / 1e4) ** 3)
-    return float(nodes * PER_NODE.get(method, 0.0) + edges * PER_EDGE)
-
-
-def guess_splits(source: Source, ratios: Sequence[float], repeats: int) -> float:
-    """Seconds of fitting and scoring, roughly."""
-    nodes, _, labels = source.size
-    return float(nodes * labels * SPLIT * repeats * sum(0.3 + 1.4 * ratio for ratio in ratios))
-
-
-def _mean(outcomes: Sequence[Outcome]) -> Outcome:
-    lists = ("micro", "macro", "micro_std", "macro_std")
-    mean = {name: [fmean(values) for values in zip(*(o[name] for o in outcomes), strict=True)] for name in lists}
-    seconds = min(outcome["seconds"] for outcome in outcomes)
-    return {**mean, "ratios": outcomes[0]["ratios"], "seconds": seconds, "seeds": len(outcomes)}
+    shortened = "shortened: " + ", ".join(f"{name}={value}" for name, value in short.items()) if short else ""
+    return LabelScores(
+        ratios=measurements[0]["ratios"],
+        f1={"micro": average("micro"), "macro": average("macro")},
+        spread={"micro": average("micro_std"), "macro": average("macro_std")},
+        seconds=min(one["seconds"] for one in measurements),
+        seeds=len(measurements),
+        note=join_notes(source.note, shortened),
+        comparable=source.comparable and not short,
+        conclusive=not source.standin and not short,
+    )
 
 
 def f1_cells(
-    found: Outcome | Gap,
+    scores: LabelScores | Gap,
     what: Mapping[str, Any],
     *,
     ratios: Sequence[float],
-    paper: Mapping[str, Sequence[float | None]],
+    paper: Mapping[Measure, Sequence[float | None]],
     note: str = "",
 ) -> list[Cell]:
-    """A cell for each measure and ratio: those in ``paper`` are the measures, its values the paper's figures."""
+    """A cell for each measure and ratio; ``paper`` has the measures, and the paper's figures at the ratios."""
     cells = []
-    for measure, theirs in paper.items():
-        for ratio, figure in zip(ratios, theirs, strict=True):
-            named, unit = {**what, "measure": measure, "train": ratio}, f"% {measure.capitalize()} F1"
-            if isinstance(found, Gap):
-                cells.append(gap_cell(named, found, figure, unit))
-            elif ratio not in found["ratios"]:
-                cells.append(gap_cell(named, Gap("left out", "by --quick; the full run has it"), figure, unit))
+    for measure, figures in paper.items():
+        for ratio, figure in zip(ratios, figures, strict=True):
+            names, unit = {**what, "measure": measure, "train": ratio}, f"% {measure.capitalize()} F1"
+            if isinstance(scores, Gap):
+                cells.append(gap_cell(names, scores, figure, unit))
+            elif ratio not in scores.ratios:
+                cells.append(gap_cell(names, Gap("left out", "by --quick; the full run has it"), figure, unit))
             else:
-                at = found["ratios"].index(ratio)
-                said = "; ".join(filter(None, (note, found["note"])))
-                details = {"std": found[f"{measure}_std"][at], "seeds": found["seeds"]}
-                comparable = found["comparable"]
-                cells.append(Cell(named, found[measure][at], figure, unit, "measured", said, comparable, details))
+                place = scores.ratios.index(ratio)
+                details = {"std": scores.spread[measure][place], "seeds": scores.seeds}
+                notes = join_notes(note, scores.note)
+                ours = scores.f1[measure][place]
+                cells.append(Cell(names, ours, figure, unit, notes, scores.comparable, details))
     return cells
+
+
+def mean_cell(scores: LabelScores | Gap, what: Mapping[str, Any], measure: Measure, note: str = "") -> Cell:
+    """A cell of the mean over the ratios, beside no figure of the paper."""
+    names, unit = {**what, "measure": measure}, "F1, mean over ratios"
+    if isinstance(scores, Gap):
+        return gap_cell(names, scores, unit=unit)
+    return Cell(names, scores.mean(measure), None, unit, join_notes(note, scores.note))

@@ -1,76 +1,91 @@
-"""Work that measures quality: the F1 of vectors by the paper's protocol (unit rows, one-vs-rest, C = 1)."""
+"""Measurements of quality: F1 of vectors by the paper's protocol (unit rows, one-vs-rest, C = 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from graphrefine import methods, reference
+from graphrefine.datasets import Dataset
 from graphrefine.evaluate import evaluate_labels
 from graphrefine.paper import numpy_baselines
-from graphrefine.paper.cache import Outcome
-from graphrefine.paper.loaded_graphs import Bench
+from graphrefine.paper.cache import Measurement
 
 
-def score(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
-    """Embed a graph by a method, and score the vectors at every ratio."""
-    graph = bench.graph(asked["graph"])
-    chosen = methods.settings(asked["method"], **asked["settings"])
+def measure_f1(
+    dataset: Dataset,
+    *,
+    method: str,
+    settings: Mapping[str, Any],
+    ratios: Sequence[float],
+    repeats: int,
+    threads: int,
+) -> Measurement:
+    """F1 of a method at every ratio, and the seconds of its embedding."""
     start = perf_counter()
-    embedding, _ = methods.embed_graph(graph, chosen, method=asked["method"], threads=bench.threads)
-    spent = perf_counter() - start
-    return {"seconds": spent, **f1(bench, asked, embedding)}
+    embedding, _ = methods.embed_graph(
+        dataset.graph, methods.settings(method, **settings), method=method, threads=threads
+    )
+    seconds = perf_counter() - start
+    return {"seconds": seconds, **score_vectors(dataset, embedding, ratios=ratios, repeats=repeats, threads=threads)}
 
 
-def score_residual(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
-    """Algorithm 1 with and without the residual, the rest of REFINE after both: F1, share of M found, seconds."""
-    graph = bench.graph(asked["graph"])
-    A = graph.to_scipy().astype(np.float64)
+def measure_residual(
+    dataset: Dataset,
+    *,
+    dim: int,
+    block: int,
+    power: int,
+    seed: int,
+    ratios: Sequence[float],
+    repeats: int,
+    threads: int,
+) -> Measurement:
+    """Algorithm 1 with and without the residual, the rest of REFINE after both: F1, share of M, seconds."""
+    A = dataset.graph.to_scipy().astype(np.float64)
     M = reference.proximity(A, 1.0, 0.75, False)
-    sketch = numpy_baselines.gaussian(graph.nodes, asked["dim"], seed=asked["seed"])
+    sketch = numpy_baselines.draw_gaussian(M.shape[0], dim, seed=seed)
     total = float((M.data**2).sum())
-    found: Outcome = {}
-    for name, find in (("dropped", numpy_baselines.rbqr), ("deflated", numpy_baselines.deflated)):
-        start = perf_counter()
+    measurement: Measurement = {}
+    for name, find_basis in (("dropped", numpy_baselines.rbqr), ("deflated", numpy_baselines.deflated_rbqr)):
         with numpy_baselines.blas_threads(1):
-            R = find(M, sketch, block=asked["block"], power=asked["power"]).R
-        spent, share = perf_counter() - start, float((R**2).sum()) / total
-        with numpy_baselines.blas_threads(1):
-            vectors = numpy_baselines.filtered(A, R).astype(np.float32)
-        found[name] = {"seconds": spent, "share": share, **f1(bench, asked, vectors)}
-    return found
+            start = perf_counter()
+            R = find_basis(M, sketch, block=block, power=power).R  # (n, k)
+            seconds = perf_counter() - start
+            vectors = numpy_baselines.filter_basis(A, R).astype(np.float32)
+        scores = score_vectors(dataset, vectors, ratios=ratios, repeats=repeats, threads=threads)
+        measurement[name] = {"seconds": seconds, "share": float((R**2).sum()) / total, **scores}
+    return measurement
 
 
-def f1(bench: Bench, asked: Mapping[str, Any], vectors: Any) -> Outcome:
+def score_vectors(
+    dataset: Dataset, vectors: Any, *, ratios: Sequence[float], repeats: int, threads: int
+) -> Measurement:
     """Mean and spread of Micro and Macro F1 at each ratio, in percent."""
-    ratios = tuple(asked["ratios"])
+    assert dataset.labels is not None, dataset.name
     scores = evaluate_labels(
-        vectors,
-        bench.labels(asked["graph"]),
-        ratios=ratios,
-        repeats=asked["repeats"],
-        seed=asked.get("splits", 0),
-        threads=bench.threads,
+        vectors, dataset.labels, ratios=tuple(ratios), repeats=repeats, seed=0, threads=threads
     ).ratios
     return {
         "ratios": list(ratios),
-        "micro": [at.micro_mean for at in scores],
-        "macro": [at.macro_mean for at in scores],
-        "micro_std": [at.micro_std for at in scores],
-        "macro_std": [at.macro_std for at in scores],
+        "micro": [score.micro_mean for score in scores],
+        "macro": [score.macro_mean for score in scores],
+        "micro_std": [score.micro_std for score in scores],
+        "macro_std": [score.macro_std for score in scores],
     }
 
 
-def count(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
-    """The size of a graph (Table 3)."""
-    graph = bench.graph(asked["graph"])
+def measure_size(dataset: Dataset) -> Measurement:
+    """Size of a graph (Table 3)."""
+    assert dataset.labels is not None, dataset.name
+    graph = dataset.graph
     return {
         "nodes": graph.nodes,
         "edges": graph.edges,
-        "labels": len(bench.labels(asked["graph"]).classes),
+        "labels": len(dataset.labels.classes),
         "entries": len(graph.indices),
         "self_loops": int(graph.report.get("self_loops", 0)),
         "isolated": graph.isolated,

@@ -1,181 +1,190 @@
-"""Work that measures time. Each kind runs alone, its contenders take turns, and the best of several rounds counts."""
+"""Measurements of time. Each runs alone, its contenders take turns, and the best of several rounds counts."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.linalg import svds
+from sklearn.utils.extmath import randomized_svd
 
 from graphrefine import methods, reference
+from graphrefine.datasets import Dataset
 from graphrefine.engine.local import LocalEngine
 from graphrefine.filters import diffuse, principal_rotation, taylor
 from graphrefine.graph import Graph
 from graphrefine.operators import proximity, transition
 from graphrefine.paper import numpy_baselines
-from graphrefine.paper.cache import Outcome
-from graphrefine.paper.loaded_graphs import Bench
-from graphrefine.paper.numpy_baselines import Clock, blas_threads
+from graphrefine.paper.cache import Measurement
+from graphrefine.paper.numpy_baselines import apply_powers, blas_threads, blocked_qr, draw_gaussian, rbqr
+from graphrefine.progress import Stages
 from graphrefine.rangefinder import orthonormal
+from graphrefine.reader import read
 
-ENDLESS = 60.0  # seconds, from which on one round has to do
+LONG_ROUND = 60.0  # seconds, from which on one round is enough
 
 
-def time_with_io(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
+def time_files(
+    dataset: Dataset, *, settings: Mapping[str, Mapping[str, Any]], threads: int, rounds: int
+) -> Measurement:
     """Seconds from the file of a graph to the file of its vectors, by method (Table 5)."""
-    from graphrefine.reader import read
-
     with tempfile.TemporaryDirectory() as folder:
-        path = bench.file(asked["graph"], Path(folder))
+        path = dataset.path or Path(folder) / "standin.npz"
+        if dataset.path is None:
+            sp.save_npz(path, dataset.graph.to_scipy(), compressed=False)
 
         def run(method: str) -> None:
-            graph = read(path, threads=asked["threads"])
-            chosen = methods.settings(method, **asked["settings"].get(method, {}))
-            embedding, _ = methods.embed_graph(graph, chosen, method=method, threads=asked["threads"])
+            embedding = _embed(read(path, threads=threads), method, settings[method], threads)
             embedding.save(Path(folder) / f"{method}.npy")
 
-        return _timed({method: partial(run, method) for method in asked["methods"]}, asked["rounds"])
+        return _take_turns({method: partial(run, method) for method in settings}, rounds)
 
 
-def time_embedding(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
-    """Seconds of each method on a graph in memory."""
-    graph = bench.graph(asked["graph"])
-
-    def run(method: str) -> None:
-        chosen = methods.settings(method, **asked["settings"].get(method, {}))
-        methods.embed_graph(graph, chosen, method=method, threads=asked["threads"])
-
-    return _timed({method: partial(run, method) for method in asked["methods"]}, asked["rounds"])
+def time_embedding(
+    dataset: Dataset, *, method: str, settings: Mapping[str, Any], threads: int, rounds: int
+) -> Measurement:
+    """Seconds of a method on a graph in memory."""
+    return _take_turns({method: lambda: _embed(dataset.graph, method, settings, threads)}, rounds)
 
 
-def time_decompositions(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
-    """Ways to a basis of one matrix M, on one thread: their seconds, and the share of ``||M||_F^2`` that each finds."""
-    from scipy.sparse.linalg import svds
-    from sklearn.utils.extmath import randomized_svd
+def _embed(graph: Graph, method: str, settings: Mapping[str, Any], threads: int) -> Any:
+    return methods.embed_graph(graph, methods.settings(method, **settings), method=method, threads=threads)[0]
 
-    graph, (k, b, q) = bench.graph(asked["graph"]), _shape_of(asked)
-    M = reference.proximity(graph.to_scipy().astype(np.float64), 1.0, 0.75, False)
-    seed, found = asked["seed"], dict[str, Any]()
+
+def time_decompositions(
+    dataset: Dataset, *, dim: int, block: int, power: int, seed: int, svd_iterations: int, rounds: int
+) -> Measurement:
+    """Ways to a basis of one matrix M on one thread: seconds of each, and its share of ``||M||_F^2``."""
+    M = _proximity(dataset.graph)
+    factors: dict[str, NDArray[Any]] = {}  # R (n, k), or singular values (k)
 
     def sketch() -> NDArray[Any]:
-        return numpy_baselines.gaussian(M.shape[0], k, seed=seed)
+        return draw_gaussian(M.shape[0], dim, seed=seed)
 
-    def rbqr() -> None:
-        found["rbqr"] = numpy_baselines.rbqr(M, sketch(), block=b, power=q).R
+    def run_rbqr() -> None:
+        factors["rbqr"] = rbqr(M, sketch(), block=block, power=power).R
 
-    def unblocked() -> None:
-        found["unblocked qr"] = numpy_baselines.unblocked(M, sketch(), power=q).R
+    def run_unblocked() -> None:
+        factors["unblocked qr"] = numpy_baselines.unblocked_rbqr(M, sketch(), power=power).R
 
-    def randomized() -> None:
-        found["randomized svd"] = randomized_svd(M, k, n_iter=asked["svd_iterations"], random_state=seed)[1]
+    def run_randomized() -> None:
+        factors["randomized svd"] = randomized_svd(M, dim, n_iter=svd_iterations, random_state=seed)[1]
 
-    def truncated() -> None:
+    def run_truncated() -> None:
         start = np.random.default_rng(seed).standard_normal(M.shape[0])
-        found["truncated svd"] = svds(M, k, v0=start, return_singular_vectors=True)[1]
-
-    contenders = {"rbqr": rbqr, "unblocked qr": unblocked, "randomized svd": randomized, "truncated svd": truncated}
-    with blas_threads(1):
-        seconds = _timed(contenders, asked["rounds"])
-    total = float((M.data**2).sum())
-    return {**seconds, "share": {name: float((np.asarray(X) ** 2).sum()) / total for name, X in found.items()}}
-
-
-def time_qr(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
-    """One QR factorisation of an n x k matrix against that in blocks, by width of the blocks; on one thread."""
-    Y = numpy_baselines.gaussian(asked["rows"], asked["dim"], seed=asked["seed"])
-    contenders: dict[str, Callable[[], Any]] = {"unblocked": lambda: np.linalg.qr(Y)}
-    for block in asked["blocks"]:
-        contenders[str(block)] = partial(numpy_baselines.blocked_qr, Y, block, Clock())
-    with blas_threads(1):
-        return _timed(contenders, asked["rounds"])
-
-
-def time_threads(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
-    """QR and SVD of one tall matrix, and of M by range finder and randomized SVD, by number of BLAS threads."""
-    from sklearn.utils.extmath import randomized_svd
-
-    graph, (k, b, q) = bench.graph(asked["graph"]), _shape_of(asked)
-    M = reference.proximity(graph.to_scipy().astype(np.float64), 1.0, 0.75, False)
-    Y = numpy_baselines.powers(M, numpy_baselines.gaussian(M.shape[0], k, seed=asked["seed"]), q)
-    tasks: dict[str, Callable[[], Any]] = {
-        "qr": lambda: np.linalg.qr(Y),
-        "blocked qr": lambda: numpy_baselines.blocked_qr(Y, b, Clock()),
-        "svd": lambda: np.linalg.svd(Y, full_matrices=False),
-        "range finder": lambda: numpy_baselines.rbqr(M, Y, block=b, power=q),
-        "randomized svd": lambda: randomized_svd(M, k, n_iter=asked["svd_iterations"], random_state=0),
-    }
-
-    def threaded(task: Callable[[], Any], threads: int) -> Callable[[], None]:
-        def run() -> None:
-            with blas_threads(threads):
-                task()
-
-        return run
+        factors["truncated svd"] = svds(M, dim, v0=start, return_singular_vectors=True)[1]
 
     contenders = {
-        f"{name}, {threads}": threaded(task, threads) for name, task in tasks.items() for threads in asked["threads"]
+        "rbqr": run_rbqr,
+        "unblocked qr": run_unblocked,
+        "randomized svd": run_randomized,
+        "truncated svd": run_truncated,
     }
-    return _timed(contenders, asked["rounds"])
+    with blas_threads(1):
+        seconds = _take_turns(contenders, rounds)
+    total = float((M.data**2).sum())
+    return {**seconds, "share": {name: float((factor**2).sum()) / total for name, factor in factors.items()}}
 
 
-def time_stages(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
+def time_qr(*, rows: int, dim: int, blocks: Sequence[int], seed: int, rounds: int) -> Measurement:
+    """One QR factorisation of an n x k matrix against that in blocks, by width of the blocks, on one thread."""
+    Y = draw_gaussian(rows, dim, seed=seed)
+    contenders: dict[str, Callable[[], Any]] = {"unblocked": lambda: np.linalg.qr(Y)}
+    contenders |= {str(block): partial(blocked_qr, Y, block, Stages()) for block in blocks}
+    with blas_threads(1):
+        return _take_turns(contenders, rounds)
+
+
+def time_threads(
+    dataset: Dataset,
+    *,
+    dim: int,
+    block: int,
+    power: int,
+    seed: int,
+    svd_iterations: int,
+    threads: Sequence[int],
+    rounds: int,
+) -> Measurement:
+    """QR and SVD of one tall matrix, and of M by range finder and randomized SVD, by number of BLAS threads."""
+    M = _proximity(dataset.graph)
+    Y = apply_powers(M, draw_gaussian(M.shape[0], dim, seed=seed), power)
+    tasks: dict[str, Callable[[], Any]] = {
+        "qr": lambda: np.linalg.qr(Y),
+        "blocked qr": lambda: blocked_qr(Y, block, Stages()),
+        "svd": lambda: np.linalg.svd(Y, full_matrices=False),
+        "range finder": lambda: rbqr(M, Y, block=block, power=power),
+        "randomized svd": lambda: randomized_svd(M, dim, n_iter=svd_iterations, random_state=0),
+    }
+
+    def run(task: Callable[[], Any], count: int) -> None:
+        with blas_threads(count):
+            task()
+
+    contenders = {f"{name}, {count}": partial(run, task, count) for name, task in tasks.items() for count in threads}
+    return _take_turns(contenders, rounds)
+
+
+def time_stages(dataset: Dataset, *, dim: int, block: int, power: int, seed: int, rounds: int) -> Measurement:
     """Seconds of the stages of REFINE on one thread: in plain NumPy, and in graphrefine."""
-    graph = bench.graph(asked["graph"])
-    return stages_of(graph, _shape_of(asked), seed=asked["seed"], rounds=asked["rounds"])
+    return _time_stages(dataset.graph, rounds, dim=dim, block=block, power=power, seed=seed)
 
 
-def time_sweep(bench: Bench, asked: Mapping[str, Any]) -> Outcome:
-    """The stages of REFINE on generated graphs while one size is varied and the others stay: |E|, n, k, b or q."""
+def time_sweep(
+    *, vary: str, values: Sequence[int], base: Mapping[str, int], degree: int, seed: int, rounds: int
+) -> Measurement:
+    """The stages of REFINE on generated graphs while one size varies and the others stay: |E|, n, k, b or q."""
     points = []
-    for value in asked["values"]:
-        sizes = {**asked["base"], asked["vary"]: value}
-        edges = sizes["nodes"] * asked["degree"] // 2 if asked["vary"] == "nodes" else sizes["edges"]
-        graph = random_graph(sizes["nodes"], edges, seed=asked["seed"])
-        shape = (sizes["dim"], sizes["block"], sizes["power"])
-        found = stages_of(graph, shape, seed=asked["seed"], rounds=asked["rounds"])
-        points.append({asked["vary"]: value, "actual_edges": graph.edges, **found})
+    for value in values:
+        sizes = {**base, vary: value}
+        nodes, edges = sizes.pop("nodes"), sizes.pop("edges")
+        graph = random_graph(nodes, nodes * degree // 2 if vary == "nodes" else edges, seed=seed)
+        seconds = _time_stages(graph, rounds, seed=seed, **sizes)
+        points.append({vary: value, "actual_edges": graph.edges, **seconds})
     return {"points": points}
 
 
-def stages_of(graph: Graph, shape: tuple[int, int, int], *, seed: int, rounds: int) -> Outcome:
-    """The least seconds of each stage over some rounds, by implementation."""
-    (k, b, q), A = shape, graph.to_scipy()
-    plain_rounds, own_rounds = [], []
+def _time_stages(graph: Graph, rounds: int, **sizes: int) -> dict[str, dict[str, float]]:
+    """Smallest seconds of each stage over the rounds, by implementation."""
+    A = graph.to_scipy()
+    seconds: dict[str, list[dict[str, float]]] = {"plain": [], "graphrefine": []}
     with blas_threads(1):
         for _ in range(rounds):
-            plain_rounds.append(numpy_baselines.staged_refine(A, dim=k, block=b, power=q, seed=seed)[1].seconds)
-            own_rounds.append(staged_own(graph, dim=k, block=b, power=q, seed=seed)[1].seconds)
-    return {"plain": _least(plain_rounds), "graphrefine": _least(own_rounds)}
+            seconds["plain"].append(numpy_baselines.run_stages(A, **sizes)[1].seconds)
+            seconds["graphrefine"].append(run_stages(graph, **sizes)[1].seconds)
+    return {name: {stage: min(one[stage] for one in all_) for stage in all_[0]} for name, all_ in seconds.items()}
 
 
-def staged_own(graph: Graph, *, dim: int, block: int, power: int, seed: int) -> tuple[NDArray[np.float32], Clock]:
-    """What ``embed(..., preset="paper", threads=1)`` does, with a clock at every stage."""
-    clock = Clock()
-    with clock("proximity"):
+def run_stages(graph: Graph, *, dim: int, block: int, power: int, seed: int) -> tuple[NDArray[np.float32], Stages]:
+    """The work of ``embed(..., preset="paper", threads=1)``, each stage timed: vectors (n, k), and the seconds."""
+    stages = Stages()
+    with stages.stage("proximity"):
         engine = LocalEngine(graph, columns=dim, threads=1, bfloat16=True)
         M = proximity(graph, log_weights=False)
-    with clock("random"):
+    with stages.stage("random"):
         Y = engine.random(seed=seed)
-    with clock("products"):
+    with stages.stage("products"):
         for step in range(power):
             last = step == power - 1
             Y = engine.apply(M, Y, gram=last, precise=last)
-    with clock("qr"):
+    with stages.stage("qr"):
         C = orthonormal(engine, Y, rows=graph.nodes, block=block)
         del Y
-    with clock("target"):
+    with stages.stage("target"):
         R = engine.apply(M.T, C, unit=True)
         del C
-    with clock("filter"):
+    with stages.stage("filter"):
         F = diffuse(engine, transition(graph), R, taylor())
         del R
-    with clock("axes"):
-        return engine.collect(F, principal_rotation(engine.gram(F)), unit=True), clock
+    with stages.stage("axes"):
+        return engine.collect(F, principal_rotation(engine.gram(F)), unit=True), stages
 
 
 def random_graph(nodes: int, edges: int, *, seed: int) -> Graph:
@@ -192,33 +201,29 @@ def random_graph(nodes: int, edges: int, *, seed: int) -> Graph:
     return Graph.from_edges(source, target, names=np.arange(nodes))
 
 
-def exponent(sizes: list[float], seconds: list[float]) -> float:
+def fit_exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     """The p of the best fit ``seconds ~ size^p``.
 
     Examples
     --------
-    >>> round(exponent([1, 2, 4], [3.0, 12.0, 48.0]), 6)
+    >>> round(fit_exponent([1, 2, 4], [3.0, 12.0, 48.0]), 6)
     2.0
     """
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def _timed(contenders: Mapping[str, Callable[[], Any]], rounds: int) -> Outcome:
-    """Best and all seconds of each; after a long first round there is no second."""
-    all_seconds: dict[str, list[float]] = {name: [] for name in contenders}
+def _proximity(graph: Graph) -> sp.csr_array:
+    return reference.proximity(graph.to_scipy().astype(np.float64), 1.0, 0.75, False)
+
+
+def _take_turns(contenders: Mapping[str, Callable[[], Any]], rounds: int) -> Measurement:
+    """Best and all seconds of each contender; a long first round is the only one."""
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, run in contenders.items():
             start = perf_counter()
             run()
-            all_seconds[name].append(perf_counter() - start)
-        if sum(seconds[-1] for seconds in all_seconds.values()) > ENDLESS:
+            seconds[name].append(perf_counter() - start)
+        if sum(rounds_of[-1] for rounds_of in seconds.values()) > LONG_ROUND:
             break
-    return {"best": {name: min(seconds) for name, seconds in all_seconds.items()}, "all": all_seconds}
-
-
-def _least(rounds: list[dict[str, float]]) -> dict[str, float]:
-    return {stage: min(seconds[stage] for seconds in rounds) for stage in rounds[0]}
-
-
-def _shape_of(asked: Mapping[str, Any]) -> tuple[int, int, int]:
-    return asked["dim"], asked["block"], asked["power"]
+    return {"best": {name: min(rounds_of) for name, rounds_of in seconds.items()}, "all": seconds}

@@ -1,63 +1,32 @@
-"""Algorithm 1 and its relatives in plain NumPy, stage by stage: what the paper's formulas count.
+"""Algorithm 1 and its relatives in plain NumPy, stage by stage: the operations that the paper's formulas count.
 
-`reference.refine` is the same algorithm in one piece; here every stage is timed, and the variants that the paper talks
-about (unblocked QR, the residual deflated, a truncated SVD) are set side by side on one matrix.
+`reference.refine` is the same algorithm in one piece; here every stage is timed, and the variants that the paper
+discusses (one QR of all columns, a deflated residual, two-sided powers) work on one matrix M.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg  # noqa: F401  loads the BLAS of SciPy, which `blas_threads` could not limit otherwise
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from graphrefine import reference
+from graphrefine.progress import Stages
 
 Array = NDArray[Any]
 
 
 @contextmanager
 def blas_threads(threads: int) -> Iterator[None]:
-    """A stretch of code in which BLAS uses so many threads: NumPy's, and SciPy's, which is another."""
-    import scipy.linalg  # noqa: F401  a library that is not loaded yet would not be told
-    from threadpoolctl import threadpool_limits
-
+    """A stretch of code with a number of BLAS threads, for NumPy and for SciPy, which has its own library."""
     with threadpool_limits(threads, user_api="blas"):
         yield
-
-
-class Clock:
-    """Seconds by stage.
-
-    Examples
-    --------
-    >>> clock = Clock()
-    >>> with clock("qr"):
-    ...     pass
-    >>> list(clock.seconds)
-    ['qr']
-    """
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        """A stretch of a stage; stretches of one name add up."""
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - start
-
-    @property
-    def total(self) -> float:
-        """Of all stages."""
-        return sum(self.seconds.values())
 
 
 class Basis(NamedTuple):
@@ -67,12 +36,12 @@ class Basis(NamedTuple):
     R: Array  # (n, k): M^T C
 
 
-def gaussian(rows: int, columns: int, *, seed: int, dtype: type[np.floating[Any]] = np.float64) -> Array:
-    """The sketch of Algorithm 1, line 2."""
-    return np.random.default_rng(seed).standard_normal((rows, columns)).astype(dtype, copy=False)
+def draw_gaussian(rows: int, columns: int, *, seed: int) -> Array:
+    """Sketch of Algorithm 1, line 2."""
+    return np.random.default_rng(seed).standard_normal((rows, columns))
 
 
-def powers(M: sp.csr_array, sketch: Array, power: int) -> Array:
+def apply_powers(M: sp.csr_array, sketch: Array, power: int) -> Array:
     """``M^q Omega``."""
     Y = sketch
     for _ in range(power):
@@ -80,51 +49,46 @@ def powers(M: sp.csr_array, sketch: Array, power: int) -> Array:
     return Y
 
 
-def blocked_qr(Y: Array, block: int, clock: Clock) -> Array:
+def blocked_qr(Y: Array, block: int, stages: Stages) -> Array:
     """Algorithm 1, lines 3 and 4, the QR factorisations and the projections timed apart."""
     C = np.empty_like(Y)
     for start in range(0, Y.shape[1], block):
         stop = min(start + block, Y.shape[1])
-        with clock("qr"):
+        with stages.stage("qr"):
             Q = np.linalg.qr(Y[:, start:stop])[0]
-        with clock("projections"):
+        with stages.stage("projections"):
             Q -= C[:, :start] @ (C[:, :start].T @ Q)
-        with clock("qr"):
+        with stages.stage("qr"):
             C[:, start:stop] = np.linalg.qr(Q)[0]
     return C
 
 
-def rbqr(M: sp.csr_array, sketch: Array, *, block: int, power: int, clock: Clock | None = None) -> Basis:
+def rbqr(M: sp.csr_array, sketch: Array, *, block: int, power: int, stages: Stages | None = None) -> Basis:
     """Algorithm 1.
 
     Examples
     --------
     >>> M = sp.csr_array(np.diag([3.0, 2.0, 0.0]))
-    >>> found = rbqr(M, gaussian(3, 2, seed=0), block=1, power=1)
-    >>> np.abs(found.C @ found.R.T).round(6).tolist()
+    >>> C, R = rbqr(M, draw_gaussian(3, 2, seed=0), block=1, power=1)
+    >>> np.abs(C @ R.T).round(6).tolist()
     [[3.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    clock = clock or Clock()
-    with clock("products"):
-        Y = powers(M, sketch, power)
-    C = blocked_qr(Y, block, clock)
-    with clock("target"):
+    stages = stages or Stages()
+    with stages.stage("products"):
+        Y = apply_powers(M, sketch, power)
+    C = blocked_qr(Y, block, stages)
+    with stages.stage("target"):
         return Basis(C, M.T @ C)
 
 
-def unblocked(M: sp.csr_array, sketch: Array, *, power: int, clock: Clock | None = None) -> Basis:
-    """The same with one QR factorisation of all columns."""
-    clock = clock or Clock()
-    with clock("products"):
-        Y = powers(M, sketch, power)
-    with clock("qr"):
-        C = np.linalg.qr(Y)[0]
-    with clock("target"):
-        return Basis(C, M.T @ C)
+def unblocked_rbqr(M: sp.csr_array, sketch: Array, *, power: int) -> Basis:
+    """Algorithm 1 with one QR factorisation of all columns."""
+    C = np.linalg.qr(apply_powers(M, sketch, power))[0]
+    return Basis(C, M.T @ C)
 
 
-def deflated(M: sp.csr_array, sketch: Array, *, block: int, power: int) -> Basis:
-    """Algorithm 1 with the line that it leaves out: each block is found in the residual ``M - C R^T`` of those before.
+def deflated_rbqr(M: sp.csr_array, sketch: Array, *, block: int, power: int) -> Basis:
+    """Algorithm 1 with the line that it leaves out: each block is sought in the residual ``M - C R^T`` of those before.
 
     The residual is applied, never formed: as a matrix it is dense.
     """
@@ -142,7 +106,7 @@ def deflated(M: sp.csr_array, sketch: Array, *, block: int, power: int) -> Basis
     return Basis(C, R)
 
 
-def two_sided(M: sp.csr_array, sketch: Array, *, power: int) -> Basis:
+def two_sided_rbqr(M: sp.csr_array, sketch: Array, *, power: int) -> Basis:
     """``(M M^T)^(q-1) M Omega``, orthonormalised between products: the power scheme of Halko, Martinsson and Tropp."""
     Y = M @ sketch
     for _ in range(power - 1):
@@ -151,7 +115,7 @@ def two_sided(M: sp.csr_array, sketch: Array, *, power: int) -> Basis:
     return Basis(C, M.T @ C)
 
 
-def transition(A: sp.csr_array) -> sp.csr_array:
+def transition_matrix(A: sp.csr_array) -> sp.csr_array:
     """T of Eq. 7: the rows of A + I divided by their sums."""
     loops = sp.csr_array(A + sp.eye_array(A.shape[0], dtype=A.dtype))
     inverse = sp.diags_array(1 / np.asarray(loops.sum(axis=1)).ravel())
@@ -159,28 +123,26 @@ def transition(A: sp.csr_array) -> sp.csr_array:
     return T
 
 
-def filtered(A: sp.csr_array, R: Array, clock: Clock | None = None) -> Array:
-    """The end of REFINE, from R = M^T C to vectors: the filter of Eq. 7, the axes, unit rows."""
-    clock = clock or Clock()
-    with clock("filter"):
-        T, power, F = transition(A), reference.unit_rows(R), np.zeros_like(R)
+def filter_basis(A: sp.csr_array, R: Array, stages: Stages | None = None) -> Array:
+    """The end of REFINE, from R = M^T C to vectors (n, k): the filter of Eq. 7, the axes, unit rows."""
+    stages = stages or Stages()
+    with stages.stage("filter"):
+        T, power, F = transition_matrix(A), reference.unit_rows(R), np.zeros_like(R)
         for coefficient in reference.TAYLOR[1:]:
             power = T @ power
             F += coefficient * power
-    with clock("axes"):
+    with stages.stage("axes"):
         U, S, _ = np.linalg.svd(F, full_matrices=False)
         return reference.unit_rows(U * np.sqrt(S))
 
 
-def staged_refine(
-    A: sp.csr_array, *, dim: int, block: int, power: int, seed: int, dtype: type[np.floating[Any]] = np.float64
-) -> tuple[Array, Clock]:
-    """REFINE as the paper's formulas count it; the vectors, and the seconds of its stages."""
-    clock = Clock()
-    A = A.astype(dtype)
-    with clock("proximity"):
+def run_stages(A: sp.csr_array, *, dim: int, block: int, power: int, seed: int) -> tuple[Array, Stages]:
+    """REFINE as the paper's formulas count it: vectors (n, k), and the seconds of its stages."""
+    stages = Stages()
+    A = A.astype(np.float64)
+    with stages.stage("proximity"):
         M = reference.proximity(A, 1.0, 0.75, False)
-    with clock("random"):
-        sketch = gaussian(A.shape[0], dim, seed=seed, dtype=dtype)
-    found = rbqr(M, sketch, block=block, power=power, clock=clock)
-    return filtered(A, found.R, clock), clock
+    with stages.stage("random"):
+        sketch = draw_gaussian(A.shape[0], dim, seed=seed)
+    basis = rbqr(M, sketch, block=block, power=power, stages=stages)
+    return filter_basis(A, basis.R, stages), stages

@@ -1,73 +1,100 @@
-"""What a person sees while experiments run: a bar with the time left; without a terminal, a line now and then."""
+"""Progress of a run: the experiment and the measurement at work, and a forecast of the remaining time."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from graphrefine.console import note, seconds
-from graphrefine.paper.cache import Outcome
-from graphrefine.paper.jobs import Gap, Job
-from graphrefine.paper.runner import Teller
+from graphrefine.console import note
+from graphrefine.console import seconds as format_seconds
+from graphrefine.paper.findings import Gap
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-EVERY = 30.0  # seconds between lines, where there is no bar
+INTERVAL = 30.0  # seconds between lines, if there is no bar
 
 
-class Bar:
-    """One line: how many are done, how long the rest will take, and what is at work."""
+class Forecast:
+    """Remaining time: usual durations of the experiments, corrected by the durations so far.
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._task: Any = None
+    Examples
+    --------
+    >>> forecast = Forecast({"table1": 10.0, "table2": 20.0})
+    >>> forecast.estimate(0.0)
+    30.0
+    >>> forecast.finish("table1", seconds=30.0)
+    >>> forecast.estimate(45.0)
+    45.0
+    """
 
-    def start(self, job: Job, *, place: int, jobs: int, left: float) -> None:
-        """See `graphrefine.paper.runner.Teller.start`."""
-        text = f"{place}/{jobs}, about {seconds(left)} left: {job.label}"
-        if self._task is None:
-            self._task = self._progress.add_task(text, total=jobs)
-        self._progress.update(self._task, description=text, completed=place - 1)
+    def __init__(self, durations: Mapping[str, float]) -> None:
+        self._durations = dict(durations)  # of unfinished experiments
+        self._usual, self._actual = 0.0, 0.0  # duration of the finished ones
 
-    def finish(self, job: Job, outcome: Outcome | Gap, spent: float) -> None:
-        """See `graphrefine.paper.runner.Teller.finish`."""
-        if isinstance(outcome, Gap):
-            said = f"{outcome.status}: {job.label}: {outcome.reason}"
-            self._progress.console.print(said, markup=False, highlight=False)
-        self._progress.advance(self._task)
+    def finish(self, name: str, seconds: float) -> None:
+        """Note that an experiment is finished, after this many seconds of measurements in all."""
+        self._usual += self._durations.pop(name)
+        self._actual = seconds
+
+    def estimate(self, seconds: float) -> float:
+        """Seconds that remain after this many seconds of measurements."""
+        factor = self._actual / self._usual if self._usual and self._actual else 1.0
+        return max(0.0, factor * sum(self._durations.values()) - (seconds - self._actual))
 
 
-class Lines:
-    """A line on stderr every half minute, and one for each failure."""
+class RunProgress:
+    """Watcher that shows the progress of a run: on a bar, or in a line every half minute and for each failure.
 
-    def __init__(self) -> None:
-        self._last = -EVERY
+    Parameters
+    ----------
+    durations
+        Usual duration of each experiment, in the order of the run.
+    bar
+        A bar of rich; None for lines.
+    """
 
-    def start(self, job: Job, *, place: int, jobs: int, left: float) -> None:
-        """See `graphrefine.paper.runner.Teller.start`."""
-        if perf_counter() - self._last >= EVERY:
-            note(f"{place}/{jobs}, about {seconds(left)} left: {job.label}")
-            self._last = perf_counter()
+    def __init__(self, durations: Mapping[str, float], bar: Progress | None) -> None:
+        self._names, self._forecast, self._finished = list(durations), Forecast(durations), 0
+        self._bar, self._last_line = bar, -INTERVAL
+        self._task = bar.add_task("", total=len(durations)) if bar else None
 
-    def finish(self, job: Job, outcome: Outcome | Gap, spent: float) -> None:
-        """See `graphrefine.paper.runner.Teller.finish`."""
-        if isinstance(outcome, Gap):
-            note(f"{outcome.status}: {job.label}: {outcome.reason}")
+    def start_measurement(self, label: str, seconds: float) -> None:
+        """See `graphrefine.paper.cache.Watcher.start_measurement`."""
+        place = f"experiment {self._finished + 1} of {len(self._names)} ({self._names[self._finished]})"
+        text = f"{place}, about {format_seconds(self._forecast.estimate(seconds))} left: {label}"
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, description=text, completed=self._finished)
+        elif perf_counter() - self._last_line >= INTERVAL:
+            note(text)
+            self._last_line = perf_counter()
+
+    def report_gap(self, label: str, gap: Gap) -> None:
+        """See `graphrefine.paper.cache.Watcher.report_gap`."""
+        text = f"{gap.status}: {label}: {gap.reason}"
+        if self._bar:
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            note(text)
+
+    def finish_experiment(self, seconds: float) -> None:
+        """Note that the next experiment is finished, after this many seconds of measurements in all."""
+        self._forecast.finish(self._names[self._finished], seconds)
+        self._finished += 1
 
 
 @contextmanager
-def telling() -> Iterator[Teller]:
-    """Somebody to tell: a bar if stderr is a terminal, else lines."""
+def show_progress(durations: Mapping[str, float]) -> Iterator[RunProgress]:
+    """Progress on stderr: a bar if that is a terminal, else lines."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield Lines()
+        yield RunProgress(durations, None)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
-        yield Bar(progress)
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+        yield RunProgress(durations, bar)

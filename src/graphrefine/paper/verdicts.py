@@ -1,4 +1,4 @@
-"""What measured figures say about a claim. Nothing here measures: each rule can be read, and tested, alone."""
+"""Rules that turn figures into the verdict on a claim. Nothing here measures."""
 
 from __future__ import annotations
 
@@ -13,36 +13,37 @@ class Verdict(NamedTuple):
     """A word, and the figures that it rests on."""
 
     word: Word
-    because: str
+    reason: str
 
 
 NOT_MEASURED = Verdict(
-    "not measured", "no figure that it could rest on: F1 counts on real graphs, nothing shortened, alone; see the cells"
+    "not measured",
+    "no figure that it could rest on: only F1 on real graphs, with nothing shortened, counts; see the cells",
 )
 
 
 def at_least(figures: Mapping[str, float], least: float, *, unit: str = "x", digits: int = 1) -> Verdict:
-    """Holds if every figure is at least so much; partly if some are.
+    """Holds if every figure is at least the smallest allowed; partly if some are.
 
     Examples
     --------
     >>> at_least({"ppi": 12.0, "wiki": 9.0}, 10)
-    Verdict(word='partly', because='ppi 12.0x, wiki 9.0x; at least 10x is claimed')
+    Verdict(word='partly', reason='ppi 12.0x, wiki 9.0x; at least 10x is claimed')
     """
-    shown = f"{listed(figures, unit, digits)}; at least {least:g}{unit} is claimed"
-    return Verdict(share(figure >= least for figure in figures.values()), shown) if figures else NOT_MEASURED
+    reason = f"{list_figures(figures, unit, digits)}; at least {least:g}{unit} is claimed"
+    return Verdict(judge(figure >= least for figure in figures.values()), reason) if figures else NOT_MEASURED
 
 
 def at_most(figures: Mapping[str, float], most: float, *, unit: str = "x", digits: int = 1) -> Verdict:
-    """Holds if every figure is at most so much; partly if some are.
+    """Holds if every figure is at most the largest allowed; partly if some are.
 
     Examples
     --------
     >>> at_most({"ppi": 0.05, "wiki": 0.09}, 0.1, unit="", digits=2).word
     'holds'
     """
-    shown = f"{listed(figures, unit, digits)}; at most {most:g}{unit} is claimed"
-    return Verdict(share(figure <= most for figure in figures.values()), shown) if figures else NOT_MEASURED
+    reason = f"{list_figures(figures, unit, digits)}; at most {most:g}{unit} is claimed"
+    return Verdict(judge(figure <= most for figure in figures.values()), reason) if figures else NOT_MEASURED
 
 
 def between(figures: Mapping[str, float], low: float, high: float, *, unit: str = "x") -> Verdict:
@@ -53,49 +54,49 @@ def between(figures: Mapping[str, float], low: float, high: float, *, unit: str 
     >>> between({"line": 30.0, "deepwalk": 900.0}, 10, 400).word
     'partly'
     """
-    shown = f"{listed(figures, unit, 1)}; {low:g} to {high:g}{unit} is claimed"
-    return Verdict(share(low <= f <= high for f in figures.values()), shown) if figures else NOT_MEASURED
+    reason = f"{list_figures(figures, unit, 1)}; {low:g} to {high:g}{unit} is claimed"
+    return Verdict(judge(low <= f <= high for f in figures.values()), reason) if figures else NOT_MEASURED
 
 
 def near(figures: Mapping[str, float], claimed: Mapping[str, float], *, within: float) -> Verdict:
-    """Holds if every figure is within so much of the one claimed; partly if some are.
+    """Holds if every figure is that near to the claimed one; partly if some are.
 
     Examples
     --------
     >>> near({"n": 1.02}, {"n": 1.0}, within=0.15)
-    Verdict(word='holds', because='n 1.02 (claimed 1)')
+    Verdict(word='holds', reason='n 1.02 (claimed 1)')
     """
     if not figures:
         return NOT_MEASURED
-    shown = ", ".join(f"{name} {figure:.2f} (claimed {claimed[name]:g})" for name, figure in figures.items())
-    return Verdict(share(abs(figure - claimed[name]) <= within for name, figure in figures.items()), shown)
+    reason = ", ".join(f"{name} {figure:.2f} (claimed {claimed[name]:g})" for name, figure in figures.items())
+    return Verdict(judge(abs(figure - claimed[name]) <= within for name, figure in figures.items()), reason)
 
 
-def harmless(losses: Mapping[str, float], *, within: float, called: str = "lost") -> Verdict:
-    """Holds if no loss is larger than so much; partly if some are not.
+def harmless(losses: Mapping[str, float], *, within: float, label: str = "lost") -> Verdict:
+    """Holds if every loss is at most the noise; partly if some are.
 
     Examples
     --------
     >>> harmless({"ppi": 0.1, "wiki": -0.2}, within=0.3).word, harmless({"ppi": 2.0}, within=0.3).word
     ('holds', 'does not hold')
     """
-    shown = f"{called}: {listed(losses, '', 2, sign=True)}; up to {within:g} F1 counts as noise"
-    return Verdict(share(loss <= within for loss in losses.values()), shown) if losses else NOT_MEASURED
+    reason = f"{label}: {list_figures(losses, '', 2, sign=True)}; up to {within:g} F1 counts as noise"
+    return Verdict(judge(loss <= within for loss in losses.values()), reason) if losses else NOT_MEASURED
 
 
-def everywhere(losses: Mapping[str, float], *, noise: float, margin: float, called: str) -> Verdict:
-    """Of a claim about all graphs: one that loses more than the margin refutes it; one beyond the noise weakens it.
+def everywhere(losses: Mapping[str, float], *, noise: float, margin: float, label: str) -> Verdict:
+    """Verdict on a claim about all graphs: one loss above the margin refutes it; one above the noise weakens it.
 
     Examples
     --------
-    >>> everywhere({"ppi": 0.1, "pubmed": 5.0}, noise=0.5, margin=1.0, called="lost").word
+    >>> everywhere({"ppi": 0.1, "pubmed": 5.0}, noise=0.5, margin=1.0, label="lost").word
     'does not hold'
     """
     if not losses:
         return NOT_MEASURED
     worst = max(losses.values())
     word: Word = "holds" if worst <= noise else "partly" if worst <= margin else "does not hold"
-    return Verdict(word, f"{called}: {listed(losses, '', 2, sign=True)}; up to {noise:g} F1 counts as noise")
+    return Verdict(word, f"{label}: {list_figures(losses, '', 2, sign=True)}; up to {noise:g} F1 counts as noise")
 
 
 def rising(steps: Mapping[str, Sequence[float]], *, noise: float) -> Verdict:
@@ -108,9 +109,9 @@ def rising(steps: Mapping[str, Sequence[float]], *, noise: float) -> Verdict:
     """
     if not steps:
         return NOT_MEASURED
-    shown = "; ".join(f"{name}: {', '.join(f'{value:.2f}' for value in series)}" for name, series in steps.items())
+    reason = "; ".join(f"{name}: {', '.join(f'{value:.2f}' for value in series)}" for name, series in steps.items())
     ups = (all(b - a >= -noise for a, b in pairwise(s)) for s in steps.values())
-    return Verdict(share(ups), shown)
+    return Verdict(judge(ups), reason)
 
 
 def all_of(parts: Mapping[str, Verdict]) -> Verdict:
@@ -119,19 +120,19 @@ def all_of(parts: Mapping[str, Verdict]) -> Verdict:
     Examples
     --------
     >>> all_of({"time": Verdict("holds", "2x"), "error": Verdict("does not hold", "3 > 2")})
-    Verdict(word='partly', because='time: holds (2x); error: does not hold (3 > 2)')
+    Verdict(word='partly', reason='time: holds (2x); error: does not hold (3 > 2)')
     """
     words = {part.word for part in parts.values()} - {"not measured"}
     word: Word = "not measured" if not words else words.pop() if len(words) == 1 else "partly"
-    return Verdict(word, "; ".join(f"{name}: {part.word} ({part.because})" for name, part in parts.items()))
+    return Verdict(word, "; ".join(f"{name}: {part.word} ({part.reason})" for name, part in parts.items()))
 
 
-def share(truths: Iterable[bool]) -> Word:
-    """A word for how many are true: all, some or none."""
-    seen = list(truths)
-    return "not measured" if not seen else "holds" if all(seen) else "partly" if any(seen) else "does not hold"
+def judge(truths: Iterable[bool]) -> Word:
+    """The word for all, some or none being true."""
+    values = list(truths)
+    return "not measured" if not values else "holds" if all(values) else "partly" if any(values) else "does not hold"
 
 
-def listed(figures: Mapping[str, float], unit: str, digits: int, *, sign: bool = False) -> str:
-    """Names and figures in a line."""
+def list_figures(figures: Mapping[str, float], unit: str, digits: int, *, sign: bool = False) -> str:
+    """Names and figures in one line."""
     return ", ".join(f"{name} {figure:{'+' if sign else ''}.{digits}f}{unit}" for name, figure in figures.items())

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from graphrefine import __version__
 from graphrefine.datasets import Dataset
@@ -21,19 +21,10 @@ from graphrefine.errors import GraphRefineError, MissingExtraError, OutputError
 from graphrefine.files import check_writable, replacing
 from graphrefine.paper.findings import Gap
 from graphrefine.paper.graphs import Source
+from graphrefine.paper.progress import RunProgress
 from graphrefine.reports.machine import machine
 
 Measurement = dict[str, Any]  # of JSON
-
-
-class Watcher(Protocol):
-    """Listener of a run, such as a progress bar."""
-
-    def start_measurement(self, label: str, seconds: float) -> None:
-        """A measurement begins, after this many seconds of measurements before it."""
-
-    def report_gap(self, label: str, gap: Gap) -> None:
-        """A measurement failed."""
 
 
 class Cache:
@@ -45,8 +36,8 @@ class Cache:
         Folder of the files; None for an empty cache.
     load
         Loader of graphs; None for a cache that only reads: a measurement that is not in the folder is then a gap.
-    watcher
-        Listener of the run.
+    progress
+        Display of the progress.
 
     Attributes
     ----------
@@ -76,9 +67,9 @@ class Cache:
         self,
         folder: Path | None,
         load: Callable[[Source], Dataset] | None = None,
-        watcher: Watcher | None = None,
+        progress: RunProgress | None = None,
     ) -> None:
-        self._folder, self._load, self._watcher = folder, load, watcher
+        self._folder, self._load, self._progress = folder, load, progress
         self.measurements: dict[str, Measurement | Gap] = {}
         self.computed, self.reused, self.failed, self.planned = 0, 0, 0, 0
         self.seconds = 0.0
@@ -125,32 +116,33 @@ class Cache:
         name = f"{function.__name__}-{digest(key)}.json"
         if name in self.measurements:
             return self.measurements[name]
-        entry = None if self._folder is None else read_entry(self._folder / name, key)
+        path, load = Path(self._folder or "") / name, self._load
+        entry = read_entry(path, key) if self._folder else None
         if entry is not None:
             self.reused += 1
             self.seconds += entry.seconds
             self.measurements[name] = entry.measurement
-        elif self._folder is None or self._load is None:
+        elif self._folder is None or load is None:
             self.planned += 1
             self.measurements[name] = Gap("planned", "not measured yet")
         else:
             words = [function.__name__.replace("_", " "), arguments.get("method"), source.name if source else None]
-            call = functools.partial(_call, function, self._load, source, arguments)
-            self.measurements[name] = self._compute(call, " ".join(filter(None, words)), self._folder / name, key)
+            call = lambda: function(*([load(source)] if source else []), **arguments)
+            self.measurements[name] = self._compute(call, " ".join(filter(None, words)), path, key)
         return self.measurements[name]
 
     def _compute(
         self, call: Callable[[], Measurement], label: str, path: Path, key: Mapping[str, Any]
     ) -> Measurement | Gap:
-        if self._watcher:
-            self._watcher.start_measurement(label, self.seconds)
+        if self._progress:
+            self._progress.start_measurement(label, self.seconds)
         start = perf_counter()
         measurement = _attempt(call)
         seconds = perf_counter() - start
         if isinstance(measurement, Gap):
             self.failed += measurement.status == "failed"
-            if self._watcher:
-                self._watcher.report_gap(label, measurement)
+            if self._progress:
+                self._progress.report_gap(label, measurement)
             return measurement
         write_entry(path, key, Entry(measurement, seconds))
         self.computed += 1
@@ -158,26 +150,14 @@ class Cache:
         return measurement
 
 
-def _call(
-    function: Callable[..., Measurement],
-    load: Callable[[Source], Dataset],
-    source: Source | None,
-    arguments: Mapping[str, Any],
-) -> Measurement:
-    return function(**arguments) if source is None else function(load(source), **arguments)
-
-
 def _attempt(call: Callable[[], Measurement]) -> Measurement | Gap:
     """The measurement as JSON gives it back; or a gap, which the next run tries again."""
     try:
         measurement: Measurement = to_json(call())
         return measurement
-    except MissingExtraError as error:
-        return Gap("missing", str(error))
-    except GraphRefineError as error:
-        return Gap("failed", str(error))
     except Exception as error:
-        return Gap("failed", f"{type(error).__name__}: {error}")
+        text = str(error) if isinstance(error, GraphRefineError) else f"{type(error).__name__}: {error}"
+        return Gap("missing" if isinstance(error, MissingExtraError) else "failed", text)
 
 
 class Entry(NamedTuple):

@@ -46,22 +46,11 @@ def draw_figure1(setup: Setup, cache: Cache) -> Findings:
             cells.append(Cell(what, scores.seconds, paper, "s", note, comparable=source.name == "youtube"))
     name = "YouTube" if source.comparable else f"a {'stand-in for' if source.standin else 'part of'} YouTube"
     measured = {method: scores for method, scores in scores_by_method.items() if not isinstance(scores, Gap)}
-    measures: tuple[published.Measure, ...] = ("micro", "macro") if measured else ()
-    pictures = [
-        Picture(
-            f"figure1-{measure}",
-            f"{measure.capitalize()} F1 against time, {name}, 90% for training",
-            [
-                Line(TITLES[method], [scores.seconds], scores.f1[measure], points_only=True)
-                for method, scores in measured.items()
-            ],
-            "seconds",
-            f"{measure.capitalize()} F1 (%)",
-            log_x=True,
-            note=source.note,
-        )
-        for measure in measures
-    ]
+    pictures = []
+    for measure in NO_FIGURES:
+        points = [Line(TITLES[m], [one.seconds], one.f1[measure], points_only=True) for m, one in measured.items()]
+        title, label = f"{measure.capitalize()} F1 against time, {name}, 90% for training", _axis_label(measure)
+        pictures.append(Picture(f"figure1-{measure}", title, points, "seconds", label, log_x=True, note=source.note))
     layout = Layout("method", "measure", split=("graph",))
     notes = [PROTOCOL, f"Graph: {source.name}. {source.note}".strip()]
     return Findings(cells, layout, pictures, notes=notes)
@@ -97,15 +86,12 @@ def _draw_variants(setup: Setup, cache: Cache, setting: str, symbol: str, values
         if not isinstance(scores, Gap):
             for measure, drawn in lines.items():
                 drawn.append(Line(f"{symbol} = {value}", [100 * r for r in scores.ratios], scores.f1[measure]))
-    pictures = [
-        Picture(
-            f"{name}-{measure}",
-            f"{measure.capitalize()} F1 by {setting}, BlogCatalog",
-            drawn,
-            "nodes for training (%)",
-            f"{measure.capitalize()} F1 (%)",
-        )
-        for measure, drawn in lines.items()
-        if drawn
-    ]
+    pictures = []
+    for measure, drawn in lines.items():
+        title = f"{measure.capitalize()} F1 by {setting}, BlogCatalog"
+        pictures.append(Picture(f"{name}-{measure}", title, drawn, "nodes for training (%)", _axis_label(measure)))
     return Findings(cells, Layout(setting, "train", split=("measure",)), pictures, notes=[PROTOCOL])
+
+
+def _axis_label(measure: published.Measure) -> str:
+    return f"{measure.capitalize()} F1 (%)"

@@ -24,34 +24,16 @@ PROTOCOL = (
 
 @dataclass(frozen=True)
 class LabelScores:
-    """F1 of a method on a graph.
+    """F1 of a method on a graph, in percent."""
 
-    Parameters
-    ----------
-    ratios
-        Shares of nodes for training.
-    f1, spread
-        By measure, at each ratio: the mean over the seeds, and the standard deviation over the splits.
-    seconds
-        Time of the fastest embedding.
-    seeds
-        Number of embeddings.
-    note
-        Note for the cells.
-    comparable
-        Whether the paper's figures are about the same graph and settings.
-    conclusive
-        Whether a verdict may rest on the scores: a real graph, and no setting shortened.
-    """
-
-    ratios: list[float]
-    f1: Mapping[Measure, list[float]]
-    spread: Mapping[Measure, list[float]]
-    seconds: float
+    ratios: list[float]  # shares of nodes for training
+    f1: Mapping[Measure, list[float]]  # at each ratio: the mean over the seeds
+    spread: Mapping[Measure, list[float]]  # at each ratio: the standard deviation over the splits
+    seconds: float  # of the fastest embedding
     seeds: int
-    note: str
-    comparable: bool
-    conclusive: bool
+    note: str  # for the cells
+    comparable: bool  # whether the paper's figures are about the same graph and settings
+    conclusive: bool  # whether a verdict may rest on them: a real graph, and no setting shortened
 
     def mean(self, measure: Measure) -> float:
         """Mean over the ratios."""

@@ -23,7 +23,14 @@ from graphrefine.graph import Graph
 from graphrefine.operators import proximity, transition
 from graphrefine.paper import numpy_baselines
 from graphrefine.paper.cache import Measurement
-from graphrefine.paper.numpy_baselines import apply_powers, blas_threads, blocked_qr, draw_gaussian, rbqr
+from graphrefine.paper.numpy_baselines import (
+    apply_powers,
+    blas_threads,
+    blocked_qr,
+    draw_gaussian,
+    rbqr,
+    unblocked_rbqr,
+)
 from graphrefine.progress import Stages
 from graphrefine.rangefinder import orthonormal
 from graphrefine.reader import read
@@ -68,29 +75,24 @@ def time_decompositions(
     def sketch() -> NDArray[Any]:
         return draw_gaussian(M.shape[0], dim, seed=seed)
 
-    def run_rbqr() -> None:
-        factors["rbqr"] = rbqr(M, sketch(), block=block, power=power).R
-
-    def run_unblocked() -> None:
-        factors["unblocked qr"] = numpy_baselines.unblocked_rbqr(M, sketch(), power=power).R
-
-    def run_randomized() -> None:
-        factors["randomized svd"] = randomized_svd(M, dim, n_iter=svd_iterations, random_state=seed)[1]
-
-    def run_truncated() -> None:
+    def truncate() -> NDArray[Any]:
         start = np.random.default_rng(seed).standard_normal(M.shape[0])
-        factors["truncated svd"] = svds(M, dim, v0=start, return_singular_vectors=True)[1]
+        return svds(M, dim, v0=start, return_singular_vectors=True)[1]
 
-    contenders = {
-        "rbqr": run_rbqr,
-        "unblocked qr": run_unblocked,
-        "randomized svd": run_randomized,
-        "truncated svd": run_truncated,
+    ways: dict[str, Callable[[], NDArray[Any]]] = {
+        "rbqr": lambda: rbqr(M, sketch(), block=block, power=power).R,
+        "unblocked qr": lambda: unblocked_rbqr(M, sketch(), power=power).R,
+        "randomized svd": lambda: randomized_svd(M, dim, n_iter=svd_iterations, random_state=seed)[1],
+        "truncated svd": truncate,
     }
+
+    def run(way: str) -> None:
+        factors[way] = ways[way]()
+
     with blas_threads(1):
-        seconds = _take_turns(contenders, rounds)
+        seconds = _take_turns({way: partial(run, way) for way in ways}, rounds)
     total = float((M.data**2).sum())
-    return {**seconds, "share": {name: float((factor**2).sum()) / total for name, factor in factors.items()}}
+    return {**seconds, "share": {way: float((factor**2).sum()) / total for way, factor in factors.items()}}
 
 
 def time_qr(*, rows: int, dim: int, blocks: Sequence[int], seed: int, rounds: int) -> Measurement:

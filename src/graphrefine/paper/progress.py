@@ -47,7 +47,7 @@ class Forecast:
 
 
 class RunProgress:
-    """Watcher that shows the progress of a run: on a bar, or in a line every half minute and for each failure.
+    """Display of a run: on a bar, or in a line every half minute and for each failure.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class RunProgress:
         self._task = bar.add_task("", total=len(durations)) if bar else None
 
     def start_measurement(self, label: str, seconds: float) -> None:
-        """See `graphrefine.paper.cache.Watcher.start_measurement`."""
+        """Show a measurement that begins, after this many seconds of measurements before it."""
         place = f"experiment {self._finished + 1} of {len(self._names)} ({self._names[self._finished]})"
         text = f"{place}, about {format_seconds(self._forecast.estimate(seconds))} left: {label}"
         if self._bar and self._task is not None:
@@ -73,7 +73,7 @@ class RunProgress:
             self._last_line = perf_counter()
 
     def report_gap(self, label: str, gap: Gap) -> None:
-        """See `graphrefine.paper.cache.Watcher.report_gap`."""
+        """Print the reason why a measurement failed."""
         text = f"{gap.status}: {label}: {gap.reason}"
         if self._bar:
             self._bar.console.print(text, markup=False, highlight=False)

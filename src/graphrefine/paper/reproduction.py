@@ -69,13 +69,13 @@ def reproduce(
         return source.load(setup.threads)
 
     start = perf_counter()
-    with show_progress(estimate_seconds(experiments, setup)) if progress else nullcontext() as watcher:
-        cache = Cache(cells, load, watcher)
+    with show_progress(estimate_seconds(experiments, setup)) if progress else nullcontext() as display:
+        cache = Cache(cells, load, display)
         studies = {}
         for experiment in experiments:
             studies[experiment.name] = (experiment, experiment.run(setup, cache))
-            if watcher:
-                watcher.finish_experiment(cache.seconds)
+            if display:
+                display.finish_experiment(cache.seconds)
     studies |= _find_finished(setup, cells, [one for one in EXPERIMENTS if one.name not in studies])
     ordered = [studies[experiment.name] for experiment in EXPERIMENTS if experiment.name in studies]
     results = _collect_results(setup, ordered, cache, seconds=perf_counter() - start)

@@ -18,8 +18,8 @@ from graphrefine.paper.claims_cost import judge_blocks
 from graphrefine.paper.claims_quality import judge_power
 from graphrefine.paper.claims_speed import judge_ratios, judge_threads
 from graphrefine.paper.claims_theory import judge_bound, judge_factors
-from graphrefine.paper.measure_errors import singular_values, smallest_error, spectral_error
-from graphrefine.paper.measure_times import fit_exponent, random_graph, run_stages
+from graphrefine.paper.measure_errors import compute_singular_values, compute_smallest_error, compute_spectral_error
+from graphrefine.paper.measure_times import fit_exponent, generate_graph, run_stages
 from graphrefine.paper.verdicts import Verdict
 from graphrefine.rangefinder import theorem_bound
 from graphs import random_graph as hubs
@@ -123,7 +123,7 @@ def test_our_stages_are_our_embedding() -> None:
 
 
 def matrix(seed: int = 0) -> sp.csr_array:
-    return proximity(random_graph(300, 2000, seed=seed)).to_scipy().astype(np.float64)
+    return proximity(generate_graph(300, 2000, seed=seed)).to_scipy().astype(np.float64)
 
 
 @pytest.mark.parametrize("find", [numpy_baselines.rbqr, numpy_baselines.deflated_rbqr])
@@ -148,16 +148,16 @@ def test_blocks_change_nothing_and_deflation_does() -> None:
 def test_errors_are_what_they_are_called() -> None:
     M = matrix()
     U, values, _ = np.linalg.svd(M.toarray())
-    np.testing.assert_allclose(singular_values(M), values, atol=1e-5)
+    np.testing.assert_allclose(compute_singular_values(M), values, atol=1e-5)
     best = numpy_baselines.Basis(U[:, :10], M.T @ U[:, :10])
-    assert spectral_error(M, best) == pytest.approx(values[10], rel=1e-2)
-    assert np.linalg.norm(M.toarray() - best.C @ best.R.T) == pytest.approx(smallest_error(values, 10))
+    assert compute_spectral_error(M, best) == pytest.approx(values[10], rel=1e-2)
+    assert np.linalg.norm(M.toarray() - best.C @ best.R.T) == pytest.approx(compute_smallest_error(values, 10))
 
 
 def test_more_products_come_nearer_to_the_best() -> None:
     M, sketch = matrix(), numpy_baselines.draw_gaussian(300, 24, seed=0)
     bases = [numpy_baselines.two_sided_rbqr(M, sketch, power=q) for q in (1, 2, 4)]
     errors = [np.linalg.norm(M.toarray() - C @ R.T) for C, R in bases]
-    best = smallest_error(singular_values(M), 24)
+    best = compute_smallest_error(compute_singular_values(M), 24)
     assert errors[0] > errors[1] > errors[2] > best * 0.999
-    assert errors[0] < theorem_bound(singular_values(M), 24) * 1.2
+    assert errors[0] < theorem_bound(compute_singular_values(M), 24) * 1.2

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from graphrefine.paper import verdicts
 from graphrefine.paper.cache import Cache
 from graphrefine.paper.claims_speed import time_on_graph
-from graphrefine.paper.findings import Cell, Findings, Gap, Line, Picture, gap_cell, gap_findings
+from graphrefine.paper.findings import Cell, Findings, Gap, Line, Picture, make_gap_cell, make_gap_findings
 from graphrefine.paper.measure_times import fit_exponent, time_qr, time_stages, time_sweep
 from graphrefine.paper.setup import Setup
 from graphrefine.paper.verdicts import Verdict
@@ -41,7 +41,7 @@ def check_blocked_qr(setup: Setup, cache: Cache) -> Findings:
     blocks = [b for b in (4, 8, 16, 32, 64) if b < k]
     times = cache.time(time_qr, rows=rows, dim=k, blocks=blocks, seed=setup.seed, rounds=setup.rounds)
     if isinstance(times, Gap):
-        return gap_findings(times, rows=rows)
+        return make_gap_findings(times, rows=rows)
     best = times["best"]
     cells = [
         Cell({"rows": rows, "k": k, "block": way}, seconds, None, "s", details={"flops": _count_flops(rows, k, way)})
@@ -94,7 +94,7 @@ def _measure_shares(setup: Setup, cache: Cache, stage: str, claimed: float) -> t
     """Percent of the time that a stage takes, by implementation, with and without the filter."""
     times = time_on_graph(setup, cache, time_stages)
     if isinstance(times, Gap):
-        return [gap_cell({"stage": stage, "in": "plain"}, times, claimed, "%")], {}
+        return [make_gap_cell({"stage": stage, "in": "plain"}, times, claimed, "%")], {}
     cells: list[Cell] = []
     shares: dict[str, float] = {}
     for way, name in WAYS.items():
@@ -120,7 +120,7 @@ def check_complexity(setup: Setup, cache: Cache) -> Findings:
             time_sweep, vary=vary, values=scaled, base=base, degree=DEGREE, seed=setup.seed, rounds=rounds
         )
         if isinstance(times, Gap):
-            cells.append(gap_cell({"varied": vary}, times))
+            cells.append(make_gap_cell({"varied": vary}, times))
             continue
         points = times["points"]
         sizes = [point["actual_edges" if vary == "edges" else vary] for point in points]

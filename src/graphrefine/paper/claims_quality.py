@@ -9,8 +9,8 @@ from typing import Any
 from graphrefine.paper import published, verdicts
 from graphrefine.paper.cache import Cache
 from graphrefine.paper.figures import NO_FIGURES, score_variant, score_youtube
-from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Picture, gap_cell, gather, join_notes
-from graphrefine.paper.label_scores import f1_cells, mean_cell, score_method
+from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Picture, gather, join_notes, make_gap_cell
+from graphrefine.paper.label_scores import make_f1_cells, make_mean_cell, score_method
 from graphrefine.paper.measure_scores import measure_residual
 from graphrefine.paper.published import Measure
 from graphrefine.paper.setup import Setup
@@ -69,7 +69,7 @@ def _compare_rows(
         what, unit = {"graph": graph, "measure": measure, "method": method, "less": other}, "F1, mean over ratios"
         rows = gather([score_row(setup, cache, graph, method), score_row(setup, cache, graph, other)])
         if isinstance(rows, Gap):
-            cells.append(gap_cell(what, rows, paper, unit))
+            cells.append(make_gap_cell(what, rows, paper, unit))
             continue
         lead = rows[0].mean(measure) - rows[1].mean(measure)
         if all(row.conclusive for row in rows):
@@ -89,7 +89,7 @@ def check_beats_line(setup: Setup, cache: Cache) -> Findings:
         place = published.RATIOS["wikipedia"].index(ratio)
         paper = published.MACRO["wikipedia"]["refine"][place] - published.MACRO["wikipedia"]["line"][place]
         if isinstance(rows, Gap):
-            cells.append(gap_cell(what, rows, paper, "F1"))
+            cells.append(make_gap_cell(what, rows, paper, "F1"))
         elif ratio in rows[0].ratios:
             place = rows[0].ratios.index(ratio)
             lead = rows[0].f1["macro"][place] - rows[1].f1["macro"][place]
@@ -110,7 +110,7 @@ def check_fast_methods(setup: Setup, cache: Cache) -> Findings:
         paper = table["refine"] - table[method]
         rows = gather([score_method(setup, cache, graph, one, ratios=ratios) for one in ("refine", method)])
         if isinstance(rows, Gap):
-            cells.append(gap_cell(what, rows, paper, "F1"))
+            cells.append(make_gap_cell(what, rows, paper, "F1"))
             continue
         lead = rows[0].f1["micro"][0] - rows[1].f1["micro"][0]
         if all(row.conclusive for row in rows):
@@ -126,7 +126,7 @@ def check_youtube_best(setup: Setup, cache: Cache) -> Findings:
     cells: list[Cell] = []
     for method, scores in scores_by_method.items():
         what = {"method": method, "graph": "youtube"}
-        cells += f1_cells(scores, what, ratios=(published.FIGURE1_RATIO,), paper=NO_FIGURES)
+        cells += make_f1_cells(scores, what, ratios=(published.FIGURE1_RATIO,), paper=NO_FIGURES)
     whole = {m: scores for m, scores in scores_by_method.items() if not isinstance(scores, Gap) and scores.conclusive}
     if not {"refine", "rbqr"} < set(whole):
         return Findings(cells, verdict=NOT_MEASURED)
@@ -146,7 +146,7 @@ def check_youtube_best(setup: Setup, cache: Cache) -> Findings:
 def check_power(setup: Setup, cache: Cache) -> Findings:
     """More power iterations are better; q = 2 much better than 1; q = 3 saturates."""
     variants = {q: score_variant(setup, cache, power=q) for q in published.FIGURE2_POWERS}
-    cells = [mean_cell(scores, {"graph": "blogcatalog", "power": q}, "micro") for q, scores in variants.items()]
+    cells = [make_mean_cell(scores, {"graph": "blogcatalog", "power": q}, "micro") for q, scores in variants.items()]
     means = {q: s.mean("micro") for q, s in variants.items() if not isinstance(s, Gap) and s.conclusive}
     return Findings(cells, verdict=judge_power(means))
 
@@ -180,7 +180,7 @@ def check_block(setup: Setup, cache: Cache) -> Findings:
     for measure in MEASURES:
         for b, scores in variants.items():
             note = f"q b = {3 * b} {'>=' if 3 * b >= setup.dim else '<'} k = {setup.dim}"
-            cells.append(mean_cell(scores, {"graph": "blogcatalog", "block": b}, measure, note))
+            cells.append(make_mean_cell(scores, {"graph": "blogcatalog", "block": b}, measure, note))
         means = [s.mean(measure) for s in variants.values() if not isinstance(s, Gap) and s.conclusive]
         if means:
             spreads[measure.capitalize()] = max(means) - min(means)
@@ -205,7 +205,7 @@ def check_residual(setup: Setup, cache: Cache) -> Findings:
             repeats=setup.repeats,
         )
         if isinstance(measurement, Gap):
-            cells.append(gap_cell({"graph": graph}, measurement))
+            cells.append(make_gap_cell({"graph": graph}, measurement))
             continue
         for measure in MEASURES:
             means = {way: fmean(scores[measure]) for way, scores in measurement.items()}
@@ -232,7 +232,7 @@ def check_order(setup: Setup, cache: Cache) -> Findings:
             for K in orders:
                 scores = score_method(setup, cache, graph, "refine", ratios=(0.1,), seeds=1, **make_settings(K))
                 what = {"graph": graph, "filter": family, "K": K}
-                cells += f1_cells(scores, what, ratios=(0.1,), paper={"micro": (None,)})
+                cells += make_f1_cells(scores, what, ratios=(0.1,), paper={"micro": (None,)})
                 if not isinstance(scores, Gap) and scores.conclusive:
                     curves.setdefault(family, {})[K] = scores.f1["micro"][0]
         for family, curve in curves.items():

@@ -7,11 +7,11 @@ from typing import Any
 
 from graphrefine.paper import published, verdicts
 from graphrefine.paper.cache import Cache, Measurement
-from graphrefine.paper.findings import Cell, Findings, Gap, gap_cell, gap_findings, gather, join_notes
+from graphrefine.paper.findings import Cell, Findings, Gap, gather, join_notes, make_gap_cell, make_gap_findings
 from graphrefine.paper.graphs import Source
 from graphrefine.paper.measure_times import time_decompositions, time_embedding, time_threads
 from graphrefine.paper.setup import Setup
-from graphrefine.paper.tables import speedup_cell, time_graph
+from graphrefine.paper.tables import make_speedup_cell, time_graph
 from graphrefine.paper.verdicts import Verdict
 
 SVD_ITERATIONS = 5  # ProNE's
@@ -25,9 +25,9 @@ def check_faster_than_prone(setup: Setup, cache: Cache) -> Findings:
     for graph, paper in published.TABLE5.items():
         times, what = time_graph(setup, cache, graph), {"graph": graph, "ratio": "prone / refine"}
         if isinstance(times, Gap):
-            cells.append(gap_cell(what, times, paper["prone"] / paper["refine"], "x"))
+            cells.append(make_gap_cell(what, times, paper["prone"] / paper["refine"], "x"))
             continue
-        cells.append(speedup_cell(setup, times, what))
+        cells.append(make_speedup_cell(setup, times, what))
         ratios[graph] = times["best"]["prone"] / times["best"]["refine"]
     return Findings(cells, verdict=verdicts.between(ratios, 8, 20))
 
@@ -49,7 +49,7 @@ def _check_limits(setup: Setup, cache: Cache, limits: Mapping[tuple[str, str], f
     for (graph, method), limit in limits.items():
         times, what = time_graph(setup, cache, graph), {"graph": graph, "method": method}
         if isinstance(times, Gap):
-            cells.append(gap_cell(what, times, limit, "s"))
+            cells.append(make_gap_cell(what, times, limit, "s"))
             continue
         seconds, source = times["best"][method], setup.graphs.find_or_replace(graph)
         cells.append(Cell(what, seconds, limit, "s", source.note, not source.standin))
@@ -63,7 +63,7 @@ def _check_limits(setup: Setup, cache: Cache, limits: Mapping[tuple[str, str], f
 
 def check_walks_slower(setup: Setup, cache: Cache) -> Findings:
     """ProNE on one thread is 10 to 400 times faster than LINE, DeepWalk, Node2Vec (and GraRep, HOPE) on all threads."""
-    source = setup.graphs.find_or_replace(timing_graph(setup))
+    source = setup.graphs.find_or_replace(choose_timing_graph(setup))
     prone = _time_method(setup, cache, source, "prone", threads=1)
     cells: list[Cell] = []
     ratios: dict[str, float] = {}
@@ -71,7 +71,7 @@ def check_walks_slower(setup: Setup, cache: Cache) -> Findings:
         what = {"graph": source.name, "ratio": f"{method} / prone"}
         times = gather([_time_method(setup, cache, source, method, threads=setup.threads), prone])
         if isinstance(times, Gap):
-            cells.append(gap_cell(what, times, None, "x"))
+            cells.append(make_gap_cell(what, times, None, "x"))
             continue
         walker, base = times
         factor = setup.shortening if setup.shorten(method) else 1
@@ -89,7 +89,7 @@ def _time_method(setup: Setup, cache: Cache, source: Source, method: str, *, thr
     return times if isinstance(times, Gap) else float(times["best"][method])
 
 
-def timing_graph(setup: Setup) -> str:
+def choose_timing_graph(setup: Setup) -> str:
     """Name of the graph on which times are compared."""
     return "blogcatalog" if setup.full else "ppi"
 
@@ -98,7 +98,7 @@ def time_on_graph(
     setup: Setup, cache: Cache, function: Callable[..., Measurement], **arguments: Any
 ) -> Measurement | Gap:
     """Times on the graph for them, with the paper's settings."""
-    source = setup.graphs.find_or_replace(timing_graph(setup))
+    source = setup.graphs.find_or_replace(choose_timing_graph(setup))
     settings = {"dim": setup.dim, "block": 16, "power": 3, "seed": setup.seed, "rounds": setup.rounds}
     times = cache.time(function, source, **{**settings, **arguments})
     return times if isinstance(times, Gap) else {**times, "note": source.note, "graph": source.name}
@@ -109,7 +109,7 @@ def check_range_finder_faster(setup: Setup, cache: Cache) -> Findings:
     rounds = max(1, setup.rounds // 2)  # the SVD of ARPACK takes its time
     times = time_on_graph(setup, cache, time_decompositions, svd_iterations=SVD_ITERATIONS, rounds=rounds)
     if isinstance(times, Gap):
-        return gap_findings(times, graph=timing_graph(setup))
+        return make_gap_findings(times, graph=choose_timing_graph(setup))
     best, graph = times["best"], times["graph"]
     cells = [
         Cell({"graph": graph, "way": way}, seconds, None, "s", times["note"],
@@ -135,11 +135,11 @@ def judge_ratios(ratios: Mapping[str, float]) -> Verdict:
 def check_threads(setup: Setup, cache: Cache) -> Findings:
     """QR gains more from threads than SVD."""
     if setup.threads < 2:
-        return gap_findings(Gap("left out", "one thread is all there is: nothing to compare"), threads=2)
+        return make_gap_findings(Gap("left out", "one thread is all there is: nothing to compare"), threads=2)
     counts = [1, setup.threads]
     times = time_on_graph(setup, cache, time_threads, threads=counts, svd_iterations=SVD_ITERATIONS)
     if isinstance(times, Gap):
-        return gap_findings(times, threads=setup.threads)
+        return make_gap_findings(times, threads=setup.threads)
     best = times["best"]
     names = dict.fromkeys(name.rsplit(", ", 1)[0] for name in best)
     gains = {name: best[f"{name}, 1"] / best[f"{name}, {setup.threads}"] for name in names}

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphrefine.paper import verdicts
 from graphrefine.paper.cache import Cache, Measurement
-from graphrefine.paper.findings import Cell, Findings, Gap, Line, Picture, gap_findings
+from graphrefine.paper.findings import Cell, Findings, Gap, Line, Picture, make_gap_findings
 from graphrefine.paper.graphs import Source
 from graphrefine.paper.measure_errors import measure_errors
 from graphrefine.paper.setup import Setup
@@ -22,7 +22,7 @@ def check_theorem1(setup: Setup, cache: Cache) -> Findings:
     """The expected error of one product with a Gaussian sketch is below the bound of Theorem 1."""
     source, errors = _measure(setup, cache)
     if isinstance(errors, Gap):
-        return gap_findings(errors, graph=GRAPH)
+        return make_gap_findings(errors, graph=GRAPH)
     points, norm = errors["points"], errors["norm"]
     cells = [
         Cell(
@@ -71,7 +71,7 @@ def check_power_factor(setup: Setup, cache: Cache) -> Findings:
     """If one product is within a factor c' of the best, q products are within c'^(1/q)."""
     source, errors = _measure(setup, cache)
     if isinstance(errors, Gap):
-        return gap_findings(errors, graph=GRAPH)
+        return make_gap_findings(errors, graph=GRAPH)
     cells: list[Cell] = []
     lines: list[Line] = []
     unit = "factor over the best of rank k; the paper's figure is c'^(1/q)"

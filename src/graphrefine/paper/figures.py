@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from graphrefine.paper import published
 from graphrefine.paper.cache import Cache
-from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Picture, gap_cell, join_notes
+from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Picture, join_notes, make_gap_cell
 from graphrefine.paper.graphs import Source
-from graphrefine.paper.label_scores import PROTOCOL, LabelScores, f1_cells, score_method
+from graphrefine.paper.label_scores import PROTOCOL, LabelScores, make_f1_cells, score_method
 from graphrefine.paper.setup import Setup
 from graphrefine.paper.tables import score_row
 
@@ -37,10 +37,10 @@ def draw_figure1(setup: Setup, cache: Cache) -> Findings:
     scores_by_method = score_youtube(setup, cache)
     for method, scores in scores_by_method.items():
         what = {"graph": source.name, "method": method}
-        cells += f1_cells(scores, what, ratios=ratios, paper=NO_FIGURES)
+        cells += make_f1_cells(scores, what, ratios=ratios, paper=NO_FIGURES)
         paper, what = published.YOUTUBE_SECONDS.get(method), {**what, "measure": "seconds"}
         if isinstance(scores, Gap):
-            cells.append(gap_cell(what, scores, paper, "s"))
+            cells.append(make_gap_cell(what, scores, paper, "s"))
         else:
             note = join_notes(scores.note, f"{setup.threads} threads; the paper: 1 or 16")
             cells.append(Cell(what, scores.seconds, paper, "s", note, comparable=source.name == "youtube"))
@@ -49,7 +49,7 @@ def draw_figure1(setup: Setup, cache: Cache) -> Findings:
     pictures = []
     for measure in NO_FIGURES:
         points = [Line(TITLES[m], [one.seconds], one.f1[measure], points_only=True) for m, one in measured.items()]
-        title, label = f"{measure.capitalize()} F1 against time, {name}, 90% for training", _axis_label(measure)
+        title, label = f"{measure.capitalize()} F1 against time, {name}, 90% for training", _format_axis(measure)
         pictures.append(Picture(f"figure1-{measure}", title, points, "seconds", label, log_x=True, note=source.note))
     layout = Layout("method", "measure", split=("graph",))
     notes = [PROTOCOL, f"Graph: {source.name}. {source.note}".strip()]
@@ -82,16 +82,16 @@ def _draw_variants(setup: Setup, cache: Cache, setting: str, symbol: str, values
             measure: [published.find_f1(measure, "blogcatalog", "refine", r) if in_table1 else None for r in ratios]
             for measure in lines
         }
-        cells += f1_cells(scores, {"graph": "blogcatalog", setting: value}, ratios=ratios, paper=paper)
+        cells += make_f1_cells(scores, {"graph": "blogcatalog", setting: value}, ratios=ratios, paper=paper)
         if not isinstance(scores, Gap):
             for measure, drawn in lines.items():
                 drawn.append(Line(f"{symbol} = {value}", [100 * r for r in scores.ratios], scores.f1[measure]))
     pictures = []
     for measure, drawn in lines.items():
         title = f"{measure.capitalize()} F1 by {setting}, BlogCatalog"
-        pictures.append(Picture(f"{name}-{measure}", title, drawn, "nodes for training (%)", _axis_label(measure)))
+        pictures.append(Picture(f"{name}-{measure}", title, drawn, "nodes for training (%)", _format_axis(measure)))
     return Findings(cells, Layout(setting, "train", split=("measure",)), pictures, notes=[PROTOCOL])
 
 
-def _axis_label(measure: published.Measure) -> str:
+def _format_axis(measure: published.Measure) -> str:
     return f"{measure.capitalize()} F1 (%)"

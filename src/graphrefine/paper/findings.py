@@ -98,7 +98,7 @@ class Cell:
         return {name: value for name, value in entry.items() if value not in ("", {})}
 
 
-def gap_cell(what: Mapping[str, Any], gap: Gap, paper: float | None = None, unit: str = "") -> Cell:
+def make_gap_cell(what: Mapping[str, Any], gap: Gap, paper: float | None = None, unit: str = "") -> Cell:
     """A cell without a figure of ours."""
     return Cell(what, None, paper, unit, gap.reason, status=gap.status)
 
@@ -147,6 +147,6 @@ class Findings:
     notes: Sequence[str] = ()
 
 
-def gap_findings(gap: Gap, **what: Any) -> Findings:
+def make_gap_findings(gap: Gap, **what: Any) -> Findings:
     """Findings of a claim that could not be measured at all."""
-    return Findings([gap_cell(what, gap)], verdict=NOT_MEASURED)
+    return Findings([make_gap_cell(what, gap)], verdict=NOT_MEASURED)

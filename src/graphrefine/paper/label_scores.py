@@ -10,7 +10,7 @@ from typing import Any
 from graphrefine import methods
 from graphrefine.paper import measure_scores
 from graphrefine.paper.cache import Cache, Measurement
-from graphrefine.paper.findings import Cell, Gap, gap_cell, gather, join_notes
+from graphrefine.paper.findings import Cell, Gap, gather, join_notes, make_gap_cell
 from graphrefine.paper.graphs import Source
 from graphrefine.paper.published import Measure
 from graphrefine.paper.setup import Setup
@@ -111,7 +111,7 @@ def _average(measurements: Sequence[Measurement], source: Source, short: Mapping
     )
 
 
-def f1_cells(
+def make_f1_cells(
     scores: LabelScores | Gap,
     what: Mapping[str, Any],
     *,
@@ -125,9 +125,9 @@ def f1_cells(
         for ratio, figure in zip(ratios, figures, strict=True):
             names, unit = {**what, "measure": measure, "train": ratio}, f"% {measure.capitalize()} F1"
             if isinstance(scores, Gap):
-                cells.append(gap_cell(names, scores, figure, unit))
+                cells.append(make_gap_cell(names, scores, figure, unit))
             elif ratio not in scores.ratios:
-                cells.append(gap_cell(names, Gap("left out", "by --quick; the full run has it"), figure, unit))
+                cells.append(make_gap_cell(names, Gap("left out", "by --quick; the full run has it"), figure, unit))
             else:
                 place = scores.ratios.index(ratio)
                 details = {"std": scores.spread[measure][place], "seeds": scores.seeds}
@@ -137,9 +137,9 @@ def f1_cells(
     return cells
 
 
-def mean_cell(scores: LabelScores | Gap, what: Mapping[str, Any], measure: Measure, note: str = "") -> Cell:
+def make_mean_cell(scores: LabelScores | Gap, what: Mapping[str, Any], measure: Measure, note: str = "") -> Cell:
     """A cell of the mean over the ratios, beside no figure of the paper."""
     names, unit = {**what, "measure": measure}, "F1, mean over ratios"
     if isinstance(scores, Gap):
-        return gap_cell(names, scores, unit=unit)
+        return make_gap_cell(names, scores, unit=unit)
     return Cell(names, scores.mean(measure), None, unit, join_notes(note, scores.note))

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 from graphrefine.datasets import Dataset
 from graphrefine.operators import Operator, proximity
 from graphrefine.paper.cache import Measurement
-from graphrefine.paper.numpy_baselines import Basis, blas_threads, draw_gaussian, two_sided_rbqr, unblocked_rbqr
+from graphrefine.paper.numpy_baselines import Basis, draw_gaussian, limit_blas_threads, two_sided_rbqr, unblocked_rbqr
 from graphrefine.rangefinder import basis_error, theorem_bound
 
 Array = NDArray[np.float64]
@@ -28,8 +28,8 @@ def measure_errors(
     operator = proximity(dataset.graph, log_weights=False)
     M = operator.to_scipy().astype(np.float64)
     seeds = range(seed, seed + draws)
-    with blas_threads(1):
-        values = singular_values(M)
+    with limit_blas_threads(1):
+        values = compute_singular_values(M)
         points = [_measure_bound(operator, M, values, width, seeds) for width in columns]
         schemes = {name: [_measure_factors(M, values, name, dim, q, seeds) for q in powers] for name in SCHEMES}
     return {"norm": float(np.linalg.norm(values)), "points": points, "schemes": schemes}
@@ -46,7 +46,7 @@ def _measure_bound(
         "mean": float(np.mean(errors)),
         "largest": float(np.max(errors)),
         "bound": theorem_bound(values, columns),
-        "best": smallest_error(values, columns),
+        "best": compute_smallest_error(values, columns),
     }
 
 
@@ -61,17 +61,19 @@ def _measure_factors(
     for seed in seeds:
         basis = SCHEMES[scheme](M, draw_gaussian(M.shape[0], dim, seed=seed), power=power)
         frobenius = np.sqrt(max(float((values**2).sum() - (basis.R**2).sum()), 0.0))
-        factors.append((spectral_error(M, basis) / values[dim], frobenius / smallest_error(values, dim)))
+        factors.append(
+            (compute_spectral_error(M, basis) / values[dim], frobenius / compute_smallest_error(values, dim))
+        )
     spectral, frobenius = np.mean(factors, axis=0).tolist()
     return {"power": power, "spectral": spectral, "frobenius": frobenius}
 
 
-def singular_values(M: sp.csr_array) -> Array:
+def compute_singular_values(M: sp.csr_array) -> Array:
     """All singular values, largest first, from the eigenvalues of ``M M^T``.
 
     Examples
     --------
-    >>> singular_values(sp.csr_array(np.diag([3.0, -4.0]))).tolist()
+    >>> compute_singular_values(sp.csr_array(np.diag([3.0, -4.0]))).tolist()
     [4.0, 3.0]
     """
     gram = (M @ M.T).toarray()
@@ -79,12 +81,12 @@ def singular_values(M: sp.csr_array) -> Array:
     return values
 
 
-def smallest_error(values: Array, rank: int) -> float:
+def compute_smallest_error(values: Array, rank: int) -> float:
     """The smallest error of any approximation of this rank, in Frobenius' norm."""
     return float(np.linalg.norm(values[rank:]))
 
 
-def spectral_error(M: sp.csr_array, basis: Basis) -> float:
+def compute_spectral_error(M: sp.csr_array, basis: Basis) -> float:
     """``||M - C R^T||_2``."""
     residual: Any = LinearOperator(
         M.shape,

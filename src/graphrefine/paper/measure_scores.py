@@ -51,7 +51,7 @@ def measure_residual(
     total = float((M.data**2).sum())
     measurement: Measurement = {}
     for name, find_basis in (("dropped", numpy_baselines.rbqr), ("deflated", numpy_baselines.deflated_rbqr)):
-        with numpy_baselines.blas_threads(1):
+        with numpy_baselines.limit_blas_threads(1):
             start = perf_counter()
             R = find_basis(M, sketch, block=block, power=power).R  # (n, k)
             seconds = perf_counter() - start

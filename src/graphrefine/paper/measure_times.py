@@ -25,9 +25,9 @@ from graphrefine.paper import numpy_baselines
 from graphrefine.paper.cache import Measurement
 from graphrefine.paper.numpy_baselines import (
     apply_powers,
-    blas_threads,
     blocked_qr,
     draw_gaussian,
+    limit_blas_threads,
     rbqr,
     unblocked_rbqr,
 )
@@ -69,7 +69,7 @@ def time_decompositions(
     dataset: Dataset, *, dim: int, block: int, power: int, seed: int, svd_iterations: int, rounds: int
 ) -> Measurement:
     """Ways to a basis of one matrix M on one thread: seconds of each, and its share of ``||M||_F^2``."""
-    M = _proximity(dataset.graph)
+    M = _make_proximity(dataset.graph)
     factors: dict[str, NDArray[Any]] = {}  # R (n, k), or singular values (k)
 
     def sketch() -> NDArray[Any]:
@@ -89,7 +89,7 @@ def time_decompositions(
     def run(way: str) -> None:
         factors[way] = ways[way]()
 
-    with blas_threads(1):
+    with limit_blas_threads(1):
         seconds = _take_turns({way: partial(run, way) for way in ways}, rounds)
     total = float((M.data**2).sum())
     return {**seconds, "share": {way: float((factor**2).sum()) / total for way, factor in factors.items()}}
@@ -100,7 +100,7 @@ def time_qr(*, rows: int, dim: int, blocks: Sequence[int], seed: int, rounds: in
     Y = draw_gaussian(rows, dim, seed=seed)
     contenders: dict[str, Callable[[], Any]] = {"unblocked": lambda: np.linalg.qr(Y)}
     contenders |= {str(block): partial(blocked_qr, Y, block, Stages()) for block in blocks}
-    with blas_threads(1):
+    with limit_blas_threads(1):
         return _take_turns(contenders, rounds)
 
 
@@ -116,7 +116,7 @@ def time_threads(
     rounds: int,
 ) -> Measurement:
     """QR and SVD of one tall matrix, and of M by range finder and randomized SVD, by number of BLAS threads."""
-    M = _proximity(dataset.graph)
+    M = _make_proximity(dataset.graph)
     Y = apply_powers(M, draw_gaussian(M.shape[0], dim, seed=seed), power)
     tasks: dict[str, Callable[[], Any]] = {
         "qr": lambda: np.linalg.qr(Y),
@@ -127,7 +127,7 @@ def time_threads(
     }
 
     def run(task: Callable[[], Any], count: int) -> None:
-        with blas_threads(count):
+        with limit_blas_threads(count):
             task()
 
     contenders = {f"{name}, {count}": partial(run, task, count) for name, task in tasks.items() for count in threads}
@@ -147,7 +147,7 @@ def time_sweep(
     for value in values:
         sizes = {**base, vary: value}
         nodes, edges = sizes.pop("nodes"), sizes.pop("edges")
-        graph = random_graph(nodes, nodes * degree // 2 if vary == "nodes" else edges, seed=seed)
+        graph = generate_graph(nodes, nodes * degree // 2 if vary == "nodes" else edges, seed=seed)
         seconds = _time_stages(graph, rounds, seed=seed, **sizes)
         points.append({vary: value, "actual_edges": graph.edges, **seconds})
     return {"points": points}
@@ -157,7 +157,7 @@ def _time_stages(graph: Graph, rounds: int, **sizes: int) -> dict[str, dict[str,
     """Smallest seconds of each stage over the rounds, by implementation."""
     A = graph.to_scipy()
     seconds: dict[str, list[dict[str, float]]] = {"plain": [], "graphrefine": []}
-    with blas_threads(1):
+    with limit_blas_threads(1):
         for _ in range(rounds):
             seconds["plain"].append(numpy_baselines.run_stages(A, **sizes)[1].seconds)
             seconds["graphrefine"].append(run_stages(graph, **sizes)[1].seconds)
@@ -189,12 +189,12 @@ def run_stages(graph: Graph, *, dim: int, block: int, power: int, seed: int) -> 
         return engine.collect(F, principal_rotation(engine.gram(F)), unit=True), stages
 
 
-def random_graph(nodes: int, edges: int, *, seed: int) -> Graph:
+def generate_graph(nodes: int, edges: int, *, seed: int) -> Graph:
     """A graph of this size whose low-numbered nodes have most edges; loops and doubles are lost.
 
     Examples
     --------
-    >>> random_graph(100, 300, seed=0).nodes
+    >>> generate_graph(100, 300, seed=0).nodes
     100
     """
     rng = np.random.default_rng(seed)
@@ -214,7 +214,7 @@ def fit_exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def _proximity(graph: Graph) -> sp.csr_array:
+def _make_proximity(graph: Graph) -> sp.csr_array:
     return reference.proximity(graph.to_scipy().astype(np.float64), 1.0, 0.75, False)
 
 

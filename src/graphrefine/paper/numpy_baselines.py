@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg  # noqa: F401  loads the BLAS of SciPy, which `blas_threads` could not limit otherwise
+import scipy.linalg  # noqa: F401  loads the BLAS of SciPy, which `limit_blas_threads` could not limit otherwise
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
@@ -23,7 +23,7 @@ Array = NDArray[Any]
 
 
 @contextmanager
-def blas_threads(threads: int) -> Iterator[None]:
+def limit_blas_threads(threads: int) -> Iterator[None]:
     """A stretch of code with a number of BLAS threads, for NumPy and for SciPy, which has its own library."""
     with threadpool_limits(threads, user_api="blas"):
         yield
@@ -115,7 +115,7 @@ def two_sided_rbqr(M: sp.csr_array, sketch: Array, *, power: int) -> Basis:
     return Basis(C, M.T @ C)
 
 
-def transition_matrix(A: sp.csr_array) -> sp.csr_array:
+def make_transition(A: sp.csr_array) -> sp.csr_array:
     """T of Eq. 7: the rows of A + I divided by their sums."""
     loops = sp.csr_array(A + sp.eye_array(A.shape[0], dtype=A.dtype))
     inverse = sp.diags_array(1 / np.asarray(loops.sum(axis=1)).ravel())
@@ -127,7 +127,7 @@ def filter_basis(A: sp.csr_array, R: Array, stages: Stages | None = None) -> Arr
     """The end of REFINE, from R = M^T C to vectors (n, k): the filter of Eq. 7, the axes, unit rows."""
     stages = stages or Stages()
     with stages.stage("filter"):
-        T, power, F = transition_matrix(A), reference.unit_rows(R), np.zeros_like(R)
+        T, power, F = make_transition(A), reference.unit_rows(R), np.zeros_like(R)
         for coefficient in reference.TAYLOR[1:]:
             power = T @ power
             F += coefficient * power

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from graphrefine.console import note
 from graphrefine.console import seconds as format_seconds
 from graphrefine.paper.findings import Gap
 
@@ -69,7 +68,7 @@ class RunProgress:
         if self._bar and self._task is not None:
             self._bar.update(self._task, description=text, completed=self._finished)
         elif perf_counter() - self._last_line >= INTERVAL:
-            note(text)
+            print(text, file=sys.stderr, flush=True)
             self._last_line = perf_counter()
 
     def report_gap(self, label: str, gap: Gap) -> None:
@@ -78,7 +77,7 @@ class RunProgress:
         if self._bar:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
-            note(text)
+            print(text, file=sys.stderr, flush=True)
 
     def finish_experiment(self, seconds: float) -> None:
         """Note that the next experiment is finished, after this many seconds of measurements in all."""

@@ -7,8 +7,8 @@ from typing import Any
 from graphrefine import methods
 from graphrefine.paper import published
 from graphrefine.paper.cache import Cache, Measurement
-from graphrefine.paper.findings import Cell, Findings, Gap, Layout, gap_cell, join_notes
-from graphrefine.paper.label_scores import PRESETS, PROTOCOL, LabelScores, f1_cells, score_method
+from graphrefine.paper.findings import Cell, Findings, Gap, Layout, join_notes, make_gap_cell
+from graphrefine.paper.label_scores import PRESETS, PROTOCOL, LabelScores, make_f1_cells, score_method
 from graphrefine.paper.measure_scores import measure_size
 from graphrefine.paper.measure_times import time_files
 from graphrefine.paper.setup import LARGE, Setup
@@ -35,20 +35,22 @@ def _classify(setup: Setup, cache: Cache, graphs: tuple[str, ...]) -> Findings:
     for graph in graphs:
         for method in published.ROWS:
             note = "a row in the paper's source that its print leaves out" if method in published.COMMENTED_OUT else ""
-            cells += _row_cells(graph, method, score_row(setup, cache, graph, method), note)
+            cells += _make_row_cells(graph, method, score_row(setup, cache, graph, method), note)
         if graph == "wikipedia":  # the only weighted one, and so the only one on which this differs
             scores = score_row(setup, cache, graph, "refine", published_settings=False)
             note = "REFINE as Eqs. 3-4 have it, with ln A_ij in M: the authors' code leaves it out"
-            cells += _row_cells(graph, "refine, weights kept", scores, note, row="refine")
+            cells += _make_row_cells(graph, "refine, weights kept", scores, note, row="refine")
     return Findings(cells, Layout("method", "train", split=("graph", "measure")), notes=[PROTOCOL])
 
 
-def _row_cells(graph: str, name: str, scores: LabelScores | Gap, note: str, row: str | None = None) -> list[Cell]:
+def _make_row_cells(graph: str, name: str, scores: LabelScores | Gap, note: str, row: str | None = None) -> list[Cell]:
     paper: dict[published.Measure, published.Row] = {
         "micro": published.MICRO[graph][row or name],
         "macro": published.MACRO[graph][row or name],
     }
-    return f1_cells(scores, {"graph": graph, "method": name}, ratios=published.RATIOS[graph], paper=paper, note=note)
+    return make_f1_cells(
+        scores, {"graph": graph, "method": name}, ratios=published.RATIOS[graph], paper=paper, note=note
+    )
 
 
 def fill_table3(setup: Setup, cache: Cache) -> Findings:
@@ -60,21 +62,21 @@ def fill_table3(setup: Setup, cache: Cache) -> Findings:
         for name, paper in sizes._asdict().items():
             what = {"graph": graph, "count": name}
             if isinstance(counts, Gap):
-                cells.append(gap_cell(what, counts, paper))
+                cells.append(make_gap_cell(what, counts, paper))
             elif name == "edges":
                 details = {key: counts[key] for key in ("entries", "self_loops", "isolated")}
-                cells.append(Cell(what, counts[name], paper, note=_edges_note(counts, paper), details=details))
+                cells.append(Cell(what, counts[name], paper, note=_explain_edges(counts, paper), details=details))
             else:
                 cells.append(Cell(what, counts[name], paper))
     return Findings(cells, Layout("graph", "count"), notes=["Ours / the paper's; each undirected edge counts once."])
 
 
-def _edges_note(counts: Measurement, paper: int) -> str:
+def _explain_edges(counts: Measurement, paper: int) -> str:
     """Reason why our number of edges is another.
 
     Examples
     --------
-    >>> _edges_note({"edges": 100, "entries": 200, "self_loops": 12}, 212)
+    >>> _explain_edges({"edges": 100, "entries": 200, "self_loops": 12}, 212)
     'the paper counts stored entries: both directions of an edge, and self-loops'
     """
     if counts["edges"] == paper:
@@ -97,14 +99,14 @@ def fill_table4(setup: Setup, cache: Cache) -> Findings:
                 scores: LabelScores | Gap = Gap("missing", f"F1 on a stand-in tells nothing; {real.reason}")
             else:
                 scores = score_method(setup, cache, other, method, ratios=(ratio,))
-            cells.append(_table4_cell(scores, what, paper, other))
+            cells.append(_make_table4_cell(scores, what, paper, other))
     return Findings(cells, Layout("graph", "method"), notes=[PROTOCOL])
 
 
-def _table4_cell(scores: LabelScores | Gap, what: dict[str, Any], paper: float, graph: str) -> Cell:
+def _make_table4_cell(scores: LabelScores | Gap, what: dict[str, Any], paper: float, graph: str) -> Cell:
     unit = "% Micro F1"
     if isinstance(scores, Gap):
-        return gap_cell(what, scores, paper, unit)
+        return make_gap_cell(what, scores, paper, unit)
     replaced = graph != what["graph"]
     note = join_notes(f"on {graph} instead" if replaced else "", scores.note)
     details = {"std": scores.spread["micro"][0], "seeds": scores.seeds, "seconds": scores.seconds}
@@ -119,13 +121,13 @@ def fill_table5(setup: Setup, cache: Cache) -> Findings:
         for method in ("prone", "refine"):
             what = {"graph": graph, "method": method}
             if isinstance(times, Gap):
-                cells.append(gap_cell(what, times, paper[method], "s"))
+                cells.append(make_gap_cell(what, times, paper[method], "s"))
                 continue
             details = {"all": times["all"][method]}
             ours, comparable = times["best"][method], not source.standin
             cells.append(Cell(what, ours, paper[method], "s", source.note, comparable, details))
         if not isinstance(times, Gap):
-            cells.append(speedup_cell(setup, times, {"graph": graph, "method": "prone / refine"}))
+            cells.append(make_speedup_cell(setup, times, {"graph": graph, "method": "prone / refine"}))
     note = (
         "One thread; from the graph's file to the file of vectors, in a process that is already up. ProNE is ours, on "
         "the same kernels as REFINE. The paper's machine: AMD Ryzen 2700."
@@ -135,19 +137,19 @@ def fill_table5(setup: Setup, cache: Cache) -> Findings:
 
 def time_graph(setup: Setup, cache: Cache, graph: str) -> Measurement | Gap:
     """Best and all seconds by method from file to file, on one thread."""
-    settings = {method: _timed_settings(setup, method) for method in ("refine", "rbqr", "prone")}
+    settings = {method: _select_settings(setup, method) for method in ("refine", "rbqr", "prone")}
     rounds = 1 if graph in LARGE and setup.full else setup.rounds
     source = setup.graphs.find_or_replace(graph)
     return cache.time(time_files, source, settings=settings, threads=1, rounds=rounds)
 
 
-def _timed_settings(setup: Setup, method: str) -> dict[str, Any]:
+def _select_settings(setup: Setup, method: str) -> dict[str, Any]:
     settings = methods.settings(method, PRESETS.get(method), dim=setup.dim, seed=setup.seed)
     names = ("dim", "seed", "log_weights", "two_sided")
     return {name: getattr(settings, name) for name in names if hasattr(settings, name)}
 
 
-def speedup_cell(setup: Setup, times: Measurement, what: dict[str, Any]) -> Cell:
+def make_speedup_cell(setup: Setup, times: Measurement, what: dict[str, Any]) -> Cell:
     """ProNE's seconds in REFINE's, on the graph of a row of Table 5."""
     source, paper = setup.graphs.find_or_replace(what["graph"]), published.TABLE5[what["graph"]]
     ours = times["best"]["prone"] / times["best"]["refine"]

@@ -26,9 +26,9 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.graph.graph import usable_threads
 from graphrefine.methods.registry import embed_graph
+from graphrefine.paper import published
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import find_range, settings, smooth
-from graphrefine.reproduce import paper
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 NAMES = {"blogcatalog": "blogcatalog", "ppi": "ppi", "wikipedia-pos": "wikipedia"}  # here, and in the paper's tables
@@ -89,7 +89,7 @@ def beside_the_paper(names: list[str], *, repeats: int, seeds: int) -> bool:
 
 
 def paper_row(name: str) -> NDArray[np.float64]:
-    return np.stack([table[NAMES[name]]["refine"] for table in (paper.MICRO, paper.MACRO)], axis=1)
+    return np.stack([table[NAMES[name]]["refine"] for table in (published.MICRO, published.MACRO)], axis=1)
 
 
 def leave_one_out(names: list[str], *, repeats: int) -> None:

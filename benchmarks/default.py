@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from common import data, graph, machine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
+from graphrefine.paper import published
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import find_range, smooth
 from graphrefine.refine.settings import refine_settings
-from graphrefine.reproduce import paper
 from graphrefine.run.embed import embed_graph
 from graphrefine.system.threads import usable_threads
 
@@ -90,7 +90,7 @@ def beside_the_paper(names: list[str], *, repeats: int, seeds: int) -> bool:
 
 
 def paper_row(name: str) -> NDArray[np.float64]:
-    return np.stack([table[NAMES[name]]["refine"] for table in (paper.MICRO, paper.MACRO)], axis=1)
+    return np.stack([table[NAMES[name]]["refine"] for table in (published.MICRO, published.MACRO)], axis=1)
 
 
 def leave_one_out(names: list[str], *, repeats: int) -> None:

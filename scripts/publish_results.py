@@ -1,6 +1,6 @@
-"""Make docs/results.md of a report of ``graphrefine reproduce``: its page, its plots and its raw figures.
+"""Turn a report of ``graphrefine reproduce`` into docs/results.md, with its plots and its raw figures.
 
-``python scripts/publish_results.py report/`` does it.
+Usage: ``python scripts/publish_results.py report/``
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = """# Results
 
-This page was written by `graphrefine reproduce` ([how](reproduce.md)) and by nobody since; its last lines say on what
-machine and when. All of its figures, with their spread, are in [results.json](images/results/results.json).
+This page is the report of a run of `graphrefine reproduce` ([how](reproduce.md)), unchanged; its last lines name the
+machine and the date. All of its figures, with their spread, are in [results.json](images/results/results.json).
 """
 
 
 def main(report: Path) -> None:
-    """Copy the page and what it shows."""
+    """Copy the page, its plots and its figures."""
     text = (report / "report.md").read_text(encoding="utf-8")
     pictures = DOCS / "images" / "results"
     if pictures.exists():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphrefine.reproduce.graphs import Graphs
-from graphrefine.reproduce.setup import Setup
+from graphrefine.paper.graphs import Graphs
+from graphrefine.paper.setup import Setup
 
 
 def tiny(**changes: object) -> Setup:
@@ -17,8 +17,8 @@ def tiny(**changes: object) -> Setup:
         "repeats": 1,
         "ratios": 1,
         "rounds": 1,
-        "shorter": 40,
-        "size": 0.01,
+        "shortening": 40,
+        "scale": 0.01,
         "slow_graphs": frozenset({"ppi"}),
         **changes,
     }

@@ -1,9 +1,11 @@
-"""Every experiment runs in small, its outcomes are kept and found again, and one that fails is a cell."""
+"""Every experiment runs in small, its measurements are kept and reused, and one that fails is a cell."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import wraps
+from inspect import getmembers, isfunction
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -11,10 +13,10 @@ from unittest.mock import patch
 import pytest
 
 from graphrefine.errors import OutputError
-from graphrefine.reproduce import EXPERIMENTS, Reproduction, plan, reproduce, work_scores
-from graphrefine.reproduce.cells import Finished, Store
-from graphrefine.reproduce.jobs import Job
-from graphrefine.reproduce.runner import KINDS, Forecast
+from graphrefine.paper import EXPERIMENTS, Reproduction, cache, measure_errors, measure_scores, measure_times, reproduce
+from graphrefine.paper.cache import Cache
+from graphrefine.paper.progress import Forecast
+from graphrefine.paper.setup import Setup
 from reproduce_setups import tiny
 
 STATUSES = {"measured", "left out", "missing"}
@@ -38,8 +40,8 @@ def whole(folder: Path) -> Reproduction:
     return reproduce(folder, tiny())
 
 
-def cells_of(found: Reproduction, name: str) -> list[dict[str, Any]]:
-    cells = found.results["experiments"][name]["cells"]
+def cells_of(reproduction: Reproduction, name: str) -> list[dict[str, Any]]:
+    cells = reproduction.results["experiments"][name]["cells"]
     assert isinstance(cells, list)
     return cells
 
@@ -57,17 +59,29 @@ def test_every_experiment_runs_and_none_fails(whole: Reproduction) -> None:
 
 
 def test_claims_have_verdicts_and_tables_have_none(whole: Reproduction) -> None:
-    for name, found in whole.results["experiments"].items():
-        is_claim = found["title"].startswith("Claim")
-        assert ("verdict" in found) == is_claim, name
+    for name, experiment in whole.results["experiments"].items():
+        is_claim = experiment["title"].startswith("Claim")
+        assert ("verdict" in experiment) == is_claim, name
         if is_claim:
-            assert found["verdict"] in {"holds", "partly", "does not hold", "not measured"}
-            assert found["because"]
+            assert experiment["verdict"] in {"holds", "partly", "does not hold", "not measured"}
+            assert experiment["because"]
 
 
-def test_every_kind_of_work_is_used(whole: Reproduction) -> None:
-    used = {job.kind for experiment in EXPERIMENTS for job in plan(experiment, tiny())}
-    assert used | {"count"} == set(KINDS), "count alone needs real graphs"
+def names_of_work(setup: Setup, name: str) -> set[str]:
+    """Names of the measurements of an experiment, none of which is made."""
+    empty = Cache(None)
+    next(experiment for experiment in EXPERIMENTS if experiment.name == name).run(setup, empty)
+    return set(empty.measurements)
+
+
+def test_every_measuring_function_is_used(whole: Reproduction) -> None:
+    used = {name.rsplit("-", 1)[0] for e in EXPERIMENTS for name in names_of_work(tiny(), e.name)}
+    modules = (measure_errors, measure_scores, measure_times)
+    functions = {
+        f.__name__ for module in modules for _, f in getmembers(module, isfunction) if f.__module__ == module.__name__
+    }
+    measuring = {name for name in functions if name.startswith(("measure_", "time_"))}
+    assert used | {"measure_size"} == measuring, "measure_size alone needs real graphs"
 
 
 def test_a_stand_in_is_marked_and_not_compared(whole: Reproduction) -> None:
@@ -108,10 +122,22 @@ def test_a_second_run_reuses_every_outcome(whole: Reproduction, folder: Path) ->
 
 
 def test_other_settings_are_other_work(whole: Reproduction, folder: Path) -> None:
-    jobs = {job.key for job in plan(EXPERIMENTS[0], tiny())}
-    assert jobs.isdisjoint({job.key for job in plan(EXPERIMENTS[0], tiny(seed=7))})
-    assert jobs.isdisjoint({job.key for job in plan(EXPERIMENTS[0], tiny(repeats=2))})
-    assert jobs == {job.key for job in plan(EXPERIMENTS[0], tiny(threads=1))}, "scores do not depend on threads"
+    names = names_of_work(tiny(), "table1")
+    assert names and names.isdisjoint(names_of_work(tiny(seed=7), "table1"))
+    assert names.isdisjoint(names_of_work(tiny(repeats=2), "table1"))
+    assert names == names_of_work(tiny(threads=1), "table1"), "scores do not depend on threads"
+
+
+def test_times_of_another_machine_and_figures_of_another_version_are_not_reused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    timed, scored = names_of_work(tiny(), "blocked-qr"), names_of_work(tiny(), "figure2")
+    with monkeypatch.context() as patched:
+        patched.setattr(cache, "identify_machine", lambda: "an abacus, 10 cores")
+        assert timed.isdisjoint(names_of_work(tiny(), "blocked-qr"))
+        assert scored == names_of_work(tiny(), "figure2")
+    monkeypatch.setattr(cache, "__version__", "9.9")
+    assert scored.isdisjoint(names_of_work(tiny(), "figure2"))
 
 
 def test_experiments_finished_before_stay_in_the_report(tmp_path: Path) -> None:
@@ -123,9 +149,9 @@ def test_experiments_finished_before_stay_in_the_report(tmp_path: Path) -> None:
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
-    """A folder with the two outcomes of an experiment, and the file of one of them."""
+    """A folder with the measurements of an experiment, and the file of one of them."""
     reproduce(tmp_path / "r", tiny(), only=["figure2"])
-    yield tmp_path / "r", sorted((tmp_path / "r" / "cells").glob("score-*.json"))[0]
+    yield tmp_path / "r", sorted((tmp_path / "r" / "cells").glob("measure_f1-*.json"))[0]
 
 
 @pytest.mark.parametrize(
@@ -134,8 +160,8 @@ def stored(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
         lambda path: path.write_bytes(path.read_bytes()[:-40]),
         lambda path: path.write_text("{}"),
         lambda path: path.write_bytes(b"\x00\xff"),
-        lambda path: _altered(path, "outcome", "micro", [99.0]),
-        lambda path: _altered(path, "asked", "repeats", 1000),
+        lambda path: _altered(path, "measurement", "micro", [99.0]),
+        lambda path: _altered(path, "key", "repeats", 1000),
     ],
     ids=["cut", "empty", "bytes", "another figure", "another key"],
 )
@@ -145,7 +171,7 @@ def test_a_damaged_cell_is_computed_again(stored: tuple[Path, Path], damage: Any
     damage(path)
     again = reproduce(folder, tiny(), only=["figure2"])
     assert again.results["work"]["computed"] == 1 and again.results["work"]["reused"] == 3
-    assert json.loads(path.read_text())["outcome"]["micro"] == json.loads(whole)["outcome"]["micro"]
+    assert json.loads(path.read_text())["measurement"]["micro"] == json.loads(whole)["measurement"]["micro"]
 
 
 def _altered(path: Path, part: str, name: str, value: Any) -> None:
@@ -156,33 +182,35 @@ def _altered(path: Path, part: str, name: str, value: Any) -> None:
 
 def test_a_failure_is_a_cell_and_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        real = work_scores.score
+        real = measure_scores.measure_f1
 
-        def sometimes(bench: Any, asked: Any) -> Any:
-            if asked["settings"]["power"] == 2:
+        @wraps(real)
+        def fail_sometimes(*inputs: Any, settings: Any, **arguments: Any) -> Any:
+            if settings["power"] == 2:
                 raise MemoryError("of all things")
-            return real(bench, asked)
+            return real(*inputs, settings=settings, **arguments)
 
-        patched.setattr(work_scores, "score", sometimes)
-        found = reproduce(tmp_path / "r", tiny(), only=["figure2"])
-    failed = [cell for cell in cells_of(found, "figure2") if cell["status"] == "failed"]
+        patched.setattr(measure_scores, "measure_f1", fail_sometimes)
+        reproduction = reproduce(tmp_path / "r", tiny(), only=["figure2"])
+    failed = [cell for cell in cells_of(reproduction, "figure2") if cell["status"] == "failed"]
     assert failed and all(cell["what"]["power"] == 2 for cell in failed)
     assert "MemoryError: of all things" in failed[0]["note"]
-    assert found.results["work"] == {"computed": 3, "reused": 0, "failed": 1}
+    assert reproduction.results["work"] == {"computed": 3, "reused": 0, "failed": 1}
     again = reproduce(tmp_path / "r", tiny(), only=["figure2"])
     assert again.results["work"] == {"computed": 1, "reused": 3, "failed": 0}
 
 
 def test_an_interruption_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        real = work_scores.score
+        real = measure_scores.measure_f1
 
-        def stopped(bench: Any, asked: Any) -> Any:
-            if asked["settings"]["power"] == 3:
+        @wraps(real)
+        def stop(*inputs: Any, settings: Any, **arguments: Any) -> Any:
+            if settings["power"] == 3:
                 raise KeyboardInterrupt
-            return real(bench, asked)
+            return real(*inputs, settings=settings, **arguments)
 
-        patched.setattr(work_scores, "score", stopped)
+        patched.setattr(measure_scores, "measure_f1", stop)
         with pytest.raises(KeyboardInterrupt):
             reproduce(tmp_path / "r", tiny(), only=["figure2"])
     again = reproduce(tmp_path / "r", tiny(), only=["figure2"])
@@ -190,18 +218,18 @@ def test_an_interruption_keeps_what_is_finished(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_full_disk_ends_the_run_and_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, left = Store.put, [2]
+    real, room = cache.write_entry, [2]
 
-    def put(store: Store, kind: str, asked: Any, finished: Finished) -> None:
-        if not left[0]:
+    def write(*content: Any) -> None:
+        if not room[0]:
             with monkeypatch.context() as full:
                 full.setattr(Path, "write_text", _no_space)
-                real(store, kind, asked, finished)
-        left[0] -= 1
-        real(store, kind, asked, finished)
+                real(*content)
+        room[0] -= 1
+        real(*content)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Store, "put", put)
+        patched.setattr(cache, "write_entry", write)
         with pytest.raises(OutputError, match=r"No space left on device.*the same command goes on"):
             reproduce(tmp_path / "r", tiny(), only=["figure2"])
     again = reproduce(tmp_path / "r", tiny(), only=["figure2"])
@@ -228,11 +256,22 @@ def test_a_report_of_another_run_is_refused(tmp_path: Path) -> None:
         reproduce(tmp_path / "r", replace(tiny(), name="quick"), only=["table3"])
 
 
-def test_forecasts_learn_by_group_and_in_general() -> None:
-    forecast = Forecast()
-    slow, other = Job("score", {"method": "line"}, 2.0), Job("time_qr", {}, 1.0)
-    forecast.learn(slow, 20.0)
-    forecast.learn(other, 1.0)
-    assert forecast.seconds([slow]) == 20.0
-    assert forecast.seconds([other]) == 1.0
-    assert forecast.seconds([Job("errors", {}, 3.0)]) == 3.0 * 21 / 3
+def test_forecasts_learn_from_finished_experiments() -> None:
+    forecast = Forecast({"table1": 2.0, "table2": 1.0, "figure1": 3.0, "figure2": 4.0})
+    assert forecast.estimate(0.0) == 10.0
+    forecast.finish("table1", 20.0)
+    assert forecast.estimate(20.0) == 8.0 * 20 / 2
+    assert forecast.estimate(25.0) == 8.0 * 20 / 2 - 5.0, "a part of table2 is done"
+    forecast.finish("table2", 21.0)
+    assert forecast.estimate(21.0) == 7.0 * 21 / 3
+    forecast.finish("figure1", 50.0)
+    assert forecast.estimate(1000.0) == 0.0
+
+
+def test_the_progress_shows_experiment_forecast_and_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with patch("graphrefine.paper.measure_scores.measure_f1", autospec=True, side_effect=MemoryError("of all things")):
+        reproduce(tmp_path / "r", tiny(), only=["table3", "figure3"], progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("experiment 2 of 2 (figure3), about ")
+    assert lines[0].endswith(" left: measure f1 refine blogcatalog")
+    assert lines[1:] == ["failed: measure f1 refine blogcatalog: MemoryError: of all things"] * 4

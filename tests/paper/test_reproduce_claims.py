@@ -12,40 +12,40 @@ from hypothesis import strategies as st
 
 from graphrefine.linalg.operators import proximity
 from graphrefine.methods.registry import make_settings
+from graphrefine.paper import numpy_baselines, published, verdicts
+from graphrefine.paper.claims_cost import judge_blocks
+from graphrefine.paper.claims_quality import judge_power
+from graphrefine.paper.claims_speed import judge_ratios, judge_threads
+from graphrefine.paper.claims_theory import judge_bound, judge_factors
+from graphrefine.paper.measure_errors import compute_singular_values, compute_smallest_error, compute_spectral_error
+from graphrefine.paper.measure_times import fit_exponent, generate_graph, run_stages
+from graphrefine.paper.verdicts import Verdict
 from graphrefine.refine import reference
 from graphrefine.refine.range_finder import theorem_bound
-from graphrefine.reproduce import paper, plain, verdicts
-from graphrefine.reproduce.claims_cost import blocked_verdict
-from graphrefine.reproduce.claims_quality import power_verdict
-from graphrefine.reproduce.claims_speed import faster_verdict, threads_verdict
-from graphrefine.reproduce.claims_theory import bound_verdict, factor_verdict
-from graphrefine.reproduce.verdicts import Verdict
-from graphrefine.reproduce.work_errors import singular_values, spectral_error, tail
-from graphrefine.reproduce.work_times import exponent, random_graph, staged_own
 from graphrefine.run.embed import embed_graph
 from graphs import random_graph as hubs
 
 
 def test_the_papers_tables_are_whole() -> None:
     """Sums over the tables, added up apart from this code: a mistyped digit changes them."""
-    micro = {graph: round(sum(map(sum, rows.values())), 2) for graph, rows in paper.MICRO.items()}
-    macro = {graph: round(sum(map(sum, rows.values())), 2) for graph, rows in paper.MACRO.items()}
+    micro = {graph: round(sum(map(sum, rows.values())), 2) for graph, rows in published.MICRO.items()}
+    macro = {graph: round(sum(map(sum, rows.values())), 2) for graph, rows in published.MACRO.items()}
     assert micro == {"blogcatalog": 1166.11, "ppi": 634.69, "wikipedia": 1573.23, "flickr": 1038.64}
     assert macro == {"blogcatalog": 691.45, "ppi": 513.25, "wikipedia": 329.73, "flickr": 487.81}
-    for table in (paper.MICRO, paper.MACRO):
+    for table in (published.MICRO, published.MACRO):
         for graph, rows in table.items():
-            assert tuple(rows) == paper.ROWS
-            assert all(len(row) == len(paper.RATIOS[graph]) == 5 for row in rows.values())
+            assert tuple(rows) == published.ROWS
+            assert all(len(row) == len(published.RATIOS[graph]) == 5 for row in rows.values())
 
 
 def test_the_papers_text_agrees_with_its_tables() -> None:
     """The text says ~8% over DeepWalk on Wikipedia, and 8-20x over ProNE."""
-    lead = fmean(paper.MICRO["wikipedia"]["refine"]) - fmean(paper.MICRO["wikipedia"]["deepwalk"])
+    lead = fmean(published.MICRO["wikipedia"]["refine"]) - fmean(published.MICRO["wikipedia"]["deepwalk"])
     assert 8 < lead < 9.5
-    ratios = [row["prone"] / row["refine"] for row in paper.TABLE5.values()]
+    ratios = [row["prone"] / row["refine"] for row in published.TABLE5.values()]
     assert all(7.5 < ratio < 21 for ratio in ratios)
-    assert paper.f1("micro", "blogcatalog", "refine", 0.5) == 41.0
-    assert paper.f1("micro", "blogcatalog", "harp", 0.5) is None
+    assert published.find_f1("micro", "blogcatalog", "refine", 0.5) == 41.0
+    assert published.find_f1("micro", "blogcatalog", "harp", 0.5) is None
 
 
 @pytest.mark.parametrize(
@@ -66,31 +66,31 @@ def test_the_papers_text_agrees_with_its_tables() -> None:
         (verdicts.harmless({"a": 0.4, "b": -3.0}, within=0.5), "holds"),
         (verdicts.harmless({"a": 0.6, "b": -3.0}, within=0.5), "partly"),
         (verdicts.harmless({"a": 0.6}, within=0.5), "does not hold"),
-        (verdicts.everywhere({"a": 0.1, "b": 5.0}, noise=0.5, margin=1.0, called="lost"), "does not hold"),
-        (verdicts.everywhere({"a": 0.1, "b": 0.7}, noise=0.5, margin=1.0, called="lost"), "partly"),
-        (verdicts.everywhere({"a": 0.1, "b": -7.0}, noise=0.5, margin=1.0, called="lost"), "holds"),
+        (verdicts.everywhere({"a": 0.1, "b": 5.0}, noise=0.5, margin=1.0, label="lost"), "does not hold"),
+        (verdicts.everywhere({"a": 0.1, "b": 0.7}, noise=0.5, margin=1.0, label="lost"), "partly"),
+        (verdicts.everywhere({"a": 0.1, "b": -7.0}, noise=0.5, margin=1.0, label="lost"), "holds"),
         (verdicts.rising({"a": [1.0, 2.0, 3.0]}, noise=0.1), "holds"),
         (verdicts.rising({"a": [1.0, 2.0, 1.0]}, noise=0.1), "does not hold"),
-        (power_verdict({1: 36.0, 2: 40.0, 3: 41.0, 4: 41.2}), "holds"),
-        (power_verdict({1: 41.0, 2: 40.0, 3: 41.0, 4: 43.0}), "does not hold"),
-        (power_verdict({1: 41.0}), "not measured"),
-        (faster_verdict({"truncated svd": 3.0, "unblocked qr": 1.2}), "holds"),
-        (faster_verdict({"truncated svd": 0.5, "unblocked qr": 0.2}), "does not hold"),
-        (blocked_verdict({8: 1.0, 16: 1.5}, 2.0), "holds"),
-        (blocked_verdict({8: 1.5, 16: 1.0}, 2.0), "partly"),
-        (bound_verdict([{"columns": 8, "mean": 0.5, "bound": 1.0}]), "holds"),
-        (bound_verdict([{"columns": 8, "mean": 1.5, "bound": 1.0}]), "does not hold"),
+        (judge_power({1: 36.0, 2: 40.0, 3: 41.0, 4: 41.2}), "holds"),
+        (judge_power({1: 41.0, 2: 40.0, 3: 41.0, 4: 43.0}), "does not hold"),
+        (judge_power({1: 41.0}), "not measured"),
+        (judge_ratios({"truncated svd": 3.0, "unblocked qr": 1.2}), "holds"),
+        (judge_ratios({"truncated svd": 0.5, "unblocked qr": 0.2}), "does not hold"),
+        (judge_blocks({8: 1.0, 16: 1.5}, 2.0), "holds"),
+        (judge_blocks({8: 1.5, 16: 1.0}, 2.0), "partly"),
+        (judge_bound([{"columns": 8, "mean": 0.5, "bound": 1.0}]), "holds"),
+        (judge_bound([{"columns": 8, "mean": 1.5, "bound": 1.0}]), "does not hold"),
     ],
 )
 def test_verdicts_go_both_ways(verdict: Verdict, word: str) -> None:
     assert verdict.word == word
-    assert verdict.because
+    assert verdict.reason
 
 
 def test_the_verdict_on_threads_goes_both_ways() -> None:
     svd = {"svd": 1.4, "randomized svd": 1.4}
-    assert threads_verdict({"qr": 1.9, "blocked qr": 1.8, "range finder": 1.7, **svd}).word == "holds"
-    assert threads_verdict({"qr": 1.0, "blocked qr": 1.0, "range finder": 1.0, **svd}).word == "does not hold"
+    assert judge_threads({"qr": 1.9, "blocked qr": 1.8, "range finder": 1.7, **svd}).word == "holds"
+    assert judge_threads({"qr": 1.0, "blocked qr": 1.0, "range finder": 1.0, **svd}).word == "does not hold"
 
 
 def test_the_verdict_on_power_iterations_wants_the_root() -> None:
@@ -98,48 +98,49 @@ def test_the_verdict_on_power_iterations_wants_the_root() -> None:
         first = {"power": 1, "spectral": 4.0, "frobenius": 1.21}
         return {"published": [first, {"power": 2, "spectral": second, "frobenius": 1.1}]}
 
-    assert factor_verdict(points(2.0)).word == "holds"
-    assert factor_verdict(points(2.1)).word == "partly"
+    assert judge_factors(points(2.0)).word == "holds"
+    assert judge_factors(points(2.1)).word == "partly"
 
 
 @given(st.floats(-2, 3), st.floats(0.1, 10))
 def test_fitted_exponents_are_found(p: float, scale: float) -> None:
     sizes = [10.0, 100.0, 1000.0]
-    assert exponent(sizes, [scale * size**p for size in sizes]) == pytest.approx(p, abs=1e-6)
+    assert fit_exponent(sizes, [scale * size**p for size in sizes]) == pytest.approx(p, abs=1e-6)
 
 
 def test_the_plain_stages_are_the_reference() -> None:
     graph = hubs(400, degree=12, seed=1)
-    vectors, clock = plain.staged_refine(graph.to_scipy(), dim=16, block=4, power=3, seed=5)
-    sketch = plain.gaussian(400, 16, seed=5)
+    vectors, stages = numpy_baselines.run_stages(graph.to_scipy(), dim=16, block=4, power=3, seed=5)
+    sketch = numpy_baselines.draw_gaussian(400, 16, seed=5)
     np.testing.assert_allclose(np.abs(vectors), np.abs(reference.refine(graph.to_scipy(), sketch, block=4)), atol=1e-8)
-    assert set(clock.seconds) == {"proximity", "random", "products", "qr", "projections", "target", "filter", "axes"}
+    assert set(stages.seconds) == {"proximity", "random", "products", "qr", "projections", "target", "filter", "axes"}
 
 
 def test_our_stages_are_our_embedding() -> None:
     graph = hubs(400, degree=12, seed=1)
-    vectors, _ = staged_own(graph, dim=16, block=4, power=3, seed=5)
-    chosen = make_settings("refine", "paper", dim=16, block=4, seed=5)
-    np.testing.assert_array_equal(vectors, embed_graph(graph, chosen, threads=1)[0].vectors)
+    vectors, _ = run_stages(graph, dim=16, block=4, power=3, seed=5)
+    paper_settings = make_settings("refine", "paper", dim=16, block=4, seed=5)
+    np.testing.assert_array_equal(vectors, embed_graph(graph, paper_settings, threads=1)[0].vectors)
 
 
 def matrix(seed: int = 0) -> sp.csr_array:
-    return proximity(random_graph(300, 2000, seed=seed)).to_scipy().astype(np.float64)
+    return proximity(generate_graph(300, 2000, seed=seed)).to_scipy().astype(np.float64)
 
 
-@pytest.mark.parametrize("find", [plain.rbqr, plain.deflated])
+@pytest.mark.parametrize("find", [numpy_baselines.rbqr, numpy_baselines.deflated_rbqr])
 def test_bases_are_orthonormal(find: object) -> None:
     M = matrix()
-    C, R = find(M, plain.gaussian(300, 24, seed=0), block=8, power=2)  # type: ignore[operator]
+    C, R = find(M, numpy_baselines.draw_gaussian(300, 24, seed=0), block=8, power=2)  # type: ignore[operator]
     np.testing.assert_allclose(C.T @ C, np.eye(24), atol=1e-10)
     np.testing.assert_allclose(R, M.T @ C, atol=1e-10)
 
 
 def test_blocks_change_nothing_and_deflation_does() -> None:
     """Blocked or not, the span is one; deflation looks for each block in what is left, and finds another."""
-    M, sketch = matrix(), plain.gaussian(300, 24, seed=0)
-    spans = [plain.rbqr(M, sketch, block=b, power=2).C for b in (4, 24)]
-    spans += [plain.unblocked(M, sketch, power=2).C, plain.deflated(M, sketch, block=8, power=2).C]
+    M, sketch = matrix(), numpy_baselines.draw_gaussian(300, 24, seed=0)
+    spans = [numpy_baselines.rbqr(M, sketch, block=b, power=2).C for b in (4, 24)]
+    spans.append(numpy_baselines.unblocked_rbqr(M, sketch, power=2).C)
+    spans.append(numpy_baselines.deflated_rbqr(M, sketch, block=8, power=2).C)
     overlap = [np.linalg.norm(spans[0].T @ span) ** 2 / 24 for span in spans]
     assert overlap[1] == pytest.approx(1) and overlap[2] == pytest.approx(1)
     assert overlap[3] < 0.99
@@ -148,16 +149,16 @@ def test_blocks_change_nothing_and_deflation_does() -> None:
 def test_errors_are_what_they_are_called() -> None:
     M = matrix()
     U, values, _ = np.linalg.svd(M.toarray())
-    np.testing.assert_allclose(singular_values(M), values, atol=1e-5)
-    best = plain.Basis(U[:, :10], M.T @ U[:, :10])
-    assert spectral_error(M, best) == pytest.approx(values[10], rel=1e-2)
-    assert np.linalg.norm(M.toarray() - best.C @ best.R.T) == pytest.approx(tail(values, 10))
+    np.testing.assert_allclose(compute_singular_values(M), values, atol=1e-5)
+    best = numpy_baselines.Basis(U[:, :10], M.T @ U[:, :10])
+    assert compute_spectral_error(M, best) == pytest.approx(values[10], rel=1e-2)
+    assert np.linalg.norm(M.toarray() - best.C @ best.R.T) == pytest.approx(compute_smallest_error(values, 10))
 
 
 def test_more_products_come_nearer_to_the_best() -> None:
-    M, sketch = matrix(), plain.gaussian(300, 24, seed=0)
-    bases = [plain.two_sided(M, sketch, power=q) for q in (1, 2, 4)]
+    M, sketch = matrix(), numpy_baselines.draw_gaussian(300, 24, seed=0)
+    bases = [numpy_baselines.two_sided_rbqr(M, sketch, power=q) for q in (1, 2, 4)]
     errors = [np.linalg.norm(M.toarray() - C @ R.T) for C, R in bases]
-    best = tail(singular_values(M), 24)
+    best = compute_smallest_error(compute_singular_values(M), 24)
     assert errors[0] > errors[1] > errors[2] > best * 0.999
-    assert errors[0] < theorem_bound(singular_values(M), 24) * 1.2
+    assert errors[0] < theorem_bound(compute_singular_values(M), 24) * 1.2

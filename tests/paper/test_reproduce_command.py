@@ -10,9 +10,9 @@ from unittest.mock import patch
 import pytest
 
 from cli_runs import refuses, run, works
-from graphrefine.reproduce import EXPERIMENTS, quick
-from graphrefine.reproduce.graphs import Graphs, Source
-from graphrefine.reproduce.jobs import Gap
+from graphrefine.paper import EXPERIMENTS, quick
+from graphrefine.paper.findings import Gap
+from graphrefine.paper.graphs import Graphs, Source
 from graphs import data_folder
 from reproduce_setups import tiny
 
@@ -24,7 +24,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     small = lambda *, threads, data, seed: tiny(seed=seed)
     with (
         patch("graphrefine.visuals.report_folder.can_draw", return_value=False),
-        patch("graphrefine.reproduce.quick", small),
+        patch("graphrefine.paper.quick", small),
     ):
         yield
 
@@ -32,9 +32,9 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_it_prints_what_was_found_and_how_much_was_reused(tmp_path: Path) -> None:
     first = works("reproduce", "--quick", "--only", "figure3,table3", "-o", tmp_path / "r")
     assert "table3" in first.out and "figure3" in first.out and "table1" not in first.out
-    assert "4 outcomes computed, 0 reused, 0 failed" in first.out
+    assert "4 measurements computed, 0 reused, 0 failed" in first.out
     again = works("reproduce", "--quick", "--only", "figure3", "-o", tmp_path / "r")
-    assert "0 outcomes computed, 4 reused, 0 failed" in again.out
+    assert "0 measurements computed, 4 reused, 0 failed" in again.out
 
 
 def test_json_is_results_json(tmp_path: Path) -> None:
@@ -50,8 +50,8 @@ def test_the_list_names_every_experiment_and_what_is_left(tmp_path: Path) -> Non
     listed = works("reproduce", "--quick", "--list").out
     assert all(experiment.name in listed for experiment in EXPERIMENTS)
     works("reproduce", "--quick", "--only", "figure3", "-o", tmp_path / "r")
-    found = works("reproduce", "--quick", "--list", "-o", tmp_path / "r", "--json").figures["experiments"]
-    by_name = {row["name"]: row for row in found}
+    rows = works("reproduce", "--quick", "--list", "-o", tmp_path / "r", "--json").figures["experiments"]
+    by_name = {row["name"]: row for row in rows}
     assert by_name["figure3"]["work"] == by_name["figure3"]["finished"] == 4
     assert by_name["figure3"]["seconds_left"] == 0 < by_name["table1"]["seconds_left"]
 
@@ -72,7 +72,7 @@ def test_mistakes_are_named(
     arguments: list[str], expected: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with patch("graphrefine.reproduce.quick", quick):
+    with patch("graphrefine.paper.quick", quick):
         refuses("reproduce", "--quick", *arguments, folder=tmp_path, expected=expected)
 
 
@@ -85,7 +85,7 @@ def test_a_folder_with_another_report_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_interruption_says_that_the_run_can_go_on(tmp_path: Path) -> None:
-    with patch("graphrefine.reproduce.work_scores.score", side_effect=KeyboardInterrupt):
+    with patch("graphrefine.paper.measure_scores.measure_f1", autospec=True, side_effect=KeyboardInterrupt):
         done = run("reproduce", "--quick", "--only", "figure3", "-o", tmp_path / "r")
     assert done.code == 130
     assert "the same command goes on from there" in done.err
@@ -104,17 +104,17 @@ def test_graphs_are_real_or_stand_ins_or_gaps(tmp_path: Path) -> None:
 
 def test_another_file_of_a_graph_is_another_graph(tmp_path: Path) -> None:
     (tmp_path / "ppi.mat").write_bytes(b"x" * 10)
-    before = Graphs(tmp_path).find("ppi").asked  # type: ignore[union-attr]
+    before = Graphs(tmp_path).find("ppi").fingerprint  # type: ignore[union-attr]
     (tmp_path / "ppi.mat").write_bytes(b"x" * 11)
-    assert before != Graphs(tmp_path).find("ppi").asked  # type: ignore[union-attr]
+    assert before != Graphs(tmp_path).find("ppi").fingerprint  # type: ignore[union-attr]
 
 
 def test_real_graphs_are_counted_and_the_paper_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     folder = data_folder()
-    with patch("graphrefine.reproduce.quick", lambda **_: tiny(graphs=Graphs(folder))):
-        found = works("reproduce", "--quick", "--only", "table3", "-o", tmp_path / "r", "--json").figures
-    cells = {(c["what"]["graph"], c["what"]["count"]): c for c in found["experiments"]["table3"]["cells"]}
+    with patch("graphrefine.paper.quick", lambda **_: tiny(graphs=Graphs(folder))):
+        results = works("reproduce", "--quick", "--only", "table3", "-o", tmp_path / "r", "--json").figures
+    cells = {(c["what"]["graph"], c["what"]["count"]): c for c in results["experiments"]["table3"]["cells"]}
     assert cells["blogcatalog", "edges"]["difference"] == 0
     assert cells["wikipedia", "edges"]["ours"] == 92_295 and "stored entries" in cells["wikipedia", "edges"]["note"]
     assert cells["flickr", "nodes"]["ours"] is None

@@ -1,4 +1,4 @@
-"""The graphs of the experiments: the real one, a part of it, a generated stand-in, or the reason why there is none."""
+"""Graphs of the experiments: the real one, a part of it, a generated stand-in, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 from graphrefine.datasets import DATASETS, Dataset, block_model, locate, standin
 from graphrefine.datasets.stand_ins import STANDINS
 from graphrefine.errors import InputError
-from graphrefine.reproduce.jobs import Gap
-from graphrefine.reproduce.paper import Shape
+from graphrefine.evaluate import read_labels
+from graphrefine.paper.findings import Gap
+from graphrefine.paper.published import Shape
+from graphrefine.readers.read import read
 
 OTHERS = {  # graphs that the paper does not use, or not in this form: their files, and their sizes
     "youtube-part": ("youtube-77k-groups.mat", Shape(77_381, 391_179, 47)),
@@ -26,7 +28,7 @@ SMALLEST = 200  # nodes of a stand-in
 
 @dataclass(frozen=True)
 class Source:
-    """Where a graph comes from."""
+    """File of a real graph, or recipe of a stand-in."""
 
     name: str
     path: Path | None = None  # of a real one
@@ -34,7 +36,7 @@ class Source:
 
     @property
     def standin(self) -> bool:
-        """Whether it is generated, so that F1 on it cannot be compared with the paper's."""
+        """Whether the graph is generated, so that F1 on it cannot be compared with the paper's."""
         return self.path is None
 
     @property
@@ -44,7 +46,7 @@ class Source:
 
     @property
     def note(self) -> str:
-        """What to say beside a figure, if it is not about the paper's graph."""
+        """Note for a figure that is not about the paper's graph."""
         if not self.standin:
             return PARTS.get(self.name, "")
         size = "of the same size" if self.scale == 1 else f"{self.scale:g} times its size"
@@ -52,7 +54,7 @@ class Source:
 
     @property
     def size(self) -> Shape:
-        """Nodes, edges and labels."""
+        """Numbers of nodes, edges and labels."""
         if self.name in OTHERS:
             return OTHERS[self.name][1]
         entry = DATASETS[self.name]
@@ -63,17 +65,14 @@ class Source:
         return Shape(nodes, edges, min(entry.classes, nodes // 20))
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """What an outcome depends on."""
+    def fingerprint(self) -> dict[str, Any]:
+        """The graph's part in the key of a measurement."""
         if self.path is None:
             return {"name": self.name, "standin": list(self.size)}
         return {"name": self.name, "file": self.path.name, "bytes": self.path.stat().st_size}
 
-    def load(self, threads: int) -> Dataset:
-        """The graph in memory, with its labels."""
-        from graphrefine.evaluate import read_labels
-        from graphrefine.readers.read import read
-
+    def load(self, threads: int | None = None) -> Dataset:
+        """Read or generate the graph, with its labels."""
         if self.path is not None:
             graph = read(self.path, threads=threads)
             return Dataset(self.name, self.name, graph, read_labels(self.path), path=self.path)
@@ -85,7 +84,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Graphs:
-    """Which graphs there are: real ones in a folder, and stand-ins for the others.
+    """Real graphs in a folder, and stand-ins for those of the paper that are not there.
 
     Examples
     --------
@@ -94,19 +93,19 @@ class Graphs:
     ('missing', True)
     """
 
-    folder: Path | None  # None: where `graphrefine.datasets` looks
+    folder: Path | None  # None: the places where `graphrefine.datasets` looks
     scale: float = 1.0  # of stand-ins
     largest: float = 1.0  # of stand-ins for Flickr and YouTube
 
     @classmethod
-    def of(cls, folder: str | os.PathLike[str] | None, **scales: float) -> Graphs:
-        """Graphs in a folder, or in that which GRAPHREFINE_DATA names, or in the cache."""
+    def from_folder(cls, folder: str | os.PathLike[str] | None, **scales: float) -> Graphs:
+        """Graphs in a folder; None for that of GRAPHREFINE_DATA, or the cache."""
         if folder is not None and not Path(folder).is_dir():
             raise InputError(f"data={os.fspath(folder)!r} is not a folder; name the one with the real graphs")
         return cls(None if folder is None else Path(folder), **scales)
 
-    def real(self, name: str) -> Source | Gap:
-        """The real graph, or what to do to have it."""
+    def find_real(self, name: str) -> Source | Gap:
+        """The real graph; or a gap, which names the way to get it."""
         entry = DATASETS.get(name)
         file = entry.file if entry else OTHERS[name][0]
         folder = self.folder or os.environ.get("GRAPHREFINE_DATA")
@@ -118,19 +117,16 @@ class Graphs:
             return Source(name, elsewhere)
         # A report names no folder of the machine that it was made on.
         where = f"no {file} in the folder with the real graphs" if folder else "GRAPHREFINE_DATA is not set"
-        source = f"download {entry.url}" if entry else f"find {file}"
-        return Gap("missing", f"{where}; {source}, put it into a folder, and name that by --data or GRAPHREFINE_DATA")
+        way = f"download {entry.url}" if entry else f"find {file}"
+        return Gap("missing", f"{where}; {way}, put it into a folder, and name that by --data or GRAPHREFINE_DATA")
 
-    def find(self, name: str) -> Source | Gap:
-        """The real graph; else a stand-in for one of the paper's; else the gap."""
-        found = self.real(name)
-        if isinstance(found, Source) or name not in DATASETS:
-            return found
+    def find_or_replace(self, name: str) -> Source:
+        """A graph of the paper: the real one, or a stand-in."""
+        source = self.find_real(name)
+        if isinstance(source, Source):
+            return source
         return Source(name, scale=self.largest if name in STANDINS else self.scale)
 
-    def load(self, name: str, threads: int) -> Dataset:
-        """A graph that `find` finds, in memory."""
-        source = self.find(name)
-        if isinstance(source, Gap):
-            raise InputError(f"{name}: {source.reason}")
-        return source.load(threads)
+    def find(self, name: str) -> Source | Gap:
+        """The real graph; for those of the paper else a stand-in; else the gap."""
+        return self.find_or_replace(name) if name in DATASETS else self.find_real(name)

@@ -1,7 +1,7 @@
 """Every figure that the paper prints (Zhu and Koniusz, "REFINE: Random RangE FInder for Network Embedding", 2021).
 
-F1 is in percent throughout; the paper's Table 4 prints fractions. Figures 1 to 3 are pictures without numbers: what the
-text says about them is in `graphrefine.reproduce.claims`.
+F1 is in percent throughout; the paper's Table 4 prints fractions. Figures 1 to 3 are pictures without numbers: the
+claims of the text about them are in `graphrefine.paper.claims_quality`.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ TABLE5: dict[str, dict[str, float]] = {  # seconds, reading and writing included
     "flickr": {"prone": 195.0, "refine": 13.0},
     "youtube": {"prone": 305.0, "refine": 40.0},
 }
-YOUTUBE_SECONDS = {  # what the text says beside Figure 1 and Table 5; DeepWalk takes at least that
+YOUTUBE_SECONDS = {  # from the text beside Figure 1 and Table 5; DeepWalk takes at least that
     "deepwalk": 10_000.0,
     "line": 1_000.0,
     "prone": 305.0,
@@ -139,14 +139,14 @@ FIGURE2_POWERS = (1, 2, 3, 4)
 FIGURE3_BLOCKS = (8, 16, 32, 64)
 
 
-def f1(measure: Measure, graph: str, method: str, ratio: float) -> float | None:
-    """A cell of Table 1 or 2 in percent; None where the paper has none.
+def find_f1(measure: Measure, graph: str, method: str, ratio: float) -> float | None:
+    """A cell of Table 1 or 2 in percent; None if the paper has none.
 
     Examples
     --------
-    >>> f1("micro", "blogcatalog", "refine", 0.5), f1("macro", "wikipedia", "rbqr", 0.9)
+    >>> find_f1("micro", "blogcatalog", "refine", 0.5), find_f1("macro", "wikipedia", "rbqr", 0.9)
     (41.0, 10.63)
-    >>> f1("micro", "ppi", "refine", 0.2) is None
+    >>> find_f1("micro", "ppi", "refine", 0.2) is None
     True
     """
     row = {"micro": MICRO, "macro": MACRO}[measure].get(graph, {}).get(method)

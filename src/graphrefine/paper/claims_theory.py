@@ -1,0 +1,110 @@
+"""Claims of the text about errors of approximation: Theorem 1, and the effect of power iterations on the factor c'."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graphrefine.paper import verdicts
+from graphrefine.paper.cache import Cache, Measurement
+from graphrefine.paper.findings import Cell, Findings, Gap, Line, Picture, make_gap_findings
+from graphrefine.paper.graphs import Source
+from graphrefine.paper.measure_errors import measure_errors
+from graphrefine.paper.setup import Setup
+from graphrefine.paper.verdicts import Verdict
+
+GRAPH = "ppi"  # all its singular values take seconds; those of a larger graph take minutes
+NORMS = ("spectral", "frobenius")
+SLACK = 1.002  # of c'^(1/q): the norms themselves are estimated to a part in a thousand
+
+
+def check_theorem1(setup: Setup, cache: Cache) -> Findings:
+    """The expected error of one product with a Gaussian sketch is below the bound of Theorem 1."""
+    source, errors = _measure(setup, cache)
+    if isinstance(errors, Gap):
+        return make_gap_findings(errors, graph=GRAPH)
+    points, norm = errors["points"], errors["norm"]
+    cells = [
+        Cell(
+            {"graph": GRAPH, "columns": point["columns"]},
+            point["mean"] / norm,
+            point["bound"] / norm,
+            "of ||M||_F; the paper's figure is its bound",
+            source.note,
+            details={"largest": point["largest"] / norm, "best of this rank": point["best"] / norm},
+        )
+        for point in points
+    ]
+    widths = [point["columns"] for point in points]
+    lines = [
+        Line(name, widths, [point[key] / norm for point in points])
+        for name, key in (("bound", "bound"), ("measured, mean", "mean"), ("best possible", "best"))
+    ]
+    picture = Picture("theorem1", "Theorem 1: error and bound", lines, "columns", "of ||M||_F", log_x=True)
+    return Findings(cells, None, [picture], judge_bound(points))
+
+
+def _measure(setup: Setup, cache: Cache) -> tuple[Source, Measurement | Gap]:
+    """One measurement for both claims: the singular values take the time."""
+    source = setup.graphs.find_or_replace(GRAPH)
+    columns = [width for width in (8, 16, 32, 64, 128, 256) if width <= 2 * setup.dim]
+    draws = 2 * setup.rounds
+    return source, cache.measure(
+        measure_errors, source, columns=columns, dim=setup.dim, powers=[1, 2, 3, 4], draws=draws, seed=setup.seed
+    )
+
+
+def judge_bound(points: Sequence[Mapping[str, float]]) -> Verdict:
+    """Verdict from mean errors and bounds.
+
+    Examples
+    --------
+    >>> judge_bound([{"columns": 8, "mean": 0.9, "bound": 1.0}, {"columns": 16, "mean": 1.2, "bound": 1.0}])
+    Verdict(word='partly', reason='error / bound: 8 columns 0.900, 16 columns 1.200')
+    """
+    ratios = {f"{point['columns']} columns": point["mean"] / point["bound"] for point in points}
+    word = verdicts.judge(ratio <= 1 for ratio in ratios.values())
+    return Verdict(word, f"error / bound: {verdicts.list_figures(ratios, '', 3)}")
+
+
+def check_power_factor(setup: Setup, cache: Cache) -> Findings:
+    """If one product is within a factor c' of the best, q products are within c'^(1/q)."""
+    source, errors = _measure(setup, cache)
+    if isinstance(errors, Gap):
+        return make_gap_findings(errors, graph=GRAPH)
+    cells: list[Cell] = []
+    lines: list[Line] = []
+    unit = "factor over the best of rank k; the paper's figure is c'^(1/q)"
+    for scheme, points in errors["schemes"].items():
+        powers = [point["power"] for point in points]
+        for norm in NORMS:
+            for q, point in zip(powers, points, strict=True):
+                what = {"graph": GRAPH, "scheme": scheme, "power": q, "norm": norm}
+                cells.append(Cell(what, point[norm], points[0][norm] ** (1 / q), unit, source.note))
+            lines.append(Line(f"{scheme}, {norm}", powers, [point[norm] for point in points]))
+    first = errors["schemes"]["published"][0]["spectral"]
+    lines.append(Line("c'^(1/q), spectral", powers, [first ** (1 / q) for q in powers]))
+    picture = Picture("power-factor", "Error over the best possible, by q", lines, "q", "factor")
+    return Findings(cells, None, [picture], judge_factors(errors["schemes"]))
+
+
+def judge_factors(schemes: Mapping[str, Sequence[Mapping[str, Any]]]) -> Verdict:
+    """Verdict from factors by q: every one for q > 1 should be at most c'^(1/q).
+
+    Examples
+    --------
+    >>> good = [{"power": 1, "spectral": 4.0, "frobenius": 1.2}, {"power": 2, "spectral": 1.9, "frobenius": 1.05}]
+    >>> judge_factors({"published": good}).word
+    'holds'
+    >>> bad = [{"power": 1, "spectral": 4.0, "frobenius": 1.2}, {"power": 2, "spectral": 3.0, "frobenius": 1.2}]
+    >>> judge_factors({"published": bad}).word
+    'does not hold'
+    """
+    parts = {}
+    for scheme, points in schemes.items():
+        for norm in NORMS:
+            later = [(p["power"], p[norm], points[0][norm] ** (1 / p["power"])) for p in points[1:]]
+            factors = ", ".join(f"q = {q}: {factor:.3f} (claimed {claim:.3f})" for q, factor, claim in later)
+            word = verdicts.judge(factor <= claim * SLACK for _, factor, claim in later)
+            parts[f"{scheme}, {norm} norm"] = Verdict(word, f"c' = {points[0][norm]:.3f}; {factors}")
+    return verdicts.all_of(parts)

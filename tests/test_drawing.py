@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -162,3 +165,13 @@ def test_no_file_is_long() -> None:
 @pytest.mark.parametrize("name", ["found", "chosen"])
 def test_names_are_nouns(name: str) -> None:
     assert len(drawing.identifiers(ROOT, name)) <= 20
+
+
+@old_tree
+def test_a_file_is_embedded_with_few_turns() -> None:
+    """What is counted, and how: ``scripts/walk.py``."""
+    script = ROOT.parent.parent / "scripts" / "walk.py"
+    done = subprocess.run([sys.executable, script, "file", "--json"], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)["file"]
+    assert figures["turns"] <= 60 and figures["modules"] <= 60

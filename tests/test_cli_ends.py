@@ -20,6 +20,7 @@ from cli_runs import PROGRAM, contents, run, spawn, works
 from graphrefine import files
 from graphrefine.cli import Stopped
 from graphrefine.embedding import Embedding, load
+from processes import start_process
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of Unix")
 
@@ -58,11 +59,8 @@ def folder(tmp_path: Path) -> Path:
 @contextmanager
 def started(*arguments: str | Path, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    with subprocess.Popen([*PROGRAM, *map(str, arguments)], **streams) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    with start_process([*PROGRAM, *arguments], **streams) as process:
+        yield process
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -196,7 +194,7 @@ main()
 def test_nohup_is_respected(folder: Path) -> None:
     script = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from graphrefine.cli import main; main()"
     typed = [sys.executable, "-c", script, "embed", "-", "-o", str(folder / "out")]
-    with subprocess.Popen(typed, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with start_process(typed, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         process.stdin.write(b"1 2\n" * 100_000)
         process.stdin.flush()

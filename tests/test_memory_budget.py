@@ -30,6 +30,7 @@ from graphrefine.progress import Stages
 from graphrefine.refine import refine
 from graphrefine.stored import open_stored, store
 from graphrefine.workfolder import WorkFolder
+from processes import start_process
 
 NODES = 90_000  # fewer would take less in memory than the buffers of work on disk
 DIM = 128
@@ -139,7 +140,8 @@ def in_files(tmp_path: Path) -> set[str]:
 def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArray[np.float32], moment: float) -> None:
     least = tight(stored, tmp_path / "out")
     typed = ["embed", stored, "-o", tmp_path / "out", "--dim", DIM, "--memory", least]
-    with subprocess.Popen([sys.executable, "-m", "graphrefine", *map(str, typed)], stderr=subprocess.DEVNULL) as child:
+    command = [sys.executable, "-m", "graphrefine", *map(str, typed)]
+    with start_process(command, stderr=subprocess.DEVNULL) as child:
         until = time.monotonic() + 60
         while not (tmp_path / "out.work" / "engine-0" / "steps").exists() and child.poll() is None:
             assert time.monotonic() < until

@@ -25,6 +25,7 @@ from graphrefine.errors import FormatError, InputError, MissingExtraError, Outpu
 from graphrefine.vector_formats import decimals, pgvector_server, pgvector_sql
 from graphrefine.vector_formats.addresses import check_address, shown_address
 from postgres_server import Server
+from processes import start_process
 
 patient = settings(
     max_examples=30,
@@ -256,7 +257,7 @@ def test_a_run_that_is_stopped_leaves_the_old_table(server: Server, end: signal.
     embedding = sample(5, 3)
     embedding.save(server.address(), table="kept")
     command = [sys.executable, "-c", SLOWLY, server.address()]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+    with start_process(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
         assert running.stdout is not None
         try:
             assert running.stdout.readline() == "rows are there\n"

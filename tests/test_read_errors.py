@@ -56,6 +56,35 @@ def test_bad_text(tmp_path: Path, text: str, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "^: the file is empty"),
+        ("\n \n", "^: there is no edge in the file"),
+        ("# nothing\n% at all\n", "^: there is no edge in the file.*comments"),
+        ("source,target\n", "no edge"),
+        ("a,a\nb,b\n", "^: there is no edge in the graph.*2 self-loops"),
+        ("a\nb\n", "^, line 1: .*two columns, and there is 1"),
+        ("a,b\nc\n", "^, line 2: there is 1 column.*where 2 are needed"),
+        ("a,b\nc,d\n\n# x\ne\n", "^, line 5: there is 1 column"),
+        ("a,b,1\nc,d,many\n", "^, line 2: weight 'many' is not a number.*weights=False"),
+        ("1,2,many\n2,3,1\n3,4,2\n", "^, line 1: weight 'many' is not a number"),
+        ("a,b,1\nc,d,-2\n", "^, line 2: weight '-2' is negative.*must be positive"),
+        ("a,b,1\nc,d,nan\n", "^, line 2: weight 'nan' is not a finite"),
+        ("a,b,NaN\nc,d,1\n", "^, line 1: weight 'NaN' is not a finite"),
+        ("a,b,1\nc,d,inf\n", "^, line 2: weight 'inf' is not a finite"),
+        ("a,b,1\nc,d,-Infinity\n", "^, line 2: weight '-Infinity' is negative"),
+        ("a,b,1\nc,d,1e40\n", "^, line 2: weight '1e40' is not a finite float32"),
+        ("u,v,weight\na,b,1\nc,d,\n", "^, line 3: weight '' is not a number"),
+        ("a,b,c,d\na,b,c,d\n", "^, line 1: there are 4 columns.*say .*source=, target= and weights="),
+    ],
+)
+def test_bad_csv(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text(text)
+    refused(path, problem)
+
+
+@pytest.mark.parametrize(
     ("weight", "problem"),
     [
         ("x", "weight 'x' is not a number"),
@@ -80,6 +109,13 @@ def test_bad_weights_beyond_the_sample(tmp_path: Path) -> None:
     path = tmp_path / "edges.txt"
     path.write_text("".join(f"{i} {i + 1} 2\n" for i in range(30_000)) + "1 2 zero\n")
     refused(path, "^, line 30001: weight 'zero' is not a number", threads=2)
+
+
+@pytest.mark.parametrize("weight", ["many", "-1", "nan", "inf"])
+def test_a_bad_weight_far_into_the_file(tmp_path: Path, weight: str) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_text("".join(f"{i} {i + 1} 0.5\n" for i in range(5000)) + f"7 9 {weight}\n")
+    refused(path, f"^, line 5001: weight '{weight}'")
 
 
 def test_missing_files_and_folders(tmp_path: Path) -> None:
@@ -140,7 +176,7 @@ def test_damaged_and_mislabelled_compression(tmp_path: Path, suffix: str) -> Non
         pack: Any = {".gz": gzip, ".bz2": bz2, ".xz": lzma}[suffix]
         packed = pack.compress(data)
     path = tmp_path / f"edges.txt{suffix}"
-    for size in (len(packed) // 2, len(packed) - 3):
+    for size in (len(packed) // 2, len(packed) - 3, *((len(packed) - 1, 5) if suffix == ".gz" else ())):
         path.write_bytes(packed[:size])
         refused(path, f"the {suffix[1:]} data is damaged or cut short")
     path.write_bytes(data)
@@ -164,22 +200,40 @@ def test_mat_without_the_variable_lists_those_there_are(tmp_path: Path) -> None:
     [
         (np.ones((2, 3)), "must be square, not 2 x 3"),
         (np.array([[0, 1j], [1, 0]]), "must hold real numbers, not complex128"),
-        (np.array([[0, -1.0], [1, 0]]), "weight -1.0 is not allowed"),
+        (np.array([[0, -1.0], [1, 0]]), "weight -1.0 is not allowed.*not negative"),
         (np.array([[0, np.inf], [1, 0]]), "weight inf is not allowed"),
+        (np.array([[0, np.nan], [1, 0]]), "weight nan is not allowed.*finite"),
+        (sp.csr_array((3, 3)), "there is no edge"),
         (np.eye(3), "no edge in the graph but 3 self-loops"),
     ],
 )
 @pytest.mark.parametrize("suffix", [".mat", ".mtx", ".npz"])
 def test_bad_matrices(tmp_path: Path, matrix: Any, problem: str, suffix: str) -> None:
-    path = tmp_path / f"a{suffix}"
+    refused(save_matrix(tmp_path / f"a{suffix}", matrix), f"^: .*{problem}")
+
+
+@pytest.mark.parametrize("suffix", [".mat", ".mtx", ".npz"])
+def test_a_matrix_has_its_own_weights(tmp_path: Path, suffix: str) -> None:
+    path = save_matrix(tmp_path / f"a{suffix}", np.eye(3, k=1))
+    refused(path, "^: .*a matrix holds its own weights.*weights=False", weights="w")
+
+
+def save_matrix(path: Path, matrix: Any) -> Path:
     sparse = sp.csc_array(matrix)
-    if suffix == ".mat":
+    if path.suffix == ".mat":
         scipy.io.savemat(path, {"network": sparse}, do_compression=True)
-    elif suffix == ".mtx":
+    elif path.suffix == ".mtx":
         scipy.io.mmwrite(path, sparse)
     else:
         sp.save_npz(path, sparse)
-    refused(path, problem)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["mat", "mtx", "npz", "parquet", "arrow", "graphml", "metis"])
+def test_files_of_something_else(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(b"this is something else\n" * 20)
+    refused(path, "")
 
 
 def test_damaged_mat_files(tmp_path: Path) -> None:

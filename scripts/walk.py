@@ -183,6 +183,9 @@ def answer_instead_of_serving(recorder: Recorder) -> None:
 
 def measure(way: str, *, tree: Path, levels: dict[str, int]) -> dict[str, Any]:
     """Go one way in a fresh interpreter that runs the code of a checkout."""
+    boxes = {path.stem for path in (tree / "src" / "graphrefine").iterdir() if path.suffix in ("", ".py")}
+    if lost := sorted(boxes - set(levels) - {"__pycache__"}):
+        raise SystemExit(f"no layer has {', '.join(lost)}; --layers says where layers are read")
     python = tree / ".venv" / "bin" / "python"
     environment = {name: text for name, text in os.environ.items() if not name.startswith("GRAPHREFINE_")}
     environment["PYTHONPATH"] = str(tree / "src")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 LAYERS = (  # bottom to top; boxes of one layer may use each other in one direction
-    ("errors", "progress", "files", "visuals"),
+    ("errors", "progress", "system", "visuals"),
     ("kernels",),
     ("graph",),
     ("readers", "ingestion"),
@@ -25,6 +25,7 @@ LAYERS = (  # bottom to top; boxes of one layer may use each other in one direct
     ("engine",),
     ("refine",),
     ("methods",),
+    ("vectors",),
     ("search", "maps"),
     ("embedding",),
     ("run",),

@@ -28,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
 from time import process_time
@@ -111,6 +111,21 @@ def turns(steps: list[int]) -> int:
     """
     upward = [after > before for before, after in pairwise(steps)]
     return sum(before != after for before, after in pairwise(upward))
+
+
+def turning_places(steps: list[tuple[int, str, str]]) -> list[str]:
+    """The functions at which the walk of a thread turns.
+
+    Examples
+    --------
+    >>> turning_places([(5, "cli/embed", "embed"), (1, "graph/graph", "Graph.nodes"), (3, "refine/svd", "svd")])
+    ['graph/graph: Graph.nodes']
+    """
+    return [
+        f"{module}: {function}"
+        for (before, _, _), (level, module, function), (after, _, _) in zip(steps, steps[1:], steps[2:], strict=False)
+        if (level > before) != (after > level)
+    ]
 
 
 # In the fresh interpreter.
@@ -258,6 +273,8 @@ def main() -> None:
             for number, thread in enumerate(threads):
                 print(f"{way}, thread {number}")
                 print("\n".join(f"{'  ' * level}{module}: {function}" for level, module, function in thread))
+            places = Counter(place for thread in threads for place in turning_places(thread))
+            print(f"{way}, turns at:", ", ".join(f"{place} {count}" for place, count in places.most_common(20)), "\n")
     print(f"{'':12}{'turns':>8}{'modules':>10}{'functions':>12}{'entered':>10}")
     for way, row in figures.items():
         print(f"{way:12}{row['turns']:8}{row['modules']:10}{row['functions']:12}{row['entered']:10}   {WAYS[way]}")

@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 import graphrefine
-from cli_runs import Outcome, spawn
+from cli_runs import Outcome, run, spawn
 from graphrefine import budget
 from graphrefine.budget import BudgetError, Plan, make_plan, parse_size, reading_bytes
 from graphrefine.embedding import load
@@ -248,7 +248,7 @@ def test_sizes_that_are_none(text: str) -> None:
     ],
 )
 def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[object], message: str) -> None:
-    done = embed(stored, tmp_path / "out", *options)
+    done = run("embed", stored, "-o", tmp_path / "out", "--dim", str(DIM), *map(str, options))
     assert done.code == 2 and message in done.err and "Traceback" not in done.err, done.err
     assert in_files(tmp_path) == set()
 

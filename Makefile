@@ -52,7 +52,7 @@ test: lint
 	$(BIN)/python -m pytest -m "not slow" $(TESTS)
 
 quick: $(STAMP)
-	$(BIN)/python -m pytest -q -m "not slow" $(TESTS) $(QUICK)
+	$(BIN)/python -m pytest -q -m "not slow" -p no:playwright -p no:schemathesis $(TESTS) $(QUICK)
 
 check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow || { code=$$?; test $$code -eq 5 || exit $$code; echo "no test is marked slow"; }

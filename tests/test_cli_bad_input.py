@@ -50,14 +50,14 @@ def test_mat_without_network_lists_its_variables(tmp_path: Path) -> None:
     refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=expected)
 
 
-def test_a_matrix_has_its_own_weights(tmp_path: Path) -> None:
+def test_bad_matrices(tmp_path: Path) -> None:
     path = tmp_path / "graph.mtx"
     scipy.io.mmwrite(path, sp.csr_matrix(np.eye(3, k=1)))
     expected = ("graph.mtx: ", "a matrix holds its own weights", "--weights none")
     refuses("embed", path, "-o", tmp_path / "out", "--weights", "w", folder=tmp_path, expected=expected)
 
 
-def test_a_damaged_file(tmp_path: Path) -> None:
+def test_damaged_files(tmp_path: Path) -> None:
     path = tmp_path / "graph.parquet"
     path.write_bytes(b"this is something else\n" * 20)
     refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=("graph.parquet",))

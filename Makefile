@@ -10,11 +10,21 @@ NATIVE := $(wildcard src/graphrefine/kernels/native/*)
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$python; break; fi; done)
 
-.PHONY: help demo test lint check-slow reproduce bench docs web wheel clean
+# Two tests at a time, each worker taking over from the other at the end; `make TESTS= test` runs them one by one.
+TESTS  ?= -n 2 --dist worksteal
+# The core: what reads a graph, what makes vectors of it, what stores them.
+QUICK  := $(wildcard $(addprefix tests/, kernels graph readers linalg refine embedding vectors \
+	test_kernels.py test_walks.py test_skipgram.py test_graph.py test_stored.py test_read_errors.py test_read_formats.py \
+	test_read_kernels.py test_read_objects.py test_read_text.py test_operators.py test_refine.py test_rangefinder.py \
+	test_filters.py test_svd.py test_directed.py test_bipartite.py test_high_order.py test_features.py test_embedding.py \
+	test_embedding_formats.py test_fold_in.py test_align.py test_scores.py test_sides.py))
+
+.PHONY: help demo test quick lint check-slow reproduce bench docs web wheel clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
 	@echo "make test        lint, types, tests, doctests and the examples of the documentation"
+	@echo "make quick       the tests of kernels, readers, method and formats, in less than a minute"
 	@echo "make check-slow  the tests that take minutes; those on real graphs need GRAPHREFINE_DATA"
 	@echo "make reproduce   the paper's tables, figures and claims in minutes, into reproduce-output/"
 	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
@@ -39,7 +49,10 @@ lint: $(STAMP)
 	$(BIN)/mypy src tests benchmarks scripts
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" $(TESTS)
+
+quick: $(STAMP)
+	$(BIN)/python -m pytest -q -m "not slow" -p no:playwright -p no:schemathesis $(TESTS) $(QUICK)
 
 check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow || { code=$$?; test $$code -eq 5 || exit $$code; echo "no test is marked slow"; }

@@ -25,6 +25,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 import graphrefine
 from cli_runs import PROGRAM
 from graphrefine.embedding.embedding import Embedding
+from processes import start_process
 
 HTML = '<img src=x onerror="alert(1)">'
 LABELS = ("theory", "<b>bold</b>", "vision", "systems")
@@ -107,9 +108,8 @@ def exploring(*arguments: str) -> Iterator[str]:
     """``graphrefine explore`` in a process of its own, on a free port; gives its address, all background work done."""
     command = [*PROGRAM, "explore", *arguments, "--port", "0", "--no-browser", "--json"]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with start_process(command, **streams, env=environment) as process:
         try:
             assert process.stdout is not None
             assert process.stderr is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 
@@ -19,40 +18,21 @@ def edges(tmp_path: Path) -> Path:
     return write_csv(tmp_path / "edges.csv", ring_of_cliques())
 
 
+# Files that hold no graph are tested in test_read_errors.py; here, that the message reaches the user, and names options
+# as they are typed.
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", ("graph.csv: the file is empty",)),
-        ("\n \n", ("graph.csv: there is no edge in the file",)),
         ("# nothing\n% at all\n", ("graph.csv: there is no edge in the file", "comments")),
-        ("source,target\n", ("graph.csv", "no edge")),
-        ("a,a\nb,b\n", ("graph.csv: there is no edge in the graph", "2 self-loops")),
-        ("a\nb\n", ("graph.csv, line 1: ", "two columns, and there is 1")),
-        ("a,b\nc\n", ("graph.csv, line 2: there is 1 column", "where 2 are needed")),
-        ("a,b\nc,d\n\n# x\ne\n", ("graph.csv, line 5: there is 1 column",)),
         ("a,b,1\nc,d,many\n", ("graph.csv, line 2: weight 'many' is not a number", "--weights none")),
-        ("1,2,many\n2,3,1\n3,4,2\n", ("graph.csv, line 1: weight 'many' is not a number",)),
-        ("a,b,1\nc,d,-2\n", ("graph.csv, line 2: weight '-2' is negative", "must be positive")),
-        ("a,b,1\nc,d,nan\n", ("graph.csv, line 2: weight 'nan' is not a finite",)),
-        ("a,b,NaN\nc,d,1\n", ("graph.csv, line 1: weight 'NaN' is not a finite",)),
-        ("a,b,1\nc,d,inf\n", ("graph.csv, line 2: weight 'inf' is not a finite",)),
-        ("a,b,1\nc,d,-Infinity\n", ("graph.csv, line 2: weight '-Infinity' is negative",)),
-        ("a,b,1\nc,d,1e40\n", ("graph.csv, line 2: weight '1e40' is not a finite float32",)),
-        ("u,v,weight\na,b,1\nc,d,\n", ("graph.csv, line 3: weight '' is not a number",)),
         ("a,b,c,d\na,b,c,d\n", ("graph.csv, line 1: there are 4 columns", "say --source, --target and --weights")),
     ],
 )
 def test_bad_text(tmp_path: Path, content: str, expected: tuple[str, ...]) -> None:
     path = tmp_path / "graph.csv"
     path.write_text(content)
-    refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=expected)
-
-
-@pytest.mark.parametrize("weight", ["many", "-1", "nan", "inf"])
-def test_a_bad_weight_far_into_the_file(tmp_path: Path, weight: str) -> None:
-    path = tmp_path / "graph.txt"
-    path.write_text("".join(f"{i} {i + 1} 0.5\n" for i in range(5000)) + f"7 9 {weight}\n")
-    expected = (f"graph.txt, line 5001: weight '{weight}'",)
     refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=expected)
 
 
@@ -63,23 +43,6 @@ def test_standard_input_is_named_too(tmp_path: Path) -> None:
     refuses("embed", "-", "-o", tmp_path / "out", folder=tmp_path, expected=expected)
 
 
-def test_truncated_gzip(tmp_path: Path) -> None:
-    whole = gzip.compress("".join(f"{i} {i + 1}\n" for i in range(1000)).encode())
-    path = tmp_path / "graph.txt.gz"
-    for end in (len(whole) // 2, len(whole) - 1, 5):
-        path.write_bytes(whole[:end])
-        refuses(
-            "embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=("graph.txt.gz: the gz data is damaged",)
-        )
-
-
-def test_a_name_that_promises_gzip(tmp_path: Path) -> None:
-    path = tmp_path / "graph.csv.gz"
-    path.write_text("a,b\n")
-    expected = ("graph.csv.gz: the name says .gz, but the content",)
-    refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=expected)
-
-
 def test_mat_without_network_lists_its_variables(tmp_path: Path) -> None:
     path = tmp_path / "graph.mat"
     scipy.io.savemat(path, {"adjacency": sp.eye(3), "people": np.ones(3)})
@@ -87,35 +50,17 @@ def test_mat_without_network_lists_its_variables(tmp_path: Path) -> None:
     refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=expected)
 
 
-@pytest.mark.parametrize("suffix", ["mat", "mtx", "npz"])
-@pytest.mark.parametrize(
-    ("problem", "expected"),
-    [
-        ("shape", ("must be square, not 3 x 4",)),
-        ("negative", ("weight -1.0 is not allowed", "not negative")),
-        ("nan", ("weight nan is not allowed", "finite")),
-        ("empty", ("there is no edge",)),
-        ("weights", ("a matrix holds its own weights", "--weights none")),
-    ],
-)
-def test_bad_matrices(tmp_path: Path, suffix: str, problem: str, expected: tuple[str, ...]) -> None:
-    matrix = sp.csr_matrix(np.eye(3, 4 if problem == "shape" else 3, k=1))
-    if problem in ("negative", "nan"):
-        matrix.data[1] = {"negative": -1.0, "nan": np.nan}[problem]
-    if problem == "empty":
-        matrix = sp.csr_matrix((3, 3))
-    path = tmp_path / f"graph.{suffix}"
-    save = {"mat": lambda: scipy.io.savemat(path, {"network": matrix}), "mtx": lambda: scipy.io.mmwrite(path, matrix)}
-    save.get(suffix, lambda: sp.save_npz(path, matrix))()
-    given = ["--weights", "w"] if problem == "weights" else []
-    refuses("embed", path, "-o", tmp_path / "out", *given, folder=tmp_path, expected=(f"graph.{suffix}: ", *expected))
+def test_bad_matrices(tmp_path: Path) -> None:
+    path = tmp_path / "graph.mtx"
+    scipy.io.mmwrite(path, sp.csr_matrix(np.eye(3, k=1)))
+    expected = ("graph.mtx: ", "a matrix holds its own weights", "--weights none")
+    refuses("embed", path, "-o", tmp_path / "out", "--weights", "w", folder=tmp_path, expected=expected)
 
 
-@pytest.mark.parametrize("suffix", ["mat", "mtx", "npz", "parquet", "arrow", "graphml", "metis"])
-def test_damaged_files(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"graph.{suffix}"
+def test_damaged_files(tmp_path: Path) -> None:
+    path = tmp_path / "graph.parquet"
     path.write_bytes(b"this is something else\n" * 20)
-    refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=(f"graph.{suffix}",))
+    refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=("graph.parquet",))
 
 
 def test_missing_files_folders_and_unknown_suffixes(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from cli_runs import PROGRAM, contents, run, spawn, works
 from graphrefine.cli.main import Stopped
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.system import files
+from processes import start_process
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of Unix")
 
@@ -58,11 +59,8 @@ def folder(tmp_path: Path) -> Path:
 @contextmanager
 def started(*arguments: str | Path, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    with subprocess.Popen([*PROGRAM, *map(str, arguments)], **streams) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    with start_process([*PROGRAM, *arguments], **streams) as process:
+        yield process
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -184,7 +182,7 @@ def read(*_, **__):
     Node()
     time.sleep(20)
 graphrefine.readers.read.read = read
-from graphrefine.cli import main
+from graphrefine.cli.main import main
 main()
 """
     typed = [sys.executable, "-c", script, "embed", "x.csv", "-o", str(tmp_path / "out")]
@@ -197,7 +195,7 @@ def test_nohup_is_respected(folder: Path) -> None:
     ignore = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)"
     script = f"{ignore}; from graphrefine.cli.main import main; main()"
     typed = [sys.executable, "-c", script, "embed", "-", "-o", str(folder / "out")]
-    with subprocess.Popen(typed, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with start_process(typed, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         process.stdin.write(b"1 2\n" * 100_000)
         process.stdin.flush()

@@ -26,6 +26,7 @@ from graphrefine.embedding.formats.addresses import check_address, shown_address
 from graphrefine.embedding.storage import check_output
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
 from postgres_server import Server
+from processes import start_process
 
 patient = settings(
     max_examples=30,
@@ -241,8 +242,8 @@ def test_a_table_that_a_view_depends_on_stays(server: Server) -> None:
 
 SLOWLY = """
 import sys, time, numpy as np
-from graphrefine.embedding import Embedding
-from graphrefine.vector_formats import pgvector_server
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.formats import pgvector_server
 def lines(parts, kept=pgvector_server.lines):
     yield from kept(parts)
     print("rows are there", flush=True)
@@ -257,7 +258,7 @@ def test_a_run_that_is_stopped_leaves_the_old_table(server: Server, end: signal.
     embedding = sample(5, 3)
     embedding.save(server.address(), table="kept")
     command = [sys.executable, "-c", SLOWLY, server.address()]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+    with start_process(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
         assert running.stdout is not None
         try:
             assert running.stdout.readline() == "rows are there\n"

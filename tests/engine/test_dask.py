@@ -191,16 +191,18 @@ sys.path.insert(0, sys.argv[2])
 if __name__ == "__main__":
     import os, signal
     from graphs import random_graph
-    from graphrefine.engine.cluster import cluster_engine, connect
-    from graphrefine.stored import open_stored, store
+    from graphrefine.engine.dask import cluster_engine
+    from graphrefine.engine.dask_client import connect
+    from graphrefine.graph.stored import open_stored, store
     from graphrefine.progress import Stages
-    from graphrefine.refine import Settings, refine
+    from graphrefine.refine.refine import refine
+    from graphrefine.refine.settings import RefineSettings
     place = Path(sys.argv[1])
     store(random_graph(5000, seed=2), place / "g.grf")
     graph = open_stored(place / "g.grf")
     with connect(workers=2) as client:
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-        refine(cluster_engine(client, graph, str(place / "work"), columns=32), graph, Settings(dim=32), Stages())
+        refine(cluster_engine(client, graph, str(place / "work"), columns=32), graph, RefineSettings(dim=32), Stages())
     print("done")
 """
 

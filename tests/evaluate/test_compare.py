@@ -29,6 +29,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
 from graphrefine.readers.read import read
 from graphrefine.run.embed import embed_graph
+from processes import start_process
 
 FAST = ("--repeats", "2", "--threads", "1", "--dims", "4", "--methods", "refine,rbqr")
 NASTY = "a|b <i>&"
@@ -319,7 +320,7 @@ def test_interrupted_and_taken_up_again(tmp_path: Path) -> None:
     write_labels(tmp_path / "labels.csv", {str(node): str(node % 3) for node in np.unique(edges).tolist()})
     typed = [*PROGRAM, "compare", "graph.csv", "--labels", "labels.csv", "--repeats", "1"]
     typed += ["--dims", "8", "--methods", "refine,rbqr", "-o", "out"]
-    with subprocess.Popen(typed, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with start_process(typed, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None and process.stderr.readline().startswith(b"refine, dim 8: Micro F1 ")
         wait_for(lambda: len(children_of(process.pid)) == 1)
         (child,) = children_of(process.pid)

@@ -20,6 +20,7 @@ from graphrefine.evaluate import embed_subprocess as children
 from graphrefine.evaluate.embed_subprocess import embed_arguments, run_embed
 from graphrefine.readers.read import read
 from graphrefine.run.embed import embed
+from processes import start_process
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
@@ -111,7 +112,8 @@ def test_a_child_is_stopped_when_it_holds_too_much(large: Path, tmp_path: Path) 
 def test_memory_counts_what_the_process_started() -> None:
     holding = "data = bytearray(60_000_000); import sys; print('ready', flush=True); sys.stdin.read()"
     starting = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {holding!r}])"
-    with subprocess.Popen([sys.executable, "-c", starting], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", starting]
+    with start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.readline() == b"ready\n"
         assert 60_000_000 < children.tree_bytes(process.pid) < 200_000_000
         process.communicate(b"")
@@ -157,7 +159,7 @@ def test_an_interrupted_caller_leaves_no_child(large: Path, tmp_path: Path, monk
 PARENT = """
 import sys
 from pathlib import Path
-from graphrefine.children import run_embed
+from graphrefine.evaluate.embed_subprocess import run_embed
 from graphrefine import cli
 def embed(_):
     run_embed(sys.argv[1], method="refine", dim=64, seed=0, threads=1, options={"power": 100_000},
@@ -171,7 +173,7 @@ sys.exit(cli.run([]))
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_child_ends_with_its_parent(large: Path, tmp_path: Path, by: signal.Signals) -> None:
     typed = [sys.executable, "-c", PARENT, str(large), str(tmp_path / "out")]
-    with subprocess.Popen(typed, stderr=subprocess.PIPE) as parent:
+    with start_process(typed, stderr=subprocess.PIPE) as parent:
         wait_for(lambda: len(children_of(parent.pid)) == 1)
         (child,) = children_of(parent.pid)
         wait_for(lambda: children.tree_bytes(child) > 40_000_000)
@@ -180,6 +182,16 @@ def test_a_child_ends_with_its_parent(large: Path, tmp_path: Path, by: signal.Si
     assert parent.returncode == (-by if by == signal.SIGKILL else 128 + by), err
     wait_for(lambda: not alive(child))
     assert b"Traceback" not in err
+
+
+@needs_proc
+def test_the_tests_pass_in_the_background() -> None:
+    """``make test &`` ignores SIGINT, and so would the programs that tests start and interrupt."""
+    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+    name = f"{__file__}::{test_a_child_ends_with_its_parent.__name__}[{signal.SIGINT:d}]"
+    typed = [*ignoring, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
+    done = subprocess.run(typed, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
 
 
 def children_of(pid: int) -> list[int]:

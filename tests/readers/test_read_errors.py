@@ -33,24 +33,42 @@ def refused(path: Path, problem: str, **options: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("name", "text", "problem"),
     [
-        ("", "^: the file is empty"),
-        ("\n\n  \n", "only blank lines or comments"),
-        ("# nothing\n% here\n", "only blank lines or comments"),
-        ("source,target\n", "no edge"),
-        ("1 1\n2 2\n", "no edge in the graph but 2 self-loops"),
-        ("1\t2\n3\n", "^, line 2: there is 1 column .*where 2 are needed: '3'"),
-        ("lonely\n", "^, line 1: an edge needs two columns, and there is 1"),
-        ("1 2\n\n# x\n3\n", "^, line 4: there is 1 column"),
-        ("1 2\nNew York Boston\n", "^, line 2: there are 3 columns .*where the first record has 2"),
-        ("1 2 0.5\n2 3 x\n", "^, line 2: weight 'x' is not a number"),
-        ("1 2 3 4\n1 2 3 4\n", "^, line 1: there are 4 columns without names"),
-        ("a b {}\nb c {}\n", "say .*source=, target= and weights="),
+        ("edges.txt", "", "^: the file is empty"),
+        ("edges.txt", "\n\n  \n", "only blank lines or comments"),
+        ("edges.txt", "# nothing\n% here\n", "only blank lines or comments"),
+        ("edges.txt", "source,target\n", "no edge"),
+        ("edges.txt", "1 1\n2 2\n", "no edge in the graph but 2 self-loops"),
+        ("edges.txt", "1\t2\n3\n", "^, line 2: there is 1 column .*where 2 are needed: '3'"),
+        ("edges.txt", "lonely\n", "^, line 1: an edge needs two columns, and there is 1"),
+        ("edges.txt", "1 2\n\n# x\n3\n", "^, line 4: there is 1 column"),
+        ("edges.txt", "1 2\nNew York Boston\n", "^, line 2: there are 3 columns .*where the first record has 2"),
+        ("edges.txt", "1 2 0.5\n2 3 x\n", "^, line 2: weight 'x' is not a number"),
+        ("edges.txt", "1 2 3 4\n1 2 3 4\n", "^, line 1: there are 4 columns without names"),
+        ("edges.txt", "a b {}\nb c {}\n", "say .*source=, target= and weights="),
+        ("graph.csv", "", "^: the file is empty"),
+        ("graph.csv", "\n \n", "^: there is no edge in the file"),
+        ("graph.csv", "# nothing\n% at all\n", "^: there is no edge in the file.*comments"),
+        ("graph.csv", "source,target\n", "no edge"),
+        ("graph.csv", "a,a\nb,b\n", "^: there is no edge in the graph.*2 self-loops"),
+        ("graph.csv", "a\nb\n", "^, line 1: .*two columns, and there is 1"),
+        ("graph.csv", "a,b\nc\n", "^, line 2: there is 1 column.*where 2 are needed"),
+        ("graph.csv", "a,b\nc,d\n\n# x\ne\n", "^, line 5: there is 1 column"),
+        ("graph.csv", "a,b,1\nc,d,many\n", "^, line 2: weight 'many' is not a number.*weights=False"),
+        ("graph.csv", "1,2,many\n2,3,1\n3,4,2\n", "^, line 1: weight 'many' is not a number"),
+        ("graph.csv", "a,b,1\nc,d,-2\n", "^, line 2: weight '-2' is negative.*must be positive"),
+        ("graph.csv", "a,b,1\nc,d,nan\n", "^, line 2: weight 'nan' is not a finite"),
+        ("graph.csv", "a,b,NaN\nc,d,1\n", "^, line 1: weight 'NaN' is not a finite"),
+        ("graph.csv", "a,b,1\nc,d,inf\n", "^, line 2: weight 'inf' is not a finite"),
+        ("graph.csv", "a,b,1\nc,d,-Infinity\n", "^, line 2: weight '-Infinity' is negative"),
+        ("graph.csv", "a,b,1\nc,d,1e40\n", "^, line 2: weight '1e40' is not a finite float32"),
+        ("graph.csv", "u,v,weight\na,b,1\nc,d,\n", "^, line 3: weight '' is not a number"),
+        ("graph.csv", "a,b,c,d\na,b,c,d\n", "^, line 1: there are 4 columns.*say .*source=, target= and weights="),
     ],
 )
-def test_bad_text(tmp_path: Path, text: str, problem: str) -> None:
-    path = tmp_path / "edges.txt"
+def test_bad_text(tmp_path: Path, name: str, text: str, problem: str) -> None:
+    path = tmp_path / name
     path.write_text(text)
     refused(path, problem)
 
@@ -80,6 +98,13 @@ def test_bad_weights_beyond_the_sample(tmp_path: Path) -> None:
     path = tmp_path / "edges.txt"
     path.write_text("".join(f"{i} {i + 1} 2\n" for i in range(30_000)) + "1 2 zero\n")
     refused(path, "^, line 30001: weight 'zero' is not a number", threads=2)
+
+
+@pytest.mark.parametrize("weight", ["many", "-1", "nan", "inf"])
+def test_a_bad_weight_far_into_the_file(tmp_path: Path, weight: str) -> None:
+    path = tmp_path / "graph.txt"
+    path.write_text("".join(f"{i} {i + 1} 0.5\n" for i in range(5000)) + f"7 9 {weight}\n")
+    refused(path, f"^, line 5001: weight '{weight}'")
 
 
 def test_missing_files_and_folders(tmp_path: Path) -> None:
@@ -149,6 +174,20 @@ def test_damaged_and_mislabelled_compression(tmp_path: Path, suffix: str) -> Non
     refused(path, "the file is empty")
 
 
+def test_truncated_gzip(tmp_path: Path) -> None:
+    whole = gzip.compress("".join(f"{i} {i + 1}\n" for i in range(1000)).encode())
+    path = tmp_path / "graph.txt.gz"
+    for end in (len(whole) // 2, len(whole) - 1, 5):
+        path.write_bytes(whole[:end])
+        refused(path, "^: the gz data is damaged")
+
+
+def test_a_name_that_promises_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "graph.csv.gz"
+    path.write_text("a,b\n")
+    refused(path, "^: the name says .gz, but the content")
+
+
 def test_mat_without_the_variable_lists_those_there_are(tmp_path: Path) -> None:
     path = tmp_path / "a.mat"
     for compressed in (True, False):
@@ -160,26 +199,44 @@ def test_mat_without_the_variable_lists_those_there_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("matrix", "problem"),
+    ("name", "matrix", "problem", "options"),
     [
-        (np.ones((2, 3)), "must be square, not 2 x 3"),
-        (np.array([[0, 1j], [1, 0]]), "must hold real numbers, not complex128"),
-        (np.array([[0, -1.0], [1, 0]]), "weight -1.0 is not allowed"),
-        (np.array([[0, np.inf], [1, 0]]), "weight inf is not allowed"),
-        (np.eye(3), "no edge in the graph but 3 self-loops"),
+        ("a", np.ones((2, 3)), "must be square, not 2 x 3", {}),
+        ("a", np.array([[0, 1j], [1, 0]]), "must hold real numbers, not complex128", {}),
+        ("a", np.array([[0, -1.0], [1, 0]]), "weight -1.0 is not allowed", {}),
+        ("a", np.array([[0, np.inf], [1, 0]]), "weight inf is not allowed", {}),
+        ("a", np.eye(3), "no edge in the graph but 3 self-loops", {}),
+        ("graph", np.eye(3, 4, k=1), "must be square, not 3 x 4", {}),
+        ("graph", np.diag([1, -1.0], k=1), "weight -1.0 is not allowed.*not negative", {}),
+        ("graph", np.diag([1, np.nan], k=1), "weight nan is not allowed.*finite", {}),
+        ("graph", np.zeros((3, 3)), "there is no edge", {}),
+        ("graph", np.eye(3, k=1), "a matrix holds its own weights.*weights=False", {"weights": "w"}),
     ],
 )
 @pytest.mark.parametrize("suffix", [".mat", ".mtx", ".npz"])
-def test_bad_matrices(tmp_path: Path, matrix: Any, problem: str, suffix: str) -> None:
-    path = tmp_path / f"a{suffix}"
+def test_bad_matrices(
+    tmp_path: Path, suffix: str, name: str, matrix: Any, problem: str, options: dict[str, Any]
+) -> None:
+    path = save_matrix(tmp_path / f"{name}{suffix}", matrix)
+    refused(path, f"^: .*{problem}", **options)
+
+
+def save_matrix(path: Path, matrix: Any) -> Path:
     sparse = sp.csc_array(matrix)
-    if suffix == ".mat":
+    if path.suffix == ".mat":
         scipy.io.savemat(path, {"network": sparse}, do_compression=True)
-    elif suffix == ".mtx":
+    elif path.suffix == ".mtx":
         scipy.io.mmwrite(path, sparse)
     else:
         sp.save_npz(path, sparse)
-    refused(path, problem)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["mat", "mtx", "npz", "parquet", "arrow", "graphml", "metis"])
+def test_damaged_files(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"graph.{suffix}"
+    path.write_bytes(b"this is something else\n" * 20)
+    refused(path, "")
 
 
 def test_damaged_mat_files(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 import graphrefine
-from cli_runs import Outcome, spawn
+from cli_runs import Outcome, run, spawn
 from graphrefine.embedding.embedding import load
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError, OutputError
@@ -31,6 +31,7 @@ from graphrefine.run.memory_plan import BudgetError, MemoryPlan, panel_bytes, pl
 from graphrefine.run.out_of_core import check_room, work_folder, working
 from graphrefine.system.memory import parse_size, private_bytes
 from graphrefine.system.work_folder import WorkFolder
+from processes import start_process
 
 NODES = 90_000  # fewer would take less in memory than the buffers of work on disk
 DIM = 128
@@ -135,7 +136,8 @@ def in_files(tmp_path: Path) -> set[str]:
 def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArray[np.float32], moment: float) -> None:
     least = tight(stored, tmp_path / "out")
     typed = ["embed", stored, "-o", tmp_path / "out", "--dim", DIM, "--memory", least]
-    with subprocess.Popen([sys.executable, "-m", "graphrefine", *map(str, typed)], stderr=subprocess.DEVNULL) as child:
+    command = [sys.executable, "-m", "graphrefine", *map(str, typed)]
+    with start_process(command, stderr=subprocess.DEVNULL) as child:
         until = time.monotonic() + 60
         while not (tmp_path / "out.work" / "engine-0" / "steps").exists() and child.poll() is None:
             assert time.monotonic() < until
@@ -240,7 +242,7 @@ def test_sizes_that_are_none(text: str) -> None:
     ],
 )
 def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[object], message: str) -> None:
-    done = embed(stored, tmp_path / "out", *options)
+    done = run("embed", stored, "-o", tmp_path / "out", "--dim", str(DIM), *map(str, options))
     assert done.code == 2 and message in done.err and "Traceback" not in done.err, done.err
     assert in_files(tmp_path) == set()
 

@@ -274,14 +274,36 @@ def test_searching_mapped_vectors_copies_none_of_them(tmp_path: Path) -> None:
 # The index
 
 
-@pytest.fixture
-def stored(tmp_path: Path) -> Path:
+def save_clusters(path: Path) -> Path:
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((40, 16))
     vectors = centres[rng.integers(0, 40, 3000)] + 0.4 * rng.standard_normal((3000, 16))
     vectors[11] = 0
-    Embedding(None, vectors, degrees=rng.integers(1, 60, 3000)).save(tmp_path / "e")
-    return tmp_path / "e"
+    Embedding(None, vectors, degrees=rng.integers(1, 60, 3000)).save(path)
+    return path
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    return save_clusters(tmp_path / "e")
+
+
+@pytest.fixture(scope="module")
+def index_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The index of that embedding, made once for all tests that begin with one."""
+    path = save_clusters(tmp_path_factory.mktemp("index") / "e")
+    index = Search(graphrefine.load(path), index=True).index
+    assert index is not None and index.made and index.path is not None
+    return index.path
+
+
+@pytest.fixture
+def indexed(stored: Path, index_folder: Path) -> Path:
+    """The embedding with its index beside it."""
+    shutil.copytree(index_folder, stored.with_name("e.cosine.index"))
+    index = Search(graphrefine.load(stored), index=True).index
+    assert index is not None and not index.made
+    return stored
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -326,19 +348,17 @@ def test_the_index_is_kept_beside_the_embedding_and_found_again(stored: Path) ->
     assert found is not None and not found.made  # a copy has another time, and the same vectors
 
 
-def test_an_index_of_other_vectors_is_made_anew(stored: Path) -> None:
-    Search(graphrefine.load(stored), index=True)
-    Embedding(None, normal(3000, 16, seed=9)).save(stored)
-    fresh = Search(graphrefine.load(stored), index=True)
+def test_an_index_of_other_vectors_is_made_anew(indexed: Path) -> None:
+    Embedding(None, normal(3000, 16, seed=9)).save(indexed)
+    fresh = Search(graphrefine.load(indexed), index=True)
     assert fresh.index is not None and fresh.index.made and fresh.recall is not None and fresh.recall > 0.9
-    link = Search(graphrefine.load(stored), "link", index=True)
+    link = Search(graphrefine.load(indexed), "link", index=True)
     assert link.index is not None and link.index.made
 
 
 @pytest.mark.parametrize("damage", ["meta", "short", "gone", "version"])
-def test_a_damaged_index_is_made_anew(stored: Path, damage: str) -> None:
-    Search(graphrefine.load(stored), index=True)
-    folder = stored.with_name("e.cosine.index")
+def test_a_damaged_index_is_made_anew(indexed: Path, damage: str) -> None:
+    folder = indexed.with_name("e.cosine.index")
     if damage == "meta":
         (folder / "meta.json").write_text("{")
     elif damage == "version":
@@ -349,7 +369,7 @@ def test_a_damaged_index_is_made_anew(stored: Path, damage: str) -> None:
     else:
         (folder / "all.usearch").unlink()
     if damage == "meta":  # not to be told from a folder of somebody else's: left alone
-        index = Search(graphrefine.load(stored), index=True).index
+        index = Search(graphrefine.load(indexed), index=True).index
         assert (
             index is not None
             and index.path is None
@@ -357,7 +377,7 @@ def test_a_damaged_index_is_made_anew(stored: Path, damage: str) -> None:
             and (folder / "meta.json").read_text() == "{"
         )
         return
-    index = Search(graphrefine.load(stored), index=True).index
+    index = Search(graphrefine.load(indexed), index=True).index
     assert index is not None and index.made and index.path == folder
 
 

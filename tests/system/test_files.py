@@ -193,7 +193,7 @@ def test_a_full_disk_is_one_clear_error_and_leaves_the_old_one(tmp_path: Path) -
         version(1).save(tmp_path / name)
     code = f"""
         import resource, numpy as np
-        from graphrefine.embedding import Embedding
+        from graphrefine.embedding.embedding import Embedding
         from graphrefine.errors import OutputError
         big = Embedding(None, np.random.default_rng(0).standard_normal((3000, 8)))
         Embedding(None, [[1]]).save({str(tmp_path / "warm.parquet")!r})

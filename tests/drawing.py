@@ -1,0 +1,213 @@
+"""The drawing of the house: its layers, and the arrows that the files of a source tree hold.
+
+A box is a folder of the package, or a module at its top. An arrow leads from a module to each module of the package
+that it names: in an import at the top of the file, in an import inside a function, in an import for annotations alone
+(``TYPE_CHECKING``), in an annotation written as text, or in a text that is the full name of a module (tables of modules
+that are loaded on first use). The version of the package is no arrow: it stands there before anything is loaded.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+LAYERS = (  # bottom to top; boxes of one layer may use each other in one direction
+    ("errors", "progress", "system", "visuals"),
+    ("kernels",),
+    ("graph",),
+    ("readers", "ingestion"),
+    ("linalg",),
+    ("engine",),
+    ("refine",),
+    ("methods",),
+    ("vectors",),
+    ("search", "maps"),
+    ("embedding",),
+    ("run",),
+    ("evaluate", "datasets"),
+    ("cli", "explore", "paper", "estimator", "__init__", "__main__"),
+)
+LEVELS = {box: level for level, boxes in enumerate(LAYERS) for box in boxes}
+SOURCES = (".py", ".cpp", ".h")
+
+
+class Arrow(NamedTuple):
+    """One module names another."""
+
+    start: str  # the module, with dots
+    end: str
+    line: int
+    lazy: bool  # an import inside a function
+
+
+def module_files(root: Path) -> dict[str, Path]:
+    """The Python modules of a package by name; ``root`` is the package's folder."""
+    names = {}
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root.parent).with_suffix("").parts
+        names[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return names
+
+
+def box_of(module: str) -> str:
+    """The box that a module belongs to.
+
+    Examples
+    --------
+    >>> box_of("graphrefine.engine.local"), box_of("graphrefine.errors"), box_of("graphrefine")
+    ('engine', 'errors', '__init__')
+    """
+    return [*module.split("."), "__init__"][1]
+
+
+def draw(root: Path) -> list[Arrow]:
+    """All arrows between the modules of a package."""
+    files = module_files(root)
+    return [
+        arrow
+        for module, path in files.items()
+        for arrow in module_arrows(module, ast.parse(path.read_text(encoding="utf-8")), files)
+        if arrow.end != module
+    ]
+
+
+def module_arrows(module: str, tree: ast.Module, files: dict[str, Path]) -> Iterator[Arrow]:
+    """The arrows that start in one module."""
+    package = module.split(".")[0]
+    inside = module if files[module].name == "__init__.py" else module.rpartition(".")[0]
+    for node, lazy in nodes_with_depth(tree):
+        if isinstance(node, ast.Import):
+            ends = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parents = inside.split(".")
+            parents = parents[: len(parents) - node.level + 1] if node.level else []
+            base = ".".join([*parents, *([node.module] if node.module else [])])
+            names = [f"{base}.{alias.name}" for alias in node.names if alias.name != "__version__"]
+            ends = [name if name in files else base for name in names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            ends = [node.value] if node.value != package and node.value in files else []
+        else:
+            continue
+        statement = not isinstance(node, ast.Constant)
+        for end in dict.fromkeys(ends):
+            if end.split(".")[0] == package:
+                yield Arrow(module, nearest_module(end, files), node.lineno, lazy and statement)
+    for text in written_annotations(tree):
+        for end in dotted_names(text, package):
+            yield Arrow(module, nearest_module(end, files), text.lineno, False)
+
+
+def nodes_with_depth(tree: ast.AST, *, lazy: bool = False) -> Iterator[tuple[ast.AST, bool]]:
+    """Every node below one, and whether it stands inside a function."""
+    for node in ast.iter_child_nodes(tree):
+        yield node, lazy
+        inside = lazy or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from nodes_with_depth(node, lazy=inside)
+
+
+def written_annotations(tree: ast.AST) -> Iterator[ast.Constant]:
+    """Annotations that are written as text, or have a part that is."""
+    for node in ast.walk(tree):
+        for field in ("annotation", "returns"):
+            annotation = getattr(node, field, None)
+            if isinstance(annotation, ast.AST):
+                for part in ast.walk(annotation):
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        yield part
+
+
+def dotted_names(text: ast.Constant, package: str) -> list[str]:
+    """The names in an annotation that begin with the package, each in full."""
+    return re.findall(rf"\b{package}(?:\.\w+)+", str(text.value))
+
+
+def nearest_module(name: str, files: dict[str, Path]) -> str:
+    """The module that holds a name: the longest part of it, from the left, that is a module."""
+    while name not in files and "." in name:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def unplaced(root: Path) -> list[str]:
+    """Boxes that no layer has."""
+    return sorted({box_of(module) for module in module_files(root)} - set(LEVELS))
+
+
+def upward(arrows: list[Arrow]) -> list[str]:
+    """The arrows that point up."""
+    return [
+        f"{arrow.start}, line {arrow.line}: {arrow.end} stands above it"
+        for arrow in arrows
+        if LEVELS[box_of(arrow.end)] > LEVELS[box_of(arrow.start)]
+    ]
+
+
+def module_cycles(arrows: list[Arrow]) -> list[list[str]]:
+    """Groups of modules that all reach each other along arrows."""
+    return cycles([(arrow.start, arrow.end) for arrow in arrows])
+
+
+def box_cycles(arrows: list[Arrow]) -> list[list[str]]:
+    """Groups of boxes that all reach each other along arrows."""
+    pairs = [(box_of(arrow.start), box_of(arrow.end)) for arrow in arrows]
+    return cycles([(start, end) for start, end in pairs if start != end])
+
+
+def cycles(pairs: list[tuple[str, str]]) -> list[list[str]]:
+    """Groups of names that all reach each other."""
+    ends: dict[str, set[str]] = {name: set() for pair in pairs for name in pair}
+    for start, end in pairs:
+        ends[start].add(end)
+    reach = {name: reachable(name, ends) for name in ends}
+    groups = {tuple(sorted(other for other in reach[name] if name in reach[other])) for name in ends}
+    return [list(group) for group in sorted(groups) if group]
+
+
+def reachable(name: str, ends: dict[str, set[str]]) -> set[str]:
+    """The names that arrows lead to from one, through any number of others."""
+    reached: set[str] = set()
+    ahead = list(ends[name])
+    while ahead:
+        end = ahead.pop()
+        if end not in reached:
+            reached.add(end)
+            ahead += ends[end]
+    return reached
+
+
+def lazy_imports(arrows: list[Arrow]) -> list[str]:
+    """Import statements of the package's own modules that stand inside functions."""
+    return sorted({f"{arrow.start}, line {arrow.line}" for arrow in arrows if arrow.lazy})
+
+
+def entries(root: Path) -> list[str]:
+    """Everything at the top of the package."""
+    return sorted(path.name for path in root.iterdir() if path.name != "__pycache__")
+
+
+def long_files(root: Path, lines: int) -> list[str]:
+    """Source files with more lines than that."""
+    lengths = {
+        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8").count("\n")
+        for path in sorted(root.rglob("*"))
+        if path.suffix in SOURCES
+    }
+    return [f"{name}: {length} lines" for name, length in lengths.items() if length > lines]
+
+
+def identifiers(root: Path, name: str) -> list[str]:
+    """Where a name stands in the code, comments and texts aside."""
+    places = []
+    for path in sorted(root.rglob("*.py")):
+        tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
+        places += [
+            f"{path.relative_to(root).as_posix()}, line {token.start[0]}"
+            for token in tokens
+            if token.type == tokenize.NAME and token.string == name
+        ]
+    return places

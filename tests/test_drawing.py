@@ -1,0 +1,177 @@
+"""The drawing of the house, held to its files: arrows point down, nothing goes round, counts stay small."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import drawing
+
+ROOT = Path(__file__).resolve().parent.parent / "src" / "graphrefine"
+old_tree = pytest.mark.xfail(reason="the modules have not moved to the new tree", strict=True)
+
+
+def make_tree(folder: Path, **modules: str) -> Path:
+    """A package of that name with modules whose names have ``__`` between the parts."""
+    root = folder / "graphrefine"
+    for name, text in {"": "", **modules}.items():
+        path = root.joinpath(*name.split("__")).with_suffix(".py") if name else root / "__init__.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / "__init__.py").touch()
+        path.write_text(text)
+    return root
+
+
+UP = {
+    "import at the top": "from graphrefine.run.embed import embed",
+    "import of a module": "import graphrefine.run.embed",
+    "import from a folder": "from graphrefine.run import embed",
+    "relative import": "from ..run import embed",
+    "import inside a function": "def f():\n    from graphrefine.run.embed import embed",
+    "import for annotations": "if TYPE_CHECKING:\n    from graphrefine.run.embed import embed",
+    "annotation as text": "def f(x: 'list[graphrefine.run.embed.Plan]'): ...",
+    "return annotation as text": "def f() -> 'graphrefine.run.embed.Plan | None': ...",
+    "annotated variable as text": "x: 'graphrefine.run.embed.Plan'",
+    "table of modules": "HOME = {'embed': 'graphrefine.run.embed'}",
+    "public name": "from graphrefine import embed",
+    "package": "def f():\n    import graphrefine",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", UP.values(), ids=UP.keys())
+def test_an_arrow_up_is_seen(tmp_path: Path, text: str) -> None:
+    root = make_tree(tmp_path, run__embed="", graph__graph=text)
+    arrows = drawing.draw(root)
+    (problem,) = drawing.upward(arrows)
+    assert problem.startswith("graphrefine.graph.graph, line ")
+    assert drawing.module_cycles(arrows) == drawing.box_cycles(arrows) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""Used by graphrefine.run.embed."""',
+        "from graphrefine.kernels import twin",
+        "from graphrefine.graph.node_ids import number",
+        "from graphrefine import __version__",
+        "import graphrefinery.run",
+        "x: 'Literal[\"a b\"]' = 'graphrefine'",
+    ],
+)
+def test_what_points_down_or_names_nothing_above_is_left_alone(tmp_path: Path, text: str) -> None:
+    root = make_tree(tmp_path, run__embed="", kernels__twin="", graph__node_ids="", graph__graph=text)
+    assert problems(root) == ([], [], [])
+
+
+def problems(root: Path) -> tuple[list[str], list[list[str]], list[list[str]]]:
+    """Arrows up, cycles of modules, cycles of boxes."""
+    arrows = drawing.draw(root)
+    return drawing.upward(arrows), drawing.module_cycles(arrows), drawing.box_cycles(arrows)
+
+
+def lazily(text: str) -> str:
+    return f"def f():\n    {text}"
+
+
+def for_annotations(text: str) -> str:
+    return f"if TYPE_CHECKING:\n    {text}"
+
+
+@pytest.mark.parametrize("style", [str, lazily, for_annotations])
+def test_a_cycle_of_modules_is_seen(tmp_path: Path, style: Callable[[str], str]) -> None:
+    root = make_tree(
+        tmp_path,
+        graph__a="from graphrefine.graph.b import f",
+        graph__b="from graphrefine.graph import c",
+        graph__c=style("import graphrefine.graph.a"),
+        graph__d="import graphrefine.graph.a",
+    )
+    assert problems(root) == ([], [[f"graphrefine.graph.{name}" for name in "abc"]], [])
+
+
+def test_a_module_and_its_folder_can_be_a_cycle(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, graph__a="from graphrefine.graph import f")
+    (root / "graph" / "__init__.py").write_text("from graphrefine.graph.a import g")
+    assert problems(root) == ([], [["graphrefine.graph", "graphrefine.graph.a"]], [])
+
+
+def test_boxes_of_one_layer_use_each_other_in_one_direction(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, readers__a="", ingestion__a="import graphrefine.readers.a", ingestion__b="")
+    assert problems(root) == ([], [], [])
+    (root / "readers" / "b.py").write_text("import graphrefine.ingestion.b")
+    assert problems(root) == ([], [], [["ingestion", "readers"]])
+
+
+def test_counts(tmp_path: Path) -> None:
+    text = (
+        "import os\n"
+        "def f(found):  # found\n"
+        "    import os\n"
+        "    from graphrefine import errors\n"
+        "    from graphrefine.errors import (\n        A,\n        B,\n    )\n"
+        "    return 'found', found.found\n"
+    )
+    root = make_tree(tmp_path, errors="", hall="", graph__graph=text)
+    (root / "graph" / "kernel.cpp").write_text("\n" * 9)
+    lazy = drawing.lazy_imports(drawing.draw(root))
+    assert lazy == ["graphrefine.graph.graph, line 4", "graphrefine.graph.graph, line 5"]
+    assert drawing.identifiers(root, "found") == [f"graph/graph.py, line {line}" for line in (2, 9, 9)]
+    assert drawing.entries(root) == ["__init__.py", "errors.py", "graph", "hall.py"]
+    assert drawing.long_files(root, 8) == ["graph/graph.py: 9 lines", "graph/kernel.cpp: 9 lines"]
+    assert drawing.unplaced(root) == ["hall"]
+
+
+@pytest.fixture(scope="module")
+def arrows() -> list[drawing.Arrow]:
+    return drawing.draw(ROOT)
+
+
+@old_tree
+def test_every_box_is_in_the_drawing() -> None:
+    assert drawing.unplaced(ROOT) == []
+
+
+@old_tree
+def test_imports_point_down(arrows: list[drawing.Arrow]) -> None:
+    assert drawing.upward(arrows) == []
+
+
+@old_tree
+def test_nothing_goes_round(arrows: list[drawing.Arrow]) -> None:
+    assert drawing.module_cycles(arrows) == drawing.box_cycles(arrows) == []
+
+
+@old_tree
+def test_few_imports_stand_inside_functions(arrows: list[drawing.Arrow]) -> None:
+    assert len(drawing.lazy_imports(arrows)) <= 60
+
+
+@old_tree
+def test_the_hall_is_small() -> None:
+    assert len(drawing.entries(ROOT)) <= 26
+
+
+@old_tree
+def test_no_file_is_long() -> None:
+    assert drawing.long_files(ROOT, 400) == []
+
+
+@old_tree
+@pytest.mark.parametrize("name", ["found", "chosen"])
+def test_names_are_nouns(name: str) -> None:
+    assert len(drawing.identifiers(ROOT, name)) <= 20
+
+
+@old_tree
+def test_a_file_is_embedded_with_few_turns() -> None:
+    """What is counted, and how: ``scripts/walk.py``."""
+    script = ROOT.parent.parent / "scripts" / "walk.py"
+    done = subprocess.run([sys.executable, script, "file", "--json"], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)["file"]
+    assert figures["turns"] <= 60 and figures["modules"] <= 60

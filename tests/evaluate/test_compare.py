@@ -23,8 +23,8 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import embed_subprocess as children
 from graphrefine.evaluate import evaluate_labels, evaluate_links
 from graphrefine.evaluate.compare import compare
-from graphrefine.evaluate.compare_report import report_of, title_of
-from graphrefine.evaluate.compare_rows import Comparison, Row
+from graphrefine.evaluate.compare_report import make_report, make_title
+from graphrefine.evaluate.compare_results import Comparison, Row
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import embed_graph, settings
 from graphrefine.readers.read import read
@@ -117,7 +117,7 @@ def test_without_labels_links_decide() -> None:
     for row in done.finished:
         found = evaluate_links(graph, row.method, dim=6, repeats=2, seed=3, corruptions=1, ranked=1)
         best = max(found[name].mean("auc") for name in ("dot", "cosine", "dot-degree", "cosine-degree"))
-        assert row.quality == best == found[row.shown["score"]].mean("auc")
+        assert row.quality == best == found[row.cells["score"]].mean("auc")
         assert set(row.scores["scores"]) == {"dot", "cosine", "dot-degree", "cosine-degree", "degree"}
     baselines = {row.method: row for row in done.rows if row.status == "baseline"}
     assert baselines.keys() == {"random vectors", "degree product"}
@@ -209,11 +209,11 @@ def test_the_report_when_nothing_finished(folder: Path) -> None:
 
 
 def test_a_report_of_many_rows_names_best_and_fastest() -> None:
-    rows = [Row("a", 8, "done", quality=2.0, shown={"F1": "2.0"}, seconds=9.0),
-            Row("b", 8, "done", quality=1.0, shown={"F1": "1.0"}, seconds=0.0)]  # fmt: skip
+    rows = [Row("a", 8, "done", quality=2.0, cells={"F1": "2.0"}, seconds=9.0),
+            Row("b", 8, "done", quality=1.0, cells={"F1": "1.0"}, seconds=0.0)]  # fmt: skip
     done = Comparison(tuple(rows), ("F1",), "F1", "how", {"nodes": 1, "edges": 1}, {"threads": 1},
                       {"seconds": None, "bytes": 10**9})  # fmt: skip
-    made = report_of(done, title_of("x/g.csv"))
+    made = make_report(done, make_title("x/g.csv"))
     assert made.sections[0].text.startswith("Best: a, dim 8 (2.0 in 9.0 s). Fastest: b, dim 8 (1.0 in 0 ms).")
     assert str(done).splitlines()[0] == "how"
 
@@ -252,8 +252,8 @@ def test_rows_of_other_inputs_are_made_again(folder: Path, monkeypatch: pytest.M
     started = instead(monkeypatch, {})
     given: dict[str, Any] = {"labels": folder / "labels.csv", "methods": ["refine"], "dims": [4], "repeats": 2}
     first = compare(folder / "graph.csv", **given)
-    assert compare(folder / "graph.csv", **given, known=first) == first and started == ["refine"]
-    other = compare(folder / "graph.csv", **given, known=first, seed=1)
+    assert compare(folder / "graph.csv", **given, previous=first) == first and started == ["refine"]
+    other = compare(folder / "graph.csv", **given, previous=first, seed=1)
     assert started == ["refine", "refine"] and other.finished[0].recipe["seed"] == 1
 
 

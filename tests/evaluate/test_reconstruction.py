@@ -37,7 +37,7 @@ def by_brute_force(graph: Graph, scores: NDArray[Any], nodes: list[int], k: int)
 def test_precision_is_that_of_brute_force(graph: Graph, seed: int, data: st.DataObject) -> None:
     X = np.random.default_rng(seed).integers(-1, 2, (graph.nodes, 2)).astype(np.float32)  # many ties
     sample = data.draw(st.none() | st.integers(1, graph.nodes))
-    chosen = module._sampled(graph, sample or graph.nodes, seed)
+    chosen = module._sample_nodes(graph, sample or graph.nodes, seed)
     pairs = len({tuple(sorted((u, v))) for u in chosen.tolist() for v in range(graph.nodes) if u != v})
     top = data.draw(st.lists(st.integers(1, pairs), min_size=1, max_size=3))
     found = evaluate_reconstruction(graph, X, top=top, sample=sample, seed=seed)
@@ -53,7 +53,7 @@ def test_blocks_and_threads_change_nothing(sample: int | None, monkeypatch: pyte
     graph, X = random_graph(200), random_control(200, 8)
     whole = evaluate_reconstruction(graph, X, sample=sample, threads=1).to_dict()
     monkeypatch.setattr(module, "BLOCK", 900)  # a few rows at a time
-    assert len(module._Question.of(graph, np.arange(sample or 200)).blocks()) > 8
+    assert len(module._SampledPairs.of(graph, np.arange(sample or 200)).blocks()) > 8
     for threads in (1, 3):
         assert evaluate_reconstruction(graph, X, sample=sample, threads=threads).to_dict() == whole
 

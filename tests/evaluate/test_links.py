@@ -20,8 +20,8 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links, random_control
 from graphrefine.evaluate import links as module
 from graphrefine.evaluate.held_out_edges import HeldOut, find_entries, hold_out
-from graphrefine.evaluate.link_scores import SCORES, Known
-from graphrefine.evaluate.ranking import average_precision, middle_ranks, rank_figures
+from graphrefine.evaluate.link_metrics import average_precision, middle_ranks, rank_figures
+from graphrefine.evaluate.link_scores import SCORES, ScoreInputs
 from graphrefine.graph.graph import Graph, check
 from graphs import data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
@@ -112,7 +112,7 @@ def test_scores_of_pairs_and_of_blocks_are_the_formula(graph: Graph, name: str) 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((graph.nodes, 5)).astype(np.float32)
     X[graph.out_counts == 0] = 0
-    score = SCORES[name](Known(graph, X, seed=0, threads=1))
+    score = SCORES[name](ScoreInputs(graph, X, seed=0, threads=1))
     wanted = by_formula(name, graph, X, score)
     pairs = Pairs(rng.integers(0, graph.nodes, 30), rng.integers(0, graph.nodes, 30))
     close = {"rtol": 1e-4, "atol": 1e-5 * np.abs(wanted).max()}
@@ -141,7 +141,7 @@ def by_formula(name: str, graph: Graph, X: NDArray[Any], score: PairScore) -> ND
 
 def test_the_spectral_score_is_that_of_all_eigenvectors() -> None:
     graph = random_graph(60, degree=8, weighted=True)
-    score = SCORES["spectral"](Known(graph, np.zeros((60, 60), np.float32), seed=0, threads=1))
+    score = SCORES["spectral"](ScoreInputs(graph, np.zeros((60, 60), np.float32), seed=0, threads=1))
     scale = np.diag(graph.degrees() ** -0.4)
     S = scale @ graph.to_scipy().toarray() @ scale
     d = graph.out_counts.astype(float)

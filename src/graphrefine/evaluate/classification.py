@@ -1,4 +1,4 @@
-"""Node classification: the labels of nodes, told by a linear classifier from their vectors, as in the paper.
+"""Node classification: labels of nodes, predicted from their vectors by a linear classifier, as in the paper.
 
 Rows are scaled to length 1. A random part of the nodes trains one logistic regression for each class; each other node
 has m labels and is given the m classes of highest score (`label_metrics`). This is repeated over random splits, which

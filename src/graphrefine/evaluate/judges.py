@@ -1,9 +1,9 @@
 """Judges: tasks with known answers, by which vectors are scored.
 
-A judge is made once, before any vectors are, so that all vectors are scored on the same splits:
+A judge exists before any vectors do, so that all vectors are scored on the same splits:
 
-* `LabelJudge`: labels of given nodes. A part of the nodes trains a classifier, which predicts the labels of the others.
-* `LinkJudge`: pairs of nodes with an edge and pairs without one, to be told apart by a score.
+* `LabelJudge`: labels of nodes. A part of the nodes trains a classifier, which predicts the labels of the others.
+* `LinkJudge`: pairs of nodes with an edge and pairs without one, which a score must separate.
 
 `evaluate_labels` and `evaluate_links` ask them, and with these `compare`. `tune` makes its own two: `make_label_judge`
 (cross-validation within training nodes) and `make_link_judge` (held-out edges, against other pairs of the same ends).
@@ -31,9 +31,9 @@ from graphrefine.linalg.small import unit_rows
 from graphrefine.readers.labels import Labels, align
 
 PENALTIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)  # candidates for C
-PENALTY_FOLDS = 3  # of the training nodes, by which C is chosen
+PENALTY_FOLDS = 3  # of the training nodes, for the choice of C
 FOLDS = 5  # of `make_label_judge` and `make_link_judge`
-MOST_NODES = 20_000  # whose labels are read
+MOST_NODES = 20_000  # with labels
 MOST_TRAINING = 4_000  # that train a classifier: the time of most searches
 FEWEST_NODES = 20
 MOST_CLASSES = 50  # the most frequent: they decide Micro F1, and time is in proportion to their number
@@ -143,7 +143,7 @@ class SplitFigures(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelJudge:
-    """Node classification: labels of given nodes, and the splits of these nodes.
+    """Node classification: labels of nodes, and splits of these nodes.
 
     Examples
     --------
@@ -172,9 +172,9 @@ class LabelJudge:
     def figures(self, rows: Floats, split: int) -> SplitFigures:
         """All figures on a split, of rows that `prepare` made."""
         train, test, key = self.splits[split]
-        known = rows[train], self.indicator[train].toarray()
-        C = _choose_penalty(*known, self.penalties, key)
-        classifiers = fit_logistic(*known, C=C, tol=self.tolerance)
+        training = rows[train], self.indicator[train].toarray()
+        C = _choose_penalty(*training, self.penalties, key)
+        classifiers = fit_logistic(*training, C=C, tol=self.tolerance)
         return SplitFigures(len(train), len(test), measure_labels(classifiers, rows[test], self.indicator[test]), C)
 
     def fix_penalty(self, vectors: Floats) -> LabelJudge:
@@ -224,7 +224,7 @@ class LinkJudge:
     1.0
     """
 
-    graph: Graph  # the graph to embed: without the edges, where they are held out
+    graph: Graph  # the graph to embed: without the edges, if they are held out
     edges: Pairs
     others: Pairs
     splits: int = 1
@@ -254,7 +254,7 @@ class LinkJudge:
         return math.sqrt(score * (1 - score) * self.splits / len(self.edges.first))
 
     def least_gain(self, score: float) -> float:
-        """Gain that counts: a part of what is missing to 1, and more than that if few edges are held out."""
+        """Gain that counts: a part of the distance to 1, and more if few edges are held out."""
         return max(LEAST_LINK_GAIN * (1 - score), LEAST_GAIN * self.noise(score) / math.sqrt(self.splits))
 
 
@@ -331,7 +331,7 @@ def make_link_judge(graph: Graph, *, seed: int) -> LinkJudge:
 
 
 def _pair_anew(graph: Graph, edges: Pairs, *, seed: int) -> Pairs:
-    """The ends of edges, each with an end of another edge, where that is no edge of the whole graph."""
+    """Pairs of an end of an edge and an end of another, without the edges of the whole graph."""
     rng = np.random.default_rng((seed, FOLDS))
     swapped = rng.random(len(edges.first)) < 0.5
     first, second = np.where(swapped, edges, edges[::-1])

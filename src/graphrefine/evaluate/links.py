@@ -80,7 +80,7 @@ def evaluate_links(
     scores : sequence of str
         Names in `graphrefine.evaluate.link_scores.SCORES`; the degree product is always added.
     corruptions : int
-        Nodes to rank each held-out edge against; all nodes where the graph has fewer.
+        Nodes to rank each held-out edge against; all nodes if the graph has fewer.
     ranked : int, optional
         Largest number of held-out edges that are ranked; None for all of them.
     turned : float, optional

@@ -90,7 +90,7 @@ class Tuning:
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The best settings where they differ from the default."""
+        """The best settings that differ from the default."""
         return changes(self.best, self.trail[0].settings)
 
     def embed(self, graph: Graph, *, threads: int | None = None) -> Embedding:

@@ -29,8 +29,8 @@ from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.evaluate.judges import HELD_OUT, make_link_judge
 from graphrefine.evaluate.link_scores import SCORES, ScoreInputs
 from graphrefine.evaluate.tune import tune
-from graphrefine.evaluate.tune_candidates import stages
-from graphrefine.evaluate.tune_results import changes
+from graphrefine.evaluate.tune_candidates import plan_stages
+from graphrefine.evaluate.tune_results import find_changes
 from graphrefine.evaluate.tune_vectors import TrialVectors
 from graphrefine.graph.graph import Graph
 from graphrefine.refine.refine import Settings, settings
@@ -44,9 +44,9 @@ USUAL = "cosine-degree"
 
 
 def f1(
-    read: Graph, labels: Labels, bench: TrialVectors, chosen: Settings, *, C: float, seed: int, repeats: int = 1
+    read: Graph, labels: Labels, bench: TrialVectors, candidate: Settings, *, C: float, seed: int, repeats: int = 1
 ) -> float:
-    vectors = Embedding(read.names, bench.make(chosen))
+    vectors = Embedding(read.names, bench.make(candidate))
     found = evaluate_labels(vectors, labels, ratios=[0.5], repeats=repeats, seed=seed, C=C, threads=bench.threads)
     return found.ratios[0].micro_mean
 
@@ -78,16 +78,19 @@ def correlation(name: str, given: argparse.Namespace) -> list[float]:
     judge, default = make_link_judge(read, seed=0), settings()
     usual = hold_out(read, HELD_OUT, repeat=0, seed=0)  # the same edges, against random pairs
     whole, rest = TrialVectors(read, threads=given.threads), TrialVectors(judge.graph, threads=given.threads)
-    tried = [default] + [c for stage in stages(read, [128]) for c in stage.settings(default) if c != default]
+    tried = [default] + [c for stage in plan_stages(read, [128]) for c in stage.settings(default) if c != default]
     rows = []
-    for chosen in tried:
-        vectors = rest.make(chosen)
+    for candidate in tried:
+        vectors = rest.make(candidate)
         row = [float(np.mean([judge.score(judge.prepare(vectors), split) for split in judge.rounds[0]]))]
         score = SCORES[USUAL](ScoreInputs(judge.graph, vectors, 0, given.threads))
         row.append(auc(score.of_pairs(usual.edges), score.of_pairs(usual.others)))
-        rows.append([f1(read, labels, whole, chosen, C=given.C, seed=0, repeats=3), *row])
+        rows.append([f1(read, labels, whole, candidate, C=given.C, seed=0, repeats=3), *row])
         if given.verbose:
-            print(f"    {rows[-1][0]:6.2f} {' '.join(f'{a:.4f}' for a in row)}  {changes(chosen, default)}", flush=True)
+            print(
+                f"    {rows[-1][0]:6.2f} {' '.join(f'{a:.4f}' for a in row)}  {find_changes(candidate, default)}",
+                flush=True,
+            )
     table = np.array(rows)
     found = [float(spearmanr(table[:, 0], column).statistic) for column in table[:, 1:].T]
     taken = [table[int(np.argmax(column)), 0] - table[0, 0] for column in table[:, 1:].T]

@@ -97,14 +97,14 @@ class Told:
 
 def test_a_download_is_checked_read_and_used_again(cache: Path, site: Site) -> None:
     told = Told()
-    found = obtain(entry_for(site), progress=told)
-    assert (found.graph.nodes, found.classes, found.path) == (300, 3, cache / "tiny.mat")
-    assert not found.generated and found.labels is not None
+    dataset = obtain(entry_for(site), progress=told)
+    assert (dataset.graph.nodes, dataset.classes, dataset.path) == (300, 3, cache / "tiny.mat")
+    assert not dataset.generated and dataset.labels is not None
     assert (cache / "tiny.mat").read_bytes() == MAT
     assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
     assert told.stages == [("download", 1)]
     again = obtain(entry_for(site), download=False)
-    assert site.requests == 1 and np.array_equal(again.graph.indices, found.graph.indices)
+    assert site.requests == 1 and np.array_equal(again.graph.indices, dataset.graph.indices)
 
 
 def test_a_cut_connection_is_tried_again(cache: Path, site: Site) -> None:
@@ -237,8 +237,8 @@ def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, cache: Path, sit
 def test_many_at_once_download_it_once(cache: Path, site: Site) -> None:
     site.delay = 0.1
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: obtain(entry_for(site)), range(4)))
-    assert site.requests == 1 and all(one.graph.nodes == 300 for one in found)
+        loaded = list(pool.map(lambda _: obtain(entry_for(site)), range(4)))
+    assert site.requests == 1 and all(one.graph.nodes == 300 for one in loaded)
     assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
 
 
@@ -305,6 +305,6 @@ def test_the_catalogue_is_table_3() -> None:
 @pytest.mark.parametrize("name", ["blogcatalog", "ppi", "wikipedia"])
 def test_the_real_files_are_what_the_catalogue_says(name: str) -> None:
     path = data_folder() / datasets.find(name).file
-    found = datasets.load(name, download=False)
-    assert found.path == path and not found.generated
+    dataset = datasets.load(name, download=False)
+    assert dataset.path == path and not dataset.generated
     assert hashlib.sha256(path.read_bytes()).hexdigest() == datasets.find(name).sha256

@@ -194,10 +194,10 @@ def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -
     vectors, part = planted
     noisy = unit_rows(vectors) + 0.3 * np.random.default_rng(0).standard_normal(vectors.shape)
     weak = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=1e-3)
-    chosen = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=[1e-3, 5.0])
-    assert set(chosen.ratios[0].C) == {5.0}
-    assert chosen.ratios[0].macro == evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0).ratios[0].macro
-    assert chosen.ratios[0].macro_mean > weak.ratios[0].macro_mean + 20
+    best = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=[1e-3, 5.0])
+    assert set(best.ratios[0].C) == {5.0}
+    assert best.ratios[0].macro == evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0).ratios[0].macro
+    assert best.ratios[0].macro_mean > weak.ratios[0].macro_mean + 20
     default = evaluate_labels(noisy, part, ratios=[0.3], repeats=2, C="cv")
     assert default.C == judges.PENALTIES
     assert "C by cross-validation" in default.protocol
@@ -206,11 +206,11 @@ def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -
 def test_result_as_json_and_as_a_table(planted: Any) -> None:
     vectors, part = planted
     scores = evaluate_labels(vectors, part, ratios=[0.1, 0.5], repeats=2, seed=4)
-    found = json.loads(json.dumps(scores.to_dict()))
-    assert found["C"] == 1.0
-    assert found["unlabelled"] == "drop"
-    assert [at["ratio"] for at in found["ratios"]] == [0.1, 0.5]
-    micro = found["ratios"][1]["micro_f1"]
+    figures = json.loads(json.dumps(scores.to_dict()))
+    assert figures["C"] == 1.0
+    assert figures["unlabelled"] == "drop"
+    assert [at["ratio"] for at in figures["ratios"]] == [0.1, 0.5]
+    micro = figures["ratios"][1]["micro_f1"]
     assert micro["mean"] == pytest.approx(np.mean(micro["values"]))
     assert micro["std"] == pytest.approx(np.std(micro["values"], ddof=1))
     header, tenth, _ = scores.table()

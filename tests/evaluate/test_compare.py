@@ -115,9 +115,9 @@ def test_without_labels_links_decide() -> None:
     done = compare(graph, methods=["refine", "rbqr"], dims=[6], repeats=2, seed=3)
     assert done.columns == ("AUC", "AP", "score")
     for row in done.finished:
-        found = evaluate_links(graph, row.method, dim=6, repeats=2, seed=3, corruptions=1, ranked=1)
-        best = max(found[name].mean("auc") for name in ("dot", "cosine", "dot-degree", "cosine-degree"))
-        assert row.quality == best == found[row.cells["score"]].mean("auc")
+        figures = evaluate_links(graph, row.method, dim=6, repeats=2, seed=3, corruptions=1, ranked=1)
+        best = max(figures[name].mean("auc") for name in ("dot", "cosine", "dot-degree", "cosine-degree"))
+        assert row.quality == best == figures[row.cells["score"]].mean("auc")
         assert set(row.scores["scores"]) == {"dot", "cosine", "dot-degree", "cosine-degree", "degree"}
     baselines = {row.method: row for row in done.rows if row.status == "baseline"}
     assert baselines.keys() == {"random vectors", "degree product"}
@@ -358,7 +358,7 @@ def test_a_full_disk_while_the_report_is_written(folder: Path, monkeypatch: pyte
         full.setattr(Path, "write_text", full_for("report.html"))
         done = compares(folder, "-o", folder / "out")
     assert done.code == 2 and done.err.endswith("out: the report cannot be written: No space left on device\n")
-    assert "rbqr" in done.out, "and what was found is shown"
+    assert "rbqr" in done.out, "and the rows are printed"
     after = contents(folder)
     assert {**after, "out/results.json": b""} == {**before, "out/results.json": b""}
     started = instead(monkeypatch, {})

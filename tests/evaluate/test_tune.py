@@ -18,7 +18,7 @@ from graphrefine.evaluate import Labels, as_labels, judges
 from graphrefine.evaluate import tune as search
 from graphrefine.evaluate.judges import PENALTIES, make_split
 from graphrefine.evaluate.tune import tune
-from graphrefine.evaluate.tune_candidates import stages
+from graphrefine.evaluate.tune_candidates import plan_stages
 from graphrefine.evaluate.tune_clock import Clock, parse_seconds
 from graphrefine.evaluate.tune_results import Tuning
 from graphrefine.evaluate.tune_vectors import TrialVectors
@@ -54,22 +54,22 @@ def labels() -> NDArray[np.int64]:
     return np.where(rng.random(len(group)) < 0.1, rng.integers(0, BLOCKS, len(group)), group)
 
 
-def trail(found: Tuning) -> list[tuple[dict[str, Any], tuple[float, ...]]]:
-    return [(trial.changes, trial.scores) for trial in found.trail]
+def trail(tuning: Tuning) -> list[tuple[dict[str, Any], tuple[float, ...]]]:
+    return [(trial.changes, trial.scores) for trial in tuning.trail]
 
 
 # -- what it finds
 
 
 def test_the_default_is_tried_first_and_never_beats_the_result(graph: Graph, labels: NDArray[np.int64]) -> None:
-    found = tune(graph, labels, dims=[8])
-    assert found.trail[0].settings == Settings(dim=8)
-    assert found.trail[0].changes == {} and found.trail[0].score == found.default_score
-    assert found.score >= found.default_score
-    assert found.complete and found.seconds < found.budget
-    leaders = [trial for trial in found.trail if trial.leads]
-    assert leaders[-1].settings == found.best and [t.score for t in leaders] == sorted(t.score for t in leaders)
-    assert len({trial.settings for trial in found.trail}) == len(found.trail), "nothing is tried twice"
+    tuning = tune(graph, labels, dims=[8])
+    assert tuning.trail[0].settings == Settings(dim=8)
+    assert tuning.trail[0].changes == {} and tuning.trail[0].score == tuning.default_score
+    assert tuning.score >= tuning.default_score
+    assert tuning.complete and tuning.seconds < tuning.budget
+    leaders = [trial for trial in tuning.trail if trial.leads]
+    assert leaders[-1].settings == tuning.best and [t.score for t in leaders] == sorted(t.score for t in leaders)
+    assert len({trial.settings for trial in tuning.trail}) == len(tuning.trail), "nothing is tried twice"
 
 
 @pytest.mark.parametrize("by_labels", [True, False])
@@ -99,9 +99,9 @@ def test_what_is_better_is_found_and_what_is_not_is_left(
     graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "TrialVectors", Planted)
-    found = tune(graph, labels, dims=[8])
-    assert found.changes == {"negative": 5.0}
-    assert found.score > found.default_score + 20
+    tuning = tune(graph, labels, dims=[8])
+    assert tuning.changes == {"negative": 5.0}
+    assert tuning.score > tuning.default_score + 20
     monkeypatch.setattr(Planted, "good", {"negative": 1e9})  # nothing that is tried
     assert tune(graph, labels, dims=[8]).changes == {}
 
@@ -109,10 +109,10 @@ def test_what_is_better_is_found_and_what_is_not_is_left(
 def test_hopeless_trials_are_given_up(graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "TrialVectors", Planted)
     monkeypatch.setattr(Planted, "good", {"filter": Settings().filter})  # only the default's filter is any good
-    found = tune(graph, labels, dims=[8])
-    others = [trial for trial in found.trail if "filter" in trial.changes]
+    tuning = tune(graph, labels, dims=[8])
+    others = [trial for trial in tuning.trail if "filter" in trial.changes]
     assert others and all(trial.stopped and len(trial.scores) < judges.FOLDS for trial in others)
-    assert found.changes == {}
+    assert tuning.changes == {}
 
 
 def test_the_length_is_searched_only_where_it_is_asked_for(graph: Graph, labels: NDArray[np.int64]) -> None:
@@ -127,20 +127,20 @@ def test_work_that_trials_share_changes_no_bit(weighted: bool) -> None:
     weights = np.random.default_rng(2).uniform(0.5, 4, len(source)) if weighted else None
     graph = Graph.from_edges(source, target, weights, names=np.arange(BLOCKS * SIZE + 3))  # three without edges
     vectors, default = TrialVectors(graph, threads=1), Settings(dim=16)
-    candidates = (settings for stage in stages(graph, [16, 8]) for settings in stage.settings(default))
+    candidates = (settings for stage in plan_stages(graph, [16, 8]) for settings in stage.settings(default))
     for settings in [default, *candidates, default]:
         expected = embed_graph(graph, settings, threads=1)[0].vectors
         np.testing.assert_array_equal(vectors.make(settings), expected)
 
 
 def test_candidates_are_good_settings_each_once(graph: Graph) -> None:
-    for stage in stages(graph, [8, 16]):
+    for stage in plan_stages(graph, [8, 16]):
         listed = list(stage.settings(Settings(dim=8)))
         assert len(set(listed)) == len(listed)
     weights = np.arange(1.0, 4.0)
     weighted = Graph.from_edges([0, 1, 2], [1, 2, 0], weights)
-    assert "weights" in [stage.name for stage in stages(weighted, [2])]
-    assert stages(graph, [8])[0].name == "filter", "what shares the range comes first"
+    assert "weights" in [stage.name for stage in plan_stages(weighted, [2])]
+    assert plan_stages(graph, [8])[0].name == "filter", "what shares the range comes first"
 
 
 # -- what it never sees
@@ -181,11 +181,11 @@ def test_large_label_sets_are_sampled(graph: Graph, labels: NDArray[np.int64], m
 
 
 def test_the_penalty_is_chosen_once_for_all(graph: Graph, labels: NDArray[np.int64]) -> None:
-    found = tune(graph, labels, dims=[8], C="cv")
-    C = float(found.protocol.rpartition("C = ")[2])
+    tuning = tune(graph, labels, dims=[8], C="cv")
+    C = float(tuning.protocol.rpartition("C = ")[2])
     assert C in PENALTIES
     by_hand = {C: tune(graph, labels, dims=[8], C=C) for C in PENALTIES}
-    assert trail(by_hand[C]) == trail(found)
+    assert trail(by_hand[C]) == trail(tuning)
     first_two = {C: sum(by.trail[0].scores[:2]) for C, by in by_hand.items()}
     assert first_two[C] == max(first_two.values()) > min(first_two.values())
 
@@ -193,10 +193,10 @@ def test_the_penalty_is_chosen_once_for_all(graph: Graph, labels: NDArray[np.int
 def test_links_are_judged_without_the_edges_that_are_held_out(graph: Graph) -> None:
     judge = judges.make_link_judge(graph, seed=0)
     assert judge.graph.edges == graph.edges - round(graph.edges * judges.HELD_OUT)
-    found = tune(graph, dims=[8])
-    assert found.measure == "AUC" and all(0 < trial.score < 1 for trial in found.trail)
-    gain = found.score - found.default_score
-    assert gain == 0 or gain > judge.least_gain(found.default_score)
+    tuning = tune(graph, dims=[8])
+    assert tuning.measure == "AUC" and all(0 < trial.score < 1 for trial in tuning.trail)
+    gain = tuning.score - tuning.default_score
+    assert gain == 0 or gain > judge.least_gain(tuning.default_score)
 
 
 # -- when it stops
@@ -295,10 +295,10 @@ def test_one_label_for_all_is_refused(graph: Graph) -> None:
 
 
 def test_settings_come_back_from_a_file(tmp_path: Path) -> None:
-    chosen = Settings(dim=8, filter=(0.0, 1.0, 0.5), negative=5.0)
-    write_config(tmp_path / "s.json", "refine", chosen)
-    method, found = read_config(tmp_path / "s.json")
-    assert method == "refine" and Settings(**found) == chosen
+    settings = Settings(dim=8, filter=(0.0, 1.0, 0.5), negative=5.0)
+    write_config(tmp_path / "s.json", "refine", settings)
+    method, options = read_config(tmp_path / "s.json")
+    assert method == "refine" and Settings(**options) == settings
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,12 @@ def make_report(comparison: Comparison, title: str) -> Report:
     plots = [Plot("time-quality", f"Time and quality: {nodes:,} nodes, {edges:,} edges",
                   lambda axes: _draw(axes, comparison), "Up and to the left is better.")]  # fmt: skip
     by_method = {row.method: row for row in comparison.finished}
-    settings = Table(["method", "settings", "reference"], [_settings(row) for row in by_method.values()])
+    settings = Table(["method", "settings", "reference"], [_list_settings(row) for row in by_method.values()])
     sections = [
         Section(
             "Result",
-            f"{_verdict(comparison)}\n\n{comparison.protocol}.",
-            [_table(comparison)],
+            f"{_summarize(comparison)}\n\n{comparison.protocol}.",
+            [_make_table(comparison)],
             plots if comparison.finished else [],
         ),
         Section("How it was measured", method),
@@ -73,22 +73,22 @@ def make_report(comparison: Comparison, title: str) -> Report:
     return Report(KIND, title, sections)
 
 
-def _verdict(comparison: Comparison) -> str:
+def _summarize(comparison: Comparison) -> str:
     if not comparison.finished:
         return "No method finished."
     best = comparison.finished[0]
     fastest = min(comparison.finished, key=lambda row: row.seconds or 0.0)
-    verdict = f"Best: {best.name} ({_quality(best)} in {best.cost()[0]})."
+    verdict = f"Best: {best.name} ({_first_cell(best)} in {best.cost()[0]})."
     if fastest is best:
         return verdict
-    return f"{verdict} Fastest: {fastest.name} ({_quality(fastest)} in {fastest.cost()[0]})."
+    return f"{verdict} Fastest: {fastest.name} ({_first_cell(fastest)} in {fastest.cost()[0]})."
 
 
-def _quality(row: Row) -> str:
+def _first_cell(row: Row) -> str:
     return next(iter(row.cells.values()))
 
 
-def _table(comparison: Comparison) -> Table:
+def _make_table(comparison: Comparison) -> Table:
     rows: list[list[CellLike]] = []
     best = comparison.finished[0] if comparison.finished else None
     for row in comparison.rows:
@@ -100,7 +100,7 @@ def _table(comparison: Comparison) -> Table:
     return Table(["method", "dim", "time", "memory", *comparison.columns, "status"], rows)
 
 
-def _settings(row: Row) -> list[CellLike]:
+def _list_settings(row: Row) -> list[CellLike]:
     columns = ("method", "dim", "version")
     others = (f"{key}={value}" for key, value in row.recipe.items() if key not in columns and value is not None)
     return [row.method, ", ".join(others), registry.find(row.method).reference if row.method in METHODS else None]

@@ -56,15 +56,15 @@ def hold_out(graph: Graph, part: float, *, repeat: int, seed: int, turned: float
         )
     key = (seed, round(part * 1e6), repeat)
     rng = np.random.default_rng(key)
-    order = name_order(graph)
-    edges = _edges(graph, rng.permutation(graph.edges)[:size], order)
+    order = order_by_name(graph)
+    edges = _select_edges(graph, rng.permutation(graph.edges)[:size], order)
     back = _turn_round(graph, edges, round(turned * size))
     random_pairs = _draw_non_edges(graph, size - len(back.first), order, rng)
     others = Pairs(*(np.concatenate(sides) for sides in zip(back, random_pairs, strict=True)))
-    return HeldOut(_without(graph, edges), edges, others, len(back.first), key)
+    return HeldOut(_remove_edges(graph, edges), edges, others, len(back.first), key)
 
 
-def name_order(graph: Graph) -> Rows:
+def order_by_name(graph: Graph) -> Rows:
     """Rows in the order of the names of their nodes; all sources of a bipartite graph first.  # (n,)."""
     sources = graph.nodes if graph.sources is None else graph.sources
     sides = (graph.names[:sources], graph.names[sources:])
@@ -109,7 +109,7 @@ def find_entries(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
     return np.where(is_edge, low, -1)
 
 
-def _edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
+def _select_edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
     """The edges with these numbers, counted by the names of their ends."""
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
     if graph.directed:
@@ -125,7 +125,7 @@ def _edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
     return Pairs(order[keys // graph.nodes], order[keys % graph.nodes])
 
 
-def _without(graph: Graph, edges: Pairs) -> Graph:
+def _remove_edges(graph: Graph, edges: Pairs) -> Graph:
     stays = np.ones(len(graph.indices), np.bool_)
     stays[find_entries(graph, edges)] = False
     if not graph.directed:
@@ -142,7 +142,7 @@ def _without(graph: Graph, edges: Pairs) -> Graph:
 def _draw_non_edges(graph: Graph, size: int, order: Rows, rng: np.random.Generator) -> Pairs:
     n = graph.nodes
     if 2 * (graph.edges + size) > _count_pairs(graph):  # so dense that drawing would mostly miss: list all pairs
-        first, second = _all_pairs(graph)
+        first, second = _list_pairs(graph)
         free = np.flatnonzero(find_entries(graph, Pairs(order[first], order[second])) < 0)
         places = rng.choice(free, size, replace=False)
         return Pairs(order[first[places]], order[second[places]])
@@ -156,7 +156,7 @@ def _draw_non_edges(graph: Graph, size: int, order: Rows, rng: np.random.Generat
     return Pairs(order[keys // n], order[keys % n])
 
 
-def _all_pairs(graph: Graph) -> tuple[Rows, Rows]:
+def _list_pairs(graph: Graph) -> tuple[Rows, Rows]:
     """Every pair that could have an edge."""
     if graph.sources is not None:
         grid = np.indices((graph.sources, graph.nodes - graph.sources)).reshape(2, -1)

@@ -85,7 +85,7 @@ SCORES: dict[str, Callable[[ScoreInputs], PairScore]] = {
 }
 
 
-def pair_score(name: str, inputs: tuple[ScoreInputs, ScoreInputs | None]) -> PairScore:
+def make_pair_score(name: str, inputs: tuple[ScoreInputs, ScoreInputs | None]) -> PairScore:
     """The score of this name."""
     first, second = inputs
     score = SCORES[name](first)

@@ -32,11 +32,11 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
-from graphrefine.evaluate.held_out_edges import HeldOut, hold_out, name_order
+from graphrefine.evaluate.held_out_edges import HeldOut, hold_out, order_by_name
 from graphrefine.evaluate.judges import LinkJudge
 from graphrefine.evaluate.link_metrics import middle_ranks, rank_figures
 from graphrefine.evaluate.link_results import FIGURES, LinkScores, ScoreFigures
-from graphrefine.evaluate.link_scores import SCORES, ScoreInputs, pair_score, select_scores
+from graphrefine.evaluate.link_scores import SCORES, ScoreInputs, make_pair_score, select_scores
 from graphrefine.evaluate.vector_maker import MakeVectors, VectorMaker
 from graphrefine.graph.graph import Graph, usable_threads
 from graphrefine.linalg.small import one_blas_thread
@@ -116,7 +116,7 @@ def evaluate_links(
         inputs = ScoreInputs.of(held.rest, maker.embedding(held.rest), seed, threads)
         trial = _Trial.of(whole, held, corruptions=corruptions, ranked=ranked)
         with stages.stage("score", steps=trial.blocks):
-            rows.append(trial.judge({name: pair_score(name, inputs) for name in names}, threads, stages))
+            rows.append(trial.judge({name: make_pair_score(name, inputs) for name in names}, threads, stages))
     figures = (
         ScoreFigures(name, {figure: tuple(row[name][figure] for row in rows) for figure in FIGURES}) for name in names
     )
@@ -174,7 +174,7 @@ class _Trial:
     @classmethod
     def of(cls, graph: Graph, held: HeldOut, *, corruptions: int, ranked: int | None) -> _Trial:
         fixed, true = (side[:ranked] for side in held.edges)  # they are in random order
-        order = name_order(graph)
+        order = order_by_name(graph)
         if not graph.directed and graph.sources is None:
             turned = np.random.default_rng((*held.key, 1)).random(len(fixed)) < 0.5
             fixed, true = np.where(turned, true, fixed), np.where(turned, fixed, true)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate.classification import NamedVectors
-from graphrefine.evaluate.held_out_edges import find_entries, name_order
+from graphrefine.evaluate.held_out_edges import find_entries, order_by_name
 from graphrefine.evaluate.link_scores import BASELINE, SCORES, ScoreInputs
 from graphrefine.evaluate.reconstruction_results import Reconstruction
 from graphrefine.graph.graph import Graph, usable_threads
@@ -163,7 +163,7 @@ def _sample_nodes(graph: Graph, count: int, seed: int) -> Rows:
     """Random nodes, which depend on the names and the seed; or all nodes in the order of their rows."""
     if count == graph.nodes:
         return np.arange(count)
-    return name_order(graph)[np.random.default_rng((seed, count)).choice(graph.nodes, count, replace=False)]
+    return order_by_name(graph)[np.random.default_rng((seed, count)).choice(graph.nodes, count, replace=False)]
 
 
 @dataclass(frozen=True)

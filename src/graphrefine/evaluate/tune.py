@@ -22,9 +22,9 @@ from graphrefine.evaluate.judges import (
     make_label_judge,
     make_link_judge,
 )
-from graphrefine.evaluate.tune_candidates import stages
+from graphrefine.evaluate.tune_candidates import plan_stages
 from graphrefine.evaluate.tune_clock import Clock, parse_seconds
-from graphrefine.evaluate.tune_results import Trial, Tuning, changes
+from graphrefine.evaluate.tune_results import Trial, Tuning, find_changes
 from graphrefine.evaluate.tune_vectors import TrialVectors
 from graphrefine.graph.graph import Graph, usable_threads
 from graphrefine.linalg.small import one_blas_thread
@@ -193,7 +193,7 @@ class _Search:
 
     def go_on(self, dims: Sequence[int]) -> bool:
         """Try all candidates, again as long as there are gains; False if the budget ended first."""
-        plan, tried = stages(self.vectors.graph, dims), {self.leader.settings}
+        plan, tried = plan_stages(self.vectors.graph, dims), {self.leader.settings}
         gained = True
         while gained:
             before = self.leader
@@ -213,11 +213,11 @@ class _Search:
     def _try(self, settings: Settings) -> None:
         start, kind = perf_counter(), self.vectors.kind(settings)
         scores, stopped = self._score(self.vectors.make(settings), self.leader.scores)
-        leads = not stopped and clearly_better(scores, self.leader.scores, self.judge.least_gain(self.leader.score))
+        leads = not stopped and is_clearly_better(scores, self.leader.scores, self.judge.least_gain(self.leader.score))
         seconds = perf_counter() - start
         self.clock.record(kind, seconds)
         default = self.trail[0].settings
-        trial = Trial(settings, changes(settings, default), scores, stopped=stopped, leads=leads, seconds=seconds)
+        trial = Trial(settings, find_changes(settings, default), scores, stopped=stopped, leads=leads, seconds=seconds)
         self.trail.append(trial)
         if leads:
             self.leader = trial
@@ -228,21 +228,21 @@ class _Search:
         for place, splits in enumerate(self.judge.rounds):
             scores += self.pool.map(partial(self.judge.score, prepared), splits)
             last = place == len(self.judge.rounds) - 1
-            if best and not last and self._hopeless(scores, best[: len(scores)]):
+            if best and not last and self._is_hopeless(scores, best[: len(scores)]):
                 return tuple(scores), True
         return tuple(scores), False
 
-    def _hopeless(self, scores: Sequence[float], best: Scores) -> bool:
+    def _is_hopeless(self, scores: Sequence[float], best: Scores) -> bool:
         leading = float(np.mean(best))
         return leading - float(np.mean(scores)) > self.judge.noise(leading) / math.sqrt(len(scores))
 
 
-def clearly_better(scores: Sequence[float], best: Sequence[float], least: float = 0.0) -> bool:
+def is_clearly_better(scores: Sequence[float], best: Sequence[float], least: float = 0.0) -> bool:
     """True if scores on the same splits are higher by more than the standard error of the differences.
 
     Examples
     --------
-    >>> clearly_better([51, 52, 51], [50, 50, 50]), clearly_better([58, 46, 50], [50, 50, 50])
+    >>> is_clearly_better([51, 52, 51], [50, 50, 50]), is_clearly_better([58, 46, 50], [50, 50, 50])
     (True, False)
     """
     gains = np.subtract(scores, best)

@@ -30,34 +30,34 @@ class Stage(NamedTuple):
         return (replace(leader, **changes) for changes in self.changes)
 
 
-def stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
+def plan_stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
     """Stages of the search on a graph.
 
     Examples
     --------
-    >>> [stage.name for stage in stages(Graph.from_edges([0, 1], [1, 2]), dims=[128])]
+    >>> [stage.name for stage in plan_stages(Graph.from_edges([0, 1], [1, 2]), dims=[128])]
     ['filter', 'centre', 'axes', 'spectrum', 'negative', 'exponent']
     """
     plan = [
-        Stage("filter", filters(graph)),
-        Stage("centre", _each("centre", (False,))),
-        Stage("axes", _each("axes", (0.2, 0.35, 0.5, 0.75))),
-        Stage("spectrum", _each("spectrum", (0.25, 0.75, 1.0))),
-        Stage("negative", _each("negative", (1.0, 5.0, 10.0))),
-        Stage("exponent", _each("exponent", (0.75, 1.0))),
+        Stage("filter", list_filters(graph)),
+        Stage("centre", _vary("centre", (False,))),
+        Stage("axes", _vary("axes", (0.2, 0.35, 0.5, 0.75))),
+        Stage("spectrum", _vary("spectrum", (0.25, 0.75, 1.0))),
+        Stage("negative", _vary("negative", (1.0, 5.0, 10.0))),
+        Stage("exponent", _vary("exponent", (0.75, 1.0))),
     ]
     if graph.weighted:
-        plan.append(Stage("weights", _each("log_weights", (True, False))))
+        plan.append(Stage("weights", _vary("log_weights", (True, False))))
     if len(dims) > 1:
-        plan.append(Stage("dim", _each("dim", dims)))
+        plan.append(Stage("dim", _vary("dim", dims)))
     return tuple(plan)
 
 
-def filters(graph: Graph) -> tuple[Changes, ...]:
+def list_filters(graph: Graph) -> tuple[Changes, ...]:
     """Near and far together, with other far steps and other weights of them; then near alone, and the usual kernels."""
     usual = FAR * (graph.nodes - graph.isolated) / max(len(graph.indices), 1)
     less, more = (float(f"{min(times * usual, MOST['reach']):.3g}") for times in (0.25, 4))
-    filters_: list[tuple[str | tuple[float, ...], int | None, float | None]] = [
+    filters: list[tuple[str | tuple[float, ...], int | None, float | None]] = [
         ("reach", 15, None),
         ("reach", 5, None),
         ("reach", None, more),
@@ -73,8 +73,8 @@ def filters(graph: Graph) -> tuple[Changes, ...]:
         ("heat", 20, 8.0),
         ("taylor", None, None),
     ]
-    return tuple({"filter": name, "order": order, "scale": scale} for name, order, scale in filters_)
+    return tuple({"filter": name, "order": order, "scale": scale} for name, order, scale in filters)
 
 
-def _each(name: str, values: Sequence[Any]) -> tuple[Changes, ...]:
+def _vary(name: str, values: Sequence[Any]) -> tuple[Changes, ...]:
     return tuple({name: value} for value in values)

@@ -91,7 +91,7 @@ class Tuning:
     @property
     def changes(self) -> dict[str, Any]:
         """The best settings that differ from the default."""
-        return changes(self.best, self.trail[0].settings)
+        return find_changes(self.best, self.trail[0].settings)
 
     def embed(self, graph: Graph, *, threads: int | None = None) -> Embedding:
         """Vectors of a graph by the best settings."""
@@ -124,12 +124,12 @@ class Tuning:
         return {"best": asdict(self.best), "changes": self.changes, **plain, "trail": trail}
 
 
-def changes(settings: Settings, default: Settings) -> dict[str, Any]:
+def find_changes(settings: Settings, default: Settings) -> dict[str, Any]:
     """The settings that differ from a default.
 
     Examples
     --------
-    >>> changes(Settings(dim=64), Settings())
+    >>> find_changes(Settings(dim=64), Settings())
     {'dim': 64}
     """
     before = asdict(default)

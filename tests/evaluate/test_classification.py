@@ -85,6 +85,18 @@ def test_f1_adds_up_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measure_labels(same, scores, truth) == whole
 
 
+def test_a_further_metric_is_one_entry(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, part = planted
+    precision = label_metrics.Metric(
+        "Precision", lambda counts: 100 * float(counts.hits.sum() / counts.predicted.sum())
+    )
+    monkeypatch.setitem(label_metrics.METRICS, "precision", precision)
+    scores = evaluate_labels(vectors, part, ratios=[0.5], repeats=2)
+    assert scores.table()[0] == ("train", "Micro F1", "Macro F1", "Precision")
+    assert scores.ratios[0].values["precision"] == scores.ratios[0].micro  # one label for each node: the same
+    assert scores.to_dict()["ratios"][0]["precision"]["mean"] == scores.ratios[0].micro_mean
+
+
 def test_splits_depend_on_seed_ratio_and_repeat_alone() -> None:
     settings = [(ratio, repeat, seed) for ratio in (0.1, 0.5) for repeat in (0, 1) for seed in (0, 1)]
     splits = [make_split(100, ratio, repeat=repeat, seed=seed) for ratio, repeat, seed in settings]

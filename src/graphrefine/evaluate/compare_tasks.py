@@ -1,7 +1,7 @@
 """Tasks of a comparison: labels of nodes if there are any, else held-out edges.
 
-A task evaluates a function that makes vectors from a graph: from the whole graph for labels, from a graph without some
-of its edges for links.
+A task evaluates a function that makes vectors from a graph (the whole graph for labels, a graph without some of its
+edges for links), and has the columns of a table, the axis of a plot, and the baselines that methods must beat.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,27 +38,6 @@ class Verdict(NamedTuple):
     protocol: str = ""
 
 
-class Task(Protocol):
-    """A way to evaluate vectors."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Titles of the columns in a table."""
-
-    @property
-    def axis(self) -> str:
-        """Title of the quality in a plot."""
-
-    def evaluate(self, make: Make) -> Verdict:
-        """Evaluate the vectors that a function makes."""
-
-    def baselines(self, dim: int) -> dict[str, Verdict]:
-        """Verdicts that methods must beat; bad input is refused here, before the work."""
-
-    def inputs(self) -> dict[str, Any]:
-        """All that verdicts depend on beside the graph."""
-
-
 @dataclass(frozen=True)
 class LabelTask:
     """Node classification, see `graphrefine.evaluate.evaluate_labels`."""
@@ -74,12 +53,12 @@ class LabelTask:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """See `Task.columns`."""
+        """Titles of the columns in a table."""
         suffixes = [f" at {100 * ratio:g}%" * (len(self.ratios) > 1) for ratio in self.ratios]
         return tuple(f"{metric.title}{suffix}" for suffix in suffixes for metric in METRICS.values())
 
     def evaluate(self, make: Make) -> Verdict:
-        """See `Task.evaluate`."""
+        """Evaluate the vectors that a function makes."""
         scores = evaluate_labels(
             Embedding(self.graph.names, make(self.graph)),
             self.labels,
@@ -98,7 +77,7 @@ class LabelTask:
         return Verdict(quality, dict(zip(self.columns, cells, strict=True)), figures, protocol)
 
     def baselines(self, dim: int) -> dict[str, Verdict]:
-        """See `Task.baselines`."""
+        """Verdicts that methods must beat; bad input is refused here, before the work."""
         classes = np.flatnonzero(self._class_sizes())
         if classes.size == 1:
             raise InputError(
@@ -108,7 +87,7 @@ class LabelTask:
         return {"random vectors": self.evaluate(lambda graph: random_control(graph.nodes, dim, seed=self.seed))}
 
     def inputs(self) -> dict[str, Any]:
-        """See `Task.inputs`."""
+        """All that verdicts depend on beside the graph."""
         indicator, names = self.labels.indicator, [*map(str, self.labels.names.tolist()), *self.labels.classes]
         labels = fingerprint(indicator.indptr, indicator.indices, names=names)
         C = list(self.C) if isinstance(self.C, tuple | list) else self.C
@@ -133,16 +112,16 @@ class LinkTask:
     columns: tuple[str, ...] = ("AUC", "AP", "score")
 
     def evaluate(self, make: Make) -> Verdict:
-        """See `Task.evaluate`; of several scores by the vectors, the best one counts."""
+        """Evaluate the vectors that a function makes; of several scores by them, the best one counts."""
         return self._best(self._evaluate(make))
 
     def baselines(self, dim: int) -> dict[str, Verdict]:
-        """See `Task.baselines`."""
+        """Verdicts that methods must beat; bad input is refused here, before the work."""
         scores = self._evaluate(lambda graph: random_control(graph.nodes, dim, seed=self.seed))
         return {"random vectors": self._best(scores), "degree product": self._verdict(scores, "degree")}
 
     def inputs(self) -> dict[str, Any]:
-        """See `Task.inputs`."""
+        """All that verdicts depend on beside the graph."""
         return {"task": "links", "held_out": HELD_OUT, "repeats": self.repeats}
 
     def _evaluate(self, make: Make) -> LinkScores:
@@ -176,6 +155,9 @@ class LinkTask:
             cells.append(f"{values.mean(figure):.4f}{spread}")
         texts = dict(zip(self.columns, [*cells, name], strict=True))
         return Verdict(values.mean("auc"), texts, {"scores": figures}, protocol)
+
+
+Task = LabelTask | LinkTask
 
 
 def choose_task(

@@ -24,7 +24,7 @@ import graphrefine
 from common import data, graph, machine
 from graphrefine import Embedding, Graph
 from graphrefine.evaluate import read_labels
-from graphrefine.evaluate.classification import f1_percent
+from graphrefine.evaluate.label_metrics import measure_labels
 from graphrefine.evaluate.logistic import fit_logistic
 from graphrefine.linalg.small import unit_rows
 from graphrefine.readers.labels import align
@@ -79,12 +79,12 @@ def split(whole: Graph, labels: Any, full: Embedding, number: int) -> dict[str, 
     seconds = perf_counter() - start
     folded |= {"alone": rest.fold_in(edges["alone"]), "mean": plain.fold_in(edges["all"])}
     target = indicator[~test].toarray()
-    tell = partial(f1_percent, truth=indicator[test])
+    tell = partial(measure_labels, truth=indicator[test])
     before = fit_logistic(vectors_of(full, whole.names[order[~test]]), target, C=1.0)
     after = fit_logistic(vectors_of(rest, whole.names[order[~test]]), target, C=1.0)
     nodes = whole.names[order[test]]
-    f1 = {"whole": tell(before, vectors_of(full, nodes))[0]}
-    f1 |= {kind: tell(after, vectors_of(each, nodes))[0] for kind, each in folded.items()}
+    f1 = {"whole": tell(before, vectors_of(full, nodes))["micro_f1"]}
+    f1 |= {kind: tell(after, vectors_of(each, nodes))["micro_f1"] for kind, each in folded.items()}
     return {**f1, "ms": 1000 * seconds, "nodes": len(folded["folded"])}
 
 

@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from graphrefine.evaluate.classification import RATIOS, f1_percent, make_split
+from graphrefine.evaluate.classification import RATIOS
+from graphrefine.evaluate.judges import make_split
+from graphrefine.evaluate.label_metrics import measure_labels
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
 from graphrefine.linalg.small import unit_rows
 from graphrefine.readers.labels import read_labels
@@ -76,7 +78,8 @@ def compare(rows: NDArray[np.float32], path: Path, *, repeats: int, C: float) ->
                 start = time.perf_counter()
                 classifiers = fit(*known, C=C)
                 seconds[which] += time.perf_counter() - start
-                f1[which, repeat] = f1_percent(classifiers, rows[split.test], truth[split.test])
+                figures = measure_labels(classifiers, rows[split.test], truth[split.test])
+                f1[which, repeat] = figures["micro_f1"], figures["macro_f1"]
                 scores.append(classifiers.decision(rows[split.test]))
             finite = np.isfinite(scores[0])
             apart = max(apart, float(np.abs(scores[0][finite] - scores[1][finite]).max()))

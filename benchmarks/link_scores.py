@@ -22,7 +22,7 @@ from graphrefine import Graph, datasets
 from graphrefine.embedding import degree_weight as weighing
 from graphrefine.embedding.scores import auc, cosine
 from graphrefine.evaluate.held_out_edges import hold_out
-from graphrefine.evaluate.vectors import Maker
+from graphrefine.evaluate.vector_maker import VectorMaker
 from graphrefine.vectors.lengths import log_degrees
 
 BARS = ("ppi", "wikipedia-pos", "blogcatalog", "web-google")
@@ -40,7 +40,7 @@ def generated() -> dict[str, Graph]:
     return {name: each.graph for name, each in made.items()}
 
 
-def measured(whole: Graph, maker: Maker, repeats: int) -> dict[Any, float]:
+def measured(whole: Graph, maker: VectorMaker, repeats: int) -> dict[Any, float]:
     """AUC by the cosine, by the degrees, and by each weight of the degrees beside the cosine."""
     found: dict[Any, list[float]] = {}
     for repeat in range(repeats):
@@ -82,7 +82,7 @@ def main() -> None:
     table, passed = {}, True
     for name in names:
         whole = made[name] if name in made else graph(name)
-        maker = Maker.of(given.method, whole, {"seed": 0, "filter": given.filter})
+        maker = VectorMaker.of(given.method, whole, {"seed": 0, "filter": given.filter})
         row = table[name] = measured(whole, maker, given.repeats)
         line = f"{name:22} {row['cosine']:.4f}  {row['degree']:.4f}  {row['score']:.4f} {row['w']:6.3f}  "
         line += "".join(f"  {row[w]:.4f}" for w in WEIGHTS)

@@ -26,12 +26,12 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.scores import auc
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.evaluate.held_out_edges import hold_out
-from graphrefine.evaluate.link_scores import SCORES, Known
+from graphrefine.evaluate.judges import HELD_OUT, make_link_judge
+from graphrefine.evaluate.link_scores import SCORES, ScoreInputs
 from graphrefine.evaluate.tune import tune
-from graphrefine.evaluate.tune_candidates import stages
-from graphrefine.evaluate.tune_judges import HELD_OUT, link_judge
-from graphrefine.evaluate.tune_results import changes
-from graphrefine.evaluate.tune_trials import Bench
+from graphrefine.evaluate.tune_candidates import plan_stages
+from graphrefine.evaluate.tune_results import find_changes
+from graphrefine.evaluate.tune_vectors import TrialVectors
 from graphrefine.graph.graph import Graph
 from graphrefine.refine.settings import RefineSettings, refine_settings
 
@@ -44,9 +44,9 @@ USUAL = "cosine-degree"
 
 
 def f1(
-    read: Graph, labels: Labels, bench: Bench, settings: RefineSettings, *, C: float, seed: int, repeats: int = 1
+    read: Graph, labels: Labels, bench: TrialVectors, candidate: RefineSettings, *, C: float, seed: int, repeats: int
 ) -> float:
-    vectors = Embedding(read.names, bench.vectors(settings))
+    vectors = Embedding(read.names, bench.make(candidate))
     found = evaluate_labels(vectors, labels, ratios=[0.5], repeats=repeats, seed=seed, C=C, threads=bench.threads)
     return found.ratios[0].micro_mean
 
@@ -54,7 +54,7 @@ def f1(
 def gains(name: str, task: str, given: argparse.Namespace) -> float:
     """Mean gain on the test part; prints a line for each split."""
     read, labels = graph(name), read_labels(data(f"{name}.mat"))
-    bench, found = Bench(read, threads=given.threads), []
+    bench, found = TrialVectors(read, threads=given.threads), []
     for seed in range(given.splits):
         known = {"labels": labels, "train": 0.5, "split_seed": seed, "C": given.C} if task == "labels" else {}
         done = tune(read, budget=given.budget, seed=seed, threads=given.threads, **known)
@@ -75,19 +75,22 @@ def gains(name: str, task: str, given: argparse.Namespace) -> float:
 def correlation(name: str, given: argparse.Namespace) -> list[float]:
     """Rank correlation of AUC and F1 over the candidates: by the judge, and by the usual link prediction."""
     read, labels = graph(name), read_labels(data(f"{name}.mat"))
-    judge, default = link_judge(read, seed=0), refine_settings()
+    judge, default = make_link_judge(read, seed=0), refine_settings()
     usual = hold_out(read, HELD_OUT, repeat=0, seed=0)  # the same edges, against random pairs
-    whole, rest = Bench(read, threads=given.threads), Bench(judge.graph, threads=given.threads)
-    tried = [default] + [c for stage in stages(read, [128]) for c in stage.settings(default) if c != default]
+    whole, rest = TrialVectors(read, threads=given.threads), TrialVectors(judge.graph, threads=given.threads)
+    tried = [default] + [c for stage in plan_stages(read, [128]) for c in stage.settings(default) if c != default]
     rows = []
-    for chosen in tried:
-        vectors = rest.vectors(chosen)
-        row = [float(np.mean([judge.score(judge.known(vectors), split) for split in judge.rungs[0]]))]
-        score = SCORES[USUAL](Known(judge.graph, vectors, 0, given.threads))
+    for candidate in tried:
+        vectors = rest.make(candidate)
+        row = [float(np.mean([judge.score(judge.prepare(vectors), split) for split in judge.rounds[0]]))]
+        score = SCORES[USUAL](ScoreInputs(judge.graph, vectors, 0, given.threads))
         row.append(auc(score.of_pairs(usual.edges), score.of_pairs(usual.others)))
-        rows.append([f1(read, labels, whole, chosen, C=given.C, seed=0, repeats=3), *row])
+        rows.append([f1(read, labels, whole, candidate, C=given.C, seed=0, repeats=3), *row])
         if given.verbose:
-            print(f"    {rows[-1][0]:6.2f} {' '.join(f'{a:.4f}' for a in row)}  {changes(chosen, default)}", flush=True)
+            print(
+                f"    {rows[-1][0]:6.2f} {' '.join(f'{a:.4f}' for a in row)}  {find_changes(candidate, default)}",
+                flush=True,
+            )
     table = np.array(rows)
     found = [float(spearmanr(table[:, 0], column).statistic) for column in table[:, 1:].T]
     taken = [table[int(np.argmax(column)), 0] - table[0, 0] for column in table[:, 1:].T]

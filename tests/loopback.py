@@ -12,17 +12,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Site:
-    """What is served, and how; and what was asked for."""
+    """The file that is served, the way it is served, and the number of requests."""
 
     content: bytes
-    tag: str | None = '"first"'
-    ranges: bool = True  # whether parts are served
-    shift: int = 0  # how far beside the part that was asked for the one served lies
     cuts: list[int] = field(default_factory=list)  # after how many bytes each of the next answers breaks off
-    statuses: list[int] = field(default_factory=list)  # what the next answers are instead
+    statuses: list[int] = field(default_factory=list)  # status of the next answers
     delay: float = 0.0  # seconds before each answer
-    length: bool = True  # whether the size is said
-    asked: list[str | None] = field(default_factory=list)  # the Range of each request
+    length: bool = True  # False: answers without Content-Length
+    requests: int = 0
     url: str = ""
 
 
@@ -31,31 +28,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         site = self.site
-        site.asked.append(self.headers.get("Range"))
+        site.requests += 1
         time.sleep(site.delay)
         if site.statuses and (status := site.statuses.pop(0)) != 200:
             self.send_error(status)
             return
-        wanted = self.headers.get("Range")
-        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
-        partial = bool(wanted) and site.ranges and self.headers.get("If-Range") == site.tag
-        if partial and start >= len(site.content):
-            self.send_response(416)
-            self.send_header("Content-Range", f"bytes */{len(site.content)}")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        first = start + site.shift if partial else 0
-        body = site.content[first:]
-        self.send_response(206 if partial else 200)
-        if partial:
-            self.send_header("Content-Range", f"bytes {first}-{len(site.content) - 1}/{len(site.content)}")
+        self.send_response(200)
         if site.length:
-            self.send_header("Content-Length", str(len(body)))
-        if site.tag:
-            self.send_header("ETag", site.tag)
+            self.send_header("Content-Length", str(len(site.content)))
         self.end_headers()
-        self.wfile.write(body[: site.cuts.pop(0)] if site.cuts else body)
+        self.wfile.write(site.content[: site.cuts.pop(0)] if site.cuts else site.content)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

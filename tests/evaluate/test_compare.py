@@ -23,8 +23,8 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import embed_subprocess as children
 from graphrefine.evaluate import evaluate_labels, evaluate_links
 from graphrefine.evaluate.compare import compare
-from graphrefine.evaluate.compare_report import report_of, title_of
-from graphrefine.evaluate.compare_rows import Comparison, Row
+from graphrefine.evaluate.compare_report import make_report, make_title
+from graphrefine.evaluate.compare_results import Comparison, Row
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
 from graphrefine.readers.read import read
@@ -117,9 +117,9 @@ def test_without_labels_links_decide() -> None:
     done = compare(graph, methods=["refine", "rbqr"], dims=[6], repeats=2, seed=3)
     assert done.columns == ("AUC", "AP", "score")
     for row in done.finished:
-        found = evaluate_links(graph, row.method, dim=6, repeats=2, seed=3, corruptions=1, ranked=1)
-        best = max(found[name].mean("auc") for name in ("dot", "cosine", "dot-degree", "cosine-degree"))
-        assert row.quality == best == found[row.shown["score"]].mean("auc")
+        figures = evaluate_links(graph, row.method, dim=6, repeats=2, seed=3, corruptions=1, ranked=1)
+        best = max(figures[name].mean("auc") for name in ("dot", "cosine", "dot-degree", "cosine-degree"))
+        assert row.quality == best == figures[row.cells["score"]].mean("auc")
         assert set(row.scores["scores"]) == {"dot", "cosine", "dot-degree", "cosine-degree", "degree"}
     baselines = {row.method: row for row in done.rows if row.status == "baseline"}
     assert baselines.keys() == {"random vectors", "degree product"}
@@ -164,15 +164,15 @@ def test_a_method_that_cannot_take_the_graph_says_so(folder: Path, monkeypatch: 
     from graphrefine.methods import refine as refining
 
     rbqr = refining.RBQR_METHOD
-    monkeypatch.setattr(refining, "RBQR", replace(rbqr, most_nodes=19))
+    monkeypatch.setattr(refining, "RBQR_METHOD", replace(rbqr, most_nodes=19))
     started = instead(monkeypatch, {})
     done = compares(folder, "--dims", "4,21")
     assert done.code == 0 and started == ["refine"]
     assert re.search(r"rbqr, dim 4: refused: \S*graph.csv has 20 nodes, and rbqr takes at most 19", done.out)
     assert "refine, dim 21: refused: --dim 21 is larger than the graph" in done.out
-    monkeypatch.setattr(refining, "RBQR", replace(rbqr, fixed={"power": 0}))
+    monkeypatch.setattr(refining, "RBQR_METHOD", replace(rbqr, fixed={"power": 0}))
     assert "rbqr, dim 4: refused: power=0 must be at least 1" in compares(folder).out.replace("--power ", "power=")
-    monkeypatch.setattr(refining, "RBQR", replace(rbqr, memory=lambda *_: 10**10))
+    monkeypatch.setattr(refining, "RBQR_METHOD", replace(rbqr, memory=lambda *_: 10**10))
     done = compares(folder, "--methods", "rbqr", "--memory-limit", "2GB")
     assert done.code == 2 and "rbqr would need 10.0 GB (two matrices n x k), and" in done.out
 
@@ -211,11 +211,11 @@ def test_the_report_when_nothing_finished(folder: Path) -> None:
 
 
 def test_a_report_of_many_rows_names_best_and_fastest() -> None:
-    rows = [Row("a", 8, "done", quality=2.0, shown={"F1": "2.0"}, seconds=9.0),
-            Row("b", 8, "done", quality=1.0, shown={"F1": "1.0"}, seconds=0.0)]  # fmt: skip
+    rows = [Row("a", 8, "done", quality=2.0, cells={"F1": "2.0"}, seconds=9.0),
+            Row("b", 8, "done", quality=1.0, cells={"F1": "1.0"}, seconds=0.0)]  # fmt: skip
     done = Comparison(tuple(rows), ("F1",), "F1", "how", {"nodes": 1, "edges": 1}, {"threads": 1},
                       {"seconds": None, "bytes": 10**9})  # fmt: skip
-    made = report_of(done, title_of("x/g.csv"))
+    made = make_report(done, make_title("x/g.csv"))
     assert made.sections[0].text.startswith("Best: a, dim 8 (2.0 in 9.0 s). Fastest: b, dim 8 (1.0 in 0 ms).")
     assert str(done).splitlines()[0] == "how"
 
@@ -254,8 +254,8 @@ def test_rows_of_other_inputs_are_made_again(folder: Path, monkeypatch: pytest.M
     started = instead(monkeypatch, {})
     given: dict[str, Any] = {"labels": folder / "labels.csv", "methods": ["refine"], "dims": [4], "repeats": 2}
     first = compare(folder / "graph.csv", **given)
-    assert compare(folder / "graph.csv", **given, known=first) == first and started == ["refine"]
-    other = compare(folder / "graph.csv", **given, known=first, seed=1)
+    assert compare(folder / "graph.csv", **given, previous=first) == first and started == ["refine"]
+    other = compare(folder / "graph.csv", **given, previous=first, seed=1)
     assert started == ["refine", "refine"] and other.finished[0].recipe["seed"] == 1
 
 
@@ -360,7 +360,7 @@ def test_a_full_disk_while_the_report_is_written(folder: Path, monkeypatch: pyte
         full.setattr(Path, "write_text", full_for("report.html"))
         done = compares(folder, "-o", folder / "out")
     assert done.code == 2 and done.err.endswith("out: the report cannot be written: No space left on device\n")
-    assert "rbqr" in done.out, "and what was found is shown"
+    assert "rbqr" in done.out, "and the rows are printed"
     after = contents(folder)
     assert {**after, "out/results.json": b""} == {**before, "out/results.json": b""}
     started = instead(monkeypatch, {})

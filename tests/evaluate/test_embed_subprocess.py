@@ -159,13 +159,13 @@ def test_an_interrupted_caller_leaves_no_child(large: Path, tmp_path: Path, monk
 PARENT = """
 import sys
 from pathlib import Path
+from graphrefine.cli import main
 from graphrefine.evaluate.embed_subprocess import run_embed
-from graphrefine import cli
 def embed(_):
     run_embed(sys.argv[1], method="refine", dim=64, seed=0, threads=1, options={"power": 100_000},
               output=Path(sys.argv[2]))
-cli._obey = embed
-sys.exit(cli.run([]))
+main._obey = embed
+sys.exit(main.run([]))
 """
 
 

@@ -14,16 +14,14 @@ from numpy.typing import NDArray
 import graphrefine
 from cli_runs import refuses, works, write_csv
 from graphrefine.errors import FormatError, InputError
-from graphrefine.evaluate import Labels, as_labels
+from graphrefine.evaluate import Labels, as_labels, judges
 from graphrefine.evaluate import tune as search
-from graphrefine.evaluate import tune_candidates as candidates
-from graphrefine.evaluate import tune_judges as judging
-from graphrefine.evaluate.classification import CANDIDATES, make_split
+from graphrefine.evaluate.judges import PENALTIES, make_split
 from graphrefine.evaluate.tune import tune
-from graphrefine.evaluate.tune_candidates import stages
-from graphrefine.evaluate.tune_clock import Clock, seconds_of
+from graphrefine.evaluate.tune_candidates import plan_stages
+from graphrefine.evaluate.tune_clock import Clock, parse_seconds
 from graphrefine.evaluate.tune_results import Tuning
-from graphrefine.evaluate.tune_trials import Bench
+from graphrefine.evaluate.tune_vectors import TrialVectors
 from graphrefine.graph.graph import Graph
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.run.embed import embed_graph
@@ -56,22 +54,22 @@ def labels() -> NDArray[np.int64]:
     return np.where(rng.random(len(group)) < 0.1, rng.integers(0, BLOCKS, len(group)), group)
 
 
-def trail(found: Tuning) -> list[tuple[dict[str, Any], tuple[float, ...]]]:
-    return [(trial.changes, trial.scores) for trial in found.trail]
+def trail(tuning: Tuning) -> list[tuple[dict[str, Any], tuple[float, ...]]]:
+    return [(trial.changes, trial.scores) for trial in tuning.trail]
 
 
 # -- what it finds
 
 
 def test_the_default_is_tried_first_and_never_beats_the_result(graph: Graph, labels: NDArray[np.int64]) -> None:
-    found = tune(graph, labels, dims=[8])
-    assert found.trail[0].settings == RefineSettings(dim=8)
-    assert found.trail[0].changes == {} and found.trail[0].score == found.default_score
-    assert found.score >= found.default_score
-    assert found.complete and found.seconds < found.budget
-    leaders = [trial for trial in found.trail if trial.leads]
-    assert leaders[-1].settings == found.best and [t.score for t in leaders] == sorted(t.score for t in leaders)
-    assert len({trial.settings for trial in found.trail}) == len(found.trail), "nothing is tried twice"
+    tuning = tune(graph, labels, dims=[8])
+    assert tuning.trail[0].settings == RefineSettings(dim=8)
+    assert tuning.trail[0].changes == {} and tuning.trail[0].score == tuning.default_score
+    assert tuning.score >= tuning.default_score
+    assert tuning.complete and tuning.seconds < tuning.budget
+    leaders = [trial for trial in tuning.trail if trial.leads]
+    assert leaders[-1].settings == tuning.best and [t.score for t in leaders] == sorted(t.score for t in leaders)
+    assert len({trial.settings for trial in tuning.trail}) == len(tuning.trail), "nothing is tried twice"
 
 
 @pytest.mark.parametrize("by_labels", [True, False])
@@ -84,37 +82,37 @@ def test_the_same_seed_gives_the_same_trail_on_any_number_of_threads(
     assert trail(tune(graph, given, dims=[8], seed=1)) != trail(first)
 
 
-class Planted(Bench):
+class Planted(TrialVectors):
     """Vectors that tell the labels for one setting only; noise, a little of the truth in it, for all others."""
 
     good: ClassVar[dict[str, Any]] = {"negative": 5.0}
 
-    def vectors(self, chosen: RefineSettings) -> NDArray[np.float32]:
-        super().kind(chosen)
-        noise = np.random.default_rng(chosen.seed).standard_normal((self.graph.nodes, chosen.dim))
-        share = 3.0 if all(getattr(chosen, name) == value for name, value in self.good.items()) else 0.3
-        group = np.eye(BLOCKS, chosen.dim)[np.arange(self.graph.nodes) % BLOCKS]
+    def make(self, settings: RefineSettings) -> NDArray[np.float32]:
+        super().kind(settings)
+        noise = np.random.default_rng(settings.seed).standard_normal((self.graph.nodes, settings.dim))
+        share = 3.0 if all(getattr(settings, name) == value for name, value in self.good.items()) else 0.3
+        group = np.eye(BLOCKS, settings.dim)[np.arange(self.graph.nodes) % BLOCKS]
         return (noise + share * group).astype(np.float32)
 
 
 def test_what_is_better_is_found_and_what_is_not_is_left(
     graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "Bench", Planted)
-    found = tune(graph, labels, dims=[8])
-    assert found.changes == {"negative": 5.0}
-    assert found.score > found.default_score + 20
+    monkeypatch.setattr(search, "TrialVectors", Planted)
+    tuning = tune(graph, labels, dims=[8])
+    assert tuning.changes == {"negative": 5.0}
+    assert tuning.score > tuning.default_score + 20
     monkeypatch.setattr(Planted, "good", {"negative": 1e9})  # nothing that is tried
     assert tune(graph, labels, dims=[8]).changes == {}
 
 
 def test_hopeless_trials_are_given_up(graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "Bench", Planted)
+    monkeypatch.setattr(search, "TrialVectors", Planted)
     monkeypatch.setattr(Planted, "good", {"filter": RefineSettings().filter})  # only the default's filter is any good
-    found = tune(graph, labels, dims=[8])
-    others = [trial for trial in found.trail if "filter" in trial.changes]
-    assert others and all(trial.stopped and len(trial.scores) < judging.SPLITS for trial in others)
-    assert found.changes == {}
+    tuning = tune(graph, labels, dims=[8])
+    others = [trial for trial in tuning.trail if "filter" in trial.changes]
+    assert others and all(trial.stopped and len(trial.scores) < judges.FOLDS for trial in others)
+    assert tuning.changes == {}
 
 
 def test_the_length_is_searched_only_where_it_is_asked_for(graph: Graph, labels: NDArray[np.int64]) -> None:
@@ -128,21 +126,21 @@ def test_work_that_trials_share_changes_no_bit(weighted: bool) -> None:
     source, target = edges_of_blocks().T
     weights = np.random.default_rng(2).uniform(0.5, 4, len(source)) if weighted else None
     graph = Graph.from_edges(source, target, weights, names=np.arange(BLOCKS * SIZE + 3))  # three without edges
-    bench, default = Bench(graph, threads=1), RefineSettings(dim=16)
-    tried = [default, *(chosen for stage in stages(graph, [16, 8]) for chosen in stage.settings(default)), default]
-    for chosen in tried:
-        wanted = embed_graph(graph, chosen, threads=1)[0].vectors
-        np.testing.assert_array_equal(bench.vectors(chosen), wanted)
+    vectors, default = TrialVectors(graph, threads=1), RefineSettings(dim=16)
+    candidates = (settings for stage in plan_stages(graph, [16, 8]) for settings in stage.settings(default))
+    for settings in [default, *candidates, default]:
+        expected = embed_graph(graph, settings, threads=1)[0].vectors
+        np.testing.assert_array_equal(vectors.make(settings), expected)
 
 
 def test_candidates_are_good_settings_each_once(graph: Graph) -> None:
-    for stage in stages(graph, [8, 16]):
+    for stage in plan_stages(graph, [8, 16]):
         listed = list(stage.settings(RefineSettings(dim=8)))
         assert len(set(listed)) == len(listed)
     weights = np.arange(1.0, 4.0)
     weighted = Graph.from_edges([0, 1, 2], [1, 2, 0], weights)
-    assert "weights" in [stage.name for stage in stages(weighted, [2])]
-    assert candidates.stages(graph, [8])[0].name == "filter", "what shares the range comes first"
+    assert "weights" in [stage.name for stage in plan_stages(weighted, [2])]
+    assert plan_stages(graph, [8])[0].name == "filter", "what shares the range comes first"
 
 
 # -- what it never sees
@@ -173,32 +171,32 @@ def test_labels_of_test_nodes_are_never_seen(graph: Graph, labels: NDArray[np.in
 
 
 def test_large_label_sets_are_sampled(graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "MOST_NODES", 60)
-    monkeypatch.setattr(judging, "MOST_TAUGHT", 30)
-    monkeypatch.setattr(judging, "MOST_CLASSES", 2)
-    judge = judging.label_judge(graph, as_labels(labels), train=None, split_seed=0, C=1.0, seed=0)
+    monkeypatch.setattr(judges, "MOST_NODES", 60)
+    monkeypatch.setattr(judges, "MOST_TRAINING", 30)
+    monkeypatch.setattr(judges, "MOST_CLASSES", 2)
+    judge = judges.make_label_judge(graph, as_labels(labels), train=None, split_seed=0, C=1.0, seed=0)
     assert judge.indicator.shape[1] == 2 and 20 <= len(judge.rows) <= 60
     assert judge.indicator.sum(axis=1).min() == 1
-    assert 0 <= judge.score(judge.known(np.eye(graph.nodes, 8, dtype=np.float32)), 0) <= 100
+    assert 0 <= judge.score(judge.prepare(np.eye(graph.nodes, 8, dtype=np.float32)), 0) <= 100
 
 
 def test_the_penalty_is_chosen_once_for_all(graph: Graph, labels: NDArray[np.int64]) -> None:
-    found = tune(graph, labels, dims=[8], C="cv")
-    C = float(found.protocol.rpartition("C = ")[2])
-    assert C in CANDIDATES
-    by_hand = {C: tune(graph, labels, dims=[8], C=C) for C in CANDIDATES}
-    assert trail(by_hand[C]) == trail(found)
+    tuning = tune(graph, labels, dims=[8], C="cv")
+    C = float(tuning.protocol.rpartition("C = ")[2])
+    assert C in PENALTIES
+    by_hand = {C: tune(graph, labels, dims=[8], C=C) for C in PENALTIES}
+    assert trail(by_hand[C]) == trail(tuning)
     first_two = {C: sum(by.trail[0].scores[:2]) for C, by in by_hand.items()}
     assert first_two[C] == max(first_two.values()) > min(first_two.values())
 
 
 def test_links_are_judged_without_the_edges_that_are_held_out(graph: Graph) -> None:
-    judge = judging.link_judge(graph, seed=0)
-    assert judge.graph.edges == graph.edges - round(graph.edges * judging.HELD_OUT)
-    found = tune(graph, dims=[8])
-    assert found.measure == "AUC" and all(0 < trial.score < 1 for trial in found.trail)
-    gain = found.score - found.default_score
-    assert gain == 0 or gain > judge.least(found.default_score)
+    judge = judges.make_link_judge(graph, seed=0)
+    assert judge.graph.edges == graph.edges - round(graph.edges * judges.HELD_OUT)
+    tuning = tune(graph, dims=[8])
+    assert tuning.measure == "AUC" and all(0 < trial.score < 1 for trial in tuning.trail)
+    gain = tuning.score - tuning.default_score
+    assert gain == 0 or gain > judge.least_gain(tuning.default_score)
 
 
 # -- when it stops
@@ -209,13 +207,13 @@ def test_links_are_judged_without_the_edges_that_are_held_out(graph: Graph) -> N
     [("60s", 60), ("2min", 120), ("1m30s", 90), ("1h", 3600), ("1 min 5 s", 65), (".5s", 0.5), ("7", 7), (3, 3.0)],
 )
 def test_budgets_are_read_as_people_write_them(text: str | float, seconds: float) -> None:
-    assert seconds_of(text) == seconds
+    assert parse_seconds(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "soon", "0", "-5", "1 2", "60x", "s", "nan", "inf", 0, -1.0, True, None, "1e3"])
 def test_other_budgets_are_refused(text: Any) -> None:
     with pytest.raises(InputError, match="budget="):
-        seconds_of(text)
+        parse_seconds(text)
 
 
 def test_a_budget_too_small_for_one_trial_is_an_error_that_says_how_long_one_takes(
@@ -237,9 +235,9 @@ def test_the_search_ends_where_the_next_trial_would_not_fit(
 
 def test_the_clock_forecasts_by_what_trials_of_a_kind_took() -> None:
     clock = Clock(10)
-    clock.learn("range", 20)
+    clock.record("range", 20)
     assert not clock.allows("range") and not clock.allows("filter"), "a new kind may take as long as any"
-    clock.learn("filter", 1)
+    clock.record("filter", 1)
     assert clock.allows("filter") and not clock.allows("range")
 
 
@@ -297,10 +295,10 @@ def test_one_label_for_all_is_refused(graph: Graph) -> None:
 
 
 def test_settings_come_back_from_a_file(tmp_path: Path) -> None:
-    chosen = RefineSettings(dim=8, filter=(0.0, 1.0, 0.5), negative=5.0)
-    write_config(tmp_path / "s.json", "refine", chosen)
-    method, found = read_config(tmp_path / "s.json")
-    assert method == "refine" and RefineSettings(**found) == chosen
+    settings = RefineSettings(dim=8, filter=(0.0, 1.0, 0.5), negative=5.0)
+    write_config(tmp_path / "s.json", "refine", settings)
+    method, options = read_config(tmp_path / "s.json")
+    assert method == "refine" and RefineSettings(**options) == settings
 
 
 @pytest.mark.parametrize(

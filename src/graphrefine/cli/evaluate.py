@@ -1,4 +1,4 @@
-"""``graphrefine evaluate``: how good an embedding is for a task."""
+"""``graphrefine evaluate``: the quality of an embedding for a task."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DIM = Option(["--dim"], type=int, metavar="K",
 
 @click.group(cls=Group, no_args_is_help=False)
 def evaluate() -> None:
-    """How good an embedding is for a task."""
+    """Quality of an embedding for a task."""
 
 
 @evaluate.command(
@@ -37,21 +37,21 @@ def evaluate() -> None:
         click.Argument(["embedding"], metavar="EMBEDDING"),
         click.Argument(["labels"], metavar="LABELS"),
         Option(["--ratios"], default="0.1,0.3,0.5,0.7,0.9", show_default=True, metavar="R,R,...",
-               callback=parse_numbers, help="Parts of the nodes to train with."),
+               callback=parse_numbers, help="Parts of the nodes that train."),
         Option(["--repeats"], type=int, default=10, show_default=True, metavar="N",
                help="Random splits for each ratio."),
         Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=parse_penalty,
-               help="Of the logistic regression: a number, or several with commas between or 'cv', of which "
-                    "cross-validation on the training nodes chooses."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Of the splits."),
+               help="Weight of the data in the logistic regression: a number; or several with commas between, or 'cv', "
+                    "of which cross-validation on the training nodes chooses."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the splits."),
         Option(["--unlabelled"], type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
                help="Leave nodes without labels out before splitting, or split all nodes, as the authors' code "
                     "does."),
-        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Of a .mat file."),
-        Option(["--format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
+        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Matrix in a .mat file."),
+        Option(["--format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
         THREADS, JSON,
     ],
-    short_help="How well the vectors tell the labels of the nodes.",
+    short_help="Labels of nodes, predicted from vectors: F1.",
 )  # fmt: skip
 def labels(embedding: str, labels: str, variable: str, format: str | None, as_json: bool, **protocol: Any) -> None:
     """Node classification, the paper's way: Micro and Macro F1 of the labels in LABELS.
@@ -65,9 +65,9 @@ def labels(embedding: str, labels: str, variable: str, format: str | None, as_js
     from graphrefine.visuals.console import progress_bar, show_json, show_table
 
     vectors = load(embedding, format=format)
-    known = read_labels(labels, variable=variable)
+    node_labels = read_labels(labels, variable=variable)
     with progress_bar() as bar:
-        scores = evaluate_labels(vectors, known, progress=bar, **protocol)
+        scores = evaluate_labels(vectors, node_labels, progress=bar, **protocol)
     if as_json:
         return show_json({"embedding": shown_place(embedding), **scores.to_dict()})
     show_table(scores.table())
@@ -79,32 +79,32 @@ def labels(embedding: str, labels: str, variable: str, format: str | None, as_js
     params=[
         GRAPH, METHOD, DIM, SET,
         Option(["--held-out"], type=float, default=0.3, show_default=True, metavar="PART",
-               help="Part of the edges to hide."),
+               help="Part of the edges to hold out."),
         Option(["--repeats"], type=int, default=1, show_default=True, metavar="N",
-               help="How often, each time with other edges hidden."),
+               help="Number of repeats, each with other edges held out."),
         Option(["--scores"], metavar="NAME,NAME,...", callback=parse_names,
-               help="Of dot, cosine, dot-degree, cosine-degree and spectral; degree comes with any.  [default: all]"),
+               help="Scores: dot, cosine, dot-degree, cosine-degree, spectral; degree is added.  [default: all]"),
         Option(["--corruptions"], type=int, default=1000, show_default=True, metavar="N",
-               help="Nodes to rank each hidden edge against."),
+               help="Nodes to rank each held-out edge against."),
         Option(["--ranked"], type=int, default=100_000, show_default=True, metavar="N",
-               help="At most so many of the hidden edges are ranked."),
+               help="Largest number of held-out edges that are ranked."),
         Option(["--turned"], type=float, metavar="PART",
-               help="Of a directed graph: part of the pairs without an arc that are hidden arcs turned round.  "
+               help="Directed graphs: part of the pairs without an arc that are held-out arcs turned round.  "
                     "[default: 0.5]"),
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Of what is hidden and drawn, and of the method."),
+               help="Seed of the held-out edges, the pairs drawn, and the method."),
         THREADS, JSON, *READING,
     ],
-    short_help="How well vectors tell where edges are missing.",
+    short_help="Held-out edges, found by vectors: AUC, AP, ranks.",
 )  # fmt: skip
 def links(
     graph: str, held_out: float, repeats: int, scores: tuple[str, ...] | None, corruptions: int, ranked: int,
     turned: float | None, seed: int, threads: int | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Link prediction: hide some edges of GRAPH, embed the rest, and see whether the vectors find what is hidden.
+    """Link prediction: hold out some edges of GRAPH, embed the rest, and find the held-out edges by the vectors.
 
-    AUC and AP tell hidden edges from as many pairs without an edge; MR, MRR and HITS rank each hidden edge among pairs
-    with one end replaced. The last line is the product of the degrees: what the other scores must beat.
+    AUC and AP tell held-out edges from as many pairs without an edge; MR, MRR and HITS rank each held-out edge among
+    pairs with one end replaced. The last line is the product of the degrees, which the other scores must beat.
     """
     from graphrefine.evaluate import evaluate_links
     from graphrefine.evaluate.link_scores import SCORES
@@ -140,16 +140,16 @@ def links(
         click.Argument(["embedding"], metavar="[EMBEDDING]", required=False),
         METHOD, DIM, SET,
         Option(["--top"], metavar="K,K,...", callback=parse_counts,
-               help="How many of the closest pairs to look at.  [default: 100, 1000 ... up to the number of edges]"),
+               help="Numbers of closest pairs.  [default: 100, 1000 ... up to the number of edges]"),
         Option(["--sample"], type=int, metavar="N",
-               help="Judge only pairs with an end in so many random nodes.  [default: all nodes, or as many as have "
-                    "1,000 million pairs]"),
+               help="Number of random nodes whose pairs are judged.  [default: all nodes, or as many as have 1,000 "
+                    "million pairs]"),
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Of the sample, and of the method."),
-        Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
+               help="Seed of the sample, and of the method."),
+        Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
         THREADS, JSON, *READING,
     ],
-    short_help="How many of the closest pairs are edges.",
+    short_help="Edges among the closest pairs of vectors: precision.",
 )  # fmt: skip
 @click.pass_context
 def reconstruction(
@@ -158,13 +158,13 @@ def reconstruction(
 ) -> None:  # fmt: skip
     """Network reconstruction: the part of edges of GRAPH among the pairs whose vectors are closest, precision@K.
 
-    The vectors are those of EMBEDDING or, without it, those that a method makes. Beside them: the product of the
-    degrees, a random order, and the most that is possible.
+    The vectors are those of EMBEDDING or, without it, those of a method. Beside them: the product of the degrees, a
+    random order, and the highest possible precision.
     """
     from graphrefine.embedding.embedding import load
     from graphrefine.embedding.formats.addresses import shown_place
     from graphrefine.evaluate import evaluate_reconstruction
-    from graphrefine.evaluate.vectors import Maker
+    from graphrefine.evaluate.vector_maker import VectorMaker
     from graphrefine.readers.read import read
     from graphrefine.visuals.console import progress_bar, show_json, show_table
 
@@ -174,21 +174,20 @@ def reconstruction(
     elif embedding_format is not None:
         raise click.UsageError("--embedding-format is for an EMBEDDING, and none is given")
     with progress_bar() as bar:
-        found = read(graph, threads=threads, **reading)
+        whole = read(graph, threads=threads, **reading)
         if embedding is not None:
             vectors: Any = load(embedding, format=embedding_format)
+            origin: dict[str, Any] = {"embedding": shown_place(embedding)}
         else:
             method, _, settings = method_options({**options, "seed": seed})
-            maker = Maker.of(method, found, settings, threads=threads, progress=bar)
-            vectors = maker.vectors(found)
+            maker = VectorMaker.of(method, whole, settings, threads=threads, progress=bar)
+            vectors = maker.vectors(whole)
+            origin = {"method": maker.name, "settings": maker.settings}
         figures = evaluate_reconstruction(
-            found, vectors, top=top, sample=sample, seed=seed, threads=threads, progress=bar
+            whole, vectors, top=top, sample=sample, seed=seed, threads=threads, progress=bar
         )
-    made: dict[str, Any] = {"embedding": shown_place(embedding)} if embedding is not None else {}
-    if embedding is None:
-        made = {"method": maker.name, "settings": maker.settings}
     if as_json:
-        return show_json({**made, **figures.to_dict()})
+        return show_json({**origin, **figures.to_dict()})
     show_table(figures.table())
     print(figures.protocol)
     return None

@@ -1,10 +1,9 @@
-"""The paper's five graphs: what each is, where it can be had, and what must be in the file.
+"""Catalogue of the paper's five graphs: names, addresses, sizes, checksums. A new dataset is an entry of `DATASETS`.
 
 The sizes are those of Table 3, edges counted once; for PPI and Wikipedia the table counts entries of the matrix, two
 for an edge and one for a self-loop. The checksums are those of the files that this project is tested with, whose
-headers bear the dates of the originals (2009 and 2015); they were not compared with the servers. For Flickr and
-YouTube none is known: what is downloaded is held to the sizes, and its checksum is recorded beside it and checked from
-then on.
+headers bear the dates of the originals (2009 and 2015); they were not compared with the servers. None is published for
+Flickr and YouTube: a download must have the sizes, and its own checksum is recorded beside it and checked from then on.
 """
 
 from __future__ import annotations
@@ -21,22 +20,22 @@ _LICENCE = "no licence is known; published for research: cite the reference, and
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a graph before it is here.
+    """Catalogue entry of a graph.
 
     Attributes
     ----------
     name, title : str
-        As one types it, and as the paper calls it.
+        Name for `load`, and title in the paper.
     file : str
-        Its file, in ``GRAPHREFINE_DATA`` or in the cache: a ``.mat`` with the matrices ``network`` and ``group``.
+        File in ``GRAPHREFINE_DATA`` or in the cache: a ``.mat`` with the matrices ``network`` and ``group``.
     url : str
-        Where it can be downloaded.
+        Address of the file.
     nodes, edges, classes : int
-        What must be in it.
+        Sizes that the file must have.
     table_edges : int
-        What Table 3 of the paper calls its edges.
+        Number of edges in Table 3 of the paper.
     sha256 : str or None
-        Of the file, if it is known.
+        Checksum of the file, if there is one.
     reference, licence : str
     """
 
@@ -121,7 +120,7 @@ DATASETS = {
 
 
 def find(name: str) -> Entry:
-    """What is known of the graph of this name.
+    """Entry of the graph of this name.
 
     Examples
     --------

@@ -1,14 +1,13 @@
-"""Dataset: a graph, the labels of its nodes, and where they came from."""
+"""Dataset: a graph, the labels of its nodes, and their origin."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from graphrefine.evaluate import Labels
-    from graphrefine.graph.graph import Graph
+from graphrefine.graph.graph import Graph
+from graphrefine.readers.labels import Labels
 
 
 @dataclass(frozen=True)
@@ -18,17 +17,17 @@ class Dataset:
     Attributes
     ----------
     name, title : str
-        As one types it, and as one reads it.
+        Name for `load`, and title in reports.
     graph : Graph
-    labels : Labels, or None where there are none
-    path : Path, or None
-        The file that it was read from.
+    labels : Labels, optional
+    path : Path, optional
+        File of the graph.
     generated : bool
-        Whether it was drawn at random: figures on it say nothing of the graph whose shape it may have.
+        True if the graph was drawn at random: figures on it say nothing of a real graph of the same shape.
     note : str
-        What a reader of figures should know of it.
+        Remark for readers of figures.
     recipe : dict
-        How it was generated.
+        Settings of the generator.
     """
 
     name: str
@@ -42,7 +41,7 @@ class Dataset:
 
     @property
     def classes(self) -> int:
-        """How many kinds of labels there are."""
+        """Number of different labels."""
         return 0 if self.labels is None else len(self.labels.classes)
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
 """Edges drawn at random, for nodes with expected degrees and communities; see `graphrefine.datasets.generate`.
 
-Drawing in proportion to degrees is one look into a table in which a node stands as often as its degree says, the
-members of a community side by side. Edges are drawn in pieces with seeds of their own, so the graph does not depend on
-the threads; sorting them as numbers finds what was drawn twice.
+A draw in proportion to degrees is one look into a table that holds a node as often as its degree says, the members of a
+community side by side. Edges are drawn in pieces with seeds of their own, so the graph does not depend on the threads;
+sorted as numbers, edges that were drawn twice are side by side.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph, build
 
 PIECE = 1 << 18  # edges drawn with one seed
-ROUNDS = 100  # of drawing anew what was drawn twice, before giving up
+ROUNDS = 100  # of drawing edges anew that were drawn twice, before giving up
 SLOTS = 8  # places in the table for each node, at most twice the edges
 
 Floats = NDArray[np.float64]
@@ -28,37 +28,37 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Places:
-    """Where edges start and end; nodes are numbered by their first community."""
+    """Places of the starts and ends of edges; nodes are numbered by their first community."""
 
     degrees: Floats  # (n,): expected
     members: sp.csr_array[np.bool_]  # (n, classes)
-    starts: Whole  # (n + 1,): the edges that start at node i are those from starts[i]
+    starts: Whole  # (n + 1,): edges starts[i] to starts[i + 1] start at node i
     table: NDArray[np.int32]  # nodes, as often as their degree says; by community
-    bounds: Whole  # (classes + 1,): where the places of each community begin
+    bounds: Whole  # (classes + 1,): first place of each community
     mixing: float
-    names: NDArray[np.int32]  # (n,): the number of each node in the graph, in no order
+    names: NDArray[np.int32]  # (n,): number of each node in the graph, in no order
 
     @classmethod
     def of(
         cls, degrees: Floats, members: sp.csr_array[np.bool_], edges: int, *, mixing: float, rng: np.random.Generator
     ) -> Places:
-        """The places for nodes of these degrees and memberships, numbered by first community."""
+        """Places of nodes of these degrees and memberships, numbered by first community."""
         n = len(degrees)
-        begun = degrees / 2
-        if edges > n:  # each node starts at least one, so that none is left alone
-            above = np.maximum(begun - 1, 0)
-            begun = 1 + above * ((edges - n) / above.sum())
-        starts = np.concatenate([[0], _rounded(np.cumsum(begun) * (edges / begun.sum()), rng)])
+        counts = degrees / 2  # edges that start at each node
+        if edges > n:  # at least one at each node, so that none is isolated
+            above = np.maximum(counts - 1, 0)
+            counts = 1 + above * ((edges - n) / above.sum())
+        starts = np.concatenate([[0], _round(np.cumsum(counts) * (edges / counts.sum()), rng)])
         starts[-1] = edges
         by_class = members.tocsc()
         weights = (degrees / np.diff(members.indptr))[by_class.indices]
         size = max(min(2 * edges, SLOTS * n), 1 << 16)
-        ends = np.concatenate([[0], _rounded(np.cumsum(weights) * (size / weights.sum()), rng)])
+        ends = np.concatenate([[0], _round(np.cumsum(weights) * (size / weights.sum()), rng)])
         table = np.repeat(by_class.indices.astype(np.int32), np.diff(ends))
         return cls(degrees, members, starts, table, ends[by_class.indptr], mixing, rng.permutation(n).astype(np.int32))
 
-    def ends_of(self, first: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Where edges that start at these nodes end."""
+    def draw_ends(self, first: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Ends of edges that start at these nodes."""
         low, size = np.zeros(len(first), np.int64), np.full(len(first), len(self.table))
         if self.mixing < 1:
             at = self.members.indptr[first]
@@ -67,8 +67,8 @@ class Places:
             inside = self.bounds[community + 1] - self.bounds[community]
             stays = (rng.random(len(first)) >= self.mixing) & (inside > 0)
             low, size = np.where(stays, self.bounds[community], 0), np.where(stays, inside, size)
-        found: NDArray[np.int32] = self.table[low + (rng.random(len(first)) * size).astype(np.int64)]
-        return found
+        ends: NDArray[np.int32] = self.table[low + (rng.random(len(first)) * size).astype(np.int64)]
+        return ends
 
     def keys(self, first: NDArray[Any], second: NDArray[Any]) -> Whole:
         """One number for each edge, the same for both directions; -1 for a self-loop."""
@@ -78,14 +78,14 @@ class Places:
         return keys
 
 
-def _rounded(sums: Floats, rng: np.random.Generator) -> Whole:
-    """Cumulative sums as whole numbers: what lies between two of them is rounded up or down, by chance."""
+def _round(sums: Floats, rng: np.random.Generator) -> Whole:
+    """Cumulative sums as whole numbers: the difference of two is rounded up or down, by chance."""
     whole: Whole = np.floor(sums + rng.random()).astype(np.int64)
     return whole
 
 
 def draw(places: Places, edges: int, *, seed: int, threads: int) -> Graph:
-    """The graph: edges drawn, sorted, and drawn anew where they were there before."""
+    """Graph of random edges: drawn, sorted, and drawn anew if they were drawn before."""
     keys = np.empty(edges, np.int64)
 
     def draw_piece(piece: int) -> None:
@@ -105,20 +105,20 @@ def _piece(places: Places, lo: int, hi: int, rng: np.random.Generator) -> Whole:
     last = int(np.searchsorted(places.starts, hi, side="left"))
     bounds = np.clip(places.starts[first : last + 1], lo, hi)
     starts = np.repeat(np.arange(first, last), bounds[1:] - bounds[:-1])
-    return places.keys(starts, places.ends_of(starts, rng))
+    return places.keys(starts, places.draw_ends(starts, rng))
 
 
 def _compact(keys: Whole) -> int:
-    """Move the different keys of a sorted array to its front, in order, and say how many there are."""
-    kept, before = 0, -1
+    """Move the different keys of a sorted array to its front, in order; their number."""
+    count, before = 0, -1
     for lo in range(0, len(keys), PIECE):
         part = keys[lo : lo + PIECE]
         fresh = part[part != np.concatenate([[before], part[:-1]])]
         fresh = fresh[fresh >= 0]
         before = int(part[-1])
-        keys[kept : kept + len(fresh)] = fresh
-        kept += len(fresh)
-    return kept
+        keys[count : count + len(fresh)] = fresh
+        count += len(fresh)
+    return count
 
 
 def _fill(keys: Whole, count: int, places: Places, rng: np.random.Generator) -> None:
@@ -128,11 +128,11 @@ def _fill(keys: Whole, count: int, places: Places, rng: np.random.Generator) -> 
         if not missing:
             return
         starts = places.table[rng.integers(0, len(places.table), 2 * missing + 64)]
-        drawn = places.keys(starts, places.ends_of(starts, rng))
-        different, when = np.unique(drawn, return_index=True)
+        candidates = places.keys(starts, places.draw_ends(starts, rng))
+        different, when = np.unique(candidates, return_index=True)
         place = np.minimum(np.searchsorted(keys[:count], different), count - 1)
         new = (different >= 0) & (keys[place] != different)
-        fresh = drawn[np.sort(when[new])[:missing]]  # the first that were drawn, not the smallest
+        fresh = candidates[np.sort(when[new])[:missing]]  # the first of the draw, not the smallest
         keys[count : count + len(fresh)] = fresh
         count += len(fresh)
         keys[:count].sort()
@@ -148,6 +148,6 @@ def _graph(keys: Whole, nodes: int, threads: int) -> Graph:
         part = keys[lo : lo + PIECE]
         ends[0, lo : lo + PIECE] = part // nodes
         ends[1, lo : lo + PIECE] = part % nodes
-    keys.resize(0, refcheck=False)  # half of the memory that is held: it is not needed to the end
+    keys.resize(0, refcheck=False)  # half of all memory, and not needed to the end
     numbered = (ends[0], ends[1], np.arange(nodes))
     return build(numbered, None, directed=False, threads=threads, source="generated")

@@ -1,9 +1,9 @@
-"""Edges drawn at random straight to disk, to a billion and beyond: R-MAT and power laws, in blocks.
+"""Random edges straight to disk, a billion and more: R-MAT and power laws, in blocks.
 
 A block is the edges that start in a range of nodes; `graphrefine.datasets.stream_models` draws them. It has a seed of
 its own and is one parquet file, so the files do not depend on the threads, and memory holds one block for each of them.
 An edge that a block has already is drawn anew, and so is a self-loop: no edge stands twice in the files, though some
-stand there in both directions. Nodes are renumbered by a bijection, so that degrees do not follow the numbers.
+stand there in both directions. Nodes are renumbered by a bijection, so that the numbers say nothing of the degrees.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from graphrefine.system.files import check_writable, replacing_folder
 from graphrefine.system.threads import usable_threads
 
 BLOCK = 1 << 22  # edges with one seed and in one file, about
-PIECE = 1 << 15  # edges drawn at once: what they need stays in the cache
-ROUNDS = 100  # of drawing anew what was drawn twice, before giving up
+PIECE = 1 << 15  # edges drawn at once: their arrays stay in the cache
+ROUNDS = 100  # of drawing edges anew that were drawn twice, before giving up
 QUARTERS = (0.57, 0.19, 0.19, 0.05)  # those of the Graph 500 benchmark
 MODELS = ("rmat", "powerlaw")
 _PART = re.compile(r"part-\d{5,}\.parquet")
-_HALF = np.uint64(32)  # an edge as one number: where it starts above, where it ends below
+_HALF = np.uint64(32)  # an edge as one number: its start in the upper half, its end in the lower
 
 
 def write_edges(
@@ -55,10 +55,10 @@ def write_edges(
     folder : path
         The folder to make; one that holds such files and nothing else is replaced, in one step at the end.
     model : {"powerlaw", "rmat"}
-        How edges are drawn.
+        Model of the edges.
     nodes, edges : int
-        How many; edges at most a quarter of all pairs. Those that are drawn in both directions count twice, so an
-        undirected graph built from them has slightly fewer.
+        Numbers of both; edges at most a quarter of all pairs. Edges in both directions count twice, so an undirected
+        graph built from the files has slightly fewer.
     exponent : float, optional
         Power law: a degree of x has a probability of about ``x^-exponent``; above 2, 2.5 if not given.
     most : int, optional
@@ -66,11 +66,11 @@ def write_edges(
     quarters : four floats, optional
         R-MAT: the probabilities of the quarters, row by row, the first the largest; those of `QUARTERS` if not given.
     seed : int
-        Of all that is drawn.
+        Seed of all that is drawn.
     threads : int, optional
-        As many as there are processors if not given. The files are the same.
+        The number of processors if not given. The files do not depend on it.
     watcher : optional
-        Told of every file that is finished.
+        Watcher of the stage "draw", with a step for each file.
 
     Returns
     -------
@@ -89,27 +89,27 @@ def write_edges(
     check_integer("nodes", nodes, least=3, most=2**32)
     check_integer("edges", edges, least=1, most=nodes * (nodes - 1) // 4)
     check_integer("seed", seed, least=0)
-    drawing = _model(model, nodes, edges, exponent=exponent, most=most, quarters=quarters)
+    edge_model = _make_model(model, nodes, edges, exponent=exponent, most=most, quarters=quarters)
     if importlib.util.find_spec("pyarrow") is None:
         raise MissingExtraError("parquet files", "pyarrow", "io")
     dtype = np.dtype(np.int32 if nodes <= 2**31 else np.int64)
     parts = -(-edges // BLOCK)
     size = 2 * dtype.itemsize * edges + 4096 * parts
     check_writable(folder, folder=True, size=size, replaceable=_check_replaceable)
-    bounds = drawing.bounds(parts)
-    counts = np.diff(np.rint(drawing.before(bounds) * edges).astype(np.int64)).tolist()
+    bounds = edge_model.bounds(parts)
+    counts = np.diff(np.rint(edge_model.before(bounds) * edges).astype(np.int64)).tolist()
     renumber, stages = bijection(nodes, seed), Stages(watcher)
     with replacing_folder(folder, replaceable=_check_replaceable) as hidden:
 
         def write(block: int) -> None:
             rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))))
             rows = int(bounds[block]), int(bounds[block + 1])
-            keys = _different(lambda count: drawing.draw(rng, rows, count), counts[block])
-            _write_parquet(hidden / f"part-{block:05}.parquet", _unpacked(keys, renumber, dtype))
+            keys = _draw_different(lambda count: edge_model.draw(rng, rows, count), counts[block])
+            _write_parquet(hidden / f"part-{block:05}.parquet", _unpack(keys, renumber, dtype))
 
         with stages.stage("draw", steps=len(counts)), _Pool(usable_threads(threads)) as pool:
-            for done in as_completed([pool.submit(write, block) for block in range(len(counts))]):
-                done.result()
+            for job in as_completed([pool.submit(write, block) for block in range(len(counts))]):
+                job.result()
                 stages.advance()
     return Path(folder)
 
@@ -128,16 +128,18 @@ def _check_replaceable(folder: Path) -> None:
         raise OutputError(f"{folder}: holds {other}, so it is not a folder of drawn edges; choose another name")
 
 
-def _model(model: str, nodes: int, edges: int, *, exponent: float | None, most: int | None, quarters: Any) -> Model:
-    """How the edges of a model are drawn; settings of the other model are refused."""
+def _make_model(
+    model: str, nodes: int, edges: int, *, exponent: float | None, most: int | None, quarters: Any
+) -> Model:
+    """Model of the edges; settings of the other model are refused."""
     if model not in MODELS:
         raise InputError(f"model={model!r} is not known; choose one of {', '.join(MODELS)}")
-    strange = {"exponent": exponent, "most": most} if model == "rmat" else {"quarters": quarters}
-    for name, value in strange.items():
+    foreign = {"exponent": exponent, "most": most} if model == "rmat" else {"quarters": quarters}
+    for name, value in foreign.items():
         if value is not None:
             raise InputError(f"{name}={value!r} is no setting of the model {model!r}; leave it out")
     if model == "rmat":
-        return RecursiveMatrix(nodes, _checked(QUARTERS if quarters is None else quarters))
+        return RecursiveMatrix(nodes, _check_quarters(QUARTERS if quarters is None else quarters))
     exponent = 2.5 if exponent is None else exponent
     check_number("exponent", exponent, above=2)
     if most is not None:
@@ -145,45 +147,45 @@ def _model(model: str, nodes: int, edges: int, *, exponent: float | None, most: 
     return PowerLaw.of(nodes, exponent, (nodes - 1 if most is None else most) / (2 * edges))
 
 
-def _checked(quarters: Any) -> NDArray[np.float64]:
+def _check_quarters(quarters: Any) -> NDArray[np.float64]:
     shares = np.asarray(quarters, np.float64)
     if shares.shape != (4,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9 or shares[0] < shares.max():
         raise InputError(f"quarters={quarters!r} must be four probabilities that add up to 1, the first the largest")
     return shares
 
 
-def _different(draw: Callable[[int], tuple[Ids, Ids]], count: int) -> Ids:
-    """So many different edges as numbers in ascending order; no self-loops."""
+def _draw_different(draw: Callable[[int], tuple[Ids, Ids]], count: int) -> Ids:
+    """``count`` different edges as numbers in ascending order; no self-loops."""
     keys = np.empty(0, np.uint64)
     for _ in range(ROUNDS):
         missing = count - len(keys)
         if missing == 0:
             return keys
         fresh = np.empty(missing, np.uint64)
-        done = 0
+        filled = 0
         for first in range(0, missing, PIECE):
             starts, ends = draw(min(PIECE, missing - first))
-            some = (starts << _HALF | ends)[starts != ends]
-            fresh[done : done + len(some)] = some
-            done += len(some)
-        keys = _merged(keys, fresh[:done])
+            edges = (starts << _HALF | ends)[starts != ends]
+            fresh[filled : filled + len(edges)] = edges
+            filled += len(edges)
+        keys = _merge(keys, fresh[:filled])
     raise InputError(
         f"after {ROUNDS} rounds, {count - len(keys)} edges of a block of {count} have found no place that is free; "
         "ask for fewer edges or more nodes"
     )
 
 
-def _merged(keys: Ids, fresh: Ids) -> Ids:
+def _merge(keys: Ids, fresh: Ids) -> Ids:
     """Both, in ascending order, each number once."""
     together = np.concatenate([keys, fresh]) if len(keys) else fresh
-    together.sort(kind="stable" if len(keys) > len(fresh) else "quicksort")  # merging what is sorted already is faster
+    together.sort(kind="stable" if len(keys) > len(fresh) else "quicksort")  # faster on sorted runs
     new = np.ones(len(together), np.bool_)
     np.not_equal(together[1:], together[:-1], out=new[1:])
     return together[new]
 
 
-def _unpacked(keys: Ids, renumber: Callable[[Ids], Ids], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The new numbers of where edges start and end.  # (2, count)."""
+def _unpack(keys: Ids, renumber: Callable[[Ids], Ids], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """New numbers of the starts and ends of edges.  # (2, count)."""
     ends = np.empty((2, len(keys)), dtype)
     for first in range(0, len(keys), PIECE):
         piece = slice(first, first + PIECE)
@@ -193,7 +195,7 @@ def _unpacked(keys: Ids, renumber: Callable[[Ids], Ids], dtype: np.dtype[Any]) -
 
 
 def _write_parquet(path: Path, ends: NDArray[Any]) -> None:
-    """Write a block as it is: random numbers hardly shrink, and trying to costs more time than the disk does."""
+    """Write a block uncompressed: random numbers hardly shrink, and compressing takes longer than writing."""
     import pyarrow as pa
     from pyarrow import parquet
 

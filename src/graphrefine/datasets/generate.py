@@ -1,4 +1,4 @@
-"""Graphs drawn at random, from a thousand edges to a hundred million: power laws, communities, labels.
+"""Random graphs, from a thousand edges to a hundred million: power laws, communities, labels.
 
 Each node i has an expected degree t_i. They fall as a power law and level off at the largest,
 
@@ -33,32 +33,34 @@ def power_law(
     seed: int = 0,
     threads: int | None = None,
 ) -> Dataset:
-    """A graph whose degrees fall as a power law, and that has no other structure.
+    """A graph whose degrees fall as a power law, without any other structure.
 
     Parameters
     ----------
     nodes, edges : int
-        How many; the edges at most a quarter of all pairs.
+        Numbers of both; the edges at most a quarter of all pairs.
     exponent : float
         A degree of x has a probability of about ``x^-exponent``; above 2.
     most : int, optional
-        About the largest degree; as the exponent has it if not given.
+        About the largest degree; by the exponent if not given.
     seed : int
-        Of all that is drawn.
+        Seed of all that is drawn.
     threads : int, optional
-        As many as there are processors if not given. The graph is the same.
+        The number of processors if not given. The graph does not depend on it.
 
     Examples
     --------
-    >>> drawn = power_law(1000, 5000)
-    >>> drawn.graph.nodes, drawn.graph.edges, int(drawn.graph.out_counts.max()) > 100
+    >>> graph = power_law(1000, 5000).graph
+    >>> graph.nodes, graph.edges, int(graph.out_counts.max()) > 100
     (1000, 5000, True)
     """
     degrees = expected_degrees(nodes, edges, exponent=exponent, most=most)
     recipe = {"model": "power law", "nodes": nodes, "edges": edges, "exponent": exponent, "most": most, "seed": seed}
     rng = np.random.default_rng((seed, 0))
-    alone = sp.csr_array((np.ones(nodes, np.bool_), (np.arange(nodes), np.zeros(nodes, np.int64))), shape=(nodes, 1))
-    places = Places.of(rng.permutation(degrees), alone, edges, mixing=1.0, rng=rng)
+    one_class = sp.csr_array(
+        (np.ones(nodes, np.bool_), (np.arange(nodes), np.zeros(nodes, np.int64))), shape=(nodes, 1)
+    )
+    places = Places.of(rng.permutation(degrees), one_class, edges, mixing=1.0, rng=rng)
     graph = draw(places, edges, seed=seed, threads=usable_threads(threads))
     return Dataset("power-law", "power law, generated", graph, generated=True, note="no labels", recipe=recipe)
 
@@ -86,18 +88,17 @@ def block_model(
     classes : int
         Communities; the first is the largest.
     mixing : float
-        Part of the edges that heed no community, from 0 to 1.
+        Part of the edges without regard to communities, from 0 to 1.
     labels_per_node : float
         Mean number of communities of a node, at least 1.
     labelled : int, optional
-        How many nodes show their labels, nodes with many edges more often than others; all if not given.
+        Number of nodes with labels, nodes with many edges more often than others; all if not given.
     noise : float
-        Part of the labels shown that are replaced by random ones, from 0 to 1: what no method can find.
+        Part of the labels that are replaced by random ones, which no method can predict, from 0 to 1.
 
     Examples
     --------
-    >>> drawn = block_model(300, 2000, classes=3)
-    >>> drawn
+    >>> block_model(300, 2000, classes=3)
     Dataset('block-model': generated, 300 nodes, 2,000 edges, 3 classes)
     """
     degrees = expected_degrees(nodes, edges, exponent=exponent, most=most)
@@ -119,7 +120,7 @@ def block_model(
 
 
 def expected_degrees(nodes: int, edges: int, *, exponent: float, most: int | None) -> Floats:
-    """Degrees that fall as a power law, largest first; they add up to twice the edges.
+    """Degrees that fall as a power law, largest first; their sum is twice the edges.
 
     Examples
     --------
@@ -138,7 +139,7 @@ def expected_degrees(nodes: int, edges: int, *, exponent: float, most: int | Non
         fall = (rank + offset) ** power
         return np.asarray(fall * (2 * edges / fall.sum()))
 
-    largest = most or nodes - 1  # where the exponent alone asks for more neighbours than there are nodes
+    largest = most or nodes - 1  # the exponent alone may ask for more neighbours than there are nodes
     if scaled(0.0)[0] <= largest:
         return scaled(0.0)
     low, high = 0.0, 1.0
@@ -151,7 +152,7 @@ def expected_degrees(nodes: int, edges: int, *, exponent: float, most: int | Non
 
 
 def _members(nodes: int, share: Floats, labels_per_node: float, rng: np.random.Generator) -> sp.csr_array[np.bool_]:
-    """Which node is in which communities: first ones in order, further ones at random.  # (n, classes)."""
+    """Communities of the nodes: the first in order, further ones at random.  # (n, classes)."""
     bounds = np.concatenate([[0], np.cumsum(share)])
     first = np.searchsorted(bounds[1:-1], (np.arange(nodes) + 0.5) / nodes)
     further = np.repeat(np.arange(nodes), rng.poisson(labels_per_node - 1, nodes))
@@ -161,15 +162,15 @@ def _members(nodes: int, share: Floats, labels_per_node: float, rng: np.random.G
 
 
 def _labels(places: Places, labelled: int | None, noise: float, share: Floats, rng: np.random.Generator) -> Labels:
-    """The communities as labels, some of them wrong, of all nodes or of some."""
+    """The communities as labels, some of them wrong, of all nodes or of a part."""
     n, classes = places.members.shape
     rows, columns = places.members.tocoo().coords
     columns = np.where(rng.random(len(rows)) < noise, rng.choice(classes, len(rows), p=share), columns)
     if labelled is not None:
         chance = rng.exponential(size=n) / places.degrees  # the smallest of these are a draw in proportion to degrees
-        shown = np.zeros(n, np.bool_)
-        shown[np.argpartition(chance, labelled - 1)[:labelled]] = True
-        rows, columns = rows[shown[rows]], columns[shown[rows]]
+        is_labelled = np.zeros(n, np.bool_)
+        is_labelled[np.argpartition(chance, labelled - 1)[:labelled]] = True
+        rows, columns = rows[is_labelled[rows]], columns[is_labelled[rows]]
     indicator = sp.csr_array((np.ones(len(rows), np.bool_), (places.names[rows], columns)), shape=(n, classes))
     names = tuple(str(number) for number in range(classes))
     return Labels(np.arange(n), indicator, names, by_row=True, source="generated")

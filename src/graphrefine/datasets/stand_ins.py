@@ -1,9 +1,9 @@
-"""Generated graphs of the shape of Flickr and YouTube, for those who do not have the real ones.
+"""Stand-ins: generated graphs of the shape of Flickr and YouTube, in place of the real ones.
 
-Nodes, edges, classes and labelled nodes are those of the real graph, the largest degree and the labels of a node about
-so. How far edges heed communities and how many labels are noise was chosen so that REFINE's F1 with 9% of the labels
-comes out near the published one. So a stand-in shows what a method costs at that size; what it scores there is a figure
-of the generator's.
+The numbers of nodes, edges, classes and labelled nodes are those of the real graph; the largest degree and the labels
+of a node are about the same. The mixing of communities and the noise of labels were set so that REFINE's F1 with 9% of
+the labels comes out near the published one. So a stand-in shows the cost of a method at that size; its scores there are
+figures of the generator.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from graphrefine.datasets.catalogue import find
 from graphrefine.datasets.dataset import Dataset
+from graphrefine.datasets.generate import block_model
 from graphrefine.errors import InputError
 
 STANDINS: dict[str, dict[str, Any]] = {
@@ -35,16 +36,16 @@ def standin(name: str, *, seed: int = 0, threads: int | None = None) -> Dataset:
     Parameters
     ----------
     name : {"flickr", "youtube"}
-        Whose shape.
+        The real graph.
     seed : int
-        Of all that is drawn.
+        Seed of all that is drawn.
     threads : int, optional
-        As many as there are processors if not given. The graph is the same.
+        The number of processors if not given. The graph does not depend on it.
 
     Returns
     -------
     Dataset
-        Its ``generated`` is True, and so are its title and its note clear about it.
+        Its ``generated`` is True, and its title and its note say so.
 
     Examples
     --------
@@ -54,12 +55,10 @@ def standin(name: str, *, seed: int = 0, threads: int | None = None) -> Dataset:
     """
     if name not in STANDINS:
         raise InputError(f"there is no stand-in for {name!r}; there are {', '.join(STANDINS)}")
-    from graphrefine.datasets.generate import block_model
-
     entry = find(name)
-    drawn = block_model(entry.nodes, entry.edges, classes=entry.classes, seed=seed, threads=threads, **STANDINS[name])
+    dataset = block_model(entry.nodes, entry.edges, classes=entry.classes, seed=seed, threads=threads, **STANDINS[name])
     return replace(
-        drawn,
+        dataset,
         name=name,
         title=f"{entry.title} (generated stand-in)",
         note=f"generated: the shape of {entry.title} (nodes, edges, classes, degrees), not its edges or labels",

@@ -1,7 +1,7 @@
-"""How the edges of `graphrefine.datasets.edge_streams` are drawn: a start, in a range of nodes, and then its end.
+"""Models of `graphrefine.datasets.edge_streams`: the start of an edge, in a range of nodes, and then its end.
 
-A model knows the part of all edges that starts before a node, so that ranges of nodes can be drawn one by one, and
-draws without a table of the nodes:
+A model has the part of all edges that starts before a node, so that ranges of nodes can be drawn one by one, and draws
+without a table of the nodes:
 
 * **Power law** (Chung and Lu): either end is node i in proportion to ``(i + i0)^(-1 / (exponent - 1))``, by the inverse
   ``i = floor((i0^b + u ((n + i0)^b - i0^b))^(1 / b) - i0)``, ``b = 1 - 1 / (exponent - 1)``, of a uniform u.
@@ -20,28 +20,28 @@ from numpy.typing import NDArray
 
 CUTS = 3  # of the R-MAT matrix by one look into a table
 TOP = 20  # cuts whose outcome is drawn at once, within a range of rows
-STEPS = 1 << 16  # of a random number that a table is looked into with
+STEPS = 1 << 16  # entries of a table, one for each random number
 
 Ids = NDArray[np.uint64]
 Floats = NDArray[np.float64]
 
 
 class Model(Protocol):
-    """Edges of one kind, between nodes numbered by what they are likely to have."""
+    """Edges of one kind, between nodes in the order of their expected degrees."""
 
     def bounds(self, parts: int) -> NDArray[np.int64]:
-        """Where ranges of rows begin that have about as many edges each; the last is where they end."""
+        """Bounds of ranges of rows with about the same number of edges each."""
 
     def before(self, bounds: NDArray[np.int64]) -> Floats:
-        """The part of the edges that starts before each of some bounds."""
+        """Part of the edges that starts before each of the bounds."""
 
     def draw(self, rng: np.random.Generator, rows: tuple[int, int], count: int) -> tuple[Ids, Ids]:
-        """At most so many edges that start in a range of rows: where they start, where they end."""
+        """Starts and ends of at most ``count`` edges that start in a range of rows."""
 
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """Ends that do not depend on each other, in proportion to degrees that fall as a power law."""
+    """Independent ends, in proportion to degrees that fall as a power law."""
 
     nodes: int
     power: float
@@ -68,8 +68,8 @@ class PowerLaw:
     def before(self, bounds: NDArray[np.int64]) -> Floats:
         """See `Model.before`."""
         first, last = self.offset**self.power, (self.nodes + self.offset) ** self.power
-        found: Floats = ((bounds + self.offset) ** self.power - first) / (last - first)
-        return found
+        parts: Floats = ((bounds + self.offset) ** self.power - first) / (last - first)
+        return parts
 
     def bounds(self, parts: int) -> NDArray[np.int64]:
         """See `Model.bounds`."""
@@ -83,15 +83,15 @@ class PowerLaw:
         return starts, self._at(rng.random(count), 0, self.nodes)
 
     def _at(self, places: Floats, start: int, stop: int) -> Ids:
-        """The nodes that have these parts of all ends before them, within a range: rounding may lead beyond it."""
+        """Nodes with these parts of all ends before them, within a range: rounding may lead beyond it."""
         first, last = self.offset**self.power, (self.nodes + self.offset) ** self.power
-        found = (first + places * (last - first)) ** (1 / self.power) - self.offset
-        held: Ids = np.clip(found, start, stop - 1).astype(np.uint64)
-        return held
+        positions = (first + places * (last - first)) ** (1 / self.power) - self.offset
+        nodes: Ids = np.clip(positions, start, stop - 1).astype(np.uint64)
+        return nodes
 
 
 class RecursiveMatrix:
-    """R-MAT; edges outside of the matrix are left out where the nodes are no power of two.
+    """R-MAT; if the number of nodes is no power of two, edges outside of the matrix are left out.
 
     Ranges are of prefixes: the rows that the first cuts lead to.
     """
@@ -106,15 +106,17 @@ class RecursiveMatrix:
             chances = np.outer(chances, halves).ravel()
         sums = np.cumsum(chances[: (nodes - 1 >> levels - self._top) + 1])
         self._sums = np.append(0.0, sums / sums[-1])  # (prefixes + 1,)
-        given = quarters.reshape(2, 2) / np.where(halves > 0, halves, 1)[:, None]
+        conditional = quarters.reshape(2, 2) / np.where(halves > 0, halves, 1)[:, None]
         self._rows = _table([halves] * CUTS)
         cuts = [[code >> cut & 1 for cut in reversed(range(CUTS))] for code in range(1 << CUTS)]
-        self._columns = np.concatenate([_table([given[row] for row in rows]) for rows in cuts])  # by the rows' bits
+        self._columns = np.concatenate(
+            [_table([conditional[row] for row in rows]) for rows in cuts]
+        )  # by the rows' bits
 
     def before(self, bounds: NDArray[np.int64]) -> Floats:
         """See `Model.before`."""
-        found: Floats = self._sums[bounds]
-        return found
+        parts: Floats = self._sums[bounds]
+        return parts
 
     def bounds(self, parts: int) -> NDArray[np.int64]:
         """See `Model.bounds`."""
@@ -135,8 +137,8 @@ class RecursiveMatrix:
     def _starts(self, rng: np.random.Generator, rows: tuple[int, int], count: int) -> Ids:
         first, last = rows
         low, high = self._sums[[first, last]]
-        found = np.searchsorted(self._sums[first + 1 : last], low + (high - low) * rng.random(count), side="right")
-        starts: Ids = (found + first).astype(np.uint64)
+        prefixes = np.searchsorted(self._sums[first + 1 : last], low + (high - low) * rng.random(count), side="right")
+        starts: Ids = (prefixes + first).astype(np.uint64)
         below = self._groups * CUTS - self._top
         for group in self._random(rng, -(-below // CUTS), count):
             starts = starts << np.uint64(CUTS) | self._rows[group]
@@ -145,23 +147,23 @@ class RecursiveMatrix:
     @staticmethod
     def _random(rng: np.random.Generator, groups: int, count: int) -> NDArray[np.uint16]:
         """Sixteen random bits for each group of cuts and each edge."""
-        drawn = rng.integers(0, 2**64, size=(groups, -(-count // 4)), dtype=np.uint64)
-        return drawn.view(np.uint16)[:, :count]
+        numbers = rng.integers(0, 2**64, size=(groups, -(-count // 4)), dtype=np.uint64)
+        return numbers.view(np.uint16)[:, :count]
 
 
 def _table(halves: Sequence[Floats]) -> NDArray[np.uint8]:
-    """Outcomes of some cuts in two, as often as they are likely; the first cut is the highest bit.  # (STEPS,)."""
+    """Outcomes of cuts in two, as often as they are likely; the first cut is the highest bit.  # (STEPS,)."""
     chances, codes = np.ones(1), np.zeros(1, np.uint8)
     for half in halves:
         chances = np.outer(chances, half).ravel()
         codes = (codes[:, None] * np.uint8(2) + np.array([0, 1], np.uint8)).ravel()
     times = np.rint(np.append(0.0, np.cumsum(chances)) / max(chances.sum(), 1e-300) * STEPS)
-    times[-1] = STEPS  # all of it, also where an outcome of no chance is asked for
+    times[-1] = STEPS  # the whole table, also if all outcomes have no chance
     return np.repeat(codes, np.diff(times.astype(np.int64)))
 
 
 def bits(nodes: int) -> int:
-    """Of the largest number of a node."""
+    """Number of bits of the largest node number."""
     return (nodes - 1).bit_length()
 
 

@@ -1,4 +1,4 @@
-"""How good an embedding is, judged by what it is for."""
+"""Evaluation of embeddings: by labels, by links, by reconstruction; comparison of methods, search of settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison itself: each method, with each dimension, in a process of its own."""
+"""`compare`: each method, with each dimension, embeds a graph in a process of its own, and is judged."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from graphrefine.errors import InputError, OutputError
-from graphrefine.evaluate.compare_judges import Judge, Verdict, choose_judge, fingerprint
-from graphrefine.evaluate.compare_rows import BASELINE, Comparison, Row, ordered
+from graphrefine.evaluate.compare_results import BASELINE, Comparison, Row, sort_rows
+from graphrefine.evaluate.compare_tasks import Task, Verdict, choose_task, fingerprint
 from graphrefine.evaluate.embed_subprocess import Outcome, run_embed
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import METHODS, find_method, make_settings
@@ -27,10 +29,7 @@ from graphrefine.system.threads import usable_threads
 from graphrefine.system.version import __version__
 from graphrefine.visuals.machine import machine
 
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
-
-MOST_MEMORY = 8 * 10**9  # bytes for a child, where the user does not say; less if less is free
+MOST_MEMORY = 8 * 10**9  # default limit of a child, in bytes; less if less is free
 
 
 def compare(
@@ -46,91 +45,91 @@ def compare(
     time_limit: float | None = 300.0,
     memory_limit: int | None = None,
     threads: int | None = None,
-    known: Comparison | Mapping[str, Any] | None = None,
-    told: Callable[[Comparison, Row | None], None] | None = None,
-    watcher: Watcher | None = None,
+    previous: Comparison | Mapping[str, Any] | None = None,
+    on_row: Callable[[Comparison, Row | None], None] | None = None,
+    progress: Watcher | None = None,
 ) -> Comparison:
-    """Embed a graph by many methods, each in a process of its own, and see which is best and what each costs.
+    """Embed a graph by many methods, each in a process of its own, and measure the quality and the cost of each.
 
     Parameters
     ----------
     graph
         Anything that `graphrefine.read` takes.
     labels
-        Anything that `graphrefine.evaluate.as_labels` takes: methods are judged by node classification. Without, by how
-        well they find edges that were held out.
+        Anything that `graphrefine.evaluate.as_labels` takes: methods are judged by node classification. Without labels,
+        by link prediction.
     methods
-        Names in `graphrefine.methods.registry.METHODS`; by default all. One that cannot take the
-        graph is a row that says so.
+        Names in `graphrefine.methods.registry.METHODS`; by default all. A method that cannot take the graph is a row
+        with the reason.
     dims
         Lengths of the vectors; by default 128, or the number of nodes if that is less.
     ratios, C
-        Of the classification.
+        Arguments of `evaluate_labels`.
     repeats
-        Random splits (by default 10), or times that edges are held out (by default once).
+        Random splits (by default 10), or repeats of holding edges out (by default 1).
     seed
-        Of the methods, the splits and the held-out edges.
+        Seed of the methods, the splits and the held-out edges.
     time_limit, memory_limit
-        Seconds and bytes that a child may take; None for no limit of time, and for 8 GB or four fifths of what is free,
-        whichever is less.
+        Limits of a child, in seconds and bytes. None: no limit of time; the smaller of 8 GB and four fifths of the free
+        memory.
     threads
-        How many to use; by default as many as this process may run on.
-    known
-        An earlier comparison, or its ``to_dict()``: its rows are not made again if its inputs are the same.
-    told
-        Called with all there is so far and the latest row: at first, when there are only baselines and rows that were
-        known, with None.
-    watcher
-        Told how far it is.
+        Number of threads; by default all processors of this process.
+    previous
+        An earlier comparison, or its ``to_dict()``: its rows are reused if its inputs are the same.
+    on_row
+        Called with the comparison so far and its latest row; before the first, with the baselines, the reused rows, and
+        None.
+    progress
+        Watcher of the stages.
     """
-    whole, count, stages = read(graph), usable_threads(threads), Stages(watcher)
-    if whole.sources is not None:
+    graph, threads, stages = read(graph), usable_threads(threads), Stages(progress)
+    if graph.sources is not None:
         raise InputError(
-            f"{whole.source} was read as bipartite, and methods are compared on a graph of one kind of nodes; read it "
+            f"{graph.source} was read as bipartite, and methods are compared on a graph of one kind of nodes; read it "
             "without bipartite, or judge one method at a time (graphrefine evaluate links)"
         )
-    names = _checked_methods(methods)
-    lengths = list(dict.fromkeys(dims)) if dims else [min(128, whole.nodes)]
+    names = _check_methods(methods)
+    lengths = list(dict.fromkeys(dims)) if dims else [min(128, graph.nodes)]
     for dim in lengths:
         check_integer("dims", dim, least=1)
     check_integer("seed", seed, least=0, most=2**64 - 1)
-    wanted = [(name, dim) for name in names for dim in lengths]
-    limits = _limits(time_limit, memory_limit)
-    judge = choose_judge(whole, labels, ratios=ratios, repeats=repeats, C=C, seed=seed, threads=count)
+    runs = [(name, dim) for name in names for dim in lengths]
+    limits = _check_limits(time_limit, memory_limit)
+    task = choose_task(graph, labels, ratios=ratios, repeats=repeats, C=C, seed=seed, threads=threads)
     with stages.stage("baselines"):
-        baselines = judge.baselines(min(max(lengths), whole.nodes))
-    done = Comparison(
-        rows=tuple(_of_verdict(Row(name, None, BASELINE), verdict) for name, verdict in baselines.items()),
-        columns=judge.columns,
-        axis=judge.axis,
+        baselines = task.baselines(min(max(lengths), graph.nodes))
+    comparison = Comparison(
+        rows=tuple(_with_verdict(Row(name, None, BASELINE), verdict) for name, verdict in baselines.items()),
+        columns=task.columns,
+        axis=task.axis,
         protocol=baselines["random vectors"].protocol,
-        graph=whole.summary(),
-        inputs=inputs_of(whole, judge, seed=seed, threads=count),
+        graph=graph.summary(),
+        inputs=describe_inputs(graph, task, seed=seed, threads=threads),
         limits=limits,
     )
-    old = _kept(known, done, wanted)
-    done = replace(done, rows=ordered([*done.rows, *old.values()]))
-    if told is not None:
-        told(done, None)
+    reused = _reuse(previous, comparison, runs)
+    comparison = replace(comparison, rows=sort_rows([*comparison.rows, *reused.values()]))
+    if on_row is not None:
+        on_row(comparison, None)
     with tempfile.TemporaryDirectory(prefix="graphrefine-") as folder:
-        bench = _Bench(whole, judge, limits, seed=seed, threads=count, folder=Path(folder))
-        for place, (name, dim) in enumerate(wanted, 1):
-            if (name, dim) in old:
+        bench = _Bench(graph, task, limits, seed=seed, threads=threads, folder=Path(folder))
+        for number, (name, dim) in enumerate(runs, 1):
+            if (name, dim) in reused:
                 continue
-            with stages.stage(f"{place} of {len(wanted)}: {name}, dim {dim}"):
+            with stages.stage(f"{number} of {len(runs)}: {name}, dim {dim}"):
                 row = bench.run(name, dim)
-            done = replace(done, rows=ordered([*done.rows, row]))
-            if told is not None:
-                told(done, row)
-    return done
+            comparison = replace(comparison, rows=sort_rows([*comparison.rows, row]))
+            if on_row is not None:
+                on_row(comparison, row)
+    return comparison
 
 
-def inputs_of(graph: Graph, judge: Judge, *, seed: int, threads: int) -> dict[str, Any]:
-    """What the rows depend on: only rows of the same inputs can stand in one table."""
+def describe_inputs(graph: Graph, task: Task, *, seed: int, threads: int) -> dict[str, Any]:
+    """All that rows depend on: only rows of the same inputs can stand in one table."""
     names, here = [str(name) for name in graph.names.tolist()], machine()
     return {
         "graph": fingerprint(graph.indptr, graph.indices, graph.weights, names=[*names, str(graph.directed)]),
-        **judge.inputs(),
+        **task.inputs(),
         "seed": seed,
         "threads": threads,
         "kernel": kernels().name,
@@ -139,7 +138,7 @@ def inputs_of(graph: Graph, judge: Judge, *, seed: int, threads: int) -> dict[st
     }
 
 
-def _checked_methods(methods: Sequence[str] | None) -> list[str]:
+def _check_methods(methods: Sequence[str] | None) -> list[str]:
     if isinstance(methods, str):
         raise InputError(f"methods={methods!r}: a list of names is expected, as in ['refine', 'rbqr']")
     names = list(dict.fromkeys(METHODS if methods is None else methods))
@@ -153,7 +152,7 @@ def _checked_methods(methods: Sequence[str] | None) -> list[str]:
     return names
 
 
-def _limits(time_limit: float | None, memory_limit: int | None) -> dict[str, Any]:
+def _check_limits(time_limit: float | None, memory_limit: int | None) -> dict[str, Any]:
     if time_limit is not None:
         check_number("time_limit", time_limit, above=0)
     if memory_limit is None:
@@ -163,35 +162,35 @@ def _limits(time_limit: float | None, memory_limit: int | None) -> dict[str, Any
     return {"seconds": time_limit, "bytes": memory_limit}
 
 
-def _of_verdict(row: Row, verdict: Verdict) -> Row:
-    return replace(row, quality=verdict.quality, shown=verdict.shown, scores=verdict.figures)
+def _with_verdict(row: Row, verdict: Verdict) -> Row:
+    return replace(row, quality=verdict.quality, cells=verdict.cells, scores=verdict.figures)
 
 
-def _kept(
-    known: Comparison | Mapping[str, Any] | None, now: Comparison, wanted: Sequence[tuple[str, int]]
+def _reuse(
+    previous: Comparison | Mapping[str, Any] | None, comparison: Comparison, runs: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int | None], Row]:
-    """Rows of an earlier comparison that stay: not wanted now, done, or over a limit that is no higher now."""
-    if known is None:
+    """Rows of an earlier comparison that stay: not among the runs, done, or over a limit that is no higher now."""
+    if previous is None:
         return {}
-    stored = known.to_dict() if isinstance(known, Comparison) else known
+    stored = previous.to_dict() if isinstance(previous, Comparison) else previous
     try:
-        if stored["inputs"] != now.inputs:
+        if stored["inputs"] != comparison.inputs:
             return {}
         rows = [Row.from_dict(row) for row in stored["rows"]]
-        then = stored["limits"]
+        limits = stored["limits"]
     except (KeyError, TypeError):
         return {}
-    again = {  # by status; all others are tried again
+    repeat = {  # by status; all others are repeated
         "done": False,
-        "timeout": _higher(now.limits["seconds"], then["seconds"]),
-        "memory": _higher(now.limits["bytes"], then["bytes"]),
+        "timeout": _is_higher(comparison.limits["seconds"], limits["seconds"]),
+        "memory": _is_higher(comparison.limits["bytes"], limits["bytes"]),
     }
     by_key = {(row.method, row.dim): row for row in rows if row.status != BASELINE}
-    return {key: row for key, row in by_key.items() if key not in wanted or not again.get(row.status, True)}
+    return {key: row for key, row in by_key.items() if key not in runs or not repeat.get(row.status, True)}
 
 
-def _higher(now: float | None, then: float | None) -> bool:
-    return then is not None and (now is None or now > then)
+def _is_higher(limit: float | None, previous: float | None) -> bool:
+    return previous is not None and (limit is None or limit > previous)
 
 
 class _Unfinished(Exception):  # noqa: N818  not an error: a row
@@ -200,48 +199,47 @@ class _Unfinished(Exception):  # noqa: N818  not an error: a row
 
 @dataclass
 class _Bench:
-    """Runs methods one after the other, and has them judged."""
+    """Runs of methods, one after the other, and their evaluation."""
 
     graph: Graph
-    judge: Judge
+    task: Task
     limits: Mapping[str, Any]
     seed: int
     threads: int
     folder: Path
-    stored: Graph | None = field(default=None, init=False)  # what is in the file that children read
+    stored: Graph | None = field(default=None, init=False)  # the graph in the file that children read
 
     def run(self, name: str, dim: int) -> Row:
-        """The row of a method; whatever becomes of it, it is a row."""
+        """The row of a method, also of one that fails."""
         row, outcomes = Row(name, dim, "refused"), list[Outcome]()
         try:
             self._check(name, make_settings(name, dim=dim, seed=self.seed))
         except InputError as reason:
             return replace(row, message=str(reason))
         try:
-            verdict = self.judge.judge(lambda graph: self._vectors(graph, name, dim, outcomes))
+            verdict = self.task.evaluate(lambda graph: self._make_vectors(graph, name, dim, outcomes))
         except (_Unfinished, InputError) as reason:
-            ended = outcomes[-1].status
-            return self._costed(
-                replace(row, status="failed" if ended == "done" else ended, message=str(reason)), outcomes
-            )
+            status = outcomes[-1].status
+            row = replace(row, status="failed" if status == "done" else status, message=str(reason))
+            return _with_costs(row, outcomes)
         recipe = outcomes[-1].figures["recipe"]
-        return self._costed(_of_verdict(replace(row, status="done", recipe=recipe), verdict), outcomes)
+        return _with_costs(_with_verdict(replace(row, status="done", recipe=recipe), verdict), outcomes)
 
-    def _check(self, name: str, chosen: Any) -> None:
+    def _check(self, name: str, settings: Any) -> None:
         method, limit = find_method(name), self.limits["bytes"]
-        method.check(self.graph, chosen)
-        needed = method.memory(Shape.of(self.graph), chosen)
+        method.check(self.graph, settings)
+        needed = method.memory(Shape.of(self.graph), settings)
         if needed > limit:
             raise InputError(
                 f"{self.graph.source} has {self.graph.nodes:,} nodes; {name} would need {gigabytes(needed)} "
                 f"({method.bound}), and memory_limit is {gigabytes(limit)}"
             )
 
-    def _vectors(self, graph: Graph, name: str, dim: int, outcomes: list[Outcome]) -> NDArray[np.float32]:
+    def _make_vectors(self, graph: Graph, name: str, dim: int, outcomes: list[Outcome]) -> NDArray[np.float32]:
         output = self.folder / "vectors.npy"
         output.unlink(missing_ok=True)
         outcome = run_embed(
-            self._stored(graph),
+            self._store(graph),
             method=name,
             dim=dim,
             seed=self.seed,
@@ -261,13 +259,11 @@ class _Bench:
     def _path(self) -> Path:
         return self.folder / "graph.npz"
 
-    def _stored(self, graph: Graph) -> Path:
-        """The graph as a matrix that is read at once; its rows stay where they are, so it needs no names."""
+    def _store(self, graph: Graph) -> Path:
+        """The file of the graph: a matrix, whose rows are in order, so that it needs no names."""
         if graph is not self.stored:
-            from scipy.sparse import save_npz
-
             try:
-                save_npz(self._path, graph.to_scipy(), compressed=False)
+                sparse.save_npz(self._path, graph.to_scipy(), compressed=False)
             except OSError as error:
                 raise OutputError(
                     f"{self.folder}: the graph cannot be stored for the methods to read: {error.strerror or error}; "
@@ -276,13 +272,13 @@ class _Bench:
             self.stored = graph
         return self._path
 
-    @staticmethod
-    def _costed(row: Row, outcomes: Sequence[Outcome]) -> Row:
-        """The row with what its children took: time on average, memory at most."""
-        spent = [outcome.seconds for outcome in outcomes if outcome.seconds is not None]
-        return replace(
-            row,
-            seconds=fmean(spent) if spent and row.status == "done" else None,
-            total_seconds=fmean(outcome.total for outcome in outcomes),
-            peak_bytes=max(outcome.peak_bytes for outcome in outcomes),
-        )
+
+def _with_costs(row: Row, outcomes: Sequence[Outcome]) -> Row:
+    """The row with the costs of its children: mean time, highest memory."""
+    seconds = [outcome.seconds for outcome in outcomes if outcome.seconds is not None]
+    return replace(
+        row,
+        seconds=fmean(seconds) if seconds and row.status == "done" else None,
+        total_seconds=fmean(outcome.total for outcome in outcomes),
+        peak_bytes=max(outcome.peak_bytes for outcome in outcomes),
+    )

@@ -1,4 +1,4 @@
-"""A comparison as a report: the table, time against quality, and what each method was set to."""
+"""Report of a comparison: the table, time against quality, and the settings of each method."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.errors import OutputError
-from graphrefine.evaluate.compare_rows import BASELINE, Comparison, Row
+from graphrefine.evaluate.compare_results import BASELINE, Comparison, Row
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system.memory import gigabytes
 from graphrefine.visuals.colours import LEADER
@@ -19,102 +19,110 @@ if TYPE_CHECKING:
 KIND = "compare"
 
 
-def title_of(graph: str) -> str:
-    """What the report on a graph is called.
+def make_title(graph: str) -> str:
+    """Title of the report on a graph file.
 
     Examples
     --------
-    >>> title_of("data/friends.csv"), title_of("-")
+    >>> make_title("data/friends.csv"), make_title("-")
     ('Methods compared on friends.csv', 'Methods compared on standard input')
     """
     return f"Methods compared on {'standard input' if graph == '-' else Path(graph).name}"
 
 
-def check_inputs(folder: str, old: dict[str, Any] | None, done: Comparison) -> None:
+def check_inputs(folder: str, previous: dict[str, Any] | None, comparison: Comparison) -> None:
     """Refuse to replace a report on other inputs."""
-    stored = None if old is None else old.get("inputs")
-    if not isinstance(stored, dict) or stored == done.inputs:
+    stored, inputs = None if previous is None else previous.get("inputs"), comparison.inputs
+    if not isinstance(stored, dict) or stored == inputs:
         return
-    name = next(key for key in {**done.inputs, **stored} if stored.get(key) != done.inputs.get(key))
+    name = next(key for key in {**inputs, **stored} if stored.get(key) != inputs.get(key))
     if name in ("graph", "labels", "task"):
-        what = {"graph": "another graph", "labels": "other labels", "task": f"the task {stored.get('task')!r}"}[name]
+        difference = {"graph": "another graph", "labels": "other labels", "task": f"the task {stored.get('task')!r}"}[
+            name
+        ]
     else:
-        what = f"{name} {stored.get(name)}, not {done.inputs.get(name)}"
-    raise OutputError(f"{folder}: holds a comparison with {what}; choose another folder, or remove it")
+        difference = f"{name} {stored.get(name)}, not {inputs.get(name)}"
+    raise OutputError(f"{folder}: holds a comparison with {difference}; choose another folder, or remove it")
 
 
-def report_of(done: Comparison, title: str) -> Report:
-    """What people read of a comparison."""
-    limit = done.limits["seconds"]
-    within = f"{gigabytes(done.limits['bytes'])}{'' if limit is None else f' and {limit:g} s'}"
-    how = (
-        f"Each method ran in a process of its own, with {done.inputs['threads']} threads at most, within {within}. "
+def make_report(comparison: Comparison, title: str) -> Report:
+    """The report of a comparison."""
+    limit = comparison.limits["seconds"]
+    within = f"{gigabytes(comparison.limits['bytes'])}{'' if limit is None else f' and {limit:g} s'}"
+    threads, nodes, edges = comparison.inputs["threads"], comparison.graph["nodes"], comparison.graph["edges"]
+    method = (
+        f"Each method ran in a process of its own, with {threads} threads at most, within {within}. "
         "Time is that of computing the vectors, reading and writing aside; memory is the most that the process held. "
-        "Random vectors know nothing of the graph: what is not above them has learnt nothing."
+        "Random vectors know nothing of the graph: a method that is not above them has learnt nothing."
     )
-    plots = [Plot("time-quality", f"Time and quality: {done.graph['nodes']:,} nodes, {done.graph['edges']:,} edges",
-                  lambda axes: _draw(axes, done), "Up and to the left is better.")]  # fmt: skip
-    once = {row.method: row for row in done.finished}.values()
-    settings = Table(["method", "settings", "reference"], [_settings(row) for row in once])
+    plots = [Plot("time-quality", f"Time and quality: {nodes:,} nodes, {edges:,} edges",
+                  lambda axes: _draw(axes, comparison), "Up and to the left is better.")]  # fmt: skip
+    by_method = {row.method: row for row in comparison.finished}
+    settings = Table(["method", "settings", "reference"], [_list_settings(row) for row in by_method.values()])
     sections = [
-        Section("Result", f"{_verdict(done)}\n\n{done.protocol}.", [_table(done)], plots if done.finished else []),
-        Section("How it was measured", how),
-        Section("Settings", "", [settings] if done.finished else []),
+        Section(
+            "Result",
+            f"{_summarize(comparison)}\n\n{comparison.protocol}.",
+            [_make_table(comparison)],
+            plots if comparison.finished else [],
+        ),
+        Section("How it was measured", method),
+        Section("Settings", "", [settings] if comparison.finished else []),
     ]
     return Report(KIND, title, sections)
 
 
-def _verdict(done: Comparison) -> str:
-    if not done.finished:
+def _summarize(comparison: Comparison) -> str:
+    if not comparison.finished:
         return "No method finished."
-    best = done.finished[0]
-    fastest = min(done.finished, key=lambda row: row.seconds or 0.0)
-    words = f"Best: {best.name} ({_quality(best)} in {best.cost()[0]})."
-    return (
-        words if fastest is best else f"{words} Fastest: {fastest.name} ({_quality(fastest)} in {fastest.cost()[0]})."
-    )
+    best = comparison.finished[0]
+    fastest = min(comparison.finished, key=lambda row: row.seconds or 0.0)
+    verdict = f"Best: {best.name} ({_first_cell(best)} in {best.cost()[0]})."
+    if fastest is best:
+        return verdict
+    return f"{verdict} Fastest: {fastest.name} ({_first_cell(fastest)} in {fastest.cost()[0]})."
 
 
-def _quality(row: Row) -> str:
-    return next(iter(row.shown.values()))
+def _first_cell(row: Row) -> str:
+    return next(iter(row.cells.values()))
 
 
-def _table(done: Comparison) -> Table:
+def _make_table(comparison: Comparison) -> Table:
     rows: list[list[CellLike]] = []
-    best = done.finished[0] if done.finished else None
-    for row in done.rows:
-        measured: list[CellLike] = [row.shown.get(column) for column in done.columns]
+    best = comparison.finished[0] if comparison.finished else None
+    for row in comparison.rows:
+        figures: list[CellLike] = [row.cells.get(column) for column in comparison.columns]
         if row is best:
-            measured[0] = Cell(row.shown[done.columns[0]], "good")
+            figures[0] = Cell(row.cells[comparison.columns[0]], "good")
         mark = "bad" if row.status not in ("done", BASELINE) else "missing" if row.status == BASELINE else ""
-        rows.append([row.method, row.dim, *row.cost(), *measured, Cell(row.reason, mark)])  # type: ignore[arg-type]
-    return Table(["method", "dim", "time", "memory", *done.columns, "status"], rows)
+        rows.append([row.method, row.dim, *row.cost(), *figures, Cell(row.reason, mark)])  # type: ignore[arg-type]
+    return Table(["method", "dim", "time", "memory", *comparison.columns, "status"], rows)
 
 
-def _settings(row: Row) -> list[CellLike]:
-    told = ("method", "dim", "version")
-    others = (f"{key}={value}" for key, value in row.recipe.items() if key not in told and value is not None)
+def _list_settings(row: Row) -> list[CellLike]:
+    columns = ("method", "dim", "version")
+    others = (f"{key}={value}" for key, value in row.recipe.items() if key not in columns and value is not None)
     return [row.method, ", ".join(others), find_method(row.method).reference if row.method in METHODS else None]
 
 
-def _draw(axes: Axes, done: Comparison) -> None:
-    """Points of the methods, those of one method joined; what they must beat as lines."""
+def _draw(axes: Axes, comparison: Comparison) -> None:
+    """Points of the methods, those of one method joined; baselines as lines."""
     points: list[tuple[float, float]] = []
     between: list[tuple[float, float]] = []
     texts: list[str] = []
     places = {name: place for place, name in enumerate(METHODS)}  # the same look in every report
-    one = len({row.dim for row in done.finished}) == 1
-    for name in sorted({row.method for row in done.finished}):
-        mine = sorted((row for row in done.finished if row.method == name), key=lambda row: row.dim or 0)
-        path = [(max(row.seconds or 0.0, 1e-4), row.quality or 0.0) for row in mine]  # 0 has no logarithm
+    one_dim = len({row.dim for row in comparison.finished}) == 1
+    for name in sorted({row.method for row in comparison.finished}):
+        own = sorted((row for row in comparison.finished if row.method == name), key=lambda row: row.dim or 0)
+        path = [(max(row.seconds or 0.0, 1e-4), row.quality or 0.0) for row in own]  # 0 has no logarithm
         axes.plot(*zip(*path, strict=True), markersize=7, linewidth=1, **style_of(places.get(name, 0)))
-        texts += [name if one else f"{name} {row.dim}" for row in mine]
+        texts += [name if one_dim else f"{name} {row.dim}" for row in own]
         points += path
         between += path_points(path)
-    baselines = [row for row in done.rows if row.status == BASELINE]
+    baselines = [row for row in comparison.rows if row.status == BASELINE]
     for row in baselines:
         axes.axhline(row.quality or 0.0, linestyle="--", color=LEADER, linewidth=1)
-    axes.set_ylabel(done.axis)
+    axes.set_ylabel(comparison.axis)
     axes.margins(0.08)
     log_seconds(axes, "time to compute the vectors")
     for row in baselines:

@@ -1,7 +1,7 @@
 """Embedding in a process of its own, with a limit of time and of memory: one failure is an outcome, not the end.
 
-``python -m graphrefine.evaluate.embed_subprocess PARENT embed ...`` is the child: the program itself, which ends
-with its parent even where that was killed and could not see to it. What it holds is looked at from outside, in
+``python -m graphrefine.cli.child PARENT embed ...`` is the child: the program itself, which ends with its parent, even
+with one that was killed. What it holds is looked at from outside, in
 ``/proc``; where there is none (macOS, Windows) a memory limit cannot be kept, and the peak is what the child itself
 reports in the end.
 """
@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -100,7 +99,7 @@ def run_embed(
     """
     arguments = embed_arguments(graph_path, method=method, dim=dim, options=options or {}, reading=reading or {})
     arguments += ["--seed", str(seed), "--threads", str(threads), "--json", "-o", os.fspath(output)]
-    typed = [sys.executable, "-m", "graphrefine.evaluate.embed_subprocess", str(os.getpid()), *arguments]
+    typed = [sys.executable, "-m", "graphrefine.cli.child", str(os.getpid()), *arguments]
     env = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads))}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start, process = time.perf_counter(), None
@@ -156,7 +155,7 @@ def _text(value: Any) -> str:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """No signal comes between the start of a child and knowing of it; the child lets them in again (`main`)."""
+    """No signal comes between the start of a child and knowing of it; the child lets them in again (`cli.child`)."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -261,25 +260,3 @@ def _outcome(
         return Outcome("failed", message, None, total, peak)
     peak = max(peak, round(figures["peak_mb"] * 1e6))
     return Outcome("done", "", figures["seconds"]["compute"], total, peak, figures)
-
-
-def _end_with(parent: int) -> None:
-    """End this process soon after its parent, which may have been killed without a chance to end it."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
-
-
-def main() -> None:
-    """Run as a child: ``sys.argv`` has the parent's id, then a command of the program."""
-    from graphrefine.cli import main as cli
-
-    parent = int(sys.argv.pop(1))
-    if os.name == "posix":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    cli.main()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""What an evaluation returns: numbers with what they mean, for JSON and for a table."""
+"""Results of an evaluation of labels, for JSON and for a table."""
 
 from __future__ import annotations
 
@@ -6,25 +6,27 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
+from graphrefine.evaluate.label_metrics import METRICS
+
 
 @dataclass(frozen=True)
 class RatioScores:
-    """F1 in percent at one ratio of training nodes, one value for each repeat.
+    """Figures at one ratio of training nodes, one value for each repeat.
 
     Attributes
     ----------
     ratio : float
         Part of the nodes that trained.
     train_nodes, test_nodes : int
-        How many that were.
-    micro, macro : tuple of float
-        Micro and Macro F1, in percent.
+        Numbers of nodes that trained and that were tested.
+    values : dict
+        For each of `label_metrics.METRICS`, one number for each repeat. Also as ``micro`` and ``macro``.
     C : tuple of float
-        The weight of the data that each repeat was fitted with.
+        Weight of the data in each repeat.
 
     Examples
     --------
-    >>> scores = RatioScores(0.5, 50, 50, micro=(60.0, 62.0), macro=(40.0, 40.0), C=(1.0, 1.0))
+    >>> scores = RatioScores(0.5, 50, 50, {"micro_f1": (60.0, 62.0), "macro_f1": (40.0, 40.0)}, C=(1.0, 1.0))
     >>> scores.micro_mean, round(scores.micro_std, 3), scores.macro_std
     (61.0, 1.414, 0.0)
     """
@@ -32,52 +34,68 @@ class RatioScores:
     ratio: float
     train_nodes: int
     test_nodes: int
-    micro: tuple[float, ...]
-    macro: tuple[float, ...]
+    values: dict[str, tuple[float, ...]]
     C: tuple[float, ...]
+
+    def mean(self, metric: str) -> float:
+        """Mean of a metric over the repeats."""
+        return fmean(self.values[metric])
+
+    def std(self, metric: str) -> float:
+        """Standard deviation of a metric between repeats (0 for a single one)."""
+        values = self.values[metric]
+        return stdev(values) if len(values) > 1 else 0.0
+
+    @property
+    def micro(self) -> tuple[float, ...]:
+        """Micro F1 of each repeat, in percent."""
+        return self.values["micro_f1"]
 
     @property
     def micro_mean(self) -> float:
         """Mean Micro F1."""
-        return fmean(self.micro)
+        return self.mean("micro_f1")
 
     @property
     def micro_std(self) -> float:
-        """Standard deviation of Micro F1 between repeats (0 for a single one)."""
-        return _spread(self.micro)
+        """Standard deviation of Micro F1 between repeats."""
+        return self.std("micro_f1")
+
+    @property
+    def macro(self) -> tuple[float, ...]:
+        """Macro F1 of each repeat, in percent."""
+        return self.values["macro_f1"]
 
     @property
     def macro_mean(self) -> float:
         """Mean Macro F1."""
-        return fmean(self.macro)
+        return self.mean("macro_f1")
 
     @property
     def macro_std(self) -> float:
-        """Standard deviation of Macro F1 between repeats (0 for a single one)."""
-        return _spread(self.macro)
+        """Standard deviation of Macro F1 between repeats."""
+        return self.std("macro_f1")
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers."""
-        return {
-            "ratio": self.ratio,
-            "train_nodes": self.train_nodes,
-            "test_nodes": self.test_nodes,
-            "micro_f1": {"mean": self.micro_mean, "std": self.micro_std, "values": list(self.micro)},
-            "macro_f1": {"mean": self.macro_mean, "std": self.macro_std, "values": list(self.macro)},
-            "C": list(self.C),
+        """All figures as plain numbers."""
+        figures = {
+            name: {"mean": self.mean(name), "std": self.std(name), "values": list(values)}
+            for name, values in self.values.items()
         }
+        nodes = {"train_nodes": self.train_nodes, "test_nodes": self.test_nodes}
+        return {"ratio": self.ratio, **nodes, **figures, "C": list(self.C)}
 
 
 @dataclass(frozen=True)
 class LabelScores:
-    """The outcome of `evaluate_labels`; printed, it is a table.
+    """Result of `evaluate_labels`; printed, it is a table.
 
     Attributes
     ----------
     ratios : tuple of RatioScores
-        The scores, in the order asked for.
+        Scores at each ratio.
     nodes, classes : int
-        How many were evaluated.
+        Numbers of nodes and classes in the evaluation.
     unlabelled : str
         "drop": nodes without labels were left out before splitting; "keep": all nodes were split.
     unlabelled_nodes : int
@@ -87,9 +105,9 @@ class LabelScores:
     empty_classes : int
         Classes left out because none of the evaluated nodes has them.
     repeats, C, seed
-        As asked for.
+        Arguments of `evaluate_labels`.
     source : str
-        Where the labels came from.
+        File of the labels.
     """
 
     ratios: tuple[RatioScores, ...]
@@ -106,13 +124,13 @@ class LabelScores:
 
     @property
     def protocol(self) -> str:
-        """One sentence that says what the numbers are."""
-        kept = {"drop": "left out", "keep": "kept"}[self.unlabelled]
+        """The meaning of the numbers, in a sentence."""
+        unlabelled = {"drop": "left out", "keep": "kept"}[self.unlabelled]
         C = f"C = {self.C:g}" if isinstance(self.C, float) else "C by cross-validation"
         notes = [
             f"{self.nodes} nodes, {self.classes} classes",
             f"{C}, {self.repeats} random splits a ratio, seed {self.seed}",
-            f"nodes without labels {kept} ({self.unlabelled_nodes})",
+            f"nodes without labels {unlabelled} ({self.unlabelled_nodes})",
         ]
         if self.missing_nodes:
             notes.append(f"{self.missing_nodes} labelled nodes are not in the embedding")
@@ -121,16 +139,15 @@ class LabelScores:
         return "; ".join(notes)
 
     def table(self) -> list[tuple[str, ...]]:
-        """Rows of text, the names of the columns first."""
-        rows = [("train", "Micro F1", "Macro F1")]
-        for at in self.ratios:
-            micro = f"{at.micro_mean:.2f} ± {at.micro_std:.2f}"
-            macro = f"{at.macro_mean:.2f} ± {at.macro_std:.2f}"
-            rows.append((f"{100 * at.ratio:g}%", micro, macro))
-        return list(rows)
+        """Rows of text, the column titles first."""
+        rows = [("train", *(metric.title for metric in METRICS.values()))]
+        for scores in self.ratios:
+            cells = (f"{scores.mean(name):.2f} ± {scores.std(name):.2f}" for name in METRICS)
+            rows.append((f"{100 * scores.ratio:g}%", *cells))
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, lists and strings, ready for JSON."""
+        """All fields as plain numbers, lists and strings, for JSON."""
         return {
             "nodes": self.nodes,
             "classes": self.classes,
@@ -142,13 +159,9 @@ class LabelScores:
             "repeats": self.repeats,
             "C": self.C if isinstance(self.C, float) else list(self.C),
             "seed": self.seed,
-            "ratios": [at.to_dict() for at in self.ratios],
+            "ratios": [scores.to_dict() for scores in self.ratios],
         }
 
     def __str__(self) -> str:
         lines = ["  ".join(f"{cell:>14}" for cell in row) for row in self.table()]
         return "\n".join([self.protocol, *lines])
-
-
-def _spread(values: tuple[float, ...]) -> float:
-    return stdev(values) if len(values) > 1 else 0.0

@@ -1,4 +1,4 @@
-"""What an evaluation of links returns: numbers with what they mean, for JSON and for a table."""
+"""Results of an evaluation of links, for JSON and for a table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-FIGURES = {  # as in JSON -> as in a table, and the decimals there
+FIGURES = {  # name in JSON -> title in a table, and decimals there
     "auc": ("AUC", 4),
     "ap": ("AP", 4),
     "mr": ("MR", 1),
@@ -19,19 +19,19 @@ FIGURES = {  # as in JSON -> as in a table, and the decimals there
 
 @dataclass(frozen=True)
 class ScoreFigures:
-    """How well one score finds the held-out edges.
+    """Figures of one score of pairs.
 
     Attributes
     ----------
     score : str
-        Its name, see `graphrefine.evaluate.link_scores`.
+        Name of the score, see `graphrefine.evaluate.link_scores`.
     values : dict
-        For each of `FIGURES`, one number a repeat.
+        For each of `FIGURES`, one number for each repeat.
 
     Examples
     --------
-    >>> found = ScoreFigures("dot", {"auc": (0.75, 0.85)})
-    >>> found.mean("auc"), round(found.std("auc"), 4)
+    >>> figures = ScoreFigures("dot", {"auc": (0.75, 0.85)})
+    >>> figures.mean("auc"), round(figures.std("auc"), 4)
     (0.8, 0.0707)
     """
 
@@ -39,16 +39,16 @@ class ScoreFigures:
     values: dict[str, tuple[float, ...]]
 
     def mean(self, figure: str) -> float:
-        """The mean over the repeats."""
+        """Mean over the repeats."""
         return fmean(self.values[figure])
 
     def std(self, figure: str) -> float:
-        """The standard deviation between repeats (0 for a single one)."""
+        """Standard deviation between repeats (0 for a single one)."""
         values = self.values[figure]
         return stdev(values) if len(values) > 1 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers."""
+        """All figures as plain numbers."""
         figures = {
             name: {"mean": self.mean(name), "std": self.std(name), "values": list(values)}
             for name, values in self.values.items()
@@ -58,32 +58,30 @@ class ScoreFigures:
 
 @dataclass(frozen=True)
 class LinkScores:
-    """The outcome of `evaluate_links`; printed, it is a table.
+    """Result of `evaluate_links`; printed, it is a table.
 
     Attributes
     ----------
     scores : tuple of ScoreFigures
-        The figures of each score, the degree product last.
-    method : str
-        What made the vectors.
-    settings : dict
-        With which settings.
+        Figures of each score, the degree product last.
+    method, settings : str, dict
+        The method that made the vectors, and its settings.
     nodes, edges : int
-        Of the whole graph.
+        Size of the whole graph.
     held_out : float
-        The part of the edges that was held out.
+        Part of the edges that was held out.
     held_out_edges : int
-        How many that were; as many pairs without an edge stood against them.
+        Number of these edges; as many pairs without an edge stood against them.
     ranked_edges : int
-        How many of them were ranked.
+        Number of held-out edges that were ranked.
     corruptions : int
-        Nodes that each of these was ranked against, before those that are its neighbours were left out.
+        Nodes that each of these was ranked against, before its neighbours were left out.
     repeats, seed
-        As asked for.
+        Arguments of `evaluate_links`.
     source : str
-        Where the graph came from.
+        File of the graph.
     turned_arcs : int, optional
-        Of a directed graph: how many of the pairs without an arc were held-out arcs turned round (in the last repeat).
+        Directed graphs: number of pairs without an arc that are held-out arcs turned round (in the last repeat).
     """
 
     scores: tuple[ScoreFigures, ...]
@@ -101,12 +99,12 @@ class LinkScores:
     turned_arcs: int | None = None
 
     def __getitem__(self, score: str) -> ScoreFigures:
-        """The figures of a score, by its name."""
-        return next(found for found in self.scores if found.score == score)
+        """Figures of a score, by its name."""
+        return next(figures for figures in self.scores if figures.score == score)
 
     @property
     def protocol(self) -> str:
-        """One sentence that says what the numbers are."""
+        """The meaning of the numbers, in a sentence."""
         times = f"{self.repeats} repeats" if self.repeats > 1 else "1 repeat"
         hidden = f"{self.held_out_edges:,} ({100 * self.held_out:g}%)"
         return "; ".join(
@@ -124,19 +122,19 @@ class LinkScores:
         return "" if self.turned_arcs is None else f", {self.turned_arcs:,} of them held-out arcs turned round"
 
     def table(self) -> list[tuple[str, ...]]:
-        """Rows of text, the names of the columns first."""
+        """Rows of text, the column titles first."""
         rows = [("score", *(title for title, _ in FIGURES.values()))]
-        for found in self.scores:
-            cells = (self._cell(found, name, decimals) for name, (_, decimals) in FIGURES.items())
-            rows.append((found.score, *cells))
-        return list(rows)
+        for figures in self.scores:
+            cells = (self._cell(figures, name, decimals) for name, (_, decimals) in FIGURES.items())
+            rows.append((figures.score, *cells))
+        return rows
 
-    def _cell(self, found: ScoreFigures, name: str, decimals: int) -> str:
-        spread = f" ± {found.std(name):.{decimals}f}" if self.repeats > 1 else ""
-        return f"{found.mean(name):.{decimals}f}{spread}"
+    def _cell(self, figures: ScoreFigures, name: str, decimals: int) -> str:
+        spread = f" ± {figures.std(name):.{decimals}f}" if self.repeats > 1 else ""
+        return f"{figures.mean(name):.{decimals}f}{spread}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, lists and strings, ready for JSON."""
+        """All fields as plain numbers, lists and strings, for JSON."""
         return {
             "graph": self.source,
             "nodes": self.nodes,
@@ -150,7 +148,7 @@ class LinkScores:
             "repeats": self.repeats,
             "seed": self.seed,
             **({} if self.turned_arcs is None else {"turned_arcs": self.turned_arcs}),
-            "scores": [found.to_dict() for found in self.scores],
+            "scores": [figures.to_dict() for figures in self.scores],
         }
 
     def __str__(self) -> str:

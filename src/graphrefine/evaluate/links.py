@@ -1,22 +1,22 @@
-"""How well vectors tell where edges are missing: link prediction.
+"""Link prediction: edges that are held out, found by vectors of the rest of the graph.
 
 A random part of the edges is held out, the vectors are made from the rest, and pairs of nodes are scored
-(``link_scores.py``). Two protocols:
+(`link_scores`). Two protocols:
 
-* **A.** The held-out edges against as many pairs that are no edges: AUC and average precision.
-* **B.** Each held-out edge against the pairs that are left when one of its ends, chosen at random, is replaced by each
-  of 1,000 random nodes, pairs that are edges of the whole graph not counting: mean rank, mean of 1/rank, hits.
+* **A.** The held-out edges against as many pairs that are no edges: AUC and average precision (`judges.LinkJudge`).
+* **B.** Each held-out edge against corruptions: one of its ends, drawn at random, is replaced by each of 1,000 random
+  nodes, and pairs that are edges of the whole graph do not count. Mean rank, mean of 1/rank, hits.
 
 Pairs without an edge are mostly pairs of nodes with few edges, so d_u d_v alone scores high in both. It is always part
-of the result: vectors are worth what they add to it.
+of the result: the value of vectors is their gain over it.
 
 In a **directed** graph arcs are held out, pairs are ordered, and scores are ``source_u . target_v``. Half of the pairs
-without an arc (``turned``) are held-out arcs the other way round, as far as those are no arcs: who scores u -> v and
-v -> u alike gets half of them wrong. In protocol B the target is replaced. In a **bipartite** graph pairs are of a
-source and a target, and the target is replaced.
+without an arc (``turned``) are held-out arcs the other way round, as far as those are no arcs: a score that is the same
+for u -> v and v -> u gets half of them wrong. In protocol B the target is replaced. In a **bipartite** graph pairs are
+of a source and a target, and the target is replaced.
 
-The nodes that stand in for an end are drawn once for `SHARING` edges together, so that their scores are a product of
-two small matrices, and no array is larger than one such block.
+The replacements of an end are drawn once for `SHARING` edges together, so that their scores are a product of two small
+matrices, and no array is larger than one such block.
 """
 
 from __future__ import annotations
@@ -30,27 +30,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.scores import Floats, Pairs, PairScore, auc
+from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
-from graphrefine.evaluate.held_out_edges import HeldOut, hold_out, name_order
+from graphrefine.evaluate.held_out_edges import HeldOut, hold_out, order_by_name
+from graphrefine.evaluate.judges import LinkJudge
+from graphrefine.evaluate.link_metrics import middle_ranks, rank_figures
 from graphrefine.evaluate.link_results import FIGURES, LinkScores, ScoreFigures
-from graphrefine.evaluate.link_scores import SCORES, Known, chosen_scores, pair_score
-from graphrefine.evaluate.ranking import average_precision, middle_ranks, rank_figures
-from graphrefine.evaluate.vectors import Maker, Making
+from graphrefine.evaluate.link_scores import SCORES, ScoreInputs, make_pair_score, select_scores
+from graphrefine.evaluate.vector_maker import MakeVectors, VectorMaker
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.read import read
 from graphrefine.system.threads import usable_threads
 
 SHARING = 64  # held-out edges that are ranked against the same nodes
-ROUNDING = 2e-6  # scores that differ by less, of what their terms can come to, are equal
+ROUNDING = 2e-6  # part of the largest possible sum of terms: scores that differ by less are equal
 
 Ranks = NDArray[np.float64]
 
 
 def evaluate_links(
     graph: Any,
-    method: str | Making = "refine",
+    method: str | MakeVectors = "refine",
     *,
     held_out: float = 0.3,
     repeats: int = 1,
@@ -63,66 +65,64 @@ def evaluate_links(
     progress: Watcher | None = None,
     **settings: Any,
 ) -> LinkScores:
-    """Hide some edges of a graph, and see how well vectors made from the others find them.
+    """Figures of held-out edges of a graph, scored by vectors that were made from the other edges.
 
     Parameters
     ----------
     graph : Graph, or anything that `graphrefine.read` takes
-        Undirected; a `Graph` that was read as directed or as bipartite is judged as that.
+        Undirected; a `Graph` that was read as directed or as bipartite is judged as such.
     method : str or callable
         A name in `graphrefine.methods.registry.METHODS`; or a function that makes vectors (n, k), or an
         `Embedding`, from a `Graph`.
     held_out : float
-        Part of the edges to hide, above 0 and below 1.
+        Part of the edges to hold out, above 0 and below 1.
     repeats : int
-        How often, each time with other edges hidden.
+        Number of repeats, each with other edges held out.
     scores : sequence of str
         Names in `graphrefine.evaluate.link_scores.SCORES`; the degree product is always added.
     corruptions : int
-        Nodes to rank each held-out edge against; all nodes where the graph has fewer.
+        Nodes to rank each held-out edge against; all nodes if the graph has fewer.
     ranked : int, optional
-        At most so many of the held-out edges are ranked; None for all of them.
+        Largest number of held-out edges that are ranked; None for all of them.
     turned : float, optional
-        Of a directed graph: part of the pairs without an arc that are held-out arcs turned round; 0.5 if not given.
+        Directed graphs: part of the pairs without an arc that are held-out arcs turned round; 0.5 if not given.
     seed : int
-        Of the edges hidden, the pairs drawn, and the method.
+        Seed of the held-out edges, the pairs drawn, and the method.
     threads : int, optional
-        As many as there are processors if not given. The figures are the same wherever the vectors are.
+        The number of processors if not given. The same vectors have the same figures on any number.
     progress : Watcher, optional
-        Told of the stages of the method, and of the stage "score".
+        Watcher of the stages of the method, and of the stage "score".
     settings
-        Of the method: ``dim``, ``preset`` and its own. ``dim`` is 128, or the number of nodes if that is less.
+        Settings of the method: ``dim``, ``preset`` and its own. ``dim`` is 128, or the number of nodes if that is less.
 
     Examples
     --------
-    Two cliques of twelve nodes, joined by an edge: what is hidden in them is found, by vectors and not by degrees.
+    Two cliques of twelve nodes, joined by an edge: their held-out edges are found by vectors, and not by degrees.
 
     >>> pairs = [(i, j) for i in range(24) for j in range(i) if i // 12 == j // 12] + [(0, 12)]
-    >>> found = evaluate_links(pairs, dim=2, scores=["cosine"], held_out=0.2)
-    >>> found["cosine"].mean("auc") > 0.9, found["degree"].mean("auc") < 0.7
+    >>> figures = evaluate_links(pairs, dim=2, scores=["cosine"], held_out=0.2)
+    >>> figures["cosine"].mean("auc") > 0.9, figures["degree"].mean("auc") < 0.7
     (True, True)
     """
-    from graphrefine.readers.read import read
-
     whole = read(graph)
-    wanted = chosen_scores(scores, directed=whole.directed)
+    names = select_scores(scores, directed=whole.directed)
     _check(whole, held_out=held_out, repeats=repeats, corruptions=corruptions, ranked=ranked, turned=turned, seed=seed)
     back = (0.5 if turned is None else turned) if whole.directed else 0.0
     threads = usable_threads(threads)
-    maker = Maker.of(method, whole, {**settings, "seed": seed}, threads=threads, progress=progress)
+    maker = VectorMaker.of(method, whole, {**settings, "seed": seed}, threads=threads, progress=progress)
     stages = Stages(progress)
     rows: list[dict[str, dict[str, float]]] = []
     for repeat in range(repeats):
         held = hold_out(whole, held_out, repeat=repeat, seed=seed, turned=back)
-        known = Known.of(held.rest, maker.embedding(held.rest), seed, threads)
+        inputs = ScoreInputs.of(held.rest, maker.embedding(held.rest), seed, threads)
         trial = _Trial.of(whole, held, corruptions=corruptions, ranked=ranked)
         with stages.stage("score", steps=trial.blocks):
-            rows.append(trial.judge({name: pair_score(name, known) for name in wanted}, threads, stages))
-    gathered = (
-        ScoreFigures(name, {figure: tuple(row[name][figure] for row in rows) for figure in FIGURES}) for name in wanted
+            rows.append(trial.judge({name: make_pair_score(name, inputs) for name in names}, threads, stages))
+    figures = (
+        ScoreFigures(name, {figure: tuple(row[name][figure] for row in rows) for figure in FIGURES}) for name in names
     )
     return LinkScores(
-        scores=tuple(gathered),
+        scores=tuple(figures),
         method=maker.name,
         settings=maker.settings,
         nodes=whole.nodes,
@@ -163,19 +163,19 @@ def _check(
 
 @dataclass(frozen=True)
 class _Trial:
-    """The questions that every score is asked, the same for all of them."""
+    """One repeat: the pairs that all scores are judged by."""
 
-    graph: Graph  # the whole of it
+    graph: Graph  # the whole graph
     held: HeldOut
     fixed: NDArray[np.int64]  # (ranked,): the end of a held-out edge that stays
     true: NDArray[np.int64]  # (ranked,): the end that is replaced
-    candidates: NDArray[np.int64]  # nodes that may replace it
+    candidates: NDArray[np.int64]  # possible replacements
     corruptions: int
 
     @classmethod
     def of(cls, graph: Graph, held: HeldOut, *, corruptions: int, ranked: int | None) -> _Trial:
         fixed, true = (side[:ranked] for side in held.edges)  # they are in random order
-        order = name_order(graph)
+        order = order_by_name(graph)
         if not graph.directed and graph.sources is None:
             turned = np.random.default_rng((*held.key, 1)).random(len(fixed)) < 0.5
             fixed, true = np.where(turned, true, fixed), np.where(turned, fixed, true)
@@ -184,7 +184,7 @@ class _Trial:
 
     @property
     def blocks(self) -> int:
-        """Groups of held-out edges that are ranked together."""
+        """Number of groups of held-out edges that are ranked together."""
         return -(-len(self.fixed) // SHARING)
 
     def judge(self, scores: dict[str, PairScore], threads: int, stages: Stages) -> dict[str, dict[str, float]]:
@@ -192,44 +192,40 @@ class _Trial:
         ranks: dict[str, list[Ranks]] = {name: [] for name in scores}
         with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
             try:
-                for ranked in pool.map(partial(self._ranks, scores), range(self.blocks)):
-                    for name, found in ranked.items():
-                        ranks[name].append(found)
+                for block in pool.map(partial(self._ranks, scores), range(self.blocks)):
+                    for name, block_ranks in block.items():
+                        ranks[name].append(block_ranks)
                     stages.advance()
-                sides = [pool.map(partial(_of_pairs, pairs), scores.values()) for pairs in self.held[1:3]]
-                told = {name: pair for name, *pair in zip(scores, *sides, strict=True)}
-            except BaseException:  # Ctrl-C too: do not work through the queue before saying so
+                judge = LinkJudge(self.held.rest, self.held.edges, self.held.others)
+                figures = list(pool.map(judge.figures, [score.of_pairs for score in scores.values()]))
+            except BaseException:  # Ctrl-C too: stop before the queue is worked through
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return {
-            name: {"auc": auc(*told[name]), "ap": average_precision(*told[name]), **rank_figures(np.concatenate(found))}
-            for name, found in ranks.items()
+            name: {**of_pairs, **rank_figures(np.concatenate(ranks[name]))}
+            for name, of_pairs in zip(scores, figures, strict=True)
         }
 
     def _ranks(self, scores: dict[str, PairScore], block: int) -> dict[str, Ranks]:
-        """The ranks of a block of held-out edges among their corruptions."""
+        """Ranks of a block of held-out edges among their corruptions."""
         part = slice(block * SHARING, (block + 1) * SHARING)
         pairs = Pairs(self.fixed[part], self.true[part])
         rng = np.random.default_rng((*self.held.key, 2, block))
-        drawn = self.candidates[rng.choice(len(self.candidates), self.corruptions, replace=False)]
-        known, ranks = self._known(pairs.first, drawn), {}
+        replacements = self.candidates[rng.choice(len(self.candidates), self.corruptions, replace=False)]
+        edges, ranks = self._edge_places(pairs.first, replacements), {}
         for name, score in scores.items():
-            others = score.against(pairs.first, drawn)
-            others[known] = -np.inf
+            others = score.against(pairs.first, replacements)
+            others[edges] = -np.inf
             ranks[name] = middle_ranks(others, score.of_pairs(pairs), tolerance=ROUNDING * score.sizes(pairs))
         return ranks
 
-    def _known(self, fixed: NDArray[np.int64], drawn: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _edge_places(self, fixed: NDArray[np.int64], others: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Places in a block of scores that hold an edge of the whole graph, or a node beside itself."""
         column = np.full(self.graph.nodes, -1, np.int32)
-        column[drawn] = np.arange(len(drawn))
+        column[others] = np.arange(len(others))
         starts, counts = self.graph.indptr[fixed], self.graph.out_counts[fixed]
         offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         neighbours = self.graph.indices[np.repeat(starts, counts) + offsets]
         rows = np.concatenate([np.repeat(np.arange(len(fixed)), counts), np.arange(len(fixed))])
         columns = column[np.concatenate([neighbours, fixed])]
         return rows[columns >= 0], columns[columns >= 0]
-
-
-def _of_pairs(pairs: Pairs, score: PairScore) -> Floats:
-    return score.of_pairs(pairs)

@@ -11,7 +11,7 @@ is found by Newton steps, each solved by preconditioned conjugate gradients. Thr
 * The rows are first rotated to the eigenvectors of :math:`X^T X`, which changes neither the optimum nor the
   penalty. If all rows of a class had one curvature :math:`d`, its Hessian would then be the diagonal matrix
   :math:`1 + d \lambda`: a preconditioner that is nearly exact for rare classes.
-* Products with the Hessian are in float32, where an error only costs a step; loss and gradient in float64.
+* Products with the Hessian are in float32, because an error only costs a step; loss and gradient in float64.
 
 Since the Hessian is at least the identity, :math:`|w - w^*| \le |\nabla f(w)|`: with a gradient shorter than
 `tol`, a decision value is within `tol` times the length of its row of the exact one, but for the rounding of
@@ -39,7 +39,7 @@ SHORTEST_STEP = 2.0**-20
 
 @dataclass(frozen=True)
 class Classifiers:
-    """One linear classifier a class.
+    """One linear classifier for each class.
 
     Attributes
     ----------
@@ -59,21 +59,21 @@ class Classifiers:
 def fit_logistic(
     rows: NDArray[Any], targets: Bool, *, C: float = 1.0, tol: float = 1e-4, start: Classifiers | None = None
 ) -> Classifiers:
-    """Fit one logistic regression a class, penalised as liblinear does (the intercept too).
+    """Fit one logistic regression for each class, penalised as liblinear does (the intercept too).
 
     Parameters
     ----------
     rows : ndarray, (n, features)
-        Computed with in float32.
+        Converted to float32.
     targets : ndarray of bool, (n, classes)
-        Which rows belong to which class. A class without a positive or without a negative row has nothing to
-        learn: its intercept is minus infinity or infinity.
+        Classes of the rows. A class without a positive or without a negative row has nothing to learn: its
+        intercept is minus infinity or infinity.
     C : float
         Weight of the data against the penalty.
     tol : float
         Largest length of the gradient, and so the largest distance from the exact weights.
     start : Classifiers, optional
-        Where to begin, for example the fit at a nearby `C`.
+        Start of the iteration, for example the fit at a nearby `C`.
 
     Examples
     --------
@@ -97,8 +97,8 @@ def fit_logistic(
             first[:, -1] = _intercept_alone(positives[mixed], n, C)
         else:
             first = np.column_stack([start.weights[mixed], start.intercepts[mixed]])
-        sought = np.ascontiguousarray(targets[:, mixed].T)
-        solution = _newton(design, sought, first @ rotation, C=C, tol=tol, spectrum=spectrum)
+        mixed_targets = np.ascontiguousarray(targets[:, mixed].T)
+        solution = _newton(design, mixed_targets, first @ rotation, C=C, tol=tol, spectrum=spectrum)
         weights[mixed] = solution @ rotation.T
     return Classifiers(weights[:, :-1], weights[:, -1])
 
@@ -120,7 +120,7 @@ def _intercept_alone(positives: NDArray[Any], n: int, C: float) -> Float64:
 
 
 class _Point(NamedTuple):
-    """Where the unfinished classes stand: one row a class."""
+    """State of the unfinished classes: one row for each class."""
 
     weights: Float64  # (classes, p)
     loss: Float64  # (classes,)
@@ -137,7 +137,7 @@ class _Point(NamedTuple):
 
 
 def _newton(design: Float32, targets: Bool, weights: Float64, *, C: float, tol: float, spectrum: Float64) -> Float64:
-    """Minimise for every class (a row of `targets` and of `weights`) from where `weights` is."""
+    """Minimise for every class (a row of `targets` and of `weights`), with `weights` as the start."""
     solution = weights.copy()
     active = np.arange(len(weights))
     point = _evaluate(design, targets, weights, C)

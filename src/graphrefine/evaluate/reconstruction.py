@@ -1,11 +1,11 @@
-"""How much of a graph its vectors hold: network reconstruction.
+"""Network reconstruction: the part of edges among the pairs of nodes with the closest vectors.
 
 All pairs of nodes are scored, by dot product and by cosine; precision@K is the part of edges among the K pairs of
-highest score, pairs of one score counting as chance would order them. Beside them stand the degree product, a random
-order (the density), and the most that is possible, which is below 1 where there are fewer than K edges.
+highest score, pairs of equal scores counting as chance would order them. Beside them stand the degree product, a random
+order (the density), and the highest possible value, which is below 1 if there are fewer than K edges.
 
-A graph with too many pairs is judged on those that have an end in a random sample of its nodes. Scores are formed in
-blocks and only the best are kept, by value: how many pairs have it, and how many of them are edges.
+A graph with too many pairs is judged on the pairs with an end in a random sample of its nodes. Scores are formed in
+blocks, and only the highest are stored, by value: the number of pairs with it, and the number of edges among these.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate.classification import NamedVectors
-from graphrefine.evaluate.held_out_edges import find_entries, name_order
-from graphrefine.evaluate.link_scores import BASELINE, SCORES, Known
+from graphrefine.evaluate.held_out_edges import find_entries, order_by_name
+from graphrefine.evaluate.link_scores import BASELINE, SCORES, ScoreInputs
 from graphrefine.evaluate.reconstruction_results import Reconstruction
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.read import read
 from graphrefine.system.threads import usable_threads
 
 MOST_PAIRS = 1_000_000_000  # more are sampled
@@ -47,58 +48,55 @@ def evaluate_reconstruction(
     threads: int | None = None,
     progress: Watcher | None = None,
 ) -> Reconstruction:
-    """Score an embedding by how many of its closest pairs are edges of the graph.
+    """Precision of the closest pairs of an embedding as edges of the graph.
 
     Parameters
     ----------
     graph : Graph, or anything that `graphrefine.read` takes
         Undirected.
     embedding : Embedding, or ndarray (n, k)
-        With a vector for every node of the graph. The rows of an array are the rows of the graph.
+        A vector for every node of the graph. The rows of an array are the rows of the graph.
     top : sequence of int, optional
         The K of precision@K. If not given: 100, 1,000 and so on below the number of edges, and that number.
     sample : int, optional
-        Judge the pairs that have an end in so many random nodes. If not given: all nodes, or as many as have a
-        thousand million pairs.
+        Number of random nodes whose pairs are judged. If not given: all nodes, or as many as have a thousand million
+        pairs.
     seed : int
-        Of the sample.
+        Seed of the sample.
     threads : int, optional
-        As many as there are processors if not given. The figures are the same.
+        The number of processors if not given. The figures do not depend on it.
     progress : Watcher, optional
-        Told of the stage "score", with a step for each block.
+        Watcher of the stage "score", with a step for each block.
 
     Examples
     --------
-    Two triangles, and vectors that know which node is in which:
+    Two triangles, with one vector for each:
 
     >>> triangles = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]
     >>> vectors = np.array([[1.0, 0]] * 3 + [[0, 1.0]] * 3)
-    >>> found = evaluate_reconstruction(triangles, vectors)
-    >>> found.top, found.precision["dot"], found.precision["degree"]
+    >>> figures = evaluate_reconstruction(triangles, vectors)
+    >>> figures.top, figures.precision["dot"], figures.precision["degree"]
     ((6,), (1.0,), (0.4,))
     """
-    from graphrefine.readers.read import read
-
     whole = read(graph)
     _check(whole, sample=sample, seed=seed)
     vectors, extra = _aligned(whole, embedding)
     count = sample or min(whole.nodes, max(1, MOST_PAIRS // whole.nodes))
-    chosen = _sampled(whole, count, seed)
-    question = _Question.of(whole, chosen)
-    wanted = _top(top, question)
+    pairs = _SampledPairs.of(whole, _sample_nodes(whole, count, seed))
+    ks = _check_top(top, pairs)
     threads = usable_threads(threads)
-    known = Known(whole, vectors, seed, threads)
+    inputs = ScoreInputs(whole, vectors, seed, threads)
     stages = Stages(progress)
-    blocks = question.blocks()
+    blocks = pairs.blocks()
     with stages.stage("score", steps=len(JUDGED) * len(blocks)), one_blas_thread():
-        best = {name: _best(question, SCORES[name](known), blocks, max(wanted), threads, stages) for name in JUDGED}
+        levels = {name: _top_levels(pairs, SCORES[name](inputs), blocks, max(ks), threads, stages) for name in JUDGED}
     return Reconstruction(
-        top=wanted,
-        precision={name: tuple(found.precision(k) for k in wanted) for name, found in best.items()},
+        top=ks,
+        precision={name: tuple(each.precision(k) for k in ks) for name, each in levels.items()},
         nodes=whole.nodes,
         sampled=count,
-        pairs=question.pairs,
-        edges=question.edges,
+        pairs=pairs.pairs,
+        edges=pairs.edges,
         extra_nodes=extra,
         seed=seed,
         source=whole.source,
@@ -124,18 +122,18 @@ def _check(graph: Graph, *, sample: int | None, seed: int) -> None:
         raise InputError(f"seed={seed}: 0 or a positive integer is expected")
 
 
-def _top(top: Sequence[int] | None, question: _Question) -> tuple[int, ...]:
+def _check_top(top: Sequence[int] | None, sampled: _SampledPairs) -> tuple[int, ...]:
     if top is None:
         powers = (10**power for power in range(2, 19))
-        return (*(k for k in powers if k < question.edges), max(question.edges, 1))
-    if not len(top) or any(not 1 <= k <= question.pairs for k in top):
-        shown = ", ".join(str(k) for k in top)
-        raise InputError(f"top={shown}: numbers from 1 to {question.pairs:,}, the pairs there are, are expected")
+        return (*(k for k in powers if k < sampled.edges), max(sampled.edges, 1))
+    if not len(top) or any(not 1 <= k <= sampled.pairs for k in top):
+        listed = ", ".join(str(k) for k in top)
+        raise InputError(f"top={listed}: numbers from 1 to {sampled.pairs:,}, the pairs there are, are expected")
     return tuple(sorted(set(top)))
 
 
 def _aligned(graph: Graph, embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[np.float32], int]:
-    """The vectors in the order of the graph's rows, and how many belong to no node of it."""
+    """Vectors in the order of the graph's rows, and the number of those without a node in it."""
     if isinstance(embedding, np.ndarray):
         if embedding.ndim != 2 or len(embedding) != graph.nodes:
             raise InputError(
@@ -162,16 +160,16 @@ def _finite(graph: Graph, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return vectors
 
 
-def _sampled(graph: Graph, count: int, seed: int) -> Rows:
-    """Some nodes, or all in the order of their rows; which, depends on the names and the seed."""
+def _sample_nodes(graph: Graph, count: int, seed: int) -> Rows:
+    """Random nodes, which depend on the names and the seed; or all nodes in the order of their rows."""
     if count == graph.nodes:
         return np.arange(count)
-    return name_order(graph)[np.random.default_rng((seed, count)).choice(graph.nodes, count, replace=False)]
+    return order_by_name(graph)[np.random.default_rng((seed, count)).choice(graph.nodes, count, replace=False)]
 
 
 @dataclass(frozen=True)
-class _Question:
-    """The pairs to judge: each of the first ``count`` nodes of ``order`` with each node that comes after it."""
+class _SampledPairs:
+    """Pairs to judge: each of the first ``count`` nodes of ``order`` with each node that comes after it."""
 
     graph: Graph
     order: Rows  # (n,)
@@ -180,14 +178,14 @@ class _Question:
     edges: int
 
     @classmethod
-    def of(cls, graph: Graph, chosen: Rows) -> _Question:
-        count, n = len(chosen), graph.nodes
+    def of(cls, graph: Graph, sample: Rows) -> _SampledPairs:
+        count, n = len(sample), graph.nodes
         inside = np.zeros(n, np.bool_)
-        inside[chosen] = True
+        inside[sample] = True
         rows = np.repeat(inside, graph.out_counts)  # entries that begin in the sample
         twice = int(inside[graph.indices[rows]].sum())  # and end in it
         pairs = count * (n - count) + count * (count - 1) // 2
-        order = np.concatenate([chosen, np.flatnonzero(~inside)])
+        order = np.concatenate([sample, np.flatnonzero(~inside)])
         return cls(graph, order, count, pairs, int(rows.sum()) - twice // 2)
 
     def blocks(self) -> list[tuple[int, int]]:
@@ -200,58 +198,60 @@ class _Question:
         return ranges
 
 
-class _Best(NamedTuple):
-    """The highest scores, descending: how many pairs have each, and how many of those are edges."""
+class _Levels(NamedTuple):
+    """The highest scores, descending: numbers of pairs with each, and of edges among these."""
 
     scores: NDArray[np.float32]
     pairs: Rows
     edges: Rows
 
     def precision(self, k: int) -> float:
-        """The part of edges among the first k pairs, equals in no order."""
+        """Part of edges among the first k pairs, equals in no order."""
         place = int(np.searchsorted(np.cumsum(self.pairs), k))
         before, hits = int(self.pairs[:place].sum()), int(self.edges[:place].sum())
-        level, among = int(self.pairs[place]), int(self.edges[place])  # those of the score at which k is reached
+        level, among = int(self.pairs[place]), int(self.edges[place])  # at the score at which k is reached
         return (hits * level + (k - before) * among) / (k * level)
 
-    def joined(self, other: _Best, k: int) -> _Best:
-        """The best of both, as many as hold k pairs."""
+    def join(self, other: _Levels, k: int) -> _Levels:
+        """The highest scores of both, down to the k-th pair."""
         scores, place = np.unique(-np.concatenate([self.scores, other.scores]), return_inverse=True)
         pairs, edges = np.zeros((2, len(scores)), np.int64)
         np.add.at(pairs, place, np.concatenate([self.pairs, other.pairs]))
         np.add.at(edges, place, np.concatenate([self.edges, other.edges]))
-        kept = int(np.searchsorted(np.cumsum(pairs), k)) + 1
-        return _Best(-scores[:kept], pairs[:kept], edges[:kept])
+        count = int(np.searchsorted(np.cumsum(pairs), k)) + 1
+        return _Levels(-scores[:count], pairs[:count], edges[:count])
 
 
-def _best(
-    question: _Question, score: PairScore, blocks: list[tuple[int, int]], k: int, threads: int, stages: Stages
-) -> _Best:
-    """The highest scores of all pairs. A worker leaves out what is below the lowest kept so far."""
+def _top_levels(
+    sampled: _SampledPairs, score: PairScore, blocks: list[tuple[int, int]], k: int, threads: int, stages: Stages
+) -> _Levels:
+    """The highest scores of all pairs. A worker leaves out scores below the lowest level so far."""
     empty = np.zeros(0, np.int64)
-    best, floor = _Best(np.zeros(0, np.float32), empty, empty), np.float32(-np.inf)
-    score = score.in_order(question.order)
+    levels, floor = _Levels(np.zeros(0, np.float32), empty, empty), np.float32(-np.inf)
+    score = score.in_order(sampled.order)
     with ThreadPoolExecutor(threads) as pool:
         for start in range(0, len(blocks), threads):  # as many at a time as there are threads: then the floor rises
-            job = partial(_best_of, question, score, floor=floor, k=k)
-            for found in pool.map(job, blocks[start : start + threads]):
-                best = best.joined(found, k)
+            job = partial(_block_levels, sampled, score, floor=floor, k=k)
+            for block in pool.map(job, blocks[start : start + threads]):
+                levels = levels.join(block, k)
                 stages.advance()
-            floor = best.scores[-1] if best.pairs.sum() >= k else floor
-    return best
+            floor = levels.scores[-1] if levels.pairs.sum() >= k else floor
+    return levels
 
 
-def _best_of(question: _Question, score: PairScore, block: tuple[int, int], *, floor: np.float32, k: int) -> _Best:
+def _block_levels(
+    sampled: _SampledPairs, score: PairScore, block: tuple[int, int], *, floor: np.float32, k: int
+) -> _Levels:
     lo, hi = block
     scores = score.against(slice(lo, hi), slice(lo, None))
-    scores[np.tril_indices(hi - lo, 0, scores.shape[1])] = -np.inf  # pairs that were seen from the other end
+    scores[np.tril_indices(hi - lo, 0, scores.shape[1])] = -np.inf  # pairs that another row has
     flat = scores.ravel()
     if flat.size > k and not np.isfinite(floor):
         floor = np.partition(flat, flat.size - k)[flat.size - k]
-    kept = np.flatnonzero(flat >= floor)
-    kept = kept[np.isfinite(flat[kept])]
-    rows, columns = np.divmod(kept, scores.shape[1])
-    edges = find_entries(question.graph, Pairs(question.order[lo + rows], question.order[lo + columns])) >= 0
-    values, place = np.unique(flat[kept], return_inverse=True)
+    high = np.flatnonzero(flat >= floor)
+    high = high[np.isfinite(flat[high])]
+    rows, columns = np.divmod(high, scores.shape[1])
+    edges = find_entries(sampled.graph, Pairs(sampled.order[lo + rows], sampled.order[lo + columns])) >= 0
+    values, place = np.unique(flat[high], return_inverse=True)
     hits = np.bincount(place[edges], minlength=len(values))
-    return _Best(values, np.bincount(place, minlength=len(values)), hits)
+    return _Levels(values, np.bincount(place, minlength=len(values)), hits)

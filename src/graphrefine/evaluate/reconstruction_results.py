@@ -1,4 +1,4 @@
-"""What an evaluation of reconstruction returns: numbers with what they mean, for JSON and for a table."""
+"""Results of an evaluation of reconstruction, for JSON and for a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """The outcome of `evaluate_reconstruction`; printed, it is a table.
+    """Result of `evaluate_reconstruction`; printed, it is a table.
 
     Attributes
     ----------
@@ -16,23 +16,21 @@ class Reconstruction:
         The K of precision@K.
     precision : dict
         For dot, cosine and degree, the part of edges among the first K pairs, for each K.
-    nodes : int
-        Of the graph.
-    sampled : int
-        Of them, those whose pairs were judged.
+    nodes, sampled : int
+        Nodes of the graph, and nodes whose pairs were judged.
     pairs, edges : int
-        How many pairs were judged, and how many of them are edges.
+        Number of pairs that were judged, and of edges among them.
     extra_nodes : int
         Nodes of the embedding that the graph does not have.
     seed : int
-        As asked for.
+        Seed of the sample.
     source : str
-        Where the graph came from.
+        File of the graph.
 
     Examples
     --------
-    >>> found = Reconstruction((10, 100), {"dot": (0.9, 0.4)}, 40, 40, 780, 50, 0, 0, "memory")
-    >>> found.possible, round(found.chance, 4)
+    >>> figures = Reconstruction((10, 100), {"dot": (0.9, 0.4)}, 40, 40, 780, 50, 0, 0, "memory")
+    >>> figures.possible, round(figures.chance, 4)
     ((1.0, 0.5), 0.0641)
     """
 
@@ -48,35 +46,35 @@ class Reconstruction:
 
     @property
     def chance(self) -> float:
-        """The precision of a random order: edges among pairs."""
+        """Precision of a random order: the part of edges among all pairs."""
         return self.edges / self.pairs
 
     @property
     def possible(self) -> tuple[float, ...]:
-        """The highest precision there can be, for each K."""
+        """Highest possible precision, for each K."""
         return tuple(min(1.0, self.edges / k) for k in self.top)
 
     @property
     def protocol(self) -> str:
-        """One sentence that says what the numbers are."""
-        which = "all pairs" if self.sampled == self.nodes else f"the pairs of {self.sampled:,} random nodes"
+        """The meaning of the numbers, in a sentence."""
+        judged = "all pairs" if self.sampled == self.nodes else f"the pairs of {self.sampled:,} random nodes"
         notes = [
-            f"{self.nodes:,} nodes; {which}: {self.pairs:,}, of which {self.edges:,} are edges",
+            f"{self.nodes:,} nodes; {judged}: {self.pairs:,}, of which {self.edges:,} are edges",
             f"seed {self.seed}" if self.sampled < self.nodes else "",
             f"{self.extra_nodes:,} nodes of the embedding are not in the graph" if self.extra_nodes else "",
         ]
         return "; ".join(note for note in notes if note)
 
     def table(self) -> list[tuple[str, ...]]:
-        """Rows of text, the names of the columns first."""
+        """Rows of text, the column titles first."""
         rows = [("precision@K", *self.precision, "chance", "possible")]
         for place, (k, possible) in enumerate(zip(self.top, self.possible, strict=True)):
-            found = (f"{values[place]:.4f}" for values in self.precision.values())
-            rows.append((f"{k:,}", *found, f"{self.chance:.2g}", f"{possible:.4f}"))
-        return list(rows)
+            cells = (f"{values[place]:.4f}" for values in self.precision.values())
+            rows.append((f"{k:,}", *cells, f"{self.chance:.2g}", f"{possible:.4f}"))
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, lists and strings, ready for JSON."""
+        """All fields as plain numbers, lists and strings, for JSON."""
         return {
             "graph": self.source,
             "nodes": self.nodes,

@@ -1,66 +1,63 @@
-"""What is tried, in which order: first what costs least and matters most.
+"""Candidates of a search, in their order: those of least cost and most effect first.
 
-A stage is a list of changes to the settings that lead; the best of a stage carries on to the next. Filters share the
-range of M, and how far to smooth is what differs most from graph to graph: they come first. Then centring and the axes,
-which share it too, then M itself. The length of the vectors is searched only where it is asked for: longer is nearly
-always better, and the choice is one of cost.
+A stage is a list of changes to the leading settings; the best of a stage leads in the next. Filters share the range of
+M, and the extent of smoothing differs most from graph to graph: they come first. Then centring and the axes, which
+share it too, then M itself. The length of the vectors is searched only on request: longer is nearly always better, and
+the choice is one of cost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from graphrefine.graph.graph import Graph
 from graphrefine.refine.filters import FAR, MOST
 from graphrefine.refine.settings import RefineSettings
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 Changes = dict[str, Any]
 
 
 class Stage(NamedTuple):
-    """Changes of which one, or none, is taken."""
+    """Changes of which at most one is adopted."""
 
     name: str
     changes: tuple[Changes, ...]
 
     def settings(self, leader: RefineSettings) -> Iterator[RefineSettings]:
-        """The settings that lead, with each of the changes."""
+        """The leading settings, with each of the changes."""
         return (replace(leader, **changes) for changes in self.changes)
 
 
-def stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
-    """The stages for a graph.
+def plan_stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
+    """Stages of the search on a graph.
 
     Examples
     --------
-    >>> from graphrefine.graph.graph import Graph
-    >>> [stage.name for stage in stages(Graph.from_edges([0, 1], [1, 2]), dims=[128])]
+    >>> [stage.name for stage in plan_stages(Graph.from_edges([0, 1], [1, 2]), dims=[128])]
     ['filter', 'centre', 'axes', 'spectrum', 'negative', 'exponent']
     """
-    listed = [
-        Stage("filter", filters(graph)),
-        Stage("centre", _each("centre", (False,))),
-        Stage("axes", _each("axes", (0.2, 0.35, 0.5, 0.75))),
-        Stage("spectrum", _each("spectrum", (0.25, 0.75, 1.0))),
-        Stage("negative", _each("negative", (1.0, 5.0, 10.0))),
-        Stage("exponent", _each("exponent", (0.75, 1.0))),
+    plan = [
+        Stage("filter", list_filters(graph)),
+        Stage("centre", _vary("centre", (False,))),
+        Stage("axes", _vary("axes", (0.2, 0.35, 0.5, 0.75))),
+        Stage("spectrum", _vary("spectrum", (0.25, 0.75, 1.0))),
+        Stage("negative", _vary("negative", (1.0, 5.0, 10.0))),
+        Stage("exponent", _vary("exponent", (0.75, 1.0))),
     ]
     if graph.weighted:
-        listed.append(Stage("weights", _each("log_weights", (True, False))))
+        plan.append(Stage("weights", _vary("log_weights", (True, False))))
     if len(dims) > 1:
-        listed.append(Stage("dim", _each("dim", dims)))
-    return tuple(listed)
+        plan.append(Stage("dim", _vary("dim", dims)))
+    return tuple(plan)
 
 
-def filters(graph: Graph) -> tuple[Changes, ...]:
-    """Near and far together with other far steps and other weights of them; then near alone, and the known kernels."""
+def list_filters(graph: Graph) -> tuple[Changes, ...]:
+    """Near and far together, with other far steps and other weights of them; then near alone, and the usual kernels."""
     usual = FAR * (graph.nodes - graph.isolated) / max(len(graph.indices), 1)
     less, more = (float(f"{min(times * usual, MOST['reach']):.3g}") for times in (0.25, 4))
-    given: list[tuple[str | tuple[float, ...], int | None, float | None]] = [
+    filters: list[tuple[str | tuple[float, ...], int | None, float | None]] = [
         ("reach", 15, None),
         ("reach", 5, None),
         ("reach", None, more),
@@ -76,8 +73,8 @@ def filters(graph: Graph) -> tuple[Changes, ...]:
         ("heat", 20, 8.0),
         ("taylor", None, None),
     ]
-    return tuple({"filter": name, "order": order, "scale": scale} for name, order, scale in given)
+    return tuple({"filter": name, "order": order, "scale": scale} for name, order, scale in filters)
 
 
-def _each(name: str, values: Sequence[Any]) -> tuple[Changes, ...]:
+def _vary(name: str, values: Sequence[Any]) -> tuple[Changes, ...]:
     return tuple({name: value} for value in values)

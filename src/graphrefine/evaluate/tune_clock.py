@@ -1,4 +1,4 @@
-"""How long a search may take, and how long its next trial will."""
+"""Time of a search: its budget, and a forecast of the next trial."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ UNITS = {"h": 3600, "hour": 3600, "m": 60, "min": 60, "s": 1, "sec": 1, "": 1}
 PART = r"(\d+(?:\.\d*)?|\.\d+)\s*(hours?|h|mins?|m|secs?|s|)"
 
 
-def seconds_of(budget: Any) -> float:
+def parse_seconds(budget: Any) -> float:
     """Seconds from a number, or from text as people write it.
 
     Examples
     --------
-    >>> seconds_of("2min"), seconds_of("1m30s"), seconds_of(0.5), seconds_of("45")
+    >>> parse_seconds("2min"), parse_seconds("1m30s"), parse_seconds(0.5), parse_seconds("45")
     (120.0, 90.0, 0.5, 45.0)
     """
     if isinstance(budget, str) and re.fullmatch(rf"(\s*{PART}\s*)+", budget.lower()):
@@ -38,12 +38,12 @@ def seconds_of(budget: Any) -> float:
 
 
 class Clock:
-    """What is spent of a budget, and what trials of each kind took at most.
+    """The time since the start, beside a budget, and the longest trial of each kind.
 
     Examples
     --------
     >>> clock = Clock(3600)
-    >>> clock.learn("range", 2.0)
+    >>> clock.record("range", 2.0)
     >>> clock.allows("range"), Clock(1e-9).allows("range")
     (True, False)
     """
@@ -54,14 +54,14 @@ class Clock:
 
     @property
     def spent(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the start."""
         return perf_counter() - self._start
 
-    def learn(self, kind: str, seconds: float) -> None:
-        """A trial of this kind took so long."""
+    def record(self, kind: str, seconds: float) -> None:
+        """Note the time of a trial of this kind."""
         self._longest[kind] = max(seconds, self._longest.get(kind, 0.0))
 
     def allows(self, kind: str) -> bool:
-        """Whether another trial of this kind will be over in time; of a new kind: whether any was as long."""
+        """True if another trial of this kind fits into the budget; a new kind may take as long as any."""
         longest = self._longest.get(kind, max(self._longest.values(), default=0.0))
         return self.spent + longest <= self.budget

@@ -1,38 +1,37 @@
-"""What a search returns: the best settings, and the trail that led there."""
+"""Results of a search: the best settings, and the trail that led there."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.graph.graph import Graph
 from graphrefine.refine.settings import RefineSettings
+from graphrefine.run.embed import embed_graph
 from graphrefine.run.settings import write_config
-
-if TYPE_CHECKING:
-    from graphrefine.embedding.embedding import Embedding
-    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Settings that were tried.
+    """RefineSettings that were tried.
 
     Attributes
     ----------
-    settings : Settings
+    settings : RefineSettings
     changes : dict
-        Those that differ from the default, with their values.
+        RefineSettings that differ from the default, with their values.
     scores : tuple of float
-        One for each split that it was judged on: fewer than there are where it was given up.
+        One for each split; fewer for a trial that was given up.
     stopped : bool
-        Whether it was given up as hopeless after some of the splits.
+        True if the trial was given up as hopeless before the last splits.
     leads : bool
-        Whether it was clearly better than all before it.
+        True if the trial was clearly better than all before it.
     seconds : float
-        To make the vectors and to judge them.
+        Time to make the vectors and to judge them.
     """
 
     settings: RefineSettings
@@ -44,40 +43,39 @@ class Trial:
 
     @property
     def score(self) -> float:
-        """Mean over its splits."""
+        """Mean over the splits."""
         return float(np.mean(self.scores))
 
     @property
     def name(self) -> str:
-        """The changes in words.
+        """The changes as text.
 
         Examples
         --------
-        >>> Trial(Settings(), {"filter": "heat", "scale": 4.0}, (50.0,), False, False, 0.1).name
+        >>> Trial(RefineSettings(), {"filter": "heat", "scale": 4.0}, (50.0,), False, False, 0.1).name
         'filter=heat scale=4'
         """
-        return " ".join(f"{name}={_shown(value)}" for name, value in self.changes.items()) or "default"
+        return " ".join(f"{name}={_text(value)}" for name, value in self.changes.items()) or "default"
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What `graphrefine.tune` found.
+    """Result of `graphrefine.tune`.
 
     Attributes
     ----------
-    best : Settings
-        For ``graphrefine.run.embed.embed_graph``, or `embed`, or a file for ``graphrefine embed
-        --config``: `save`.
+    best : RefineSettings
+        The best settings, for `embed`; `save` writes them for ``graphrefine embed --config``.
     score, default_score : float
-        Of the best settings and of the default, in the `measure`; both on the training part.
+        Scores of the best settings and of the default, in the `measure`; both on the training part.
     trail : tuple of Trial
-        In the order in which they were tried; the first is the default.
+        All trials in their order; the first is the default.
     complete : bool
-        Whether the search ended by itself, and not because the budget did.
+        True if the search ended by itself, False if the budget ended it.
     measure, protocol : str
-        What was measured, and how.
+        Name of the score, and the way it is measured.
     budget, seconds : float
-        Allowed and spent.
+        Time allowed and time spent.
     """
 
     best: RefineSettings
@@ -92,13 +90,11 @@ class Tuning:
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The best settings where they differ from the default."""
-        return changes(self.best, self.trail[0].settings)
+        """The best settings that differ from the default."""
+        return find_changes(self.best, self.trail[0].settings)
 
     def embed(self, graph: Graph, *, threads: int | None = None) -> Embedding:
         """Vectors of a graph by the best settings."""
-        from graphrefine.run.embed import embed_graph
-
         return embed_graph(graph, self.best, threads=threads)[0]
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -106,7 +102,7 @@ class Tuning:
         write_config(path, "refine", self.best)
 
     def table(self) -> list[list[str]]:
-        """The trail as rows of text, the first being the names of the columns."""
+        """The trail as rows of text, the column titles first."""
         rows = [["trial", "settings", self.measure, "gain", "splits", "time", ""]]
         digits = 2 if self.default_score > 1 else 4
         for number, trial in enumerate(self.trail, 1):
@@ -118,7 +114,7 @@ class Tuning:
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """All fields, for JSON."""
         trail = [
             {"changes": trial.changes, "score": trial.score, "scores": list(trial.scores),
              "stopped": trial.stopped, "leads": trial.leads, "seconds": trial.seconds}
@@ -128,19 +124,19 @@ class Tuning:
         return {"best": asdict(self.best), "changes": self.changes, **plain, "trail": trail}
 
 
-def changes(settings: RefineSettings, default: RefineSettings) -> dict[str, Any]:
-    """The settings that differ from another's.
+def find_changes(settings: RefineSettings, default: RefineSettings) -> dict[str, Any]:
+    """The settings that differ from a default.
 
     Examples
     --------
-    >>> changes(Settings(dim=64), Settings())
+    >>> find_changes(RefineSettings(dim=64), RefineSettings())
     {'dim': 64}
     """
     before = asdict(default)
     return {name: value for name, value in asdict(settings).items() if value != before[name]}
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
     return ",".join(f"{part:g}" for part in value) if isinstance(value, tuple) else str(value)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
 from graphrefine.errors import InputError
-from graphrefine.evaluate import as_labels, classification, evaluate_labels, logistic, random_control
-from graphrefine.evaluate.classification import f1_percent, make_split, top_classes
+from graphrefine.evaluate import as_labels, evaluate_labels, judges, label_metrics, logistic, random_control
+from graphrefine.evaluate.judges import make_split
+from graphrefine.evaluate.label_metrics import measure_labels, top_classes
 from graphrefine.evaluate.logistic import Classifiers
 from graphrefine.linalg.small import unit_rows
 
@@ -68,20 +69,32 @@ def test_f1_is_that_of_scikit_learn(n: int, classes: int, share: float, seed: in
     truth = rng.random((n, classes)) < share
     scores = rng.standard_normal((n, classes)).astype(np.float32)
     predicted = top_classes(scores.astype(np.float64), truth.sum(axis=1))
-    micro, macro = f1_percent(Classifiers(np.eye(classes), np.zeros(classes)), scores, sp.csr_array(truth))
+    figures = measure_labels(Classifiers(np.eye(classes), np.zeros(classes)), scores, sp.csr_array(truth))
     expected = [f1_score(truth, predicted, average=kind, zero_division=0) for kind in ("micro", "macro")]
     if classes == 1:  # scikit-learn takes a single column for two classes, 0 and 1
         expected = [f1_score(truth[:, 0], predicted[:, 0], zero_division=0)] * 2
-    assert [micro, macro] == pytest.approx([100 * value for value in expected], abs=1e-10)
+    assert [figures["micro_f1"], figures["macro_f1"]] == pytest.approx([100 * value for value in expected], abs=1e-10)
 
 
 def test_f1_adds_up_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     scores, truth = rng.standard_normal((50, 4)).astype(np.float32), sp.csr_array(rng.random((50, 4)) < 0.4)
     same = Classifiers(np.eye(4), np.zeros(4))
-    whole = f1_percent(same, scores, truth)
-    monkeypatch.setattr(classification, "BLOCK", 7)
-    assert f1_percent(same, scores, truth) == whole
+    whole = measure_labels(same, scores, truth)
+    monkeypatch.setattr(label_metrics, "BLOCK", 7)
+    assert measure_labels(same, scores, truth) == whole
+
+
+def test_a_further_metric_is_one_entry(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, part = planted
+    precision = label_metrics.Metric(
+        "Precision", lambda counts: 100 * float(counts.hits.sum() / counts.predicted.sum())
+    )
+    monkeypatch.setitem(label_metrics.METRICS, "precision", precision)
+    scores = evaluate_labels(vectors, part, ratios=[0.5], repeats=2)
+    assert scores.table()[0] == ("train", "Micro F1", "Macro F1", "Precision")
+    assert scores.ratios[0].values["precision"] == scores.ratios[0].micro  # one label for each node: the same
+    assert scores.to_dict()["ratios"][0]["precision"]["mean"] == scores.ratios[0].micro_mean
 
 
 def test_splits_depend_on_seed_ratio_and_repeat_alone() -> None:
@@ -193,23 +206,23 @@ def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -
     vectors, part = planted
     noisy = unit_rows(vectors) + 0.3 * np.random.default_rng(0).standard_normal(vectors.shape)
     weak = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=1e-3)
-    chosen = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=[1e-3, 5.0])
-    assert set(chosen.ratios[0].C) == {5.0}
-    assert chosen.ratios[0].macro == evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0).ratios[0].macro
-    assert chosen.ratios[0].macro_mean > weak.ratios[0].macro_mean + 20
+    best = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=[1e-3, 5.0])
+    assert set(best.ratios[0].C) == {5.0}
+    assert best.ratios[0].macro == evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0).ratios[0].macro
+    assert best.ratios[0].macro_mean > weak.ratios[0].macro_mean + 20
     default = evaluate_labels(noisy, part, ratios=[0.3], repeats=2, C="cv")
-    assert default.C == classification.CANDIDATES
+    assert default.C == judges.PENALTIES
     assert "C by cross-validation" in default.protocol
 
 
 def test_result_as_json_and_as_a_table(planted: Any) -> None:
     vectors, part = planted
     scores = evaluate_labels(vectors, part, ratios=[0.1, 0.5], repeats=2, seed=4)
-    found = json.loads(json.dumps(scores.to_dict()))
-    assert found["C"] == 1.0
-    assert found["unlabelled"] == "drop"
-    assert [at["ratio"] for at in found["ratios"]] == [0.1, 0.5]
-    micro = found["ratios"][1]["micro_f1"]
+    figures = json.loads(json.dumps(scores.to_dict()))
+    assert figures["C"] == 1.0
+    assert figures["unlabelled"] == "drop"
+    assert [at["ratio"] for at in figures["ratios"]] == [0.1, 0.5]
+    micro = figures["ratios"][1]["micro_f1"]
     assert micro["mean"] == pytest.approx(np.mean(micro["values"]))
     assert micro["std"] == pytest.approx(np.std(micro["values"], ddof=1))
     header, tenth, _ = scores.table()
@@ -217,7 +230,7 @@ def test_result_as_json_and_as_a_table(planted: Any) -> None:
     assert tenth[0] == "10%"
     assert tenth[1] == f"{scores.ratios[0].micro_mean:.2f} ± {scores.ratios[0].micro_std:.2f}"
     assert str(scores).splitlines()[0] == scores.protocol
-    assert replace(scores.ratios[0], micro=(1.0,)).micro_std == 0.0
+    assert replace(scores.ratios[0], values={"micro_f1": (1.0,)}).micro_std == 0.0
 
 
 class Recorder:
@@ -248,11 +261,11 @@ def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.Monkey
     vectors, part = planted
     fits: list[float] = []
 
-    def counted(*data: Any, C: float) -> Classifiers:
+    def counted(*data: Any, C: float, tol: float) -> Classifiers:
         fits.append(C)
-        return logistic.fit_logistic(*data, C=C)
+        return logistic.fit_logistic(*data, C=C, tol=tol)
 
-    monkeypatch.setattr(classification, "fit_logistic", counted)
+    monkeypatch.setattr(judges, "fit_logistic", counted)
     with pytest.raises(KeyboardInterrupt):
         evaluate_labels(vectors, part, repeats=40, threads=1, progress=Recorder(stop_at=2))
     assert 2 <= len(fits) < 100  # of 200
@@ -317,8 +330,8 @@ def test_blogcatalog_agrees_with_liblinear() -> None:
     for column in np.flatnonzero(np.isfinite(ours.intercepts)):
         model = LogisticRegression(solver="liblinear").fit(known[0], known[1][:, column])
         theirs.weights[column], theirs.intercepts[column] = model.coef_[0], model.intercept_[0]
-    found = f1_percent(ours, rows[split.test], truth[split.test])
-    assert found == pytest.approx(f1_percent(theirs, rows[split.test], truth[split.test]), abs=0.05)
+    figures = measure_labels(ours, rows[split.test], truth[split.test])
+    assert figures == pytest.approx(measure_labels(theirs, rows[split.test], truth[split.test]), abs=0.05)
     noise = random_control(*rows.shape)
-    control = f1_percent(fit_logistic(noise[split.train], known[1]), noise[split.test], truth[split.test])
-    assert found[0] > control[0] + 8
+    control = measure_labels(fit_logistic(noise[split.train], known[1]), noise[split.test], truth[split.test])
+    assert figures["micro_f1"] > control["micro_f1"] + 8

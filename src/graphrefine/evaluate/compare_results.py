@@ -1,4 +1,4 @@
-"""What a comparison returns: a row for each method and dimension, best first; for JSON and for a table."""
+"""Results of a comparison: a row for each method and dimension, best first; for JSON and for a table."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Row:
     Attributes
     ----------
     method : str
-        Its name; of a baseline, what it is.
+        Name of the method or of the baseline.
     dim : int or None
         Length of the vectors, if there are any.
     status : str
-        "done", "refused" (the method cannot take the graph), "baseline" (what methods must beat), or how it ended: see
-        `graphrefine.evaluate.embed_subprocess.Outcome`.
+        "done", "refused" (the method cannot take the graph), "baseline" (a row that methods must beat), or the end of
+        the process: see `graphrefine.evaluate.embed_subprocess.Outcome`.
     message : str
-        Why, unless it is done.
+        Reason of any other status than "done".
     quality : float or None
-        What rows are sorted by: Micro F1 in percent, or AUC.
-    shown : dict
-        What a table shows of it, a text for each of `Comparison.columns`.
+        Micro F1 in percent, or AUC: rows are sorted by it.
+    cells : dict
+        A text for each of `Comparison.columns`.
     scores : dict
-        All that was measured; see `graphrefine.evaluate.compare_judges`.
+        All figures; see `graphrefine.evaluate.compare_tasks`.
     seconds, total_seconds, peak_bytes
-        Spent computing; the same with start, reading and writing; the most memory held.
+        Time of computing; the same with start, reading and writing; highest memory.
     recipe : dict
         The settings that made the vectors.
 
@@ -48,7 +48,7 @@ class Row:
     status: str
     message: str = ""
     quality: float | None = None
-    shown: Mapping[str, str] = field(default_factory=dict)
+    cells: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, Any] = field(default_factory=dict)
     seconds: float | None = None
     total_seconds: float | None = None
@@ -62,36 +62,36 @@ class Row:
 
     @property
     def reason(self) -> str:
-        """The status, and why it is not "done"."""
+        """The status and its reason."""
         return f"{self.status}: {self.message}" if self.message else self.status
 
     def cost(self) -> tuple[str | None, str | None]:
-        """Time and memory, as a person would say them."""
+        """Time and memory as text."""
         time = None if self.seconds is None else seconds(self.seconds)
         return time, f"{self.peak_bytes / 1e6:,.0f} MB" if self.peak_bytes else None
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Row:
-        """A row as it was stored; KeyError or TypeError if it is none."""
+        """A row from its stored fields; KeyError or TypeError if they are not those of a row."""
         return cls(**{each.name: stored[each.name] for each in fields(cls)})
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The outcome of `graphrefine.evaluate.compare.compare`; printed, it is a table.
+    """Result of `graphrefine.evaluate.compare.compare`; printed, it is a table.
 
     Attributes
     ----------
     rows : tuple of Row
-        Best first; then what did not finish.
+        Best first; then methods that did not finish.
     columns : tuple of str
-        What was measured, by the names of `Row.shown`.
+        Titles of the figures, the keys of `Row.cells`.
     axis : str
-        What `Row.quality` is.
+        Name of `Row.quality`.
     protocol : str
-        One sentence that says what the numbers are.
+        The meaning of the numbers, in a sentence.
     graph, inputs, limits : dict
-        What was read; what the numbers depend on; what each child was allowed.
+        Size of the graph; all that the numbers depend on; limits of each child.
     """
 
     rows: tuple[Row, ...]
@@ -104,20 +104,20 @@ class Comparison:
 
     @property
     def finished(self) -> list[Row]:
-        """Those that have vectors, best first."""
+        """Rows with vectors, best first."""
         return [row for row in self.rows if row.status == "done"]
 
     def table(self) -> list[tuple[str, ...]]:
-        """Rows of text, the names of the columns first; why something is not done stands in `Row.reason`."""
+        """Rows of text, the column titles first; `Row.reason` has the reason of a status."""
         table = [("method", "dim", "time", "memory", *self.columns, "status")]
         for row in self.rows:
-            measured = [row.shown.get(column) for column in self.columns]
-            cells = (None if row.dim is None else str(row.dim), *row.cost(), *measured)
+            figures = [row.cells.get(column) for column in self.columns]
+            cells = (None if row.dim is None else str(row.dim), *row.cost(), *figures)
             table.append((row.method, *(cell or "" for cell in cells), row.status))
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, lists and strings, ready for JSON."""
+        """All fields as plain numbers, lists and strings, for JSON."""
         return {**asdict(self), "rows": [asdict(row) for row in self.rows]}
 
     def __str__(self) -> str:
@@ -129,13 +129,13 @@ class Comparison:
         return "\n".join([self.protocol, *lines])
 
 
-def ordered(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The best first; rows without a figure last, as they were.
+def sort_rows(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Rows, the best first; rows without a figure last, in their order.
 
     Examples
     --------
     >>> rows = [Row("a", 8, "failed"), Row("b", 8, "done", quality=1.0), Row("c", 8, "done", quality=2.0)]
-    >>> [row.method for row in ordered(rows)]
+    >>> [row.method for row in sort_rows(rows)]
     ['c', 'b', 'a']
     """
     return tuple(sorted(rows, key=lambda row: -float("inf") if row.quality is None else row.quality, reverse=True))

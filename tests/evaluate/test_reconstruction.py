@@ -37,15 +37,15 @@ def by_brute_force(graph: Graph, scores: NDArray[Any], nodes: list[int], k: int)
 def test_precision_is_that_of_brute_force(graph: Graph, seed: int, data: st.DataObject) -> None:
     X = np.random.default_rng(seed).integers(-1, 2, (graph.nodes, 2)).astype(np.float32)  # many ties
     sample = data.draw(st.none() | st.integers(1, graph.nodes))
-    chosen = module._sampled(graph, sample or graph.nodes, seed)
-    pairs = len({tuple(sorted((u, v))) for u in chosen.tolist() for v in range(graph.nodes) if u != v})
+    sample_nodes = module._sample_nodes(graph, sample or graph.nodes, seed)
+    pairs = len({tuple(sorted((u, v))) for u in sample_nodes.tolist() for v in range(graph.nodes) if u != v})
     top = data.draw(st.lists(st.integers(1, pairs), min_size=1, max_size=3))
-    found = evaluate_reconstruction(graph, X, top=top, sample=sample, seed=seed)
-    assert (found.pairs, found.top) == (pairs, tuple(sorted(set(top))))
+    figures = evaluate_reconstruction(graph, X, top=top, sample=sample, seed=seed)
+    assert (figures.pairs, figures.top) == (pairs, tuple(sorted(set(top))))
     degrees = graph.out_counts.astype(np.float32)
     for name, scores in (("dot", X @ X.T), ("degree", np.outer(degrees, degrees))):
-        wanted = [by_brute_force(graph, scores, chosen.tolist(), k) for k in found.top]
-        assert found.precision[name] == pytest.approx(wanted, abs=1e-12)
+        expected = [by_brute_force(graph, scores, sample_nodes.tolist(), k) for k in figures.top]
+        assert figures.precision[name] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("sample", [None, 40])
@@ -53,7 +53,7 @@ def test_blocks_and_threads_change_nothing(sample: int | None, monkeypatch: pyte
     graph, X = random_graph(200), random_control(200, 8)
     whole = evaluate_reconstruction(graph, X, sample=sample, threads=1).to_dict()
     monkeypatch.setattr(module, "BLOCK", 900)  # a few rows at a time
-    assert len(module._Question.of(graph, np.arange(sample or 200)).blocks()) > 8
+    assert len(module._SampledPairs.of(graph, np.arange(sample or 200)).blocks()) > 8
     for threads in (1, 3):
         assert evaluate_reconstruction(graph, X, sample=sample, threads=threads).to_dict() == whole
 
@@ -62,8 +62,8 @@ def test_all_eigenvectors_give_the_graph_back_and_random_vectors_do_not() -> Non
     graph = random_graph(150, degree=16)
     values, vectors = np.linalg.eigh(graph.to_scipy().toarray())
     shifted = (vectors * np.sqrt(values - values.min())).astype(np.float32)  # A + c I: the same off the diagonal
-    found = evaluate_reconstruction(graph, shifted)
-    assert found.top == (100, 1000, graph.edges) and found.precision["dot"] == (1.0, 1.0, 1.0)
+    figures = evaluate_reconstruction(graph, shifted)
+    assert figures.top == (100, 1000, graph.edges) and figures.precision["dot"] == (1.0, 1.0, 1.0)
     control = evaluate_reconstruction(graph, random_control(150, 64))
     assert control.chance == graph.edges / (150 * 149 / 2)
     assert control.precision["dot"][-1] < 2 * control.chance
@@ -71,11 +71,11 @@ def test_all_eigenvectors_give_the_graph_back_and_random_vectors_do_not() -> Non
 
 def test_large_graphs_are_sampled_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_PAIRS", 30_000)
-    found = evaluate_reconstruction(random_graph(1000), random_control(1000, 4))
-    assert found.sampled == 30 and found.pairs == 30 * 970 + 30 * 29 // 2
-    assert "the pairs of 30 random nodes" in found.protocol and "seed 0" in found.protocol
+    figures = evaluate_reconstruction(random_graph(1000), random_control(1000, 4))
+    assert figures.sampled == 30 and figures.pairs == 30 * 970 + 30 * 29 // 2
+    assert "the pairs of 30 random nodes" in figures.protocol and "seed 0" in figures.protocol
     other = evaluate_reconstruction(random_graph(1000), random_control(1000, 4), seed=1)
-    assert other.edges != found.edges or other.precision != found.precision
+    assert other.edges != figures.edges or other.precision != figures.precision
 
 
 def test_rows_are_found_by_name() -> None:

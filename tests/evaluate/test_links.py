@@ -20,8 +20,8 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links, random_control
 from graphrefine.evaluate import links as module
 from graphrefine.evaluate.held_out_edges import HeldOut, find_entries, hold_out
-from graphrefine.evaluate.link_scores import SCORES, Known
-from graphrefine.evaluate.ranking import average_precision, middle_ranks, rank_figures
+from graphrefine.evaluate.link_metrics import average_precision, middle_ranks, rank_figures
+from graphrefine.evaluate.link_scores import SCORES, ScoreInputs
 from graphrefine.graph.graph import Graph, check
 from graphs import data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
@@ -59,10 +59,10 @@ def test_ranks_are_those_that_counting_gives(true: Any, others: Any) -> None:
 
 
 def test_figures_of_ranks() -> None:
-    found = rank_figures(np.array([1.0, 2.0, 10.0, 10.5, 50.0, 400.0]))
-    assert found["mr"] == pytest.approx(np.mean([1, 2, 10, 10.5, 50, 400]))
-    assert found["mrr"] == pytest.approx(np.mean([1, 1 / 2, 1 / 10, 1 / 10.5, 1 / 50, 1 / 400]))
-    assert [found[f"hits@{k}"] for k in (1, 10, 50)] == [1 / 6, 3 / 6, 5 / 6]
+    figures = rank_figures(np.array([1.0, 2.0, 10.0, 10.5, 50.0, 400.0]))
+    assert figures["mr"] == pytest.approx(np.mean([1, 2, 10, 10.5, 50, 400]))
+    assert figures["mrr"] == pytest.approx(np.mean([1, 1 / 2, 1 / 10, 1 / 10.5, 1 / 50, 1 / 400]))
+    assert [figures[f"hits@{k}"] for k in (1, 10, 50)] == [1 / 6, 3 / 6, 5 / 6]
 
 
 @PATIENT
@@ -112,7 +112,7 @@ def test_scores_of_pairs_and_of_blocks_are_the_formula(graph: Graph, name: str) 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((graph.nodes, 5)).astype(np.float32)
     X[graph.out_counts == 0] = 0
-    score = SCORES[name](Known(graph, X, seed=0, threads=1))
+    score = SCORES[name](ScoreInputs(graph, X, seed=0, threads=1))
     wanted = by_formula(name, graph, X, score)
     pairs = Pairs(rng.integers(0, graph.nodes, 30), rng.integers(0, graph.nodes, 30))
     close = {"rtol": 1e-4, "atol": 1e-5 * np.abs(wanted).max()}
@@ -141,7 +141,7 @@ def by_formula(name: str, graph: Graph, X: NDArray[Any], score: PairScore) -> ND
 
 def test_the_spectral_score_is_that_of_all_eigenvectors() -> None:
     graph = random_graph(60, degree=8, weighted=True)
-    score = SCORES["spectral"](Known(graph, np.zeros((60, 60), np.float32), seed=0, threads=1))
+    score = SCORES["spectral"](ScoreInputs(graph, np.zeros((60, 60), np.float32), seed=0, threads=1))
     scale = np.diag(graph.degrees() ** -0.4)
     S = scale @ graph.to_scipy().toarray() @ scale
     d = graph.out_counts.astype(float)
@@ -175,19 +175,19 @@ def test_vectors_that_are_all_the_same_rank_in_the_middle() -> None:
     """However a sum is rounded: a collapsed embedding must not look perfect."""
     graph = random_graph(500)
     vector = np.random.default_rng(0).standard_normal(77)
-    found = evaluate_links(graph, lambda g: np.tile(vector, (g.nodes, 1)), scores=["dot", "cosine"])
+    figures = evaluate_links(graph, lambda g: np.tile(vector, (g.nodes, 1)), scores=["dot", "cosine"])
     for name in ("dot", "cosine"):
-        assert found[name].mean("auc") == 0.5
-        assert 200 < found[name].mean("mr") < 260 and found[name].mean("hits@50") == 0
+        assert figures[name].mean("auc") == 0.5
+        assert 200 < figures[name].mean("mr") < 260 and figures[name].mean("hits@50") == 0
 
 
 def test_random_vectors_tell_nothing() -> None:
     graph = random_graph(2000, degree=10)
-    found = evaluate_links(graph, lambda g: random_control(g.nodes, 64), scores=["dot", "cosine"], repeats=2)
+    figures = evaluate_links(graph, lambda g: random_control(g.nodes, 64), scores=["dot", "cosine"], repeats=2)
     for name in ("dot", "cosine"):
-        assert abs(found[name].mean("auc") - 0.5) < 0.02
-        assert abs(found[name].mean("mr") / 500 - 1) < 0.05
-        assert found[name].mean("hits@50") < 0.07
+        assert abs(figures[name].mean("auc") - 0.5) < 0.02
+        assert abs(figures[name].mean("mr") / 500 - 1) < 0.05
+        assert figures[name].mean("hits@50") < 0.07
 
 
 def test_threads_change_nothing() -> None:
@@ -197,14 +197,14 @@ def test_threads_change_nothing() -> None:
 
 
 def test_what_is_reported() -> None:
-    found = evaluate_links(random_graph(300), "rbqr", dim=8, scores=["dot"], repeats=3, ranked=50, seed=4, power=2)
-    assert [each.score for each in found.scores] == ["dot", "degree"]
-    assert (found.held_out_edges, found.ranked_edges, found.corruptions) == (round(0.3 * found.edges), 50, 300)
-    figures = found.to_dict()
-    assert figures["settings"]["power"] == 2 and figures["settings"]["seed"] == 4 and figures["method"] == "rbqr"
-    assert len(figures["scores"][0]["auc"]["values"]) == 3
-    assert "±" in found.table()[1][1] and len(found.table()) == 3
-    assert "vectors by rbqr" in str(found)
+    figures = evaluate_links(random_graph(300), "rbqr", dim=8, scores=["dot"], repeats=3, ranked=50, seed=4, power=2)
+    assert [each.score for each in figures.scores] == ["dot", "degree"]
+    assert (figures.held_out_edges, figures.ranked_edges, figures.corruptions) == (round(0.3 * figures.edges), 50, 300)
+    as_dict = figures.to_dict()
+    assert as_dict["settings"]["power"] == 2 and as_dict["settings"]["seed"] == 4 and as_dict["method"] == "rbqr"
+    assert len(as_dict["scores"][0]["auc"]["values"]) == 3
+    assert "±" in figures.table()[1][1] and len(figures.table()) == 3
+    assert "vectors by rbqr" in str(figures)
 
 
 @pytest.mark.parametrize(
@@ -246,15 +246,15 @@ def test_graphs_that_cannot_be_judged_are_refused() -> None:
 
 def test_a_graph_with_hardly_any_free_pairs_is_taken() -> None:
     edges = [(i, j) for i in range(12) for j in range(i) if i - j != 6]  # all pairs but six
-    found = evaluate_links(edges, dim=2, held_out=0.1)
-    assert found.held_out_edges == 6
+    figures = evaluate_links(edges, dim=2, held_out=0.1)
+    assert figures.held_out_edges == 6
 
 
 def test_the_command(tmp_path: Path) -> None:
     graph = write_csv(tmp_path / "g.csv", ring_of_cliques(6, 8))
     figures = works("evaluate", "links", graph, "--dim", "4", "--json", "--repeats", "2", "--set", "power=2").figures
     assert figures["method"] == "refine" and figures["settings"]["power"] == 2 and figures["repeats"] == 2
-    by_name = {found["score"]: found for found in figures["scores"]}
+    by_name = {each["score"]: each for each in figures["scores"]}
     assert list(by_name) == list(SCORES)
     assert by_name["cosine"]["auc"]["mean"] > 0.8 > by_name["degree"]["auc"]["mean"]
     shown = works("evaluate", "links", graph, "--method", "rbqr", "--scores", "cosine").out
@@ -295,11 +295,11 @@ REFERENCE = {  # AUC with 30% held out: research figures of cosine, spectral sco
 @pytest.mark.parametrize("name", list(REFERENCE))
 def test_figures_on_real_graphs(name: str) -> None:
     path = data_folder() / f"{name}.mat"
-    found = evaluate_links(path, scores=["cosine", "spectral"], ranked=64, preset="paper", log_weights=True)
+    figures = evaluate_links(path, scores=["cosine", "spectral"], ranked=64, preset="paper", log_weights=True)
     cosine, spectral, degree = REFERENCE[name]
-    assert found["cosine"].mean("auc") == pytest.approx(cosine, abs=0.01)
-    assert found["degree"].mean("auc") == pytest.approx(degree, abs=0.01)
-    assert found["spectral"].mean("auc") > max(spectral, found["degree"].mean("auc"))
+    assert figures["cosine"].mean("auc") == pytest.approx(cosine, abs=0.01)
+    assert figures["degree"].mean("auc") == pytest.approx(degree, abs=0.01)
+    assert figures["spectral"].mean("auc") > max(spectral, figures["degree"].mean("auc"))
     # Freed of their mean, the default's vectors have lost the degrees; the library's score gives them back.
     default = evaluate_links(path, scores=["cosine", "cosine-degree"], ranked=64)
     assert default["cosine"].mean("auc") < degree < degree + 0.01 < default["cosine-degree"].mean("auc")
@@ -307,5 +307,5 @@ def test_figures_on_real_graphs(name: str) -> None:
 
 def test_a_graph_and_its_matrix_do_the_same() -> None:
     graph = random_graph(80)
-    found = [evaluate_links(g, dim=4, scores=["dot"]).to_dict()["scores"] for g in (graph, graph.to_scipy())]
-    assert found[0] == found[1]
+    figures = [evaluate_links(g, dim=4, scores=["dot"]).to_dict()["scores"] for g in (graph, graph.to_scipy())]
+    assert figures[0] == figures[1]

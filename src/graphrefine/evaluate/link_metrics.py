@@ -1,4 +1,4 @@
-"""How well scores tell what is from what is not: average precision, and the ranks of what is among corruptions.
+"""Metrics of scores of links: average precision, and the ranks of edges among corruptions.
 
 `graphrefine.embedding.scores.auc` belongs to them. Ties are counted as chance would break them: a pair of equal
 scores is half in the right order, and a rank among equals is the middle one. So scores that are all equal give an AUC
@@ -18,31 +18,31 @@ Floats = NDArray[np.floating[Any]]
 
 
 def average_precision(true: Floats, false: Floats) -> float:
-    """The mean, over the true ones, of the precision among all that score as high or higher.
+    """Mean, over the true scores, of the precision among all scores that are as high or higher.
 
     Examples
     --------
-    The first true one stands first (precision 1/1), the second stands fourth, level with a false one (2/4):
+    The first true score stands first (precision 1/1), the second stands fourth, level with a false one (2/4):
 
     >>> average_precision(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0]))
     0.75
     """
-    found = len(true) - np.searchsorted(np.sort(true), true, side="left")  # true ones at or above each
+    right = len(true) - np.searchsorted(np.sort(true), true, side="left")  # true scores at or above each
     wrong = len(false) - np.searchsorted(np.sort(false), true, side="left")
-    return float(np.mean(found / (found + wrong)))
+    return float(np.mean(right / (right + wrong)))
 
 
 def middle_ranks(scores: Floats, true: Floats, *, tolerance: Floats) -> NDArray[np.float64]:
-    """The rank of each true score among the scores in its row, from 1; the middle one among equals.
+    """Rank of each true score among the scores in its row, from 1; the middle rank among equals.
 
     Parameters
     ----------
     scores : ndarray (m, c)
-        Of the corruptions; ``-inf`` for those that do not count.
+        Scores of the corruptions; ``-inf`` for those that do not count.
     true : ndarray (m,)
-        What is ranked.
+        Scores of the edges.
     tolerance : ndarray (m,)
-        What differs by no more is equal: sums of the same numbers differ in their last bits.
+        Scores that differ by no more are equal: sums of the same numbers differ in their last bits.
 
     Examples
     --------

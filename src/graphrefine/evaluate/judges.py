@@ -1,0 +1,343 @@
+"""Judges: tasks with known answers, by which vectors are scored.
+
+A judge exists before any vectors do, so that all vectors are scored on the same splits:
+
+* `LabelJudge`: labels of nodes. A part of the nodes trains a classifier, which predicts the labels of the others.
+* `LinkJudge`: pairs of nodes with an edge and pairs without one, which a score must separate.
+
+`evaluate_labels` and `evaluate_links` ask them, and with these `compare`. `tune` makes its own two: `make_label_judge`
+(cross-validation within training nodes) and `make_link_judge` (held-out edges, against other pairs of the same ends).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from graphrefine.embedding.scores import Floats, Pairs, PairScore, auc
+from graphrefine.errors import InputError
+from graphrefine.evaluate.held_out_edges import find_entries, hold_out
+from graphrefine.evaluate.label_metrics import Bool, Indicator, measure_labels
+from graphrefine.evaluate.link_metrics import average_precision
+from graphrefine.evaluate.logistic import Classifiers, fit_logistic
+from graphrefine.graph.graph import Graph
+from graphrefine.linalg.small import unit_rows
+from graphrefine.readers.labels import Labels, align
+
+PENALTIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)  # candidates for C
+PENALTY_FOLDS = 3  # of the training nodes, for the choice of C
+FOLDS = 5  # of `make_label_judge` and `make_link_judge`
+MOST_NODES = 20_000  # with labels
+MOST_TRAINING = 4_000  # that train a classifier: the time of most searches
+FEWEST_NODES = 20
+MOST_CLASSES = 50  # the most frequent: they decide Micro F1, and time is in proportion to their number
+TOLERANCE = 0.1  # of decision values in a search: changes next to no prediction, and no choice
+LEAST_GAIN = 0.25  # part of the noise
+LEAST_LINK_GAIN = 0.02  # part of the distance of an AUC from 1
+HELD_OUT = 0.1
+MOST_PAIRS = 50_000
+ROUNDS = 2  # of pairing the ends of held-out edges anew
+
+Rows = NDArray[np.int64]
+TrainingNodes = float | Collection[Any] | None
+Penalty = float | Literal["cv"]
+
+
+class Judge(Protocol):
+    """A task with known answers, dealt out to splits."""
+
+    @property
+    def measure(self) -> str:
+        """Name of the score."""
+
+    @property
+    def rounds(self) -> tuple[tuple[int, ...], ...]:
+        """Splits that are scored together; vectors may be given up after each round."""
+
+    def prepare(self, vectors: Floats) -> Any:
+        """The part of the vectors that is scored."""
+
+    def score(self, prepared: Any, split: int) -> float:
+        """Score on a split."""
+
+    def noise(self, score: float) -> float:
+        """Standard deviation of the score on one split, by chance alone."""
+
+    def least_gain(self, score: float) -> float:
+        """Smallest gain over a score that counts, whatever the splits say."""
+
+
+class Split(NamedTuple):
+    """Training rows and test rows."""
+
+    train: Rows
+    test: Rows
+    key: tuple[int, ...] = ()  # seed of the draw, and of draws within the training rows
+
+
+class Splits(Protocol):
+    """Splits by number."""
+
+    def __len__(self) -> int:
+        """Number of splits."""
+
+    def __getitem__(self, number: int, /) -> Split:
+        """One split."""
+
+
+@dataclass(frozen=True)
+class RandomSplits:
+    """Random splits of n rows: `repeats` for each ratio of training rows, drawn when they are needed.
+
+    Examples
+    --------
+    >>> splits = RandomSplits(10, ratios=(0.2, 0.5), repeats=3, seed=0)
+    >>> len(splits), len(splits[2].train), len(splits[3].train)
+    (6, 2, 5)
+    """
+
+    n: int
+    ratios: Sequence[float]
+    repeats: int
+    seed: int
+
+    def __len__(self) -> int:
+        return len(self.ratios) * self.repeats
+
+    def __getitem__(self, number: int, /) -> Split:
+        place, repeat = divmod(number, self.repeats)
+        return make_split(self.n, self.ratios[place], repeat=repeat, seed=self.seed)
+
+
+def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:
+    """Divide n rows at random into training rows and test rows.
+
+    Examples
+    --------
+    >>> split = make_split(4, 0.25, repeat=0, seed=0)
+    >>> len(split.train), sorted([*split.train.tolist(), *split.test.tolist()])
+    (1, [0, 1, 2, 3])
+    """
+    size = round(ratio * n)
+    if not 0 < size < n:
+        raise InputError(f"ratios: {ratio:g} of {n} nodes leaves none to train or none to test with")
+    key = (seed, round(ratio * 1e6), repeat)
+    shuffled = np.random.default_rng(key).permutation(n)
+    return Split(shuffled[:size], shuffled[size:], key)
+
+
+class SplitFigures(NamedTuple):
+    """Figures of one split."""
+
+    train_nodes: int
+    test_nodes: int
+    figures: dict[str, float]  # by the names of `label_metrics.METRICS`
+    C: float
+
+
+@dataclass(frozen=True)
+class LabelJudge:
+    """Node classification: labels of nodes, and splits of these nodes.
+
+    Examples
+    --------
+    >>> labels = sp.csr_array(np.array([[1, 0], [0, 1]] * 4, bool))
+    >>> judge = LabelJudge(np.arange(8), labels, RandomSplits(8, (0.5,), 1, seed=0))
+    >>> judge.score(judge.prepare(labels.toarray().astype(np.float32)), 0)
+    100.0
+    """
+
+    rows: Rows  # (m,): of the nodes, among the vectors
+    indicator: Indicator  # (m, classes)
+    splits: Splits
+    penalties: tuple[float, ...] = (1.0,)  # several: the best by cross-validation within the training nodes
+    tolerance: float = 1e-4
+    measure: ClassVar[str] = "Micro F1"
+    rounds: ClassVar[tuple[tuple[int, ...], ...]] = ((0,), (1, 2), (3, 4))
+
+    def prepare(self, vectors: Floats) -> Floats:
+        """Rows of length 1 of the nodes that are judged."""
+        return unit_rows(vectors[self.rows])
+
+    def score(self, rows: Floats, split: int) -> float:
+        """Micro F1 on a split, of rows that `prepare` made."""
+        return self.figures(rows, split).figures["micro_f1"]
+
+    def figures(self, rows: Floats, split: int) -> SplitFigures:
+        """All figures on a split, of rows that `prepare` made."""
+        train, test, key = self.splits[split]
+        training = rows[train], self.indicator[train].toarray()
+        C = _choose_penalty(*training, self.penalties, key)
+        classifiers = fit_logistic(*training, C=C, tol=self.tolerance)
+        return SplitFigures(len(train), len(test), measure_labels(classifiers, rows[test], self.indicator[test]), C)
+
+    def fix_penalty(self, vectors: Floats) -> LabelJudge:
+        """The same judge with one C for all vectors: the best for these, on the first two splits."""
+        if len(self.penalties) == 1:
+            return self
+        judges, rows = [replace(self, penalties=(C,)) for C in self.penalties], self.prepare(vectors)
+        return judges[int(np.argmax([sum(judge.score(rows, split) for split in (0, 1)) for judge in judges]))]
+
+    def noise(self, score: float) -> float:
+        """Standard deviation of the score on one split, as if its labels were drawn one by one."""
+        share = min(max(score / 100, 0.05), 0.95)
+        return 100 * math.sqrt(share * (1 - share) * len(self.splits) / self.indicator.nnz)
+
+    def least_gain(self, score: float) -> float:
+        """Gain that counts: a part of the noise, because two settings err mostly on the same nodes."""
+        return LEAST_GAIN * self.noise(score) / math.sqrt(len(self.splits))
+
+
+def _choose_penalty(rows: Floats, targets: Bool, penalties: tuple[float, ...], key: tuple[int, ...]) -> float:
+    """The C of the best mean F1 on held-out parts of the training nodes; the smallest of equals."""
+    if len(penalties) == 1:
+        return penalties[0]
+    if len(rows) < PENALTY_FOLDS:
+        raise InputError(f"C: {len(rows)} training nodes are too few to choose C with; give one number")
+    fold = np.random.default_rng((*key, PENALTY_FOLDS)).permutation(len(rows)) % PENALTY_FOLDS
+    quality = np.zeros(len(penalties))
+    for held_out in range(PENALTY_FOLDS):
+        test = fold == held_out
+        classifiers: Classifiers | None = None
+        for place, C in enumerate(penalties):
+            classifiers = fit_logistic(rows[~test], targets[~test], C=C, start=classifiers)
+            figures = measure_labels(classifiers, rows[test], sp.csr_array(targets[test]))
+            quality[place] += figures["micro_f1"] + figures["macro_f1"]
+    return penalties[int(np.argmax(quality))]
+
+
+@dataclass(frozen=True)
+class LinkJudge:
+    """Pairs of nodes with an edge and pairs without one, dealt out to some splits.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> judge = LinkJudge(path, edges=Pairs(np.array([0]), np.array([1])), others=Pairs(np.array([0]), np.array([3])))
+    >>> judge.score(judge.prepare(np.array([[1, 0], [1, 0], [0, 1], [0, 1]], np.float32)), 0)
+    1.0
+    """
+
+    graph: Graph  # the graph to embed: without the edges, if they are held out
+    edges: Pairs
+    others: Pairs
+    splits: int = 1
+    measure: ClassVar[str] = "AUC"
+
+    @property
+    def rounds(self) -> tuple[tuple[int, ...], ...]:
+        """Splits that are scored together: all."""
+        return (tuple(range(self.splits)),)
+
+    def prepare(self, vectors: Floats) -> PairScore:
+        """The cosine of vectors."""
+        return PairScore(unit_rows(vectors))
+
+    def score(self, pair_score: PairScore, split: int) -> float:
+        """AUC of a score on one split."""
+        parts = (Pairs(*(side[split :: self.splits] for side in pairs)) for pairs in (self.edges, self.others))
+        return auc(*map(pair_score.of_pairs, parts))
+
+    def figures(self, score_pairs: Callable[[Pairs], Floats]) -> dict[str, float]:
+        """AUC and average precision of a function that scores pairs, on all of them."""
+        true, false = score_pairs(self.edges), score_pairs(self.others)
+        return {"auc": auc(true, false), "ap": average_precision(true, false)}
+
+    def noise(self, score: float) -> float:
+        """Standard deviation of the score on one split, as if its edges were drawn one by one."""
+        return math.sqrt(score * (1 - score) * self.splits / len(self.edges.first))
+
+    def least_gain(self, score: float) -> float:
+        """Gain that counts: a part of the distance to 1, and more if few edges are held out."""
+        return max(LEAST_LINK_GAIN * (1 - score), LEAST_GAIN * self.noise(score) / math.sqrt(self.splits))
+
+
+def make_label_judge(
+    graph: Graph, labels: Labels, *, train: TrainingNodes, split_seed: int, C: Penalty, seed: int
+) -> LabelJudge:
+    """Cross-validation within the training nodes; the labels of all other nodes stay out of reach."""
+    order, indicator, _ = align(labels, graph.names, unlabelled="drop")
+    part = _training_part(order, graph, labels, train, split_seed)
+    rng = np.random.default_rng((seed, FOLDS))
+    if len(part) > MOST_NODES:
+        part = np.sort(rng.choice(part, MOST_NODES, replace=False))
+    # From here on the labels of other nodes are out of reach, and so are classes that only they have.
+    rows, indicator = _keep_frequent(order[part], indicator[part])
+    if len(rows) < FEWEST_NODES:
+        raise InputError(
+            f"{labels.source}: {len(rows)} training nodes are too few to choose settings by; "
+            f"give at least {FEWEST_NODES}, or tune by links"
+        )
+    if indicator.shape[1] < 2:
+        raise InputError(f"{labels.source}: the training nodes all have one label: there is nothing to tell apart")
+    fold = rng.permutation(len(rows)) % FOLDS
+    splits = tuple(Split(_thin(np.flatnonzero(fold != test)), np.flatnonzero(fold == test)) for test in range(FOLDS))
+    return LabelJudge(rows, indicator, splits, PENALTIES if C == "cv" else (float(C),), TOLERANCE)
+
+
+def _thin(rows: Rows) -> Rows:
+    """At most `MOST_TRAINING` rows, evenly spread."""
+    if len(rows) <= MOST_TRAINING:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, MOST_TRAINING).astype(np.int64)]
+
+
+def _keep_frequent(rows: Rows, indicator: Indicator) -> tuple[Rows, Indicator]:
+    """The most frequent classes, in their order, and the nodes that have one of them."""
+    counts = np.asarray(indicator.sum(axis=0)).ravel()
+    frequent = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
+    indicator = indicator[:, np.sort(frequent[counts[frequent] > 0])]
+    labelled = np.diff(indicator.indptr) > 0
+    return rows[labelled], indicator[labelled]
+
+
+def _training_part(order: Rows, graph: Graph, labels: Labels, train: TrainingNodes, split_seed: int) -> Rows:
+    """Places of the training nodes among the labelled nodes, which are in the order of their names."""
+    if train is None:
+        return np.arange(len(order))
+    if isinstance(train, int | float):
+        if not 0 < train < 1:
+            raise InputError(f"train={train!r} must be a part above 0 and below 1, or the names of the training nodes")
+        return np.sort(make_split(len(order), train, repeat=0, seed=split_seed).train)
+    training = set(map(str, np.asarray(train).tolist() if isinstance(train, np.ndarray) else train))
+    names = list(map(str, graph.names[order].tolist()))
+    unlabelled = sorted(training.difference(names))
+    if unlabelled:
+        raise InputError(f"train: node {unlabelled[0]!r} has no label in {labels.source}, or is not in the graph")
+    return np.flatnonzero([name in training for name in names])
+
+
+def make_link_judge(graph: Graph, *, seed: int) -> LinkJudge:
+    """A tenth of the edges, held out, against pairs of the same ends that are no edges.
+
+    Pairs drawn at random would mostly be of nodes with few edges, and settings would win that let degrees show in the
+    vectors. Ends that are paired anew have the same degrees, so that only the nearness of nodes counts.
+    """
+    held = hold_out(graph, HELD_OUT, repeat=0, seed=seed)
+    edges = Pairs(*(side[:MOST_PAIRS] for side in held.edges))
+    others = _pair_anew(graph, edges, seed=seed)
+    if min(len(edges.first), len(others.first)) < FOLDS:
+        raise InputError(
+            f"{graph.source} has {graph.edges} edges, too few to hold some out and choose settings by them, or so many "
+            "that nearly all pairs are edges; give labels"
+        )
+    return LinkJudge(held.rest, edges, others, FOLDS)
+
+
+def _pair_anew(graph: Graph, edges: Pairs, *, seed: int) -> Pairs:
+    """Pairs of an end of an edge and an end of another, without the edges of the whole graph."""
+    rng = np.random.default_rng((seed, FOLDS))
+    swapped = rng.random(len(edges.first)) < 0.5
+    first, second = np.where(swapped, edges, edges[::-1])
+    rounds: list[NDArray[np.int64]] = []
+    for _ in range(ROUNDS):
+        pairs = Pairs(first, rng.permutation(second))
+        free = (pairs.first != pairs.second) & (find_entries(graph, pairs) < 0)
+        rounds.append(np.stack(pairs)[:, free])
+    return Pairs(*np.concatenate(rounds, axis=1))

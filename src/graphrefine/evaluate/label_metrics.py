@@ -1,0 +1,98 @@
+"""Metrics of predicted labels: Micro and Macro F1, in percent.
+
+A row with m labels is given the m classes of highest score. Each metric is a function of three counts of each class:
+rows that were given it rightly, rows that were given it, rows that have it. A further metric is an entry of `METRICS`;
+results, tables, JSON and comparisons list all entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from graphrefine.evaluate.logistic import Classifiers
+
+BLOCK = 8192  # rows scored at a time
+
+Bool = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+Indicator = sp.csr_array[np.bool_]
+
+
+class ClassCounts(NamedTuple):
+    """Numbers of rows for each class."""
+
+    hits: Counts  # (classes,): rows that have the class and were given it
+    predicted: Counts  # (classes,): rows that were given it
+    true: Counts  # (classes,): rows that have it
+
+
+class Metric(NamedTuple):
+    """A figure of merit, and its title in tables."""
+
+    title: str
+    measure: Callable[[ClassCounts], float]
+
+
+def micro_f1(counts: ClassCounts) -> float:
+    """F1 of all classes together, in percent."""
+    hits, predicted, true = (each.sum() for each in counts)
+    return 100 * float(2 * hits / max(predicted + true, 1))
+
+
+def macro_f1(counts: ClassCounts) -> float:
+    """Mean of the F1 of each class, in percent; 0 for a class without a hit."""
+    each = 2 * counts.hits / np.maximum(counts.predicted + counts.true, 1)
+    return 100 * float(each.mean())
+
+
+METRICS = {  # name in JSON -> title in tables, function
+    "micro_f1": Metric("Micro F1", micro_f1),
+    "macro_f1": Metric("Macro F1", macro_f1),
+}
+
+
+def measure_labels(classifiers: Classifiers, rows: NDArray[np.float32], truth: Indicator) -> dict[str, float]:
+    """All `METRICS` of the labels that classifiers predict.
+
+    Examples
+    --------
+    Both rows are given the first class: one of two labels is right, and F1 is 2/3 and 0 by class.
+
+    >>> identity = Classifiers(np.eye(2), np.zeros(2))
+    >>> rows = np.array([[0.9, 0.1], [0.6, 0.4]], np.float32)
+    >>> figures = measure_labels(identity, rows, sp.csr_array(np.eye(2, dtype=bool)))
+    >>> {name: round(value, 1) for name, value in figures.items()}
+    {'micro_f1': 50.0, 'macro_f1': 33.3}
+    """
+    counts = _count(classifiers, rows, truth)
+    return {name: metric.measure(counts) for name, metric in METRICS.items()}
+
+
+def _count(classifiers: Classifiers, rows: NDArray[np.float32], truth: Indicator) -> ClassCounts:
+    counts = ClassCounts(*np.zeros((3, truth.shape[1]), np.int64))
+    for lo in range(0, len(rows), BLOCK):
+        true = truth[lo : lo + BLOCK].toarray()
+        predicted = top_classes(classifiers.decision(rows[lo : lo + BLOCK]), true.sum(axis=1))
+        for count, marks in zip(counts, (predicted & true, predicted, true), strict=True):
+            count += marks.sum(axis=0)
+    return counts
+
+
+def top_classes(scores: NDArray[np.float64], counts: NDArray[Any]) -> Bool:
+    """Mark the `counts[i]` classes of highest score in each row i; the first of equals.
+
+    Examples
+    --------
+    >>> top_classes(np.array([[0.1, 0.7, 0.2], [0.5, 0.5, 0.1]]), np.array([2, 1])).astype(int).tolist()
+    [[0, 1, 1], [1, 0, 0]]
+    """
+    ranking = np.argsort(-scores, axis=1, kind="stable")
+    marks = np.arange(scores.shape[1]) < counts[:, None]
+    predicted = np.zeros(scores.shape, np.bool_)
+    np.put_along_axis(predicted, ranking, marks, axis=1)
+    return predicted

@@ -1,4 +1,4 @@
-"""The kernels that read graphs, compiled or their Python twins, as `graphrefine.kernels.kernels` chooses.
+"""The kernels that read graphs, compiled or their Python twins, as `graphrefine.kernels.choose_kernel` decides.
 
 Both give the same arrays, bit for bit, for any number of threads.
 """
@@ -6,13 +6,12 @@ Both give the same arrays, bit for bit, for any number of threads.
 from __future__ import annotations
 
 from enum import IntEnum
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels, twin_arcs, twin_edges, twin_text
+from graphrefine.kernels import choose_kernel, twin_arcs, twin_edges, twin_text
 from graphrefine.kernels.twin_arcs import PAGE, count_bits
 
 Columns = tuple[int, int, int, int]
@@ -55,13 +54,13 @@ def parse_integers(
     text: NDArray[np.uint8], columns: Columns, *, delimiter: str, comments: str, wide: bool, threads: int
 ) -> Parsed:
     """Parse an edge list whose ids are canonical integers: int32, or int64 if `wide`."""
-    parser = _function("parse_integers", twin_text)
+    parser = choose_kernel(twin_text.parse_integers)
     return Parsed(*parser(text, columns, delimiter=delimiter, comments=comments, wide=wide, threads=threads))
 
 
 def parse_strings(text: NDArray[np.uint8], columns: Columns, *, delimiter: str, comments: str, threads: int) -> Parsed:
     """Parse an edge list with any ids; they are numbered in the order of their bytes."""
-    parser = _function("parse_strings", twin_text)
+    parser = choose_kernel(twin_text.parse_strings)
     return Parsed(*parser(text, columns, delimiter=delimiter, comments=comments, threads=threads))
 
 
@@ -69,7 +68,7 @@ def number_ids(
     source: NDArray[Any], target: NDArray[Any], *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Number int32 or int64 ids from 0 in ascending order; also returns the ids, ascending."""
-    first, second, names = _function("number_ids", twin_edges)(source, target, threads=threads)
+    first, second, names = choose_kernel(twin_edges.number_ids)(source, target, threads=threads)
     return first, second, names.view(np.int64)
 
 
@@ -83,7 +82,7 @@ def build_rows(
     threads: int,
 ) -> Rows:
     """Build CSR rows from edges between nodes 0..n-1; see `graphrefine.read` for what is merged and how."""
-    build = _function("build_rows", twin_edges)
+    build = choose_kernel(twin_edges.build_rows)
     rows = Rows(*build(nodes, source, target, weights=weights, directed=directed, threads=threads))
     return rows._replace(indptr=rows.indptr.view(np.int64))  # the compiled one says "long long"
 
@@ -114,7 +113,7 @@ class IdSet:
 
     def add(self, ids: NDArray[Any]) -> None:
         """Add int32 or int64 ids, all of them in the range."""
-        _function("mark_ids", twin_arcs)(self.bits, self.pages, self.lowest, ids)
+        choose_kernel(twin_arcs.mark_ids)(self.bits, self.pages, self.lowest, ids)
 
     def close(self) -> None:
         """Count, after which there are ranks; ValueError if there are more than a graph can have nodes."""
@@ -129,10 +128,7 @@ class IdSet:
 
     def ranks(self, ids: NDArray[Any], *, threads: int) -> NDArray[np.int32]:
         """How many ids of the set are smaller, for each of some that are in it."""
-        ranks: NDArray[np.int32] = _function("rank_ids", twin_arcs)(
-            self.bits, self.before, self.lowest, ids, threads=threads
-        )
-        return ranks
+        return choose_kernel(twin_arcs.rank_ids)(self.bits, self.before, self.lowest, ids, threads=threads)
 
     def page_ranks(self) -> NDArray[np.int64]:
         """The rank of the first place of each page, and the number of ids.  # (pages + 1,)."""
@@ -153,7 +149,7 @@ def deal_arcs(
     Returns records, bucket after bucket: row, ``column << 1 | reversed`` and, where there are weights, the bits of the
     weight; and which record begins each bucket. Bucket i has the rows from ``bounds[i]`` to before ``bounds[i + 1]``.
     """
-    deal = _function("deal_arcs", twin_arcs)
+    deal = choose_kernel(twin_arcs.deal_arcs)
     records, offsets = deal(source, target, weights=weights, bounds=bounds, both=both, threads=threads)
     return records, offsets.view(np.int64)
 
@@ -163,7 +159,7 @@ def merge_arcs(rows: int, first: int, records: NDArray[np.uint32], *, weighted: 
 
     The tally has distinct arcs and, counted in each of its two rows, pairs listed in both directions.
     """
-    merge = _function("merge_arcs", twin_arcs)
+    merge = choose_kernel(twin_arcs.merge_arcs)
     indptr, indices, weights, arcs, pairs = merge(rows, first, records, weighted=weighted, threads=threads)
     return Rows(indptr.view(np.int64), indices, weights, (0, 0, 0, arcs, pairs))
 
@@ -174,12 +170,4 @@ def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights:
     Returns -1 if an index is out of range, else the sum of 1 (rows strictly ascending), 2 (nothing on the
     diagonal) and 4 (ascending, and equal to its transpose).
     """
-    return int(_function("inspect_rows", twin_edges)(indptr, indices, weights))
-
-
-def _function(name: str, twin: ModuleType) -> Any:
-    if kernels().name == "scipy":
-        return getattr(twin, name)
-    from graphrefine.kernels import _native
-
-    return getattr(_native, name)
+    return choose_kernel(twin_edges.inspect_rows)(indptr, indices, weights)

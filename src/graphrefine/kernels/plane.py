@@ -1,17 +1,17 @@
 """The kernels of maps: nearest neighbours kept, points pulled and pushed in the plane; compiled or their twins.
 
-As `graphrefine.kernels.kernels` chooses. What a grid holds, who is nearest and how points move are the same in both,
-bit for bit, and forces but for rounding; all are the same for any number of threads.
+As `graphrefine.kernels.choose_kernel` decides. Grids, neighbours and moves are the same in both, bit for bit, and
+forces but for rounding; all are the same for any number of threads.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels, twin_layout
+from graphrefine.kernels import choose_kernel, twin_layout
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
@@ -53,7 +53,7 @@ def keep_best(scores: Floats, queries: Rows, candidates: Rows, *, best: Floats, 
     >>> best.tolist(), rows.tolist()
     ([[0.5], [0.5]], [[1], [0]])
     """
-    _function("keep_best")(scores, queries, candidates, best, rows)
+    choose_kernel(twin_layout.keep_best)(scores, queries, candidates, best, rows)
 
 
 def spread(points: Floats, frame: Frame, *, threads: int = 1) -> NDArray[np.int64]:
@@ -66,7 +66,7 @@ def spread(points: Floats, frame: Frame, *, threads: int = 1) -> NDArray[np.int6
     [[0.75, 0.25], [0.0, 0.0]]
     """
     out = np.empty((frame.side, frame.side), np.int64)
-    _function("spread")(points, **frame._where(), out=out, threads=threads)
+    choose_kernel(twin_layout.spread)(points, **frame._where(), out=out, threads=threads)
     return out
 
 
@@ -83,7 +83,17 @@ def forces(
     [[1.0, 0.0], [-1.0, 0.0]]
     """
     out = np.empty_like(points)
-    _function("forces")(*near, points, field, **frame._where(), attraction=attraction, out=out, threads=threads)
+    choose_kernel(twin_layout.forces)(
+        near.indptr,
+        near.indices,
+        near.weights,
+        points,
+        field,
+        **frame._where(),
+        attraction=attraction,
+        out=out,
+        threads=threads,
+    )
     return out
 
 
@@ -113,12 +123,5 @@ def move(motion: Motion, forces: Floats, *, momentum: float, rate: float, farthe
     [[0.800000011920929, -1.0]]
     """
     points, velocity, gains = motion
-    _function("move")(forces, velocity, gains, points, momentum=momentum, rate=rate, farthest=farthest, threads=threads)
-
-
-def _function(name: str) -> Any:
-    if kernels().name == "scipy":
-        return getattr(twin_layout, name)
-    from graphrefine.kernels import _native
-
-    return getattr(_native, name)
+    step = choose_kernel(twin_layout.move)
+    step(forces, velocity, gains, points, momentum=momentum, rate=rate, farthest=farthest, threads=threads)

@@ -1,20 +1,20 @@
 """The kernels that sample: random walks, random edges, pairs and skip-gram, compiled or their twins.
 
-As `graphrefine.kernels.kernels` chooses. Walks, edges and pairs are the same in both, bit for bit, and skip-gram's
-tables but for rounding; all are the same for any number of threads.
+As `graphrefine.kernels.choose_kernel` decides. Walks, edges and pairs are the same in both, bit for bit, and the tables
+of skip-gram but for rounding; all are the same for any number of threads.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels, twin_pairs, twin_skipgram, twin_walks
+from graphrefine.kernels import choose_kernel, twin_pairs, twin_walks
+from graphrefine.kernels.twin_skipgram import SkipGram
 
-Floats = NDArray[np.float32]
+__all__ = ["Pairs", "SkipGram", "Steps", "random_edges", "random_walks", "skip_gram", "walk_pairs"]
 
 
 class Steps(NamedTuple):
@@ -23,26 +23,6 @@ class Steps(NamedTuple):
     indptr: NDArray[np.int64]  # (n + 1,)
     indices: NDArray[np.int32]  # (nnz,)
     sums: NDArray[np.float64] | None  # (nnz + 1,)
-
-
-class SkipGram(Protocol):
-    """Skip-gram with negative sampling; see `skip_gram`."""
-
-    def train(
-        self,
-        centers: Floats,
-        contexts: Floats,
-        walks: NDArray[np.int32],
-        *,
-        first: int,
-        rate: float,
-        last_rate: float,
-        threads: int,
-    ) -> None:
-        """Train both tables (n, columns padded to a multiple of 32) in place on walks numbered from `first`.
-
-        The rate falls in sixteen steps from `rate` towards `last_rate`.
-        """
 
 
 def random_walks(
@@ -68,7 +48,7 @@ def random_walks(
     [[0, 1], [2, 1]]
     """
     out = np.empty((len(starts), length), np.int32)
-    walk = _function("random_walks", twin_walks)
+    walk = choose_kernel(twin_walks.random_walks)
     walk(*steps, starts, out, seed=seed, round=round, p=p, q=q, threads=threads)
     return out
 
@@ -76,7 +56,7 @@ def random_walks(
 def random_edges(steps: Steps, *, count: int, first: int, seed: int, threads: int = 1) -> NDArray[np.int32]:
     """Entries of the rows drawn in proportion to their weights, numbered from `first`, as pairs.  # (count, 2)."""
     out = np.empty((count, 2), np.int32)
-    _function("random_edges", twin_walks)(*steps, out, seed=seed, first=first, threads=threads)
+    choose_kernel(twin_walks.random_edges)(*steps, out, seed=seed, first=first, threads=threads)
     return out
 
 
@@ -103,7 +83,7 @@ def walk_pairs(
     >>> pairs.indptr.tolist(), pairs.columns.tolist(), pairs.counts[0]
     ([0, 1, 2], [1, 2], np.int32(8))
     """
-    count = _function("walk_pairs", twin_pairs)
+    count = choose_kernel(twin_pairs.walk_pairs)
     ends, columns, counts = count(*steps, first, walks, length=length, seed=seed, threads=threads)
     return Pairs(ends.view(np.int64), columns, counts)  # the compiled one says "long long"
 
@@ -126,15 +106,4 @@ def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bo
     parts
         Into how many parts nodes are cut, a power of two: so many threads can work beside each other.
     """
-    trainer: SkipGram = _function("SkipGram", twin_skipgram)(
-        noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts
-    )
-    return trainer
-
-
-def _function(name: str, twin: ModuleType) -> Any:
-    if kernels().name == "scipy":
-        return getattr(twin, name)
-    from graphrefine.kernels import _native
-
-    return getattr(_native, name)
+    return choose_kernel(SkipGram)(noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts)

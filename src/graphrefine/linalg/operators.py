@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.kernels import Product
+
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
@@ -72,10 +74,8 @@ class Operator:
 
     def to_scipy(self) -> sp.csr_array:
         """The matrix itself, for tests and small graphs."""
-        from graphrefine.kernels import twin
-
         pattern = self.pattern
-        product = twin.product(
+        product = Product(
             pattern.indptr,
             pattern.indices,
             columns=pattern.nodes,

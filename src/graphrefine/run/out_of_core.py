@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -30,7 +29,7 @@ from graphrefine.graph.stored import StoredGraph, open_stored, store
 from graphrefine.graph.stored_rows import StoredPattern
 from graphrefine.kernels import kernels
 from graphrefine.run.memory_plan import Plan, megabytes
-from graphrefine.system.memory import gigabytes
+from graphrefine.system.disk import check_free_disk
 from graphrefine.system.storage import open_storage
 from graphrefine.system.version import __version__
 from graphrefine.system.work_folder import WorkFolder
@@ -145,7 +144,7 @@ def working(
     found = work.state(RUN)
     if found is None:
         work.clear(keep=(INPUT, f"{STAMP}.json"))
-        check_room(work.path, plan.disk)
+        check_free_disk(work.path, plan.disk, way_out="choose another place with --work")
         work.save(RUN, {**mark, "plan": asdict(plan)})
     else:
         _check_same(work.path, found, mark)
@@ -213,16 +212,6 @@ def fingerprint(graph: Graph) -> str:
     text = "\n".join(names.tolist()).encode("utf-8", "surrogateescape") if names.dtype == object else names.tobytes()
     made.update(text)
     return made.hexdigest()
-
-
-def check_room(folder: Path, needed: int) -> None:
-    """Raise OutputError unless the disk has so many bytes."""
-    free = shutil.disk_usage(folder).free
-    if needed > free:
-        raise OutputError(
-            f"{folder}: needs about {gigabytes(needed)} of disk, and {gigabytes(free)} are free there; free some, or "
-            "choose another place with --work"
-        )
 
 
 def _check_same(folder: Path, found: Any, mark: dict[str, Any]) -> None:

@@ -190,10 +190,10 @@ sys.path.insert(0, sys.argv[2])
 if __name__ == "__main__":
     import os, signal
     from graphs import random_graph
-    from graphrefine.engine.cluster import cluster_engine, connect
-    from graphrefine.stored import open_stored, store
+    from graphrefine.engine.dask import cluster_engine, connect
+    from graphrefine.graph.stored import open_stored, store
     from graphrefine.progress import Stages
-    from graphrefine.refine import Settings, refine
+    from graphrefine.refine.refine import Settings, refine
     place = Path(sys.argv[1])
     store(random_graph(5000, seed=2), place / "g.grf")
     graph = open_stored(place / "g.grf")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.block_compute import Pattern, Workshop
+from graphrefine.engine.block_compute import BlockCompute, Pattern
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
@@ -60,10 +60,10 @@ class OnDisk:
         layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
         storage, using = open_storage(self.folder / f"engine-{self.engines}"), kernels()
         self.engines, self.blocks = self.engines + 1, layout.blocks
-        shop = Workshop(
+        compute = BlockCompute(
             storage, layout, patterns(graph), using=using, threads=self.threads, identities=row_identities(graph)
         )
-        return BlockEngine(storage, layout, Pipeline(shop), using=using, bfloat16=bfloat16)
+        return BlockEngine(storage, layout, Pipeline(compute), using=using, bfloat16=bfloat16)
 
 
 @dataclass
@@ -101,7 +101,7 @@ def patterns(graph: Graph) -> dict[str, Pattern]:
 
 
 def row_identities(graph: Graph) -> NDArray[np.int32] | None:
-    """See `naming.identities`."""
+    """See `graphrefine.graph.node_ids.identities`."""
     return None if isinstance(graph, StoredGraph) and graph.has_row_names else identities(graph.names)
 
 

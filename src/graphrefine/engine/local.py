@@ -1,6 +1,6 @@
 """The engine in this process: rows in memory, kernels of `graphrefine.kernels`, any number of threads.
 
-* **Precision.** A product's result that will only be gathered from again is kept in bfloat16, half the bytes.
+* **Precision.** A product's result that will only be gathered from again is stored in bfloat16, half the bytes.
 * **Order.** If a tall matrix outgrows the cache, its rows stand in breadth-first order, so that a node's neighbours are
   near it; `LocalEngine.collect` puts them back.
 * **Memory.** Tall matrices live in slabs of n x k float32, each room for one float32 or two bfloat16 matrices, used

@@ -115,7 +115,7 @@ def run_embed(
             with _undisturbed():
                 process = subprocess.Popen(command, env=env, start_new_session=True, **streams)
             over, peak = _watch(process, start, seconds=seconds, memory=memory)
-        finally:  # Ctrl-C, or a limit: whatever is left goes, and what it started
+        finally:  # Ctrl-C, or a limit: the child goes, and all that it started
             if process is not None:
                 _end(process)
         total = time.perf_counter() - start

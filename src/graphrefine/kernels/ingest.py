@@ -19,7 +19,7 @@ Columns = tuple[int, int, int, int]
 
 
 class Status(IntEnum):
-    """What a parser has to say of a text; the order is the order of precedence."""
+    """Result of parsing a text; the order is the order of precedence."""
 
     OK = 0
     NOT_INTEGER = 1
@@ -42,7 +42,7 @@ class Parsed(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """A graph in CSR form, with what was merged and left out on the way."""
+    """A graph in CSR form, with a tally of entries that were merged or left out on the way."""
 
     indptr: NDArray[np.int64]  # (n + 1,)
     indices: NDArray[np.int32]  # (nnz,)
@@ -81,14 +81,14 @@ def build_rows(
     directed: bool,
     threads: int,
 ) -> Rows:
-    """Build CSR rows from edges between nodes 0..n-1; see `graphrefine.read` for what is merged and how."""
+    """Build CSR rows from edges between nodes 0..n-1; see `graphrefine.read` for the rules of merging."""
     build = choose_kernel(twin_edges.build_rows)
     rows = Rows(*build(nodes, source, target, weights=weights, directed=directed, threads=threads))
     return rows._replace(indptr=rows.indptr.view(np.int64))  # the compiled one says "long long"
 
 
 class IdSet:
-    """Integers in a range as bits, so that each has a rank; and how often they were added, by pages of 1024.
+    """Integers in a range as bits, so that each has a rank; and counts of additions, by pages of 1024.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class IdSet:
 
     @staticmethod
     def bytes_for(lowest: int, highest: int) -> int:
-        """The memory that a set of this range takes."""
+        """Memory of a set of this range."""
         return (highest - lowest + 1024) * 13 // 64
 
     def add(self, ids: NDArray[Any]) -> None:
@@ -127,7 +127,7 @@ class IdSet:
         self.before = before
 
     def ranks(self, ids: NDArray[Any], *, threads: int) -> NDArray[np.int32]:
-        """How many ids of the set are smaller, for each of some that are in it."""
+        """Number of smaller ids in the set, for each id; all of them must be in it."""
         return choose_kernel(twin_arcs.rank_ids)(self.bits, self.before, self.lowest, ids, threads=threads)
 
     def page_ranks(self) -> NDArray[np.int64]:
@@ -147,7 +147,7 @@ def deal_arcs(
     """Deal arcs, and with `both` the reversed ones too, to buckets of consecutive rows.
 
     Returns records, bucket after bucket: row, ``column << 1 | reversed`` and, where there are weights, the bits of the
-    weight; and which record begins each bucket. Bucket i has the rows from ``bounds[i]`` to before ``bounds[i + 1]``.
+    weight; and the first record of each bucket. Bucket i has the rows from ``bounds[i]`` to before ``bounds[i + 1]``.
     """
     deal = choose_kernel(twin_arcs.deal_arcs)
     records, offsets = deal(source, target, weights=weights, bounds=bounds, both=both, threads=threads)
@@ -165,7 +165,7 @@ def merge_arcs(rows: int, first: int, records: NDArray[np.uint32], *, weighted: 
 
 
 def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None) -> int:
-    """Look a square CSR matrix over.
+    """Properties of a square CSR matrix.
 
     Returns -1 if an index is out of range, else the sum of 1 (rows strictly ascending), 2 (nothing on the
     diagonal) and 4 (ascending, and equal to its transpose).

@@ -18,7 +18,7 @@ __all__ = ["Pairs", "SkipGram", "Steps", "random_edges", "random_walks", "skip_g
 
 
 class Steps(NamedTuple):
-    """Where walks can go: CSR rows, and the weights of the entries before each; None where all weights are 1."""
+    """Steps that walks can take: CSR rows, and the sum of the weights before each entry; None if all weights are 1."""
 
     indptr: NDArray[np.int64]  # (n + 1,)
     indices: NDArray[np.int32]  # (nnz,)
@@ -36,7 +36,7 @@ def random_walks(
     q: float = 1.0,
     threads: int = 1,
 ) -> NDArray[np.int32]:
-    """Walks of so many nodes from each start, -1 after the last where a walk cannot go on.  # (starts, length).
+    """Walks of ``length`` nodes from each start, -1 after the last if a walk cannot go on.  # (starts, length).
 
     A step goes to a neighbour with probability in proportion to its weight times node2vec's bias: 1/p for the node
     before, 1 for its neighbours, 1/q for others. A walk depends on the seed, the round and its start alone.
@@ -61,7 +61,7 @@ def random_edges(steps: Steps, *, count: int, first: int, seed: int, threads: in
 
 
 class Pairs(NamedTuple):
-    """How often walks met which nodes: CSR rows of their own."""
+    """Counts of the nodes that walks met: CSR rows of their own."""
 
     indptr: NDArray[np.int64]  # (rows + 1,), from 0
     columns: NDArray[np.int32]  # (pairs,), ascending within a row
@@ -71,7 +71,7 @@ class Pairs(NamedTuple):
 def walk_pairs(
     steps: Steps, first: int, walks: NDArray[np.int64], *, length: int, seed: int, threads: int = 1
 ) -> Pairs:
-    """How often ``walks[i]`` walks from node ``first + i`` are at which nodes after 1 ... length steps.
+    """Counts of the nodes that ``walks[i]`` walks from node ``first + i`` are at after 1 ... length steps.
 
     Of nodes before ``first + i`` nothing is counted: where walks can go both ways, a pair of nodes needs the walks of
     one of them only.
@@ -96,14 +96,14 @@ def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bo
     noise
         Nodes, each as often as it should be drawn, in random order; as many as a power of two.
     window
-        A center has its contexts at most this many steps away; how many is drawn for each center from 1 to this.
+        Most steps from a center to its contexts; the number of steps is drawn for each center, from 1 to this.
     negatives
         Nodes drawn from the noise for each context.
     both
         Whether contexts are on both sides of a center, or behind it only.
     seed
-        Of the reach of each center and its noise.
+        Seed of the reach of each center and of its noise.
     parts
-        Into how many parts nodes are cut, a power of two: so many threads can work beside each other.
+        Number of parts of the nodes, a power of two: as many threads can work beside each other.
     """
     return choose_kernel(SkipGram)(noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts)

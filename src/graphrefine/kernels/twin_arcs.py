@@ -70,9 +70,9 @@ def merge_arcs(
     merged = np.maximum.reduceat(sums, starts) if len(arcs) else sums
     indptr = np.zeros(rows + 1, np.int64)
     np.cumsum(np.bincount(entries >> 31, minlength=rows), out=indptr[1:])
-    kept = merged.astype(np.float32) if weighted or len(arcs) < len(table) else None
+    new_weights = merged.astype(np.float32) if weighted or len(arcs) < len(table) else None
     outward = int((arcs & 1 == 0).sum())
-    return indptr, (entries & 0x7FFFFFFF).astype(np.int32), kept, outward, len(arcs) - len(entries)
+    return indptr, (entries & 0x7FFFFFFF).astype(np.int32), new_weights, outward, len(arcs) - len(entries)
 
 
 def _places(lowest: int, ids: NDArray[Any]) -> NDArray[np.uint64]:

@@ -47,9 +47,9 @@ def build_rows(
     rows, columns = keys // max(nodes, 1), keys % max(nodes, 1)
     indptr = np.zeros(nodes + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=nodes), out=indptr[1:])
-    kept = None if weights is None and len(arcs) == use.sum() else merged.astype(np.float32)
+    new_weights = None if weights is None and len(arcs) == use.sum() else merged.astype(np.float32)
     tally = (int(missing.sum()), int(loop.sum()), int(zero.sum()), len(arcs), 0 if directed else reciprocal)
-    return indptr, columns.astype(np.int32), kept, tally
+    return indptr, columns.astype(np.int32), new_weights, tally
 
 
 def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None) -> int:

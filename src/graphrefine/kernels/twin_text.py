@@ -106,8 +106,8 @@ def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
             fields.append(match[1].replace(b'""', b'"'))
             at = match.end() + 1
         else:
-            found = line.find(delimiter, at)
-            stop = len(line) if found < 0 else found
+            end = line.find(delimiter, at)
+            stop = len(line) if end < 0 else end
             fields.append(line[at:stop])
             at = stop + 1
     return fields

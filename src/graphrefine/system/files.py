@@ -2,11 +2,11 @@
 
 Everything is written beside its target under a hidden name and takes the target's place in one step:
 ``replacing`` for a file (one rename), ``replacing_folder`` for a folder (one exchange of two names). An
-error, Ctrl-C or ``SIGKILL`` at any moment leaves the old output whole. What a killed run leaves behind
-carries its process id in its name and is removed by the next save to the same target.
+error, Ctrl-C or ``SIGKILL`` at any moment leaves the old output whole. The leftovers of a killed run
+carry its process id in their names and are removed by the next save to the same target.
 
 Neither waits for the disk unless ``durable=True``: a killed *process* loses nothing, because the system
-already holds what was written; only a power cut within the next half minute or so can lose the new output.
+already holds all that was written; only a power cut within the next half minute or so can lose the new output.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from graphrefine.system.disk import check_writable
 
 __all__ = ["check_writable", "recover", "remove_unfinished", "replacing", "replacing_folder"]
 
-_active: set[Path] = set()  # what this very process is writing; the same process id may have died before
+_active: set[Path] = set()  # outputs that this very process is writing; the same process id may have died before
 _NAME_LIMIT = 160  # bytes of a target's name kept in the hidden name; file systems stop at 255
 
 
@@ -81,7 +81,7 @@ def replacing_folder(
         The folder to make or replace.
     replaceable : callable
         Called with an existing folder; raises OutputError if that is not one to be replaced. The replaced
-        folder is deleted, so this is what protects other people's data.
+        folder is deleted, so this protects other people's data.
     durable : bool
         Wait until the disk has it, so that it also survives a power cut.
 
@@ -107,7 +107,7 @@ def replacing_folder(
 
 @contextlib.contextmanager
 def _hidden_beside(target: Path) -> Iterator[Path]:
-    """Give a hidden name beside ``target``, and leave nothing under it afterwards."""
+    """A hidden name beside ``target``, with nothing under it afterwards."""
     _sweep(target)
     hidden = _hidden_name(target, "new")
     _active.add(hidden)
@@ -119,7 +119,7 @@ def _hidden_beside(target: Path) -> Iterator[Path]:
 
 
 def remove_unfinished() -> None:
-    """Remove what this process was writing, where an interruption also cut the removal itself short."""
+    """Remove unfinished outputs of this process, if an interruption also cut their removal short."""
     for hidden in tuple(_active):
         if hidden.suffix == ".new":  # an "old" one may be all that is left of the target: see `recover`
             _remove(hidden)
@@ -166,7 +166,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def _sweep(target: Path) -> None:
-    """Remove what killed runs left beside ``target``; an ``old`` one only if there is a target again."""
+    """Remove leftovers of killed runs beside ``target``; an ``old`` one only if there is a target again."""
     with contextlib.suppress(OSError):
         for leftover in _leftovers(target, "new"):
             _remove(leftover)

@@ -29,7 +29,7 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph, check
 from graphrefine.ingestion.ingest import ingest, ingest_files
 from graphrefine.ingestion.limits import Budget
-from graphrefine.kernels import ingest as kernels
+from graphrefine.kernels import edge_lists as kernels
 from graphrefine.kernels import twin_arcs
 from graphrefine.readers.options import Options
 from graphrefine.system import work_folder as workfolder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import ingest
+from graphrefine.kernels import edge_lists
 from graphrefine.run.memory_plan import Plan
 from graphrefine.visuals.console import seconds
 
@@ -45,7 +45,7 @@ def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | N
         counts |= {"isolated": 0, "zero_vectors": 0, "alone": graph.isolated}
         counts |= {"bare": graph.nodes - features["nodes"], "unknown": features["unknown"]}
     lines = [f"note: {text}" for text in counted(counts, edges=graph.edges)]
-    if graph.directed and ingest.inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
+    if graph.directed and edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
         lines.append("note: every edge is there in both directions, so that directed says nothing; leave it out")
     return lines
 

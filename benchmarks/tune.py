@@ -44,7 +44,14 @@ USUAL = "cosine-degree"
 
 
 def f1(
-    read: Graph, labels: Labels, bench: TrialVectors, candidate: RefineSettings, *, C: float, seed: int, repeats: int
+    read: Graph,
+    labels: Labels,
+    bench: TrialVectors,
+    candidate: RefineSettings,
+    *,
+    C: float,
+    seed: int,
+    repeats: int = 1,
 ) -> float:
     vectors = Embedding(read.names, bench.make(candidate))
     found = evaluate_labels(vectors, labels, ratios=[0.5], repeats=repeats, seed=seed, C=C, threads=bench.threads)

@@ -193,7 +193,7 @@ def test_other_folders_are_not_replaced(tmp_path: Path) -> None:
 
 
 def test_room_is_checked_first(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"needs about .* MB, but only"):
+    with pytest.raises(OutputError, match=r"needs about .* GB of disk, and"):
         write_edges(tmp_path / "edges", nodes=10**9, edges=10**14)
     assert not list(tmp_path.iterdir())
 

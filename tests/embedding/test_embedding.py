@@ -203,7 +203,7 @@ def test_check_output_finds_trouble_before_the_work(people: Embedding, tmp_path:
     check_output(tmp_path / "fine.vec", names=people.names, values=people.vectors.size)
     with pytest.raises(InputError, match="'a b'"):
         check_output(tmp_path / "x.vec", names=np.array(["a b"], dtype=object))
-    with pytest.raises(OutputError, match=r"needs about 4,000,000,000,000 MB, but only"):
+    with pytest.raises(OutputError, match=r"needs about 4,000,000,000\.0 GB of disk, and"):
         check_output(tmp_path / "x.npy", values=10**18)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years of work")

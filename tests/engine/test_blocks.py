@@ -12,20 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphrefine.engine.block_compute import Workshop
+from engines import engine_in
 from graphrefine.engine.blocks import BlockEngine
-from graphrefine.engine.layout import UNIT, Layout, cut_chunks, cut_rows
+from graphrefine.engine.layout import UNIT, cut_chunks, cut_rows
 from graphrefine.engine.local import LocalEngine
-from graphrefine.engine.pipeline import Pipeline
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.node_ids import identities
-from graphrefine.kernels import Kernels, kernels, twin
+from graphrefine.kernels import kernels, twin
 from graphrefine.linalg.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
-from graphrefine.system.storage import open_storage
 from stopping import StoppedError, stop_after
 
 
@@ -34,27 +31,6 @@ def graph_of(nodes: int, edges: int, *, seed: int, weighted: bool = False, direc
     ends = rng.integers(0, nodes, (2, edges)) ** 2 // nodes  # some nodes have many more edges than others
     weights = rng.integers(1, 9, edges).astype(np.float32) if weighted else None
     return Graph.from_edges(ends[0], ends[1], weights, names=range(nodes), directed=directed)
-
-
-def engine_in(
-    folder: Path,
-    graph: Graph,
-    columns: int,
-    *,
-    rows: int = 512,
-    entries: int = 2000,
-    panel: int = 32,
-    chunk: int | None = None,
-    using: Kernels | None = None,
-    **how: Any,
-) -> BlockEngine:
-    padded = -(-columns // 32) * 32
-    bounds = cut_rows(graph.indptr, columns=columns, block_bytes=rows * padded * 4, entries=entries)
-    layout = Layout(bounds, cut_chunks(bounds, rows=chunk or graph.nodes), columns, panel)
-    storage, found = open_storage(folder), using or kernels()
-    patterns = {"rows": graph, "arrivals": graph.transposed()}
-    shop = Workshop(storage, layout, patterns, using=found, identities=identities(graph.names))
-    return BlockEngine(storage, layout, Pipeline(shop), using=found, **how)
 
 
 def in_memory(graph: Graph, chosen: RefineSettings) -> NDArray[np.float32]:

@@ -19,7 +19,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, twin
 from graphs import graphs, random_graph
 
-native = kernels("native")
+native, scipy = kernels("native"), kernels("scipy")
 
 
 def tall(n: int, columns: int, kind: str, seed: int = 0) -> NDArray[Any]:
@@ -56,7 +56,7 @@ def test_product_equals_its_twin(
     x = tall(graph.nodes, columns, kind, seed)
     plus = tall(graph.nodes, columns, "half" if to_half else "single", seed + 1)
     results = []
-    for which in (native, twin):
+    for which in (native, scipy):
         out = np.full((graph.nodes, columns), 7, np.uint16 if to_half else np.float32)
         gram = np.zeros((columns, columns))
         which.product(graph.indptr, graph.indices, **given).apply(
@@ -80,7 +80,7 @@ def test_rotation_equals_its_twin(n: int, columns: int, triangular: bool, unit: 
         rotation = np.triu(rotation)
     places = np.random.default_rng(n).permutation(n).astype(np.int32)
     results = []
-    for which in (native, twin):
+    for which in (native, scipy):
         out = np.empty((n, columns - 5), np.float32)
         gram = np.zeros((columns, columns))
         which.rotate(x, rotation, triangular=triangular, out=out, places=places, unit=unit, gram=gram, threads=threads)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrefine.kernels import ingest, twin_edges, twin_text
+from graphrefine.kernels import edge_lists, twin_edges, twin_text
 from strategies import PATIENT
 
 native: Any = pytest.importorskip("graphrefine.kernels._native", reason="the compiled kernels are not built")
@@ -107,10 +107,10 @@ def test_threads_cut_the_text_without_a_trace() -> None:
     data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     settings: dict[str, Any] = {"delimiter": " ", "comments": "#"}
     for threads in (1, 2, 3, 5):
-        parsed = ingest.Parsed(*native.parse_integers(data, (0, 1, -1, 2), wide=False, threads=threads, **settings))
+        parsed = edge_lists.Parsed(*native.parse_integers(data, (0, 1, -1, 2), wide=False, threads=threads, **settings))
         np.testing.assert_array_equal(np.stack([parsed.source, parsed.target], axis=1), pairs)
         assert parsed.comments == -(-len(pairs) // 97)
-        named = ingest.Parsed(*native.parse_strings(data, (0, 1, -1, 2), threads=threads, **settings))
+        named = edge_lists.Parsed(*native.parse_strings(data, (0, 1, -1, 2), threads=threads, **settings))
         names = np.array([int(name) for name in named.names.split(b"\n")])
         np.testing.assert_array_equal(names[named.source], pairs[:, 0])
         assert named.names.split(b"\n") == sorted(named.names.split(b"\n"))
@@ -124,10 +124,10 @@ def test_the_line_of_an_error_is_the_first_for_any_number_of_threads(threads: in
     data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     settings: dict[str, Any] = {"delimiter": " ", "comments": "#", "threads": threads}
     assert native.parse_integers(data, (0, 1, 2, 3), wide=False, **settings)[:2] == (
-        ingest.Status.BAD_WEIGHT,
+        edge_lists.Status.BAD_WEIGHT,
         4,
     )
-    assert native.parse_strings(data, (0, 1, 2, 3), **settings)[:2] == (ingest.Status.BAD_WEIGHT, 4)
+    assert native.parse_strings(data, (0, 1, 2, 3), **settings)[:2] == (edge_lists.Status.BAD_WEIGHT, 4)
 
 
 IDS = st.integers(0, 20) | st.integers(-(2**63), 2**63 - 1)

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import graphrefine
-from graphrefine.engine.engine import Rows
 from graphrefine.engine.local import LocalEngine, Slab
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import adjacency, transition
-from graphrefine.linalg.sketches import gaussian, sparse_signs
+from graphrefine.linalg.sketches import RowSource, gaussian, sparse_signs
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.hope import series_length, spectral_radius
 from graphrefine.methods.prone import propagation
@@ -143,7 +142,7 @@ def test_prone_of_order_one_is_the_factorization_alone() -> None:
 # ---- FastRP and RandNE -----------------------------------------------------------------------------------------------
 
 
-def drawn(rows: Rows, nodes: int) -> Array:
+def drawn(rows: RowSource, nodes: int) -> Array:
     return np.concatenate([rows(s, min(s + 4096, nodes)) for s in range(0, nodes, 4096)]).astype(np.float64)
 
 
@@ -191,19 +190,19 @@ def test_randne_is_its_formula(graph: Graph, transitions: bool) -> None:
     ("name", "sketch", "make"), [("fastrp", "sparse_signs", sparse_signs), ("randne", "gaussian", gaussian)]
 )
 def test_renumbered_nodes_keep_their_vectors(
-    name: str, sketch: str, make: Callable[..., Rows], monkeypatch: pytest.MonkeyPatch
+    name: str, sketch: str, make: Callable[..., RowSource], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the rows of the sketch renumbered too."""
     graph = random_graph(120, weighted=True)
     order = np.random.default_rng(0).permutation(120)
     before = exact(name, graph, dim=8)
 
-    def renumbered(seed: int, columns: int, **options: Any) -> Rows:
+    def renumbered(seed: int, columns: int, **options: Any) -> RowSource:
         scale = options.pop("scale", np.ones(120, np.float32))
         rows = make(seed, columns, **options)(0, 120)[order] * scale[:, None]
         return lambda start, stop: rows[start:stop]
 
-    monkeypatch.setattr(f"graphrefine.methods.registry.{name}.{sketch}", renumbered)
+    monkeypatch.setattr(f"graphrefine.methods.{name}.{sketch}", renumbered)
     after = exact(name, permuted(graph, order), dim=8)
     assert np.abs(after - before[order]).max() < 1e-3 * np.abs(before).max()
 

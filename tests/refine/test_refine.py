@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import graphrefine
-from blocks_engine import BlocksEngine
+from engines import engine_of_many_blocks
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
@@ -71,12 +72,12 @@ def test_paper_preset_is_the_reference_to_1e_4(weighted: bool) -> None:
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("blocks", [2, 7])
-def test_many_blocks_give_the_same_vectors(directed: bool, blocks: int) -> None:
+def test_many_blocks_give_the_same_vectors(tmp_path: Path, directed: bool, blocks: int) -> None:
     graph = random_graph(500, degree=10, directed=directed, weighted=True, isolated=9)
     for name, preset in (("reach", None), ("none", None), ("heat", None), ("taylor", "paper")):
         chosen = refine_settings(preset, dim=24, filter=name, bfloat16=False)
         ours = run(graph, chosen)
-        theirs = refine(BlocksEngine(graph, columns=24, blocks=blocks), graph, chosen, Stages())
+        theirs = refine(engine_of_many_blocks(tmp_path / name, graph, 24, blocks=blocks), graph, chosen, Stages())
         assert misalignment(ours, theirs) < 1e-4
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from blocks_engine import BlocksEngine
+from engines import engine_of_many_blocks
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator, adjacency, proximity
@@ -122,9 +123,11 @@ def test_eigenvalues_keep_their_signs() -> None:
 
 @given(graphs(least=30, most=80), st.integers(2, 20), st.integers(1, 9))
 @settings(deadline=None, max_examples=15)
-def test_an_engine_of_many_blocks_finds_the_same(graph: Graph, columns: int, blocks: int) -> None:
-    M = proximity(graph)
-    local, other = exact_engine(graph, columns), BlocksEngine(graph, columns=columns, blocks=blocks)
+def test_an_engine_of_many_blocks_finds_the_same(
+    tmp_path_factory: pytest.TempPathFactory, graph: Graph, columns: int, blocks: int
+) -> None:
+    M, folder = proximity(graph), tmp_path_factory.mktemp("work")
+    local, other = exact_engine(graph, columns), engine_of_many_blocks(folder, graph, columns, blocks=blocks)
     one = randomized_svd(local, M, rows=graph.nodes, seed=3)
     two = randomized_svd(other, M, rows=graph.nodes, seed=3)
     scale = one.values[0]
@@ -134,10 +137,10 @@ def test_an_engine_of_many_blocks_finds_the_same(graph: Graph, columns: int, blo
     assert np.abs(U * S @ V.T - X * Z @ Y.T).max() < 1e-3 * scale
 
 
-def test_eigenpairs_on_an_engine_of_many_blocks() -> None:
+def test_eigenpairs_on_an_engine_of_many_blocks(tmp_path: Path) -> None:
     graph = random_graph(150, weighted=True)
     A = adjacency(graph)
-    local, other = exact_engine(graph, 20), BlocksEngine(graph, columns=20, blocks=7)
+    local, other = exact_engine(graph, 20), engine_of_many_blocks(tmp_path, graph, 20, blocks=7)
     one = randomized_eigh(local, A, rows=150, seed=3)
     two = randomized_eigh(other, A, rows=150, seed=3)
     assert np.allclose(one.values, two.values, atol=1e-4 * abs(one.values[0]))
@@ -238,10 +241,10 @@ def test_progress_is_told_after_each_product() -> None:
     assert len(calls) == 8 + 9
 
 
-def test_narrow_rotations_leave_columns_out() -> None:
+def test_narrow_rotations_leave_columns_out(tmp_path: Path) -> None:
     graph = random_graph(40)
     narrow = np.random.default_rng(0).standard_normal((6, 4))
-    for engine in (exact_engine(graph, 6), BlocksEngine(graph, columns=6, blocks=3)):
+    for engine in (exact_engine(graph, 6), engine_of_many_blocks(tmp_path, graph, 6, blocks=3)):
         every: Any = engine
         x = every.apply(adjacency(graph), every.random(seed=0), precise=True)
         expected = every.collect(x) @ narrow

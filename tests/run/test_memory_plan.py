@@ -28,7 +28,8 @@ from graphrefine.readers import source
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.refine import refine
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, panel_bytes, plan_local
-from graphrefine.run.out_of_core import check_room, work_folder, working
+from graphrefine.run.out_of_core import work_folder, working
+from graphrefine.system.disk import check_free_disk
 from graphrefine.system.memory import parse_size, private_bytes
 from graphrefine.system.work_folder import WorkFolder
 from processes import start_process
@@ -220,7 +221,7 @@ def test_a_damaged_graph_is_refused(stored: Path, tmp_path: Path, graph: Graph) 
 
 def test_too_little_disk_is_found_before_the_work(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"needs about 5,000,000\.0 GB of disk, and .* are free"):
-        check_room(tmp_path, 5 * 10**15)
+        check_free_disk(tmp_path, 5 * 10**15)
 
 
 @pytest.mark.parametrize("text", ["", "8XB", "GB", "-1GB", "0", "1e9", "8iB"])

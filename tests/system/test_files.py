@@ -92,7 +92,7 @@ def test_write_protected_files_are_left_alone(tmp_path: Path, monkeypatch: pytes
 
 def test_too_little_room_is_found(tmp_path: Path) -> None:
     check_writable(tmp_path / "x", size=1000)
-    with pytest.raises(OutputError, match=r"x: needs about 1,000,000,000,000 MB, but only .* MB are free"):
+    with pytest.raises(OutputError, match=r"x: needs about 1,000,000,000\.0 GB of disk, and .* are free"):
         check_writable(tmp_path / "x", size=10**18)
 
 
@@ -225,7 +225,7 @@ KILL_AT = {
 def run_and_kill(folder: Path, name: str, patch: str) -> None:
     code = f"""
         import os, signal, sys
-        sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
         import graphrefine.system.files as files_module, graphrefine.embedding.formats as folder_formats
         from test_files import version
         def kill(*_, **__): os.kill(os.getpid(), signal.SIGKILL)
@@ -258,7 +258,7 @@ def test_a_run_killed_at_any_time_leaves_a_whole_output(name: str, tmp_path: Pat
     version(0).save(tmp_path / name)
     code = f"""
         import sys
-        sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
         from test_files import version
         versions = [version(number) for number in range(5)]
         print("ready", flush=True)

@@ -49,3 +49,14 @@ def test_bad_places(tmp_path: Path) -> None:
         (work.path / "plan.json").write_text("{")
         with pytest.raises(OutputError, match=r"plan\.json: is damaged; delete .* to start anew"):
             work.state("plan")
+
+
+def test_a_finished_run_leaves_the_place_to_the_next(tmp_path: Path) -> None:
+    place = tmp_path / "w"
+    with WorkFolder(place) as first:
+        first.finish()
+        with WorkFolder(place) as second:
+            first.close()
+            assert second.locked and not first.locked
+            with pytest.raises(OutputError, match="another run works in"):
+                WorkFolder(place).lock()

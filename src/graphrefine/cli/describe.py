@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.remarks import describe_reading
-from graphrefine.kernels import ingest, kernels
+from graphrefine.kernels import edge_lists, kernels
 from graphrefine.run.memory_plan import MemoryPlan
 from graphrefine.visuals.console import seconds
 
@@ -35,7 +35,7 @@ def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | N
         counts |= {"isolated": 0, "zero_vectors": 0, "alone": graph.isolated}
         counts |= {"bare": graph.nodes - features["nodes"], "unknown": features["unknown"]}
     lines = [f"note: {text}" for text in describe_reading(counts, edges=graph.edges)]
-    if graph.directed and ingest.inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
+    if graph.directed and edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
         lines.append("note: every edge is there in both directions, so that directed says nothing; leave it out")
     return lines
 

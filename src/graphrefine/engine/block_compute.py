@@ -1,8 +1,8 @@
-"""Where the tasks of the block engine are done, in this process or on a worker of a cluster.
+"""The computations of the block engine's tasks, in this process or on a worker of a cluster.
 
-A task has three parts, which a pipeline can do side by side for three tasks: `Workshop.load` reads the rows of the
-graph and the blocks that are worked on, `Workshop.work` computes, `Workshop.store` writes. What is gathered from, one
-panel of one chunk, is kept from task to task.
+A task has three parts, which a pipeline can do side by side for three tasks: `BlockCompute.load` reads the rows of the
+graph and the blocks of the task, `BlockCompute.compute` computes, `BlockCompute.store` writes. The matrix that products
+gather from, one panel of one chunk, stays in memory from task to task.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.buffers import Buffers
 from graphrefine.engine.layout import Layout
-from graphrefine.engine.tasks import Product, Ref, Small, Task, Turn, dtype_of
+from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, dtype_of
 from graphrefine.errors import FormatError
 from graphrefine.kernels import Kernels
 from graphrefine.system.storage import FolderStorage, Storage, as_bytes
@@ -45,7 +45,7 @@ class Pattern(Protocol):
 
 
 class OperatorParts(NamedTuple):
-    """An `graphrefine.linalg.operators.Operator`, its vectors wherever they are."""
+    """An `graphrefine.linalg.operators.Operator` whose vectors are arrays or files."""
 
     pattern: str  # "rows", or "arrivals": the rows of the reversed arcs
     vectors: Mapping[str, Vector]  # row_shift, column_shift, row_scale, column_scale
@@ -55,27 +55,27 @@ class OperatorParts(NamedTuple):
 
 
 @dataclass
-class Loaded:
-    """What a task works on."""
+class TaskInput:
+    """The blocks that a task works on."""
 
     rows: list[Rows] = field(default_factory=list)  # of the graph, block by block
-    blocks: list[Array] = field(default_factory=list)  # of x (a turn), or of what is added (a product)
+    blocks: list[Array] = field(default_factory=list)  # of x (a rotation), or of the summand `plus` (a product)
 
 
-Stores = list[tuple[str, Array, int | None]]  # what is to be written: name, rows, where in the file (None: all of it)
+Writes = list[tuple[str, Array, int | None]]  # name of a file, rows, their offset in the file (None: all of the file)
 
 
 @dataclass
 class Counts:
-    """What was moved."""
+    """Blocks and bytes that were moved."""
 
     blocks: int = 0
     bytes_read: int = 0
     bytes_written: int = 0
 
 
-class Workshop:
-    """Does tasks. Operators and vectors are made known to it before the tasks that name them."""
+class BlockCompute:
+    """Computes tasks. Operators and vectors are registered in it before the tasks that name them."""
 
     def __init__(
         self,
@@ -91,48 +91,47 @@ class Workshop:
         self.kernels, self.threads, self.identities = using, threads, identities
         self.operators: dict[int, OperatorParts] = {}
         self.vectors: dict[str, Vector] = {}
-        self.suspect: set[int] = set()  # tall matrices of an earlier run: their checksums are looked at
+        self.suspect: set[int] = set()  # tall matrices of an earlier run, whose checksums are compared
         self.counts = Counts()
-        self._held: tuple[Ref, int, int] | None = None
+        self._in_memory: tuple[Ref, int, int] | None = None  # of the matrix that was gathered from last: panel, chunk
         self._buffers = Buffers()
         self._room = np.empty(0, np.uint8)
         self._sums_room = np.empty(0, np.float32)
 
-    def load(self, task: Task) -> Loaded:
-        """Read what the task works on, but for what it gathers from."""
-        loaded, span = Loaded(), range(*task.blocks)
-        if isinstance(task, Turn):
-            loaded.blocks = [self._whole_rows(task.x, block) for block in span]
-            return loaded
+    def load(self, task: Task) -> TaskInput:
+        """Read the input of a task, except the matrix that it gathers from."""
+        inputs, span = TaskInput(), range(*task.blocks)
+        if isinstance(task, Rotation):
+            inputs.blocks = [self._whole_rows(task.x, block) for block in span]
+            return inputs
         pattern = self.patterns[self.operators[task.operator].pattern]
         for block in span:
             rows = self.layout.rows(block)
-            loaded.rows.append(pattern.rows(rows.start, rows.stop))
-            self.counts.bytes_read += sum(part.nbytes for part in loaded.rows[-1] if part is not None)
+            inputs.rows.append(pattern.rows(rows.start, rows.stop))
+            self.counts.bytes_read += sum(part.nbytes for part in inputs.rows[-1] if part is not None)
             if task.plus is not None:
-                loaded.blocks.append(self._block(task.plus[1], task.panel, block))
-        return loaded
+                inputs.blocks.append(self._block(task.plus[1], task.panel, block))
+        return inputs
 
-    def work(self, task: Task, loaded: Loaded) -> tuple[Small, Stores]:
-        """Compute: the sums that were asked for, and what is to be written."""
+    def compute(self, task: Task, inputs: TaskInput) -> tuple[Small, Writes]:
+        """Compute the sums of a task, and the blocks to write."""
         self.counts.blocks += task.blocks[1] - task.blocks[0]
-        return self._turn(task, loaded) if isinstance(task, Turn) else self._multiply(task, loaded)
+        return self._rotate(task, inputs) if isinstance(task, Rotation) else self._multiply(task, inputs)
 
-    def store(self, stores: Stores) -> None:
+    def store(self, writes: Writes) -> None:
         """Write the results of a task."""
-        for name, rows, offset in stores:
+        for name, rows, offset in writes:
             if offset is None:
-                check = crc32(as_bytes(rows))
-                self.storage.write(name, rows, np.array([check], "<u4"))
+                self.storage.write(name, rows, np.array([crc32(as_bytes(rows))], "<u4"))
             else:
                 assert isinstance(self.storage, FolderStorage)
                 self.storage.write_at(name, rows, offset)
             self.counts.bytes_written += rows.nbytes
             self._buffers.give(rows)
 
-    def _turn(self, task: Turn, loaded: Loaded) -> tuple[Small, Stores]:
-        small, stores = self._sums(task.gram, task.sums), Stores()
-        for block, x in zip(range(*task.blocks), loaded.blocks, strict=True):
+    def _rotate(self, task: Rotation, inputs: TaskInput) -> tuple[Small, Writes]:
+        small, writes = self._sums(task.gram, task.sums), Writes()
+        for block, x in zip(range(*task.blocks), inputs.blocks, strict=True):
             rows = self.layout.rows(block)
             width = self.layout.padded if task.file is None else task.file[2]
             out = None
@@ -152,34 +151,34 @@ class Workshop:
             )
             self._buffers.give(x)
             if out is not None and task.file is not None:
-                stores.append((task.file[0], out, task.file[1] + rows.start * width * 4))
+                writes.append((task.file[0], out, task.file[1] + rows.start * width * 4))
             elif out is not None and task.out is not None:
-                stores += self._panels(task.out, block, out)
-        return small, stores
+                writes += self._panels(task.out, block, out)
+        return small, writes
 
-    def _panels(self, ref: Ref, block: int, rows: Array) -> Stores:
+    def _panels(self, ref: Ref, block: int, rows: Array) -> Writes:
         if self.layout.panels == 1:
             return [(ref.name(0, block), rows, None)]
-        stores = Stores()
+        writes = Writes()
         for panel, at in enumerate(range(0, self.layout.padded, self.layout.panel)):
             part = self._buffers.take((len(rows), self.layout.width(panel)), rows.dtype)
             part[:] = rows[:, at : at + self.layout.panel]
-            stores.append((ref.name(panel, block), part, None))
+            writes.append((ref.name(panel, block), part, None))
         self._buffers.give(rows)
-        return stores
+        return writes
 
-    def _multiply(self, task: Product, loaded: Loaded) -> tuple[Small, Stores]:
+    def _multiply(self, task: Product, inputs: TaskInput) -> tuple[Small, Writes]:
         """One chunk after the other is gathered from, for all blocks of the task; the sums wait in float32."""
         small, span = self._sums(task.gram, sums=False), range(*task.blocks)
         chunks = len(self.layout.chunks) - 1
         width = self.layout.width(task.panel)
         kind = dtype_of(task.out.kind)
-        cuts = [self._cuts(rows) for rows in loaded.rows] if chunks > 1 else []
-        sums = self._waiting(loaded.rows, width) if chunks > 1 else []
+        cuts = [self._cuts(rows) for rows in inputs.rows] if chunks > 1 else []
+        sums = self._sums_of_blocks(inputs.rows, width) if chunks > 1 else []
         outs: list[Array] = []
         for chunk in range(chunks):
-            x, last = self._gathered(task.x, task.panel, chunk), chunk == chunks - 1
-            for at, (block, rows) in enumerate(zip(span, loaded.rows, strict=True)):
+            x, last = self._chunk(task.x, task.panel, chunk), chunk == chunks - 1
+            for at, (block, rows) in enumerate(zip(span, inputs.rows, strict=True)):
                 if last:
                     outs.append(self._buffers.take((len(rows.indptr) - 1, width), kind))
                 self._product(task.operator, block, rows, chunk, cuts[at] if cuts else None).apply(
@@ -187,18 +186,18 @@ class Workshop:
                     out=outs[at] if last else sums[at],
                     scale=task.scale,
                     onto=sums[at] if chunk else None,
-                    plus=loaded.blocks[at] if task.plus is not None and last else None,
+                    plus=inputs.blocks[at] if task.plus is not None and last else None,
                     plus_scale=task.plus[0] if task.plus is not None else 0.0,
                     shift=task.shift if last else None,
                     unit=task.unit and last,
                     gram=small.get("gram") if last else None,
                     threads=self.threads,
                 )
-        for added in loaded.blocks:
-            self._buffers.give(added)
+        for summand in inputs.blocks:
+            self._buffers.give(summand)
         return small, [(task.out.name(task.panel, b), out, None) for b, out in zip(span, outs, strict=True)]
 
-    def _waiting(self, blocks: list[Rows], width: int) -> list[Array]:
+    def _sums_of_blocks(self, blocks: list[Rows], width: int) -> list[Array]:
         """Room for the sums of blocks, used again by the next task: memory that is new costs as much as the product."""
         counts = [len(rows.indptr) - 1 for rows in blocks]
         if len(self._sums_room) < sum(counts) * width:
@@ -212,42 +211,42 @@ class Workshop:
 
     def _product(self, number: int, block: int, rows: Rows, chunk: int, cuts: NDArray[np.int64] | None) -> Any:
         """The part of an operator that has the rows of a block and the columns of a chunk."""
-        parts, span, held = self.operators[number], self.layout.rows(block), self.layout.chunk_rows(chunk)
+        parts, span, columns = self.operators[number], self.layout.rows(block), self.layout.chunk_rows(chunk)
         values = None if rows.weights is None or parts.edge == "none" else rows.weights
-        own = held.start <= span.start < held.stop
-        given: dict[str, Any] = {} if cuts is None else {"starts": cuts[chunk], "stops": cuts[chunk + 1]}
+        own = columns.start <= span.start < columns.stop
+        arrays: dict[str, Any] = {} if cuts is None else {"starts": cuts[chunk], "stops": cuts[chunk + 1]}
         for name, vector in parts.vectors.items():
-            given[name] = vector[span if name.startswith("row") else held]
+            arrays[name] = vector[span if name.startswith("row") else columns]
         return self.kernels.product(
             rows.indptr,
             rows.indices,
-            columns=held.stop - held.start,
+            columns=columns.stop - columns.start,
             value=np.log(values) if values is not None and parts.edge == "log" else values,
             constant=parts.base,
             loop=parts.loop if own else 0.0,
-            diagonal=span.start - held.start if own else 0,
-            first_column=held.start,
-            **given,
+            diagonal=span.start - columns.start if own else 0,
+            first_column=columns.start,
+            **arrays,
         )
 
     def _cuts(self, rows: Rows) -> NDArray[np.int64]:
-        """Where each chunk begins in each row.  # (chunks + 1, rows)."""
+        """First entry of each row in each chunk.  # (chunks + 1, rows)."""
         firsts = self.layout.bounds[self.layout.chunks].astype(np.int32)
         return self.kernels.split_rows(rows.indptr, rows.indices, firsts)
 
-    def _gathered(self, ref: Ref, panel: int, chunk: int) -> Array:
-        """A panel of a chunk as one array, kept until another is wanted."""
+    def _chunk(self, ref: Ref, panel: int, chunk: int) -> Array:
+        """A panel of a chunk as one array, in memory until another is needed."""
         rows, width = self.layout.chunk_rows(chunk), self.layout.width(panel)
-        stored = width // 32 if ref.kind == "signs" else width
+        words = width // 32 if ref.kind == "signs" else width
         count, dtype = rows.stop - rows.start, np.dtype(dtype_of(ref.kind))
-        size = count * stored * dtype.itemsize
+        size = count * words * dtype.itemsize
         if len(self._room) < size:
             self._room = np.empty(0, np.uint8)  # before the larger one is taken
             self._room = np.empty(size, np.uint8)
-        whole: Array = self._room[:size].view(dtype).reshape(count, stored)
-        if self._held == (ref, panel, chunk):
+        whole: Array = self._room[:size].view(dtype).reshape(count, words)
+        if self._in_memory == (ref, panel, chunk):
             return whole
-        self._held = None
+        self._in_memory = None
 
         def fill(block: int) -> None:
             part = self.layout.rows(block)
@@ -255,7 +254,7 @@ class Workshop:
 
         with ThreadPoolExecutor(READERS) as pool:
             list(pool.map(fill, range(*self.layout.chunks[chunk : chunk + 2].tolist())))
-        self._held = (ref, panel, chunk)
+        self._in_memory = (ref, panel, chunk)
         return whole
 
     def _whole_rows(self, ref: Ref, block: int) -> Array:
@@ -292,17 +291,17 @@ class Workshop:
         count = rows.stop - rows.start
         order = None if self.identities is None else self.identities[rows]
         start = rows.start if order is None else 0
-        drawn = self.kernels.signs(seed, start, rows=count, words=self.layout.padded // 32, order=order)
-        return np.ascontiguousarray(drawn[:, first : first + words])
+        signs = self.kernels.signs(seed, start, rows=count, words=self.layout.padded // 32, order=order)
+        return np.ascontiguousarray(signs[:, first : first + words])
 
     def _check(self, name: str, rows: Array) -> None:
         stored = np.empty(1, "<u4")
         self.storage.read_into(name, stored, offset=rows.nbytes)
-        found = crc32(as_bytes(rows))
-        if found != int(stored[0]):
+        checksum = crc32(as_bytes(rows))
+        if checksum != int(stored[0]):
             raise FormatError(
                 f"{self.storage.root}/{name}",
-                f"the block is damaged: its checksum is {found:08x}, and {int(stored[0]):08x} was written; "
+                f"the block is damaged: its checksum is {checksum:08x}, and {int(stored[0]):08x} was written; "
                 "delete the work folder and start again",
             )
 

@@ -1,52 +1,50 @@
 """The engine whose tall matrices are blocks in files: for graphs larger than memory, and for clusters.
 
-A verb becomes tasks (`engine.tasks`) that an executor has done, in this process or on workers, each by a
-`engine.workshop.Workshop`; small results are added up in the order of the blocks. Every verb is a step of a
-`engine.journal.Journal`: an interrupted run that is started again finds what it has done, and gives the same bits.
+A verb becomes tasks (`engine.tasks`) that an executor runs, in this process or on workers, each by a
+`engine.block_compute.BlockCompute`; small results are added up in the order of the blocks. Every verb is a step of a
+`engine.journal.Journal`: an interrupted run that is started again skips steps that are done, and gives the same bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from io import BytesIO
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.block_compute import OperatorParts
-from graphrefine.engine.engine import ROWS, Rows
+from graphrefine.engine.block_compute import OperatorParts, Vector
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
-from graphrefine.engine.tasks import Product, Ref, Small, Task, Turn
+from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task
 from graphrefine.kernels import Kernels
 from graphrefine.kernels.twin import to_bfloat16
 from graphrefine.linalg.operators import Operator
+from graphrefine.linalg.sketches import BLOCK_ROWS, RowSource
 from graphrefine.system.storage import FolderStorage, OwnFile, Storage
-
-if TYPE_CHECKING:
-    from graphrefine.engine.block_compute import Vector
 
 VECTORS = ("row_shift", "column_shift", "row_scale", "column_scale")
 RESULT = "vectors.npy"
 
 
 class Executor(Protocol):
-    """Has tasks done."""
+    """Runs tasks."""
 
-    def know_operator(self, number: int, parts: OperatorParts) -> None:
-        """Tasks will name this operator."""
+    def register_operator(self, number: int, parts: OperatorParts) -> None:
+        """Make an operator known by the number that tasks use."""
 
-    def know_vector(self, name: str, vector: NDArray[np.float32]) -> None:
-        """Tasks will name this vector."""
+    def register_vector(self, name: str, vector: NDArray[np.float32]) -> None:
+        """Make a vector known by the name that tasks use."""
 
     def distrust(self, number: int) -> None:
-        """Tell that a tall matrix was left by an earlier run."""
+        """Compare the checksums of a tall matrix, left by an earlier run."""
 
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Small]]:
-        """Do tasks in any order; each is given back once what it wrote is on the storage."""
+        """Run tasks in any order; each is yielded once its blocks are on the storage."""
 
-    def group(self) -> int:
-        """How many blocks a product's task should have."""
+    def blocks_per_task(self) -> int:
+        """Number of blocks of a product's task."""
 
 
 class BlockTall:
@@ -58,7 +56,7 @@ class BlockTall:
         self._released = False
 
     def release(self) -> None:
-        """Its files are not needed any more."""
+        """Let its files go; they are not needed any more."""
         if not self._released:
             self._released = True
             self._engine.forget(self.ref)
@@ -87,25 +85,25 @@ class BlockEngine:
 
     def random(self, *, seed: int) -> BlockTall:
         """See `graphrefine.engine.engine.Engine.random`; signs are never stored."""
-        return BlockTall(Ref(self._next(), "signs", seed), self)
+        return BlockTall(Ref(self._next_step(), "signs", seed), self)
 
-    def fill(self, rows: Rows, *, precise: bool = False) -> BlockTall:
+    def fill(self, rows: RowSource, *, precise: bool = False) -> BlockTall:
         """See `graphrefine.engine.engine.Engine.fill`; done by this process."""
-        out, nodes = self._new(precise), int(self.layout.bounds[-1])
-        what = f"fill {out.ref}"
-        if self.journal.finished(out.ref.number, what) is None:
+        out, nodes = self._new_tall(precise), int(self.layout.bounds[-1])
+        description = f"fill {out.ref}"
+        if self.journal.step_result(out.ref.number, description) is None:
             for block in range(self.layout.blocks):
                 span = self.layout.rows(block)
                 fresh = np.zeros((span.stop - span.start, self.layout.padded), np.float32)
-                for start in range(span.start // ROWS * ROWS, span.stop, ROWS):
-                    part = rows(start, min(start + ROWS, nodes))
+                for start in range(span.start // BLOCK_ROWS * BLOCK_ROWS, span.stop, BLOCK_ROWS):
+                    part = rows(start, min(start + BLOCK_ROWS, nodes))
                     low, high = max(start, span.start), min(start + len(part), span.stop)
                     fresh[low - span.start : high - span.start, : self.columns] = part[low - start : high - start]
                 stored = to_bfloat16(fresh) if out.ref.kind == "half" else fresh
                 for panel, at in enumerate(range(0, self.layout.padded, self.layout.panel)):
                     columns = np.ascontiguousarray(stored[:, at : at + self.layout.panel])
                     self.storage.write(out.ref.name(panel, block), columns, np.zeros(1, "<u4"))
-            self.journal.finish(out.ref.number, what, {})
+            self.journal.finish(out.ref.number, description, {})
         return out
 
     def apply(
@@ -121,13 +119,13 @@ class BlockEngine:
         precise: bool = False,
     ) -> BlockTall:
         """See `graphrefine.engine.engine.Engine.apply`."""
-        # Lengths, Gram matrices and which rows are zero need all panels of a row: they are seen to afterwards.
+        # Lengths, Gram matrices and rows of zeros need all panels of a row: they follow in a second step.
         whole = self.layout.panels == 1
         later = not whole and (unit or shift is not None)
-        out = self._new(precise or later)
-        number, row = self._number(operator), self._row(shift)
-        added = None if plus is None else (plus[0], plus[1].ref)
-        group = self.executor.group()
+        out = self._new_tall(precise or later)
+        number, row = self._operator_number(operator), self._pad_row(shift)
+        summand = None if plus is None else (plus[0], plus[1].ref)
+        group = self.executor.blocks_per_task()
         tasks = [
             Product(
                 out.ref,
@@ -136,7 +134,7 @@ class BlockEngine:
                 panel,
                 (block, min(block + group, self.layout.blocks)),
                 scale,
-                added,
+                summand,
                 row if whole else None,
                 unit and whole,
                 gram and whole,
@@ -144,16 +142,16 @@ class BlockEngine:
             for panel in range(self.layout.panels)
             for block in range(0, self.layout.blocks, group)
         ]
-        small = self._do(out.ref.number, f"apply {number} to {x.ref} giving {out.ref}", tasks)
+        small = self._run_step(out.ref.number, f"apply {number} to {x.ref} giving {out.ref}", tasks)
         out.gram = small.get("gram")
         if later:
-            return self._turn(out, None, shift=row, unit=unit, gram=gram, precise=precise)
+            return self._rotate(out, None, shift=row, unit=unit, gram=gram, precise=precise)
         return out
 
     def gram(self, x: BlockTall) -> NDArray[np.float64]:
         """See `graphrefine.engine.engine.Engine.gram`."""
         if x.gram is None:
-            x.gram = self._look(x, gram=True)["gram"]
+            x.gram = self._sum_up(x, gram=True)["gram"]
         return x.gram[: self.columns, : self.columns]
 
     def sums(self, x: BlockTall, weights: NDArray[np.float32] | None = None) -> NDArray[np.float64]:
@@ -161,8 +159,8 @@ class BlockEngine:
         name = None
         if weights is not None:
             name = f"weights-{self._step}"
-            self.executor.know_vector(name, weights)
-        return self._look(x, sums=True, weights=name)["sums"][: self.columns]
+            self.executor.register_vector(name, weights)
+        return self._sum_up(x, sums=True, weights=name)["sums"][: self.columns]
 
     def rotate(
         self,
@@ -174,7 +172,7 @@ class BlockEngine:
         precise: bool = False,
     ) -> BlockTall:
         """See `graphrefine.engine.engine.Engine.rotate`."""
-        return self._turn(x, self._small(rotation), triangular=triangular, unit=unit, precise=precise)
+        return self._rotate(x, self._pad_rotation(rotation), triangular=triangular, unit=unit, precise=precise)
 
     def release(self, x: BlockTall) -> None:
         """See `graphrefine.engine.engine.Engine.release`."""
@@ -190,18 +188,17 @@ class BlockEngine:
     ) -> NDArray[np.float32]:
         """See `graphrefine.engine.engine.Engine.collect`: the array is a file, mapped."""
         assert isinstance(self.storage, FolderStorage)
-        step, width = self._next(), self.columns if rotation is None else rotation.shape[1]
+        step, width = self._next_step(), self.columns if rotation is None else rotation.shape[1]
         shape = (int(self.layout.bounds[-1]), width)
         path = f"{self.storage.root}/{step:04d}-{RESULT}"
         header = _npy_header(shape)
         if self.storage.size(f"{step:04d}-{RESULT}") is None:
             self.storage.write(f"{step:04d}-{RESULT}", np.frombuffer(header, np.uint8))
-        small = None if rotation is None else self._small(rotation)
+        small = None if rotation is None else self._pad_rotation(rotation)
         file = (f"{step:04d}-{RESULT}", len(header), width)
-        tasks = [
-            Turn(None, x.ref, blocks, small, shift=self._row(shift), unit=unit, file=file) for blocks in self._blocks()
-        ]
-        self._do(step, f"collect {x.ref}", tasks)
+        row = self._pad_row(shift)
+        tasks = [Rotation(None, x.ref, blocks, small, shift=row, unit=unit, file=file) for blocks in self._blocks()]
+        self._run_step(step, f"collect {x.ref}", tasks)
         return OwnFile(path, np.float32, "r+", offset=len(header), shape=shape)
 
     def forget(self, ref: Ref) -> None:
@@ -209,67 +206,69 @@ class BlockEngine:
         if ref.kind != "signs":
             self._garbage.append(ref)
 
-    def _turn(self, x: BlockTall, rotation: NDArray[np.float32] | None, *, precise: bool, **how: Any) -> BlockTall:
-        out = self._new(precise)
-        tasks = [Turn(out.ref, x.ref, blocks, rotation, **how) for blocks in self._blocks()]
-        out.gram = self._do(out.ref.number, f"turn {x.ref} giving {out.ref}", tasks).get("gram")
+    def _rotate(
+        self, x: BlockTall, rotation: NDArray[np.float32] | None, *, precise: bool, **options: Any
+    ) -> BlockTall:
+        out = self._new_tall(precise)
+        tasks = [Rotation(out.ref, x.ref, blocks, rotation, **options) for blocks in self._blocks()]
+        out.gram = self._run_step(out.ref.number, f"turn {x.ref} giving {out.ref}", tasks).get("gram")
         return out
 
-    def _look(self, x: BlockTall, **what: Any) -> Small:
-        step = self._next()
-        tasks = [Turn(None, x.ref, blocks, **what) for blocks in self._blocks()]
-        return self._do(step, f"look at {x.ref} for {', '.join(what)}", tasks)
+    def _sum_up(self, x: BlockTall, **sums: Any) -> Small:
+        step = self._next_step()
+        tasks = [Rotation(None, x.ref, blocks, **sums) for blocks in self._blocks()]
+        return self._run_step(step, f"look at {x.ref} for {', '.join(sums)}", tasks)
 
     def _blocks(self) -> Iterable[tuple[int, int]]:
         return ((block, block + 1) for block in range(self.layout.blocks))
 
-    def _do(self, step: int, what: str, tasks: Sequence[Task]) -> Small:
-        """Have the tasks of a step done, those aside that were, and add up what they give."""
-        found = self.journal.finished(step, what)
-        if found is not None:
-            return found
-        done = self.journal.done(step)
+    def _run_step(self, step: int, description: str, tasks: Sequence[Task]) -> Small:
+        """Run the tasks of a step, except those that an earlier run has done, and add up their small results."""
+        total = self.journal.step_result(step, description)
+        if total is not None:
+            return total
+        done = self.journal.task_results(step)
         for task, small in self.executor.run([task for task in tasks if task.name() not in done]):
             self.journal.note(step, task.name(), small)
             done[task.name()] = small
-        total: Small = {}
+        total = {}
         for task in tasks:
             for name, part in done[task.name()].items():
                 total[name] = total[name] + part if name in total else part
-        self.journal.finish(step, what, total)
+        self.journal.finish(step, description, total)
         return total
 
-    def _next(self) -> int:
+    def _next_step(self) -> int:
         for ref in self._garbage:
             self.storage.remove(ref.folder())
         self._garbage = []
         self._step += 1
         return self._step
 
-    def _new(self, precise: bool) -> BlockTall:
-        ref = Ref(self._next(), "single" if precise or not self.half else "half")
+    def _new_tall(self, precise: bool) -> BlockTall:
+        ref = Ref(self._next_step(), "single" if precise or not self.half else "half")
         if self.journal.resumed:
             self.executor.distrust(ref.number)
         return BlockTall(ref, self)
 
-    def _number(self, operator: Operator) -> int:
+    def _operator_number(self, operator: Operator) -> int:
         if operator not in self._operators:
             number = self._operators[operator] = len(self._operators)
-            given = {name: getattr(operator, name) for name in VECTORS}
-            vectors: dict[str, Vector] = {name: vector for name, vector in given.items() if vector is not None}
-            turned = operator.transposed and operator.graph.directed
+            arrays = {name: getattr(operator, name) for name in VECTORS}
+            vectors: dict[str, Vector] = {name: vector for name, vector in arrays.items() if vector is not None}
+            reverse = operator.transposed and operator.graph.directed
             parts = OperatorParts(
-                "arrivals" if turned else "rows", vectors, operator.edge, operator.base, operator.loop
+                "arrivals" if reverse else "rows", vectors, operator.edge, operator.base, operator.loop
             )
-            self.executor.know_operator(number, parts)
+            self.executor.register_operator(number, parts)
         return self._operators[operator]
 
-    def _small(self, rotation: NDArray[Any]) -> NDArray[np.float32]:
+    def _pad_rotation(self, rotation: NDArray[Any]) -> NDArray[np.float32]:
         padded = np.zeros((self.layout.padded, self.layout.padded), np.float32)
         padded[: self.columns, : rotation.shape[1]] = rotation
         return padded
 
-    def _row(self, shift: NDArray[Any] | None) -> NDArray[np.float32] | None:
+    def _pad_row(self, shift: NDArray[Any] | None) -> NDArray[np.float32] | None:
         if shift is None:
             return None
         padded = np.zeros(self.layout.padded, np.float32)
@@ -278,9 +277,7 @@ class BlockEngine:
 
 
 def _npy_header(shape: tuple[int, int]) -> bytes:
-    import io
-
-    file = io.BytesIO()
-    described = {"descr": "<f4", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, described)
+    file = BytesIO()
+    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
     return file.getvalue()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-KEPT = 6  # buffers that wait to be used again
+SPARE = 6  # buffers that wait to be used again
 
 
 class Buffers:
@@ -35,12 +35,12 @@ class Buffers:
         with self._lock:
             fits = [at for at, free in enumerate(self._free) if size <= len(free) <= 2 * size]
             room = self._free.pop(fits[0]) if fits else np.empty(size, np.uint8)
-        taken: Array = room[:size].view(dtype).reshape(shape)
-        return taken
+        array: Array = room[:size].view(dtype).reshape(shape)
+        return array
 
     def give(self, array: Array) -> None:
-        """Nobody uses an array any more; one that was not taken here is left alone."""
+        """Take back an array that nobody uses any more; one from elsewhere is left alone."""
         room = array.base
         if isinstance(room, np.ndarray) and room.dtype == np.uint8 and room.base is None:
             with self._lock:
-                self._free = [*self._free[-KEPT + 1 :], room]
+                self._free = [*self._free[-SPARE + 1 :], room]

@@ -5,8 +5,8 @@ blocks and with which small matrices, and what comes back are sums of k x k. Wor
 that was lost is done again elsewhere, and writes the same bytes. Sums are added in the order of the blocks, so the bits
 of the result do not depend on how many workers there are, nor on who did what.
 
-A product reads its whole input for each of its tasks, chunk by chunk: tasks are as long as `Cluster.group` says, two or
-so for each worker, and no worker holds more than a chunk of what it gathers from and the blocks that it makes.
+A product reads its whole input for each of its tasks, chunk by chunk: a task has `Cluster.blocks_per_task` blocks, that
+is two tasks or so for each worker, and no worker holds more than a chunk of its input and the blocks that it makes.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from graphrefine.engine.block_compute import OperatorParts
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask_client import connect
 from graphrefine.engine.layout import BLOCK_BYTES, BLOCK_ENTRIES, Layout, cut_chunks, cut_rows
-from graphrefine.engine.tasks import Small, Task, Turn
+from graphrefine.engine.tasks import Rotation, Small, Task
 from graphrefine.engine.worker import (
     IDENTITIES,
     PLAN,
     PROBES,
-    Done,
+    BatchResult,
     OperatorFiles,
-    Orders,
-    Place,
-    do_orders,
-    forget,
-    look_around,
-    probe_of,
+    RunSite,
+    TaskBatch,
+    check_worker,
+    forget_run,
+    probe_file,
     read_layout,
+    run_batch,
     weights_file,
 )
 from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import kernels
 from graphrefine.system.storage import FolderStorage, Storage, open_storage, write_array, write_arrays
 
@@ -53,13 +54,13 @@ RETRIES = 2  # of a task that failed for a reason that may pass, such as a stora
 FEWEST_BLOCKS = 16
 BLOCKS_EACH = 8  # for a worker, at least
 TASKS_EACH = 1  # of a product, for a worker: each reads the whole matrix
-ORDERS_EACH = 4  # of other steps, for a worker
+BATCHES_EACH = 4  # of other steps, for a worker
 CHUNKS = 3  # at least: each is another pass over the sums
 
 
 @dataclass
 class WorkerReport:
-    """What a worker process has done."""
+    """Work of a worker process."""
 
     name: str
     blocks: int = 0
@@ -67,12 +68,12 @@ class WorkerReport:
     bytes_written: int = 0
     tasks: int = 0
 
-    def add(self, done: Done) -> None:
-        """Count what came back."""
-        self.blocks += done.blocks
-        self.bytes_read += done.bytes_read
-        self.bytes_written += done.bytes_written
-        self.tasks += len(done.small)
+    def add(self, result: BatchResult) -> None:
+        """Count the results of a batch."""
+        self.blocks += result.blocks
+        self.bytes_read += result.bytes_read
+        self.bytes_written += result.bytes_written
+        self.tasks += len(result.small)
 
 
 class Cluster:
@@ -81,19 +82,19 @@ class Cluster:
     Parameters
     ----------
     client
-        Of Dask, see `connect`.
+        A client of Dask, see `connect`.
     storage_root
         The folder of the work, under this path on all workers.
     graph_root
         The graph on disk: a path, or a URL that fsspec reaches.
     group
-        How many blocks a product's task has.
+        Number of blocks of a product's task.
     fingerprint
-        Of the graph, which must be the one that workers see.
+        Fingerprint of the graph, which must be the one that workers see.
     identities
         See `graphrefine.graph.node_ids.identities`.
     threads
-        Of each worker; as many as it has where None.
+        Threads of each worker; all of its own if None.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Cluster:
         threads: int | None = None,
     ) -> None:
         self.client, self.storage = client, open_storage(storage_root)
-        self.place = Place(secrets.token_hex(8), self.storage.root, graph_root, threads, identities is not None)
+        self.site = RunSite(secrets.token_hex(8), self.storage.root, graph_root, threads, identities is not None)
         self._group = group
         self._operators: dict[int, OperatorFiles] = {}
         self._weights: str | None = None
@@ -118,16 +119,16 @@ class Cluster:
         if identities is not None:
             write_array(self.storage, IDENTITIES, identities)
 
-    def know_operator(self, number: int, parts: OperatorParts) -> None:
-        """See `graphrefine.engine.blocks.Executor.know_operator`."""
+    def register_operator(self, number: int, parts: OperatorParts) -> None:
+        """See `graphrefine.engine.blocks.Executor.register_operator`."""
         files = {}
         for name, vector in parts.vectors.items():
             files[name] = f"cluster/operators/{number:03d}-{name}.npy"
             write_array(self.storage, files[name], vector[:])
         self._operators[number] = OperatorFiles(parts.pattern, files, parts.edge, parts.base, parts.loop)
 
-    def know_vector(self, name: str, vector: NDArray[np.float32]) -> None:
-        """See `graphrefine.engine.blocks.Executor.know_vector`; one at a time is in use."""
+    def register_vector(self, name: str, vector: NDArray[np.float32]) -> None:
+        """See `graphrefine.engine.blocks.Executor.register_vector`; one at a time is in use."""
         if self._weights is not None:
             self.storage.remove(weights_file(self._weights).rpartition("/")[0])
         write_array(self.storage, weights_file(name), vector)
@@ -137,49 +138,49 @@ class Cluster:
         """See `graphrefine.engine.blocks.Executor.distrust`."""
         self._suspect.add(number)
 
-    def group(self) -> int:
-        """See `graphrefine.engine.blocks.Executor.group`."""
+    def blocks_per_task(self) -> int:
+        """See `graphrefine.engine.blocks.Executor.blocks_per_task`."""
         return self._group
 
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Small]]:
         """See `graphrefine.engine.blocks.Executor.run`."""
         from distributed import as_completed
 
-        sent = {self._send(some): some for some in self._shares(tasks)}
+        futures = {self._send(share): share for share in self._shares(tasks)}
         try:
-            for future in as_completed(list(sent), loop=self.client.loop):
-                done, some = self._result(future), sent.pop(future)
-                yield from zip(some, done.small, strict=True)
+            for future in as_completed(list(futures), loop=self.client.loop):
+                result, share = self._result(future), futures.pop(future)
+                yield from zip(share, result.small, strict=True)
         finally:
-            if sent:
-                self.client.cancel(list(sent))
+            if futures:
+                self.client.cancel(list(futures))
 
     def workers_report(self) -> list[dict[str, Any]]:
-        """What each worker process has done, those that were lost included: blocks, bytes and tasks."""
+        """Work of each worker process, those that were lost included: blocks, bytes and tasks."""
         return [asdict(report) for _, report in sorted(self._reports.items())]
 
     def close(self) -> None:
-        """Have the workers let go of this run."""
-        self.client.run(forget, self.place.run)
+        """Let the workers free the memory of this run."""
+        self.client.run(forget_run, self.site.run)
 
     def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
         """Tasks that a worker gets together, so that it reads and writes for one while it computes another."""
-        shares = max(len(_workers(self.client)), 1) * (ORDERS_EACH if tasks and isinstance(tasks[0], Turn) else 1)
+        shares = max(len(_workers(self.client)), 1) * (BATCHES_EACH if tasks and isinstance(tasks[0], Rotation) else 1)
         size = max(-(-len(tasks) // shares), 1)
         return [tasks[at : at + size] for at in range(0, len(tasks), size)]
 
     def _send(self, tasks: Sequence[Task]) -> Any:
-        numbers = {task.operator for task in tasks if not isinstance(task, Turn)}
-        weights = next((task.weights for task in tasks if isinstance(task, Turn) and task.weights), None)
+        numbers = {task.operator for task in tasks if not isinstance(task, Rotation)}
+        weights = next((task.weights for task in tasks if isinstance(task, Rotation) and task.weights), None)
         operators = {number: self._operators[number] for number in numbers}
-        orders = Orders(tasks, operators, weights, frozenset(self._suspect))
-        return self.client.submit(do_orders, self.place, orders, pure=False, retries=RETRIES)
+        batch = TaskBatch(tasks, operators, weights, frozenset(self._suspect))
+        return self.client.submit(run_batch, self.site, batch, pure=False, retries=RETRIES)
 
-    def _result(self, future: Any) -> Done:
+    def _result(self, future: Any) -> BatchResult:
         from distributed import CancelledError, KilledWorker
 
         try:
-            done: Done = future.result()
+            result: BatchResult = future.result()
         except KilledWorker as error:
             raise InputError(
                 f"the worker {error.last_worker.address} was lost, as were {error.allowed_failures} before it that had "
@@ -190,37 +191,37 @@ class Cluster:
             raise OutputError(
                 "the connection to the Dask scheduler was lost; start the same command again, it goes on where it stood"
             ) from None
-        self._reports.setdefault(done.worker, WorkerReport(done.worker)).add(done)
-        if done.error is not None:
-            path, _, problem = done.error.partition(": ")
+        self._reports.setdefault(result.worker, WorkerReport(result.worker)).add(result)
+        if result.error is not None:
+            path, _, problem = result.error.partition(": ")
             raise FormatError(path, problem)
-        return done
+        return result
 
     def _check_workers(self, fingerprint: str) -> None:
-        """Find out before the work whether all workers see the storage and the graph, and compute alike."""
+        """Check before the work that all workers see the storage and the graph, and compute alike."""
         probe, here = secrets.token_bytes(16), kernels()
         self.storage.write(f"{PROBES}/client", np.frombuffer(probe, np.uint8))
-        answers = self.client.run(look_around, self.place, probe, fingerprint, on_error="return")
-        answers = {address: seen for address, seen in answers.items() if not isinstance(seen, OSError)}  # it is gone
+        answers = self.client.run(check_worker, self.site, probe, fingerprint, on_error="return")
+        answers = {address: answer for address, answer in answers.items() if not isinstance(answer, OSError)}  # is gone
         if not answers:
             raise InputError("the Dask cluster has no workers; start some with: dask worker ADDRESS")
-        for address, seen in answers.items():
-            if isinstance(seen, BaseException):
+        for address, answer in answers.items():
+            if isinstance(answer, BaseException):
                 raise InputError(
-                    f"the worker {address} cannot run graphrefine ({type(seen).__name__}: {seen}); "
+                    f"the worker {address} cannot run graphrefine ({type(answer).__name__}: {answer}); "
                     'install the same version there: pip install "graphrefine[scale]"'
                 )
-            if seen.problem is not None:
+            if answer.problem is not None:
                 raise InputError(
-                    f"the worker {address} has no access to the storage: {seen.problem}; "
+                    f"the worker {address} has no access to the storage: {answer.problem}; "
                     "the graph and the work folder must be on storage that all workers share, under the same path"
                 )
-            if seen.kernels != f"{here.name} ({here.simd})":
+            if answer.kernels != f"{here.name} ({here.simd})":
                 raise InputError(
-                    f"the worker {address} computes with {seen.kernels}, and this machine with {here.name} "
+                    f"the worker {address} computes with {answer.kernels}, and this machine with {here.name} "
                     f"({here.simd}): the last bits would differ; set GRAPHREFINE_KERNEL and GRAPHREFINE_SIMD alike"
                 )
-            if self.storage.size(probe_of(address)) is None:
+            if self.storage.size(probe_file(address)) is None:
                 raise InputError(f"what the worker {address} writes to {self.storage.root} is not seen here")
         self.storage.remove(PROBES)
 
@@ -241,31 +242,29 @@ def cluster_engine(
     Parameters
     ----------
     client
-        Of Dask, see `connect`.
+        A client of Dask, see `connect`.
     graph
-        On disk.
+        A graph on disk.
     storage_root
         A folder that this process and all workers share. Work that is there is taken up as it was cut.
     columns, bfloat16
         See `graphrefine.engine.local.LocalEngine`.
     worker_memory
-        Bytes that a worker may use; where None, most of the limit that it was started with.
+        Bytes that a worker may use; if None, most of the limit that it was started with.
     graph_root
-        Where workers find the graph, if not under its own path: another path, or a URL that fsspec reaches.
+        Place of the graph for workers, if it is not its own path: another path, or a URL that fsspec reaches.
     threads
-        Of each worker; as many as it has where None.
+        Threads of each worker; all of its own if None.
     """
-    from graphrefine.graph.node_ids import identities
-
     storage = open_storage(storage_root)
     if not isinstance(storage, FolderStorage):
         raise InputError(f"the work folder {storage_root} is a URL; it must be a path that all workers share")
-    found = read_layout(storage)
-    if found is None:
+    plan = read_layout(storage)
+    if plan is None:
         memory = worker_memory or _least_memory(client)
-        found = plan_layout(graph, columns=columns, workers=len(_workers(client)), memory=memory)
-        _write_layout(storage, *found)
-    layout, group = found
+        plan = plan_layout(graph, columns=columns, workers=len(_workers(client)), memory=memory)
+        _write_layout(storage, *plan)
+    layout, group = plan
     if layout.columns != columns or layout.bounds[-1] != graph.nodes:
         raise OutputError(f"{storage.root}: is the work of another run; delete it to start anew")
     executor = Cluster(
@@ -281,7 +280,7 @@ def cluster_engine(
 
 
 def plan_layout(graph: Graph, *, columns: int, workers: int, memory: int | None) -> tuple[Layout, int]:
-    """How tall matrices are cut for so many workers, and how many blocks a product's task has."""
+    """The layout of tall matrices for a number of workers, and the number of blocks of a product's task."""
     padded = -(-columns // 32) * 32
     pieces = max(FEWEST_BLOCKS, BLOCKS_EACH * workers)
     bounds = cut_rows(
@@ -311,6 +310,6 @@ def _workers(client: Any) -> dict[str, Any]:
 
 
 def _least_memory(client: Any) -> int | None:
-    """Of the limits that workers were started with, the smallest; of it what may be used before Dask steps in."""
+    """The smallest limit that workers were started with, less the part at which Dask steps in."""
     limits = [worker["memory_limit"] for worker in _workers(client).values() if worker["memory_limit"]]
     return int(0.6 * min(limits)) if limits else None

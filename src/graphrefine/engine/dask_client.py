@@ -21,11 +21,11 @@ def connect(scheduler: str | None = None, *, workers: int | None = None, memory:
     Parameters
     ----------
     scheduler
-        The address of one that runs, ``tcp://...``; where None, workers are started on this machine.
+        The address of one that runs, ``tcp://...``; if None, workers are started on this machine.
     workers
-        How many are started: processes with one thread each.
+        Number of processes to start, with one thread each.
     memory
-        Bytes that each of these may hold before it is killed; no limit where None.
+        Bytes that each of these may hold before it is killed; no limit if None.
     """
     try:
         import distributed
@@ -36,7 +36,7 @@ def connect(scheduler: str | None = None, *, workers: int | None = None, memory:
     with ExitStack() as stack:
         stack.enter_context(_quiet())
         if scheduler is None:
-            address: Any = stack.enter_context(_started(distributed, workers, memory))
+            address: Any = stack.enter_context(_start_cluster(distributed, workers, memory))
         else:
             address = scheduler
         try:
@@ -50,7 +50,7 @@ def connect(scheduler: str | None = None, *, workers: int | None = None, memory:
 
 
 @contextmanager
-def _started(distributed: Any, workers: int | None, memory: int | None) -> Iterator[Any]:
+def _start_cluster(distributed: Any, workers: int | None, memory: int | None) -> Iterator[Any]:
     """A cluster on this machine."""
     import dask.config
 

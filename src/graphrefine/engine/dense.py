@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.local import LocalEngine
-from graphrefine.kernels import kernels
+from graphrefine.kernels import Product, kernels
 from graphrefine.kernels.twin import to_float32
 from graphrefine.linalg.small import one_blas_thread
 
@@ -45,17 +45,17 @@ def in_blocks(
             advance()
 
 
-class DenseProduct:
-    """A `graphrefine.kernels.Product` of a matrix whose entries are stored."""
+class DenseProduct(Product):
+    """A product with a matrix whose entries are stored."""
 
     def __init__(self, matrix: Floats) -> None:
-        self.matrix = matrix  # (n, n), its rows or its columns contiguous
+        self.dense = matrix  # (n, n), its rows or its columns contiguous
 
     def apply(
         self,
         x: NDArray[Any],
         *,
-        out: NDArray[Any],
+        out: NDArray[Any] | None,
         scale: float = 1.0,
         plus: NDArray[Any] | None = None,
         plus_scale: float = 0.0,
@@ -66,10 +66,11 @@ class DenseProduct:
         threads: int = 1,
     ) -> None:
         """See `graphrefine.kernels.Product.apply`."""
+        assert out is not None
         wide = to_float32(x)
 
         def work(block: slice) -> None:
-            fresh = np.matmul(self.matrix[block], wide, out=out[block])
+            fresh = np.matmul(self.dense[block], wide, out=out[block])
             if scale != 1.0:
                 fresh *= np.float32(scale)
             if onto is not None:

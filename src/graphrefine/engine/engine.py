@@ -1,27 +1,25 @@
-"""Tall matrices (n x k) and the few verbs on them.
+"""The protocol of engines: tall matrices (n x k) and nine verbs on them.
 
-Algorithms (the range finder, the filters, every method) are written once, against these verbs. An engine decides where
-the rows live, in which order and precision, and who works on them: `graphrefine.engine.local.LocalEngine` keeps them in
-this process's memory.
+Algorithms (the range finder, the filters, every method) are written once, against these verbs. An engine decides about
+the place, the order and the precision of the rows, and about the workers: `graphrefine.engine.local.LocalEngine` has
+them in the memory of this process.
 
 A tall matrix is opaque to its users: they hold it and hand it back to the engine that made it. Its memory is used again
-once nobody holds it; `Engine.release` says so early, where a caller further up still does.
+once nobody holds it; `Engine.release` does so early, while a caller further up still holds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from graphrefine.linalg.operators import Operator
+    from graphrefine.linalg.sketches import RowSource
 
 T = TypeVar("T")
-Rows: TypeAlias = "Callable[[int, int], NDArray[np.float32]]"  # rows start to stop of a matrix, (stop - start, k)
-ROWS = 4096  # in a block that `Engine.fill` asks for
 
 
 class Engine(Protocol[T]):
@@ -30,14 +28,15 @@ class Engine(Protocol[T]):
     def random(self, *, seed: int) -> T:
         """A sketch of random signs, as wide as the engine's matrices.
 
-        The row of a node depends on the seed and on its name alone (`naming.identities`), so that graphs which share
-        nodes, such as one before and after some edges changed, share their sketch.
+        The row of a node depends on the seed and on its name alone (`graphrefine.graph.node_ids.identities`), so that
+        graphs which share nodes, such as one before and after some edges changed, share their sketch.
         """
 
-    def fill(self, rows: Rows, *, precise: bool = False) -> T:
+    def fill(self, rows: RowSource, *, precise: bool = False) -> T:
         """The matrix whose rows a function gives, in the graph's order.
 
-        It is asked for blocks of `ROWS` rows, the last one shorter, in any order and from several threads at a time.
+        It is asked for blocks of `graphrefine.linalg.sketches.BLOCK_ROWS` rows, the last one shorter, in any order and
+        from several threads at a time.
         """
 
     def apply(
@@ -54,8 +53,8 @@ class Engine(Protocol[T]):
     ) -> T:
         """``scale * operator @ x``, plus a multiple of another tall matrix, less a row, rows made unit if asked.
 
-        The row ``shift`` (k,) is not taken away from rows of zeros: they stay. ``gram`` says that `gram` will be asked
-        of the result; ``precise`` that it is not only to be gathered from, and is worth float32.
+        The row ``shift`` (k,) is not taken away from rows of zeros: they stay. ``gram``: the Gram matrix of the result
+        will be needed. ``precise``: the result is needed in float32, not only to gather from.
         """
 
     def gram(self, x: T) -> NDArray[np.float64]:
@@ -67,13 +66,13 @@ class Engine(Protocol[T]):
     def rotate(
         self, x: T, rotation: NDArray[Any], *, triangular: bool = False, unit: bool = False, precise: bool = False
     ) -> T:
-        """``x @ rotation`` for a small matrix, upper triangular if said; rows made unit if asked.
+        """``x @ rotation`` for a small matrix, upper triangular if ``triangular``; rows made unit if asked.
 
         Where the rotation has fewer than k columns, the last ones of the result are zero.
         """
 
     def release(self, x: T) -> None:
-        """``x`` is not used again: its memory may be."""
+        """Let ``x`` go, which is not used again, though its memory may be."""
 
     def collect(
         self,

@@ -1,7 +1,7 @@
-"""What a run has done so far, on its storage, so that the same run started again does not do it twice.
+"""The journal of a run on its storage: steps and tasks that are done, so that the same run started again skips them.
 
-A run is a sequence of steps, the verbs that an algorithm asks of its engine, the same each time. Of each step that is
-finished the small result is kept; of the one that is not, the small result of each of its tasks.
+A run is a sequence of steps, the verbs that an algorithm asks of its engine, the same each time. The journal has the
+small result of each step that is finished; of the one that is not, the small result of each task that is done.
 """
 
 from __future__ import annotations
@@ -25,56 +25,56 @@ class Journal:
     >>> from graphrefine.system.storage import open_storage
     >>> storage = open_storage(tempfile.mkdtemp())
     >>> journal = Journal(storage)
-    >>> journal.finished(0, "gram of 3") is None
+    >>> journal.step_result(0, "gram of 3") is None
     True
     >>> journal.finish(0, "gram of 3", {"gram": np.eye(2)})
-    >>> Journal(storage).finished(0, "gram of 3")["gram"].tolist()
+    >>> Journal(storage).step_result(0, "gram of 3")["gram"].tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
-        self._known = storage.names("steps")
+        self._names = storage.names("steps")
 
     @property
     def resumed(self) -> bool:
-        """Whether an earlier run has left something."""
-        return bool(self._known)
+        """Whether an earlier run has left steps."""
+        return bool(self._names)
 
-    def finished(self, step: int, what: str) -> Small | None:
+    def step_result(self, step: int, description: str) -> Small | None:
         """The small result of a step, if it was finished."""
         name = f"{step:04d}.npz"
-        if name not in self._known:
+        if name not in self._names:
             return None
-        found = read_arrays(self.storage, f"steps/{name}")
-        assert found is not None
-        if str(found.pop("what")) != what:
+        small = read_arrays(self.storage, f"steps/{name}")
+        assert small is not None
+        if str(small.pop("what")) != description:
             raise OutputError(
-                f"{self.storage.root}: is the work of another run (its step {step} was not {what!r}); "
+                f"{self.storage.root}: is the work of another run (its step {step} was not {description!r}); "
                 "delete it to start anew"
             )
-        return found
+        return small
 
-    def done(self, step: int) -> dict[str, Small]:
+    def task_results(self, step: int) -> dict[str, Small]:
         """The small results of those tasks of a step that were done."""
-        found = {}
-        for name in self.storage.names(_folder(step)) if f"{step:04d}" in self._started else ():
+        results = {}
+        for name in self.storage.names(_folder(step)) if f"{step:04d}" in self._step_folders else ():
             small = read_arrays(self.storage, f"{_folder(step)}/{name}")
             if small is not None:
-                found[name.removesuffix(".npz")] = small
-        return found
+                results[name.removesuffix(".npz")] = small
+        return results
 
     @property
-    def _started(self) -> set[str]:
+    def _step_folders(self) -> set[str]:
         return self.storage.names("tasks")
 
     def note(self, step: int, task: str, small: Small) -> None:
-        """A task of a step is done, and what it wrote is on the storage."""
+        """Note that a task of a step is done, and its blocks are on the storage."""
         write_arrays(self.storage, f"{_folder(step)}/{task}.npz", small)
 
-    def finish(self, step: int, what: str, small: Small) -> None:
-        """A step is finished."""
-        arrays: dict[str, NDArray[Any]] = {"what": np.array(what), **small}
+    def finish(self, step: int, description: str, small: Small) -> None:
+        """Note that a step is finished."""
+        arrays: dict[str, NDArray[Any]] = {"what": np.array(description), **small}
         write_arrays(self.storage, f"steps/{step:04d}.npz", arrays)
         self.storage.remove(_folder(step))
 

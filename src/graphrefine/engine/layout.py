@@ -1,4 +1,4 @@
-"""How tall matrices are cut: into blocks of rows, panels of columns, and chunks of blocks to gather from at once.
+"""The cuts of tall matrices: blocks of rows, panels of columns, and chunks of blocks to gather from at once.
 
 ::
 
@@ -41,7 +41,7 @@ class Layout:
 
     @property
     def blocks(self) -> int:
-        """How many blocks of rows there are."""
+        """Number of blocks of rows."""
         return len(self.bounds) - 1
 
     @property
@@ -51,7 +51,7 @@ class Layout:
 
     @property
     def panels(self) -> int:
-        """How many panels of columns there are."""
+        """Number of panels of columns."""
         return -(-self.padded // self.panel)
 
     def rows(self, block: int) -> slice:
@@ -69,7 +69,7 @@ class Layout:
 
 
 def usual_bytes(nodes: int, columns: int) -> int:
-    """The size of a block in float32, if nothing else is said.
+    """The usual size of a block in float32.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def cut_rows(
 
 
 def cut_chunks(bounds: Bounds, *, rows: int) -> Bounds:
-    """Blocks gathered into chunks of about so many rows.
+    """First blocks of chunks of about ``rows`` rows, and the number of blocks.
 
     Examples
     --------

@@ -1,10 +1,8 @@
-"""The engine in this process: rows in memory, kernels of `graphrefine.kernels`, as many threads as are given.
+"""The engine in this process: rows in memory, kernels of `graphrefine.kernels`, any number of threads.
 
-What only it knows:
-
-* **Precision.** A product's result that will only be gathered from again is kept in bfloat16, half the bytes.
-* **Order.** Where a tall matrix outgrows the cache, rows are kept in breadth-first order, so that a node's neighbours
-  are near it; `LocalEngine.collect` puts them back.
+* **Precision.** A product's result that will only be gathered from again is stored in bfloat16, half the bytes.
+* **Order.** If a tall matrix outgrows the cache, its rows stand in breadth-first order, so that a node's neighbours are
+  near it; `LocalEngine.collect` puts them back.
 * **Memory.** Tall matrices live in slabs of n x k float32, each room for one float32 or two bfloat16 matrices, used
   again as soon as their matrix is let go.
 
@@ -20,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import ROWS, Rows
+from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, Kernels, Product, kernels
 from graphrefine.kernels.twin import to_bfloat16
 from graphrefine.linalg.operators import Operator
+from graphrefine.linalg.sketches import BLOCK_ROWS, RowSource
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -62,7 +61,7 @@ class LocalTall:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a `LocalEngine` needs beside the graph."""
+    """The memory that a `LocalEngine` needs beside the graph."""
 
     slab_bytes: int
     slabs: int  # held at the height of a run with a filter
@@ -101,7 +100,7 @@ class LocalEngine:
 
     @classmethod
     def sizes(cls, graph: Graph, *, columns: int, bfloat16: bool = True) -> Sizes:
-        """What an engine for this graph will need."""
+        """The memory that an engine for this graph will need."""
         padded, using = -(-columns // PAD) * PAD, kernels()
         half = bfloat16 and using.name == "native"
         entries, patterns = len(graph.indices), 2 if graph.directed else 1
@@ -117,25 +116,23 @@ class LocalEngine:
 
     def random(self, *, seed: int) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.random`."""
-        from graphrefine.graph.node_ids import identities
+        words, row_ids = self.padded // 32, identities(self.graph.names)
+        order = self.order if row_ids is None else row_ids if self.order is None else row_ids[self.order]
+        return LocalTall(self.kernels.signs(seed, 0, rows=self.graph.nodes, words=words, order=order))
 
-        words, named = self.padded // 32, identities(self.graph.names)
-        drawn = self.order if named is None else named if self.order is None else named[self.order]
-        return LocalTall(self.kernels.signs(seed, 0, rows=self.graph.nodes, words=words, order=drawn))
-
-    def fill(self, rows: Rows, *, precise: bool = False) -> LocalTall:
+    def fill(self, rows: RowSource, *, precise: bool = False) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.fill`."""
         out, places = self._new(precise), self._places()
         out.data[:, self.columns :] = 0
 
         def block(start: int) -> None:
-            stop = min(start + ROWS, self.graph.nodes)
+            stop = min(start + BLOCK_ROWS, self.graph.nodes)
             fresh = rows(start, stop)
             at = slice(start, stop) if places is None else places[start:stop]
             out.data[at, : self.columns] = to_bfloat16(fresh) if out.data.dtype == np.uint16 else fresh
 
         with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(block, range(0, self.graph.nodes, ROWS)))
+            list(pool.map(block, range(0, self.graph.nodes, BLOCK_ROWS)))
         return out
 
     def apply(
@@ -218,7 +215,7 @@ class LocalEngine:
         return out
 
     def _places(self) -> NDArray[np.int32] | None:
-        """Where the graph's rows are kept."""
+        """Place of each row of the graph."""
         if self.order is None:
             return None
         places = np.empty_like(self.order)

@@ -8,48 +8,48 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.block_compute import OperatorParts, Workshop
+from graphrefine.engine.block_compute import BlockCompute, OperatorParts
 from graphrefine.engine.tasks import Small, Task
 
 
 class Pipeline:
     """See `graphrefine.engine.blocks.Executor`."""
 
-    def __init__(self, workshop: Workshop) -> None:
-        self.workshop = workshop
+    def __init__(self, compute: BlockCompute) -> None:
+        self.compute = compute
 
-    def know_operator(self, number: int, parts: OperatorParts) -> None:
-        """See `graphrefine.engine.blocks.Executor.know_operator`."""
-        self.workshop.operators[number] = parts
+    def register_operator(self, number: int, parts: OperatorParts) -> None:
+        """See `graphrefine.engine.blocks.Executor.register_operator`."""
+        self.compute.operators[number] = parts
 
-    def know_vector(self, name: str, vector: NDArray[np.float32]) -> None:
-        """See `graphrefine.engine.blocks.Executor.know_vector`."""
-        self.workshop.vectors = {name: vector}  # one at a time is in use
+    def register_vector(self, name: str, vector: NDArray[np.float32]) -> None:
+        """See `graphrefine.engine.blocks.Executor.register_vector`."""
+        self.compute.vectors = {name: vector}  # one at a time is in use
 
     def distrust(self, number: int) -> None:
         """See `graphrefine.engine.blocks.Executor.distrust`."""
-        self.workshop.suspect.add(number)
+        self.compute.suspect.add(number)
 
-    def group(self) -> int:
-        """One block at a time: what is gathered from stays in memory between tasks."""
+    def blocks_per_task(self) -> int:
+        """One block: the matrix that products gather from stays in memory between tasks."""
         return 1
 
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Small]]:
         """See `graphrefine.engine.blocks.Executor.run`."""
-        shop = self.workshop
+        compute = self.compute
         written: tuple[Task, Small, Future[None]] | None = None
         with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(1) as writer:
-            ahead = reader.submit(shop.load, tasks[0]) if tasks else None
+            ahead = reader.submit(compute.load, tasks[0]) if tasks else None
             for at, task in enumerate(tasks):
                 assert ahead is not None
-                loaded = ahead.result()
-                ahead = reader.submit(shop.load, tasks[at + 1]) if at + 1 < len(tasks) else None
-                small, stores = shop.work(task, loaded)
-                del loaded
+                inputs = ahead.result()
+                ahead = reader.submit(compute.load, tasks[at + 1]) if at + 1 < len(tasks) else None
+                small, writes = compute.compute(task, inputs)
+                del inputs
                 if written is not None:
                     written[2].result()
                     yield written[:2]
-                written = (task, small, writer.submit(shop.store, stores))
+                written = (task, small, writer.submit(compute.store, writes))
             if written is not None:
                 written[2].result()
                 yield written[:2]

@@ -1,6 +1,6 @@
-"""The work of the block engine in pieces that can be done anywhere: what to do, to which blocks, with which numbers.
+"""Tasks of the block engine: pieces of its work that any process can do, each with its blocks and numbers.
 
-A task is small, and all it needs beside itself is on the storage. Done twice, it writes the same bytes.
+A task is small, and all else that it needs is on the storage. Done twice, it writes the same bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Kind = Literal["signs", "half", "single"]
 Small = dict[str, NDArray[np.float64]]
-"""What a task gives back: ``gram`` (padded, padded) and ``sums`` (padded,), where asked for."""
+"""Small results of a task: ``gram`` (padded, padded) and ``sums`` (padded,), if it has them."""
 
 
 class Ref(NamedTuple):
@@ -23,7 +23,7 @@ class Ref(NamedTuple):
     seed: int = 0
 
     def folder(self) -> str:
-        """Where its blocks are kept."""
+        """The folder of its blocks."""
         return f"tall/{self.number:04d}"
 
     def name(self, panel: int, block: int) -> str:
@@ -46,14 +46,14 @@ class Product(NamedTuple):
     gram: bool = False
 
     def name(self) -> str:
-        """Among the tasks of a step."""
+        """Its name among the tasks of a step."""
         return f"{self.panel:03d}-{self.blocks[0]:06d}"
 
 
-class Turn(NamedTuple):
+class Rotation(NamedTuple):
     """``out = x @ rotation - shift`` for all panels of a block; see `Engine.rotate`, `gram`, `sums`, `collect`."""
 
-    out: Ref | None  # None: only the sums are wanted, or the result goes to a file
+    out: Ref | None  # None: the task has sums only, or its rows go to a file
     x: Ref
     blocks: tuple[int, int]
     rotation: NDArray[np.float32] | None = None
@@ -63,16 +63,16 @@ class Turn(NamedTuple):
     gram: bool = False
     sums: bool = False
     weights: str | None = None  # the name of a vector with a number for each node
-    file: tuple[str, int, int] | None = None  # float32 rows go there: its name, where they begin, columns of a row
+    file: tuple[str, int, int] | None = None  # for float32 rows: its name, the offset of the first, columns of a row
 
     def name(self) -> str:
-        """Among the tasks of a step."""
+        """Its name among the tasks of a step."""
         return f"{self.blocks[0]:06d}"
 
 
-Task: TypeAlias = Product | Turn
+Task: TypeAlias = Product | Rotation
 
 
 def dtype_of(kind: Kind) -> Any:
-    """How the numbers of a tall matrix are stored: float32, bfloat16 as uint16, or 32 signs in a word."""
+    """Type in which the numbers of a tall matrix are stored: float32, bfloat16 as uint16, or 32 signs in a word."""
     return {"single": np.float32, "half": np.uint16, "signs": np.uint32}[kind]

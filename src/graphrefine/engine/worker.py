@@ -1,7 +1,7 @@
-"""What a worker of a cluster does: tasks of the block engine, with all that they need read from shared storage.
+"""A worker of a cluster: it runs tasks of the block engine, and reads all that they need from shared storage.
 
-A worker is told where things are, never what they are: the rows of the graph, the vectors of operators and the blocks
-of tall matrices are files. It keeps one `engine.workshop.Workshop` for the run that it works for, and works on one
+A worker gets the places of things, never the things: the rows of the graph, the vectors of operators and the blocks of
+tall matrices are files. It has one `engine.block_compute.BlockCompute` for the run that it works for, and computes one
 task at a time with all of its threads.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.block_compute import OperatorParts, Vector, Workshop
+from graphrefine.engine.block_compute import BlockCompute, OperatorParts, Vector
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.tasks import Small, Task
@@ -33,14 +33,14 @@ PLAN = "cluster/plan.npz"  # the layout, see `read_layout`
 IDENTITIES = "cluster/identities.npy"
 PROBES = "cluster/probes"
 MANIFEST = "manifest.json"
-PIECE = 1 << 22  # bytes that are read at a time where only their checksum is wanted
+PIECE = 1 << 22  # bytes that are read at a time for a checksum
 
 _lock = Lock()
-_shops: dict[str, Workshop] = {}  # by run; of this process
+_computes: dict[str, BlockCompute] = {}  # by run; of this process
 
 
-class Place(NamedTuple):
-    """Where a run has its things, and how a worker is to go about them."""
+class RunSite(NamedTuple):
+    """The places of a run's files, and settings of its workers."""
 
     run: str
     storage: str
@@ -49,17 +49,17 @@ class Place(NamedTuple):
     identities: bool
 
 
-class Orders(NamedTuple):
-    """Tasks for a worker, with what these name."""
+class TaskBatch(NamedTuple):
+    """Tasks for a worker, with the operators and vectors that they name."""
 
     tasks: Sequence[Task]
     operators: Mapping[int, OperatorFiles]
-    weights: str | None  # the vector that tasks name
+    weights: str | None  # name of the vector that tasks use
     suspect: frozenset[int]
 
 
 class OperatorFiles(NamedTuple):
-    """`engine.workshop.OperatorParts` with the names of files in place of vectors."""
+    """`engine.block_compute.OperatorParts` with the names of files in place of vectors."""
 
     pattern: str
     vectors: Mapping[str, str]
@@ -68,8 +68,8 @@ class OperatorFiles(NamedTuple):
     loop: float
 
 
-class Done(NamedTuple):
-    """What comes back: a small result for each task, or what went wrong; and what was moved."""
+class BatchResult(NamedTuple):
+    """Results of a batch: a small one for each task, or an error; and the blocks and bytes that were moved."""
 
     worker: str
     small: list[Small]
@@ -79,29 +79,29 @@ class Done(NamedTuple):
     bytes_written: int
 
 
-class Seen(NamedTuple):
-    """What a worker found when it was asked whether it can work."""
+class WorkerCheck(NamedTuple):
+    """The answer of a worker to the question whether it can work."""
 
     kernels: str
     problem: str | None
 
 
-class SliceOf:
-    """A vector on a storage, of which the last slice is kept: tasks ask for the same one again and again."""
+class CachedSlice:
+    """A vector on a storage, with its last slice in memory: tasks ask for the same one again and again."""
 
     def __init__(self, storage: Storage, name: str) -> None:
         self._array = StoredArray(storage, name)
-        self._which: slice | None = None
-        self._kept: NDArray[Any] = np.empty(0, self._array.dtype)
+        self._span: slice | None = None
+        self._slice: NDArray[Any] = np.empty(0, self._array.dtype)
 
     def __getitem__(self, which: slice) -> NDArray[Any]:
-        if self._which != which:
-            self._kept, self._which = self._array[which], which
-        return self._kept
+        if self._span != which:
+            self._slice, self._span = self._array[which], which
+        return self._slice
 
 
 class CheckedPattern(StoredPattern):
-    """The same; the checksum of a block is looked at when it is first read from.
+    """Rows of a graph on a storage; the checksum of a block is compared when it is first read from.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class CheckedPattern(StoredPattern):
         self._verified = np.zeros(len(self._table), bool)
 
     def rows(self, start: int, stop: int) -> Rows:
-        """See `engine.workshop.Pattern.rows`."""
+        """See `engine.block_compute.Pattern.rows`."""
         first_block = int(np.searchsorted(self._ends, start, side="right"))
         for number in range(first_block, int(np.searchsorted(self._ends, stop, side="left")) + 1):
             if number < len(self._table) and not self._verified[number]:
@@ -133,13 +133,13 @@ class CheckedPattern(StoredPattern):
         block = self._table[number]
         first, last = block["entries"]
         for name, expected in block["crc32"].items():
-            array, found = self.array(name), 0
+            array, checksum = self.array(name), 0
             step = PIECE // array.dtype.itemsize
             for at in range(first, last, step):
-                found = zlib.crc32(as_bytes(array[at : min(at + step, last)]), found)
-            if found != expected:
-                told = damage(f"{self.side}{name}", number, (first, last), found=found, expected=expected)
-                raise FormatError(self.storage.root, told)
+                checksum = zlib.crc32(as_bytes(array[at : min(at + step, last)]), checksum)
+            if checksum != expected:
+                problem = damage(f"{self.side}{name}", number, (first, last), found=checksum, expected=expected)
+                raise FormatError(self.storage.root, problem)
         self._verified[number] = True
 
 
@@ -163,7 +163,7 @@ def _manifest_bytes(storage: Storage) -> bytes:
 
 
 def read_layout(storage: Storage) -> tuple[Layout, int] | None:
-    """The layout of a run and how many blocks its products have, if there is one on the storage."""
+    """The layout of a run and the number of blocks of a product's task; None without one on the storage."""
     plan = read_arrays(storage, PLAN)
     if plan is None:
         return None
@@ -171,53 +171,53 @@ def read_layout(storage: Storage) -> tuple[Layout, int] | None:
     return Layout(plan["bounds"].astype(np.int64), plan["chunks"].astype(np.int64), columns, panel), group
 
 
-def do_orders(place: Place, orders: Orders) -> Done:
-    """Do tasks, on a worker; what cannot be done is told, not raised: Dask would log it and try again."""
+def run_batch(site: RunSite, batch: TaskBatch) -> BatchResult:
+    """Run tasks, on a worker; an error is returned, not raised: Dask would log it and try again."""
     with _lock:
         name = str(_worker().address)
         try:
-            shop = _shop(place)
-            before = (shop.counts.blocks, shop.counts.bytes_read, shop.counts.bytes_written)
-            _learn(shop, orders)
-            small = [part for _, part in Pipeline(shop).run(orders.tasks)]
+            compute = _compute_of(site)
+            before = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
+            _register(compute, batch)
+            small = [part for _, part in Pipeline(compute).run(batch.tasks)]
         except GraphRefineError as problem:
-            return Done(name, [], str(problem), 0, 0, 0)
-        after = (shop.counts.blocks, shop.counts.bytes_read, shop.counts.bytes_written)
-        return Done(name, small, None, *(b - a for a, b in zip(before, after, strict=True)))
+            return BatchResult(name, [], str(problem), 0, 0, 0)
+        after = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
+        return BatchResult(name, small, None, *(b - a for a, b in zip(before, after, strict=True)))
 
 
-def look_around(place: Place, probe: bytes, expected: str, dask_worker: Any) -> Seen:
-    """Whether this worker can work for a run: it reads what the client wrote and the graph's manifest, and writes."""
-    found, problem = kernels(), None
+def check_worker(site: RunSite, probe: bytes, expected: str, dask_worker: Any) -> WorkerCheck:
+    """Check that this worker can work for a run: it reads the client's probe and the graph's manifest, and writes."""
+    own, problem = kernels(), None
     try:
-        problem = _problem(place, probe, expected)
+        problem = _problem(site, probe, expected)
         if problem is None:
-            open_storage(place.storage).write(probe_of(dask_worker.address), np.frombuffer(probe, np.uint8))
+            open_storage(site.storage).write(probe_file(dask_worker.address), np.frombuffer(probe, np.uint8))
     except (GraphRefineError, OSError) as error:
         problem = str(error)
-    return Seen(f"{found.name} ({found.simd})", problem)
+    return WorkerCheck(f"{own.name} ({own.simd})", problem)
 
 
-def probe_of(address: str) -> str:
-    """The file that a worker writes to show that it can."""
+def probe_file(address: str) -> str:
+    """The file that a worker writes to prove that it can."""
     return f"{PROBES}/{zlib.crc32(address.encode()):08x}"
 
 
-def forget(run: str) -> None:
-    """Let go of a run's memory."""
+def forget_run(run: str) -> None:
+    """Free the memory of a run."""
     with _lock:
-        _shops.pop(run, None)
+        _computes.pop(run, None)
 
 
-def _problem(place: Place, probe: bytes, expected: str) -> str | None:
-    storage = open_storage(place.storage)
+def _problem(site: RunSite, probe: bytes, expected: str) -> str | None:
+    storage = open_storage(site.storage)
     if storage.size(f"{PROBES}/client") is None:
         return f"it does not see {storage.root}"
-    seen = np.empty(len(probe), np.uint8)
-    storage.read_into(f"{PROBES}/client", seen)
-    if seen.tobytes() != probe:
+    content = np.empty(len(probe), np.uint8)
+    storage.read_into(f"{PROBES}/client", content)
+    if content.tobytes() != probe:
         return f"its {storage.root} is another folder"
-    graph = open_storage(place.graph)
+    graph = open_storage(site.graph)
     if graph.size(MANIFEST) is None:
         return f"it does not see {graph.root}"
     if fingerprint(graph) != expected:
@@ -231,10 +231,10 @@ def _worker() -> Any:
     return get_worker()
 
 
-def _shop(place: Place) -> Workshop:
-    if place.run not in _shops:
-        _shops.clear()  # of runs that are over
-        storage, graph = open_storage(place.storage), open_storage(place.graph)
+def _compute_of(site: RunSite) -> BlockCompute:
+    if site.run not in _computes:
+        _computes.clear()  # of runs that are over
+        storage, graph = open_storage(site.storage), open_storage(site.graph)
         plan = read_layout(storage)
         if plan is None:
             raise FormatError(f"{storage.root}/{PLAN}", "this file is missing")
@@ -242,27 +242,29 @@ def _shop(place: Place) -> Workshop:
         patterns = {"rows": CheckedPattern(graph, manifest)}
         if manifest["directed"]:
             patterns["arrivals"] = CheckedPattern(graph, manifest, reverse=True)
-        _shops[place.run] = Workshop(
+        _computes[site.run] = BlockCompute(
             storage,
             plan[0],
             patterns,
             using=kernels(),
-            threads=place.threads or _worker().state.nthreads,
-            identities=StoredArray(storage, IDENTITIES) if place.identities else None,
+            threads=site.threads or _worker().state.nthreads,
+            identities=StoredArray(storage, IDENTITIES) if site.identities else None,
         )
-    return _shops[place.run]
+    return _computes[site.run]
 
 
-def _learn(shop: Workshop, orders: Orders) -> None:
-    for number, files in orders.operators.items():
-        if number not in shop.operators:
-            vectors: dict[str, Vector] = {name: SliceOf(shop.storage, file) for name, file in files.vectors.items()}
-            shop.operators[number] = OperatorParts(files.pattern, vectors, files.edge, files.base, files.loop)
-    if orders.weights is not None and orders.weights not in shop.vectors:
-        shop.vectors = {orders.weights: StoredArray(shop.storage, weights_file(orders.weights))}
-    shop.suspect |= orders.suspect
+def _register(compute: BlockCompute, batch: TaskBatch) -> None:
+    for number, files in batch.operators.items():
+        if number not in compute.operators:
+            vectors: dict[str, Vector] = {
+                name: CachedSlice(compute.storage, file) for name, file in files.vectors.items()
+            }
+            compute.operators[number] = OperatorParts(files.pattern, vectors, files.edge, files.base, files.loop)
+    if batch.weights is not None and batch.weights not in compute.vectors:
+        compute.vectors = {batch.weights: StoredArray(compute.storage, weights_file(batch.weights))}
+    compute.suspect |= batch.suspect
 
 
 def weights_file(name: str) -> str:
-    """Where a vector that tasks name is kept, in a folder of its own."""
+    """The file of a vector that tasks name, in a folder of its own."""
     return f"cluster/{name}/vector.npy"

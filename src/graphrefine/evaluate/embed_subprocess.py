@@ -1,9 +1,8 @@
 """Embedding in a process of its own, with a limit of time and of memory: one failure is an outcome, not the end.
 
 ``python -m graphrefine.cli.child PARENT embed ...`` is the child: the program itself, which ends with its parent, even
-with one that was killed. What it holds is looked at from outside, in
-``/proc``; where there is none (macOS, Windows) a memory limit cannot be kept, and the peak is what the child itself
-reports in the end.
+with one that was killed. The parent measures the memory of the child and of all processes that the child started,
+several times a second.
 """
 
 from __future__ import annotations
@@ -18,11 +17,17 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Literal
 
+import psutil
+
+from graphrefine.system.memory import gigabytes
+
 Status = Literal["done", "failed", "timeout", "memory", "killed"]
-INTERVAL = 0.05  # seconds between two looks at the child
+INTERVAL = 0.05  # seconds between two measurements of the child
+FAMILY_INTERVAL = 0.5  # seconds between two lists of what it started: they cost a hundred times as much
 TAIL = 16_384  # bytes of its stderr that are read
 ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -30,7 +35,7 @@ LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a child ended.
+    """The end of a child.
 
     Attributes
     ----------
@@ -38,15 +43,15 @@ class Outcome:
         "done"; "failed": it gave up, and `message` is its error; "timeout", "memory": it went over a limit and was
         stopped; "killed": somebody else stopped it, such as the system for want of memory.
     message : str
-        What there is to say unless it is done.
+        The reason, unless it is done.
     seconds : float or None
-        Spent computing, reading and writing aside, if it is done.
+        Time of the computation, without reading and writing, if it is done.
     total : float
-        From start to end, in seconds.
+        Time from start to end, in seconds.
     peak_bytes : int
-        The most memory seen; 0 where the system does not tell.
+        The most memory held at a time.
     figures : dict
-        What ``graphrefine embed --json`` printed.
+        Figures that ``graphrefine embed --json`` printed.
     """
 
     status: Status
@@ -79,15 +84,15 @@ def run_embed(
     method, dim, seed, threads
         As for ``graphrefine embed``.
     output : Path
-        Where the vectors go; the suffix says how.
+        File or folder of the vectors; its suffix decides the format.
     options : mapping, optional
         Further settings of the method, and ``preset``.
     reading : mapping, optional
         Arguments of `graphrefine.read`.
     seconds : float, optional
-        The child is stopped after so many, start and reading included.
+        Limit of time, start and reading included.
     memory : int, optional
-        The child is stopped when it holds more bytes.
+        Limit of memory in bytes, for the child and all that it starts.
 
     Examples
     --------
@@ -99,16 +104,16 @@ def run_embed(
     """
     arguments = embed_arguments(graph_path, method=method, dim=dim, options=options or {}, reading=reading or {})
     arguments += ["--seed", str(seed), "--threads", str(threads), "--json", "-o", os.fspath(output)]
-    typed = [sys.executable, "-m", "graphrefine.cli.child", str(os.getpid()), *arguments]
+    command = [sys.executable, "-m", "graphrefine.cli.child", str(os.getpid()), *arguments]
     env = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads))}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start, process = time.perf_counter(), None
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
         try:
             with _undisturbed():
-                process = subprocess.Popen(typed, env=env, start_new_session=True, **streams)
+                process = subprocess.Popen(command, env=env, start_new_session=True, **streams)
             over, peak = _watch(process, start, seconds=seconds, memory=memory)
-        finally:  # Ctrl-C, or a limit: whatever is left goes, and what it started
+        finally:  # Ctrl-C, or a limit: the child goes, and all that it started
             if process is not None:
                 _end(process)
         total = time.perf_counter() - start
@@ -127,8 +132,8 @@ def embed_arguments(
 
     Examples
     --------
-    >>> given = {"options": {"window": 5, "preset": None}, "reading": {"weights": False, "directed": True}}
-    >>> " ".join(embed_arguments("g.csv", method="line", dim=8, **given))
+    >>> settings = {"options": {"window": 5, "preset": None}, "reading": {"weights": False, "directed": True}}
+    >>> " ".join(embed_arguments("g.csv", method="line", dim=8, **settings))
     'embed g.csv --method line --dim 8 --set window=5 --weights none --directed'
     """
     arguments = ["embed", os.fspath(graph_path), "--method", method, "--dim", str(dim)]
@@ -169,55 +174,64 @@ def _undisturbed() -> Iterator[None]:
 def _watch(
     process: subprocess.Popen[bytes], start: float, *, seconds: float | None, memory: int | None
 ) -> tuple[Status | None, int]:
-    """Wait for the end; which limit was passed, if one was, and the most memory seen."""
+    """Wait for the end; the limit that was passed, if one was, and the most memory held."""
     peak = 0
     _offer_to_the_system(process.pid)
     while True:
-        held = tree_bytes(process.pid)
-        peak = max(peak, held)
-        if memory is not None and held > memory:
+        size = tree_bytes(process.pid)
+        peak = max(peak, size)
+        if memory is not None and size > memory:
             return "memory", peak
-        left = INTERVAL if seconds is None else min(INTERVAL, start + seconds - time.perf_counter())
-        if left <= 0:
+        pause = INTERVAL if seconds is None else min(INTERVAL, start + seconds - time.perf_counter())
+        if pause <= 0:
             return "timeout", peak
         try:
-            process.wait(left)
+            process.wait(pause)
         except subprocess.TimeoutExpired:
             continue
         return None, peak
 
 
 def _offer_to_the_system(pid: int) -> None:
-    """If memory runs out all the same, let the system take the child, and not whoever else is here."""
+    """If memory runs out all the same, let Linux end the child, and no other process."""
     with contextlib.suppress(OSError):
         Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
 
 
 def tree_bytes(pid: int) -> int:
-    """Memory held by a process and all that it started; 0 where the system does not tell.
+    """Memory held by a process and all that it started; 0 if there is no such process.
 
     Examples
     --------
-    >>> tree_bytes(os.getpid()) > 1_000_000 or not Path("/proc").exists()
+    >>> tree_bytes(os.getpid()) > 1_000_000
     True
     """
-    held, waiting = 0, [pid]
-    while waiting:
-        folder = Path("/proc", str(waiting.pop()))
-        with contextlib.suppress(OSError, ValueError, IndexError):  # it may end at any moment
-            held += int((folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
-            for children in folder.glob("task/*/children"):
-                waiting += map(int, children.read_text().split())
-    return held
+    total = 0
+    for process in _family(pid, int(time.monotonic() / FAMILY_INTERVAL)):
+        with contextlib.suppress(psutil.Error):  # it may end at any moment
+            total += process.memory_info().rss
+    return total
+
+
+@lru_cache(maxsize=1)
+def _family(pid: int, moment: int) -> list[psutil.Process]:
+    """A process and all that it started, listed once for each moment."""
+    try:
+        process = psutil.Process(pid)
+        return [process, *process.children(recursive=True)]
+    except psutil.Error:
+        return []
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the child and whatever it started; what it was writing is in no one's way."""
-    with contextlib.suppress(OSError):
-        if hasattr(os, "killpg"):
+    """End the child and all that it started; a file that it was writing is in no one's way."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)  # its id is its group's: it began a session of its own
-        else:
-            process.kill()
+    else:
+        for member in reversed(_family(process.pid, -1)):
+            with contextlib.suppress(psutil.Error):
+                member.kill()
     process.wait()
 
 
@@ -241,22 +255,20 @@ def _outcome(
     total: float,
     peak: int,
     figures: dict[str, Any],
-    said: list[str],
+    lines: list[str],
     limits: tuple[float | None, int | None],
 ) -> Outcome:
-    from graphrefine.system.memory import gigabytes
-
     if over == "timeout":
         return Outcome("timeout", f"not done after {limits[0]:g} s", None, total, peak)
     if over == "memory":
         return Outcome("memory", f"held {gigabytes(peak)}, more than {gigabytes(limits[1] or 0)}", None, total, peak)
-    if code < 0 or code > 128:  # by the signal, or by the program that was told so
+    if code < 0 or code > 128:  # by the signal, or by the program that caught it
         number = -code if code < 0 else code - 128
         hint = " (out of memory, perhaps)" if number == signal.SIGKILL else ""
         return Outcome("killed", f"ended by signal {number}{hint}", None, total, peak)
     if code or not figures:
-        errors = [line.removeprefix("error: ") for line in said if line.startswith("error: ")]
-        message = (errors or said or [f"ended with code {code}, and said nothing"])[-1]
+        errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+        message = (errors or lines or [f"ended with code {code}, and said nothing"])[-1]
         return Outcome("failed", message, None, total, peak)
     peak = max(peak, round(figures["peak_mb"] * 1e6))
     return Outcome("done", "", figures["seconds"]["compute"], total, peak, figures)

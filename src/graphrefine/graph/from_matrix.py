@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph, build, check_weights
 from graphrefine.graph.node_ids import name_array
-from graphrefine.kernels import ingest
+from graphrefine.kernels import edge_lists
 
 _READY = 1 | 2 | 4  # ascending, nothing on the diagonal, symmetric
 
@@ -86,7 +86,7 @@ def graph_of_rows(
     source: str,
 ) -> Graph:
     """A graph from the checked rows of a square matrix."""
-    seen = ingest.inspect_rows(indptr, indices, weights)
+    seen = edge_lists.inspect_rows(indptr, indices, weights)
     if seen < 0:
         raise InputError(f"the matrix has entries outside its {len(names)} rows and columns")
     wanted = _READY & ~4 if directed else _READY

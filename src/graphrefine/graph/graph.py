@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Numbered, name_array, number
-from graphrefine.kernels import ingest, kernels
+from graphrefine.kernels import edge_lists, kernels
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def build(
 ) -> Graph:
     """Merge numbered edges into rows. The arrays are trusted: they were checked where they came in."""
     first, second, names = numbered
-    rows = ingest.build_rows(len(names), first, second, weights=weights, directed=directed, threads=threads)
+    rows = edge_lists.build_rows(len(names), first, second, weights=weights, directed=directed, threads=threads)
     missing, loops, zeros, arcs, reciprocal = rows.tally
     merged = rows.weights
     if merged is not None and not np.isfinite(merged).all():
@@ -369,7 +369,7 @@ def check(graph: Graph) -> None:
         raise InputError("two nodes have the same name")
     if graph.sources is not None and not _joins_sides(graph, graph.sources):
         raise InputError("every edge of a bipartite graph joins one of the first nodes, the sources, and another")
-    seen = ingest.inspect_rows(graph.indptr, graph.indices, graph.weights)
+    seen = edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights)
     wanted = 3 if graph.directed else 7
     if seen < 0 or seen & wanted != wanted:
         raise InputError("rows must ascend, without self-loops, and mirror each other if undirected")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.kernels import ingest
+from graphrefine.kernels import edge_lists
 
 MOST = 2**31 - 1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples of it are spread evenly
@@ -37,7 +37,7 @@ def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1) -> N
         return _number_strings(first.tolist(), second.tolist())
     if first.dtype != second.dtype or any(isinstance(side, np.ma.MaskedArray) for side in (first, second)):
         return _number_masked(first.astype(np.int64), second.astype(np.int64))
-    return ingest.number_ids(np.ascontiguousarray(first), np.ascontiguousarray(second), threads=threads)
+    return edge_lists.number_ids(np.ascontiguousarray(first), np.ascontiguousarray(second), threads=threads)
 
 
 def identities(names: NDArray[Any]) -> NDArray[np.int32] | None:

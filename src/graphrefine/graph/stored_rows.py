@@ -13,7 +13,7 @@ REVERSE = "reverse_"  # what the names of the files of the reversed arcs begin w
 
 
 class StoredPattern:
-    """An `engine.workshop.Pattern` of a graph on disk.
+    """An `graphrefine.engine.block_compute.Pattern` of a graph on disk.
 
     Examples
     --------

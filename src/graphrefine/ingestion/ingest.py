@@ -14,7 +14,7 @@ from graphrefine.graph.stored import StoredGraph, check_replaceable, open_stored
 from graphrefine.graph.stored_writer import StoredWriter
 from graphrefine.ingestion.inputs import STREAMED, Input, find_inputs
 from graphrefine.ingestion.job import Job, begin
-from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_disk, check_memory, disk_bytes
+from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_memory, disk_bytes
 from graphrefine.ingestion.node_names import Named, number
 from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
@@ -23,6 +23,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import Column, Options
 from graphrefine.readers.read import check_options, check_sides, read
 from graphrefine.readers.source import reading_bytes
+from graphrefine.system.disk import check_free_disk
 from graphrefine.system.files import check_writable, recover, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
 from graphrefine.system.threads import usable_threads
@@ -174,7 +175,8 @@ def _streamed(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:
     table = open_table(job.inputs, job.options, work.path)
     spool = Spool(work.path / "pieces")
     if not spool.entries:
-        check_disk(place.parent, disk_bytes(table.records, weighted=table.weighted))
+        size = disk_bytes(table.records, weighted=table.weighted)
+        check_free_disk(place.parent, size, label=f"{place.parent}: ingesting")
     with stages.stage("read", steps=100):
         read_pieces(work, job, table, spool, stages)
     graph = work.path / "graph"

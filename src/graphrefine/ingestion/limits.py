@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError, OutputError
+from graphrefine.errors import InputError
 from graphrefine.ingestion.spool import Spool
 
 BASE = 160_000_000  # set aside for Python, NumPy, pyarrow and what they keep
@@ -77,16 +75,6 @@ def check_memory(memory: int, nodes: int = 0) -> None:
         of = f" for {nodes:,} nodes" if nodes else ""
         raise InputError(
             f"memory={memory / 1e6:,.0f}MB is too little; the least possible{of} is {-(-least // 10**6):,} MB"
-        )
-
-
-def check_disk(folder: Path, needed: int) -> None:
-    """Refuse a disk that is too full, before the work."""
-    free = shutil.disk_usage(folder).free
-    if needed > free:
-        raise OutputError(
-            f"{folder}: ingesting needs about {needed / 1e9:,.1f} GB of disk there, and {free / 1e9:,.1f} GB are free; "
-            "free some or choose another place"
         )
 
 

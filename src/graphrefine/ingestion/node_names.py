@@ -20,7 +20,7 @@ from graphrefine.ingestion.numbering import (
 )
 from graphrefine.ingestion.spool import Entry, Spool
 from graphrefine.ingestion.spooling import Table
-from graphrefine.kernels.ingest import IdSet
+from graphrefine.kernels.edge_lists import IdSet
 from graphrefine.progress import Stages
 from graphrefine.readers.options import Options
 from graphrefine.system.work_folder import WorkFolder

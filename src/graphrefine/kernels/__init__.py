@@ -1,7 +1,8 @@
 """The only door to compiled code.
 
-Each kernel exists twice under one name: in C++ (``native/*.cpp``, reached through ``compiled.py``) and as a NumPy/SciPy
-twin that gives the same answer more slowly (``twin.py``). `kernels` returns whichever this machine has.
+Each kernel exists twice, under one name and with one signature: in C++ (``native/*.cpp``, module ``_native``) and as a
+NumPy/SciPy twin that gives the same answer more slowly (``twin*.py``). `choose_kernel` takes a twin and returns
+whichever of the two this machine has, with the twin's types; `kernels` holds those that engines work with.
 
 The environment variable ``GRAPHREFINE_KERNEL`` forces one of them: ``native`` or ``scipy``.
 """
@@ -9,147 +10,52 @@ The environment variable ``GRAPHREFINE_KERNEL`` forces one of them: ``native`` o
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from types import ModuleType
+from typing import Any, Literal, TypeVar
 
 from graphrefine.errors import InputError
+from graphrefine.kernels import twin
+from graphrefine.kernels.twin import Product
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float32]
-    Tall = NDArray[Any]  # (n, padded k): float32, uint16 (bfloat16) or, 32 columns a word, uint32 (signs)
-    Gram = NDArray[np.float64]
+__all__ = ["PAD", "Kernels", "Product", "choose_kernel", "kernels"]
 
 PAD = 32  # the columns of tall matrices are padded to a multiple of this
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-class Product(Protocol):
-    """A sparse operator, ready to be applied; its entries are those of `graphrefine.linalg.operators.Operator`."""
+class Kernels:
+    """The kernels of tall matrices and of their graph, all compiled or all twins.
 
-    def apply(
-        self,
-        x: Tall,
-        *,
-        out: Tall,
-        scale: float = 1.0,
-        plus: Tall | None = None,
-        plus_scale: float = 0.0,
-        onto: Floats | None = None,
-        shift: Floats | None = None,
-        unit: bool = False,
-        gram: Gram | None = None,
-        threads: int = 1,
-    ) -> None:
-        """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked; ``gram += out^T out``.
+    Attributes
+    ----------
+    name : str
+        "native" or "scipy".
+    simd : str
+        Instruction set of the compiled kernels; "none" for the twins.
+    product, rotate, breadth_first, permute, row_sums, split_rows, signs : callable
+        See the functions of `graphrefine.kernels.twin`; `product` makes a `Product`.
+    """
 
-        The sums of the product go on from those in ``onto``, as if the entries that gave those were here too. The row
-        ``shift`` is not taken away from rows of zeros.
-        """
+    def __init__(self, native: ModuleType | None) -> None:
+        self._native = native
+        self.name = "scipy" if native is None else "native"
+        self.simd: str = "none" if native is None else native.simd()
+        self.product = self.choose(Product)
+        self.rotate = self.choose(twin.rotate)
+        self.breadth_first = self.choose(twin.breadth_first)
+        self.permute = self.choose(twin.permute)
+        self.row_sums = self.choose(twin.row_sums)
+        self.split_rows = self.choose(twin.split_rows)
+        self.signs = self.choose(twin.signs)
 
-
-class Kernels(Protocol):
-    """What compiled code does for the rest of the library."""
-
-    name: str
-    simd: str
-
-    def product(
-        self,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        *,
-        columns: int,
-        value: Floats | None = None,
-        row_shift: Floats | None = None,
-        column_shift: Floats | None = None,
-        row_scale: Floats | None = None,
-        column_scale: Floats | None = None,
-        constant: float = 0.0,
-        loop: float = 0.0,
-        diagonal: int = 0,
-        first_column: int = 0,
-        starts: NDArray[np.int64] | None = None,
-        stops: NDArray[np.int64] | None = None,
-    ) -> Product:
-        """The operator with these entries; row i has its loop in column ``i + diagonal``.
-
-        A part of a larger matrix has ``columns`` columns from ``first_column`` on, and of row i the entries from
-        ``starts[i]`` to before ``stops[i]``, which must lie in those columns. What has one number for each column, and
-        the diagonal, count from the first of them.
-        """
-
-    def rotate(
-        self,
-        x: Tall,
-        rotation: Floats | None,
-        *,
-        triangular: bool = False,
-        out: Tall | None,
-        places: NDArray[np.int32] | None = None,
-        shift: Floats | None = None,
-        unit: bool = False,
-        gram: Gram | None = None,
-        sums: NDArray[np.float64] | None = None,
-        weights: Floats | None = None,
-        threads: int = 1,
-    ) -> None:
-        """``out[places] = x @ rotation - shift`` (``x`` itself where None), rows made unit if asked.
-
-        Rows of zeros stay. ``gram += out^T out``, and ``sums += weights @ out`` (ones where None).
-        """
-
-    def breadth_first(self, indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Nodes in the order in which breadth-first search meets them."""
-
-    def permute(
-        self,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        values: Floats | None,
-        order: NDArray[np.int32],
-        *,
-        threads: int = 1,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats | None]:
-        """The graph with node ``order[i]`` in place i."""
-
-    def row_sums(
-        self,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        values: Floats | None,
-        scale: NDArray[np.float64],
-        *,
-        threads: int = 1,
-    ) -> NDArray[np.float64]:
-        """The matrix with these entries (ones where None) times the vector ``scale``."""
-
-    def split_rows(
-        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], firsts: NDArray[np.int32]
-    ) -> NDArray[np.int64]:
-        """Where the columns from ``firsts[c]`` on begin in each row; firsts ascend.  # (len(firsts), rows)."""
-
-    def signs(
-        self, seed: int, start: int, *, rows: int, words: int, order: NDArray[np.int32] | None = None
-    ) -> NDArray[np.uint32]:
-        """Rows ``start + order[i]`` (``start + i``) of the sketch that belongs to a seed, one bit an entry."""
-
-
-@cache
-def _compiled() -> Kernels | None:
-    try:
-        from graphrefine.kernels import compiled
-    except ImportError:
-        return None
-    return cast(Kernels, compiled)
-
-
-@cache
-def _twin() -> Kernels:
-    from graphrefine.kernels import twin
-
-    return cast(Kernels, twin)
+    def choose(self, twin: Kernel) -> Kernel:
+        """The compiled kernel with the name and the signature of a twin; the twin itself without compiled kernels."""
+        if self._native is None:
+            return twin
+        kernel: Kernel = getattr(self._native, twin.__name__)
+        return kernel
 
 
 def kernels(which: Literal["auto", "native", "scipy"] | None = None) -> Kernels:
@@ -160,15 +66,38 @@ def kernels(which: Literal["auto", "native", "scipy"] | None = None) -> Kernels:
     >>> kernels("scipy").name
     'scipy'
     """
-    wanted = which or os.environ.get("GRAPHREFINE_KERNEL", "auto")
-    if wanted not in ("auto", "native", "scipy"):
-        raise InputError(f"GRAPHREFINE_KERNEL is {wanted!r}; it can be 'auto', 'native' or 'scipy'")
-    if wanted == "scipy":
-        return _twin()
-    native = _compiled()
-    if native is None and wanted == "native":
+    name = which or os.environ.get("GRAPHREFINE_KERNEL", "auto")
+    if name not in ("auto", "native", "scipy"):
+        raise InputError(f"GRAPHREFINE_KERNEL is {name!r}; it can be 'auto', 'native' or 'scipy'")
+    native = None if name == "scipy" else _compiled_module()
+    if native is None and name == "native":
         raise InputError(
             "the compiled kernels were asked for and are not in this installation; "
             "reinstall graphrefine where a C++17 compiler (GCC or Clang) works"
         )
-    return native or _twin()
+    return _kernels_of(native)
+
+
+def choose_kernel(twin: Kernel) -> Kernel:
+    """The compiled kernel with the name and the signature of a twin, or the twin itself, as `kernels` decides.
+
+    Examples
+    --------
+    >>> choose_kernel(twin.signs)(0, 0, rows=2, words=1).shape
+    (2, 1)
+    """
+    return kernels().choose(twin)
+
+
+@cache
+def _kernels_of(native: ModuleType | None) -> Kernels:
+    return Kernels(native)
+
+
+@cache
+def _compiled_module() -> ModuleType | None:
+    try:
+        from graphrefine.kernels import _native
+    except ImportError:
+        return None
+    return _native

@@ -1,4 +1,4 @@
-"""The kernel that searches: the rows of the highest scores for each of some queries, compiled or its twin.
+"""The kernel that searches: the rows with the highest scores for each query, compiled or its twin.
 
 ``score(i, j) = (query_i . row_j) * scale_j + added_j``
 
@@ -7,19 +7,19 @@ Scores are the same to the bit for any number of threads, any number of queries 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels, twin_nearest
+from graphrefine.kernels import choose_kernel, twin_nearest
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 
 class Nearest(NamedTuple):
-    """What was found, the highest score first, of equal ones the earlier row; -1 where there are no more."""
+    """Nearest rows, the highest score first, of equal ones the earlier row; -1 after the last."""
 
     rows: Ints  # (q, keep)
     scores: Floats  # (q, keep), -inf where the row is -1
@@ -60,31 +60,28 @@ def nearest(
     Parameters
     ----------
     queries : (q, k)
-        What to search for.
+        Vectors to search for.
     rows : (n, k)
-        In memory or mapped; read once, in order, however many queries there are.
+        Vectors to search in, in memory or mapped; read once, in order, for any number of queries.
     keep
-        How many.
+        Number of rows for each query.
     scale, added : (n,), optional
         See above; a row whose ``added`` is -inf is never found, nor is one whose score is NaN.
     left_out
-        What must not be found.
+        Rows that must not be found.
     threads
-        How many may work.
+        Number of threads.
 
     Examples
     --------
     >>> rows = np.array([[1, 0], [0, 1], [2, 0]], np.float32)
-    >>> found = nearest(np.array([[1, 0]], np.float32), rows, 2)
-    >>> found.rows.tolist(), found.scores.tolist()
+    >>> best = nearest(np.array([[1, 0]], np.float32), rows, 2)
+    >>> best.rows.tolist(), best.scores.tolist()
     ([[2, 0]], [[2.0, 1.0]])
     """
-    found = Nearest(np.empty((len(queries), keep), np.int64), np.empty((len(queries), keep), np.float32))
+    shape = (len(queries), keep)
+    nearest_rows = Nearest(np.empty(shape, np.int64), np.empty(shape, np.float32))
     bounds, without = (None, None) if left_out is None else left_out
-    search: Any = twin_nearest.nearest
-    if kernels().name == "native":
-        from graphrefine.kernels import _native
-
-        search = _native.nearest
-    search(queries, rows, *found, scale=scale, added=added, bounds=bounds, left_out=without, threads=threads)
-    return found
+    search = choose_kernel(twin_nearest.nearest)
+    search(queries, rows, *nearest_rows, scale=scale, added=added, bounds=bounds, left_out=without, threads=threads)
+    return nearest_rows

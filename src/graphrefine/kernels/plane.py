@@ -1,26 +1,26 @@
-"""The kernels of maps: nearest neighbours kept, points pulled and pushed in the plane; compiled or their twins.
+"""The kernels of maps: lists of nearest neighbours, points pulled and pushed in the plane; compiled or their twins.
 
-As `graphrefine.kernels.kernels` chooses. What a grid holds, who is nearest and how points move are the same in both,
-bit for bit, and forces but for rounding; all are the same for any number of threads.
+As `graphrefine.kernels.choose_kernel` decides. Grids, neighbours and moves are the same in both, bit for bit, and
+forces but for rounding; all are the same for any number of threads.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels, twin_layout
+from graphrefine.kernels import choose_kernel, twin_layout
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
 
-WHOLE = 1 << 20  # what a point weighs on the grid
+WHOLE = 1 << 20  # weight of a point on the grid
 
 
 class Neighbourhood(NamedTuple):
-    """Who pulls whom, and how much: CSR rows."""
+    """Points that pull each other, and their weights: CSR rows."""
 
     indptr: NDArray[np.int64]  # (n + 1,)
     indices: Rows  # (nnz,)
@@ -28,14 +28,14 @@ class Neighbourhood(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """Where a square grid lies in the plane."""
+    """Position of a square grid in the plane."""
 
     left: float
     bottom: float
     spacing: float
     side: int  # points of the grid along an edge
 
-    def _where(self) -> dict[str, float]:
+    def _origin(self) -> dict[str, float]:
         return {"left": self.left, "bottom": self.bottom, "inverse": 1 / self.spacing}
 
 
@@ -53,11 +53,11 @@ def keep_best(scores: Floats, queries: Rows, candidates: Rows, *, best: Floats, 
     >>> best.tolist(), rows.tolist()
     ([[0.5], [0.5]], [[1], [0]])
     """
-    _function("keep_best")(scores, queries, candidates, best, rows)
+    choose_kernel(twin_layout.keep_best)(scores, queries, candidates, best, rows)
 
 
 def spread(points: Floats, frame: Frame, *, threads: int = 1) -> NDArray[np.int64]:
-    """How many points lie about each point of a grid, times `WHOLE`: each counts for the four around it.
+    """Number of points about each point of a grid, times `WHOLE`: each counts for the four around it.
 
     Examples
     --------
@@ -66,14 +66,14 @@ def spread(points: Floats, frame: Frame, *, threads: int = 1) -> NDArray[np.int6
     [[0.75, 0.25], [0.0, 0.0]]
     """
     out = np.empty((frame.side, frame.side), np.int64)
-    _function("spread")(points, **frame._where(), out=out, threads=threads)
+    choose_kernel(twin_layout.spread)(points, **frame._origin(), out=out, threads=threads)
     return out
 
 
 def forces(
     near: Neighbourhood, points: Floats, field: Floats, frame: Frame, *, attraction: float, threads: int = 1
 ) -> Floats:
-    """``attraction * sum_j w_ij (y_j - y_i) / (1 + |y_j - y_i|^2)``, plus what the field (side, side, 2) is at y_i.
+    """``attraction * sum_j w_ij (y_j - y_i) / (1 + |y_j - y_i|^2)``, plus the field (side, side, 2) at y_i.
 
     Examples
     --------
@@ -83,12 +83,22 @@ def forces(
     [[1.0, 0.0], [-1.0, 0.0]]
     """
     out = np.empty_like(points)
-    _function("forces")(*near, points, field, **frame._where(), attraction=attraction, out=out, threads=threads)
+    choose_kernel(twin_layout.forces)(
+        near.indptr,
+        near.indices,
+        near.weights,
+        points,
+        field,
+        **frame._origin(),
+        attraction=attraction,
+        out=out,
+        threads=threads,
+    )
     return out
 
 
 class Motion(NamedTuple):
-    """Points on their way: where they are, how fast, and how boldly each coordinate steps."""
+    """Points in motion: positions, velocities, and a gain of each coordinate."""
 
     points: Floats  # (n, 2)
     velocity: Floats  # (n, 2)
@@ -113,12 +123,5 @@ def move(motion: Motion, forces: Floats, *, momentum: float, rate: float, farthe
     [[0.800000011920929, -1.0]]
     """
     points, velocity, gains = motion
-    _function("move")(forces, velocity, gains, points, momentum=momentum, rate=rate, farthest=farthest, threads=threads)
-
-
-def _function(name: str) -> Any:
-    if kernels().name == "scipy":
-        return getattr(twin_layout, name)
-    from graphrefine.kernels import _native
-
-    return getattr(_native, name)
+    step = choose_kernel(twin_layout.move)
+    step(forces, velocity, gains, points, momentum=momentum, rate=rate, farthest=farthest, threads=threads)

@@ -1,48 +1,28 @@
 """The kernels that sample: random walks, random edges, pairs and skip-gram, compiled or their twins.
 
-As `graphrefine.kernels.kernels` chooses. Walks, edges and pairs are the same in both, bit for bit, and skip-gram's
-tables but for rounding; all are the same for any number of threads.
+As `graphrefine.kernels.choose_kernel` decides. Walks, edges and pairs are the same in both, bit for bit, and the tables
+of skip-gram but for rounding; all are the same for any number of threads.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels, twin_pairs, twin_skipgram, twin_walks
+from graphrefine.kernels import choose_kernel, twin_pairs, twin_walks
+from graphrefine.kernels.twin_skipgram import SkipGram
 
-Floats = NDArray[np.float32]
+__all__ = ["Pairs", "SkipGram", "Steps", "random_edges", "random_walks", "skip_gram", "walk_pairs"]
 
 
 class Steps(NamedTuple):
-    """Where walks can go: CSR rows, and the weights of the entries before each; None where all weights are 1."""
+    """Steps that walks can take: CSR rows, and the sum of the weights before each entry; None if all weights are 1."""
 
     indptr: NDArray[np.int64]  # (n + 1,)
     indices: NDArray[np.int32]  # (nnz,)
     sums: NDArray[np.float64] | None  # (nnz + 1,)
-
-
-class SkipGram(Protocol):
-    """Skip-gram with negative sampling; see `skip_gram`."""
-
-    def train(
-        self,
-        centers: Floats,
-        contexts: Floats,
-        walks: NDArray[np.int32],
-        *,
-        first: int,
-        rate: float,
-        last_rate: float,
-        threads: int,
-    ) -> None:
-        """Train both tables (n, columns padded to a multiple of 32) in place on walks numbered from `first`.
-
-        The rate falls in sixteen steps from `rate` towards `last_rate`.
-        """
 
 
 def random_walks(
@@ -56,7 +36,7 @@ def random_walks(
     q: float = 1.0,
     threads: int = 1,
 ) -> NDArray[np.int32]:
-    """Walks of so many nodes from each start, -1 after the last where a walk cannot go on.  # (starts, length).
+    """Walks of ``length`` nodes from each start, -1 after the last if a walk cannot go on.  # (starts, length).
 
     A step goes to a neighbour with probability in proportion to its weight times node2vec's bias: 1/p for the node
     before, 1 for its neighbours, 1/q for others. A walk depends on the seed, the round and its start alone.
@@ -68,7 +48,7 @@ def random_walks(
     [[0, 1], [2, 1]]
     """
     out = np.empty((len(starts), length), np.int32)
-    walk = _function("random_walks", twin_walks)
+    walk = choose_kernel(twin_walks.random_walks)
     walk(*steps, starts, out, seed=seed, round=round, p=p, q=q, threads=threads)
     return out
 
@@ -76,12 +56,12 @@ def random_walks(
 def random_edges(steps: Steps, *, count: int, first: int, seed: int, threads: int = 1) -> NDArray[np.int32]:
     """Entries of the rows drawn in proportion to their weights, numbered from `first`, as pairs.  # (count, 2)."""
     out = np.empty((count, 2), np.int32)
-    _function("random_edges", twin_walks)(*steps, out, seed=seed, first=first, threads=threads)
+    choose_kernel(twin_walks.random_edges)(*steps, out, seed=seed, first=first, threads=threads)
     return out
 
 
 class Pairs(NamedTuple):
-    """How often walks met which nodes: CSR rows of their own."""
+    """Counts of the nodes that walks met: CSR rows of their own."""
 
     indptr: NDArray[np.int64]  # (rows + 1,), from 0
     columns: NDArray[np.int32]  # (pairs,), ascending within a row
@@ -91,7 +71,7 @@ class Pairs(NamedTuple):
 def walk_pairs(
     steps: Steps, first: int, walks: NDArray[np.int64], *, length: int, seed: int, threads: int = 1
 ) -> Pairs:
-    """How often ``walks[i]`` walks from node ``first + i`` are at which nodes after 1 ... length steps.
+    """Counts of the nodes that ``walks[i]`` walks from node ``first + i`` are at after 1 ... length steps.
 
     Of nodes before ``first + i`` nothing is counted: where walks can go both ways, a pair of nodes needs the walks of
     one of them only.
@@ -103,7 +83,7 @@ def walk_pairs(
     >>> pairs.indptr.tolist(), pairs.columns.tolist(), pairs.counts[0]
     ([0, 1, 2], [1, 2], np.int32(8))
     """
-    count = _function("walk_pairs", twin_pairs)
+    count = choose_kernel(twin_pairs.walk_pairs)
     ends, columns, counts = count(*steps, first, walks, length=length, seed=seed, threads=threads)
     return Pairs(ends.view(np.int64), columns, counts)  # the compiled one says "long long"
 
@@ -116,25 +96,14 @@ def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bo
     noise
         Nodes, each as often as it should be drawn, in random order; as many as a power of two.
     window
-        A center has its contexts at most this many steps away; how many is drawn for each center from 1 to this.
+        Most steps from a center to its contexts; the number of steps is drawn for each center, from 1 to this.
     negatives
         Nodes drawn from the noise for each context.
     both
         Whether contexts are on both sides of a center, or behind it only.
     seed
-        Of the reach of each center and its noise.
+        Seed of the reach of each center and of its noise.
     parts
-        Into how many parts nodes are cut, a power of two: so many threads can work beside each other.
+        Number of parts of the nodes, a power of two: as many threads can work beside each other.
     """
-    trainer: SkipGram = _function("SkipGram", twin_skipgram)(
-        noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts
-    )
-    return trainer
-
-
-def _function(name: str, twin: ModuleType) -> Any:
-    if kernels().name == "scipy":
-        return getattr(twin, name)
-    from graphrefine.kernels import _native
-
-    return getattr(_native, name)
+    return choose_kernel(SkipGram)(noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts)

@@ -1,15 +1,16 @@
-"""The NumPy/SciPy twin of each compiled kernel: the same answers, with the same rounding of what is stored."""
+"""The twins of the kernels of tall matrices, in NumPy and SciPy: the same answers, with the same rounding when stored.
+
+A tall matrix has n rows and k columns, padded to a multiple of 32: float32, bfloat16 as uint16, or signs, 32 columns in
+a uint32 (a sketch). SciPy is imported by the kernels that need it: beside compiled kernels none does.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-name = "scipy"
-simd = "none"
 Floats = NDArray[np.float32]
 ROWS = 65536  # rows worked at a time, so that no second tall matrix is made
 
@@ -59,16 +60,66 @@ def _finish(
 
 
 class Product:
-    """A `graphrefine.kernels.Product` in SciPy: the entries are formed once and kept."""
+    """A sparse operator, ready to be applied; its entries are those of `graphrefine.linalg.operators.Operator`.
 
-    def __init__(self, matrix: sp.csr_array) -> None:
-        self.matrix = matrix
+    Row i has its loop in column ``i + diagonal``. A part of a larger matrix has ``columns`` columns from
+    ``first_column`` on, and of row i the entries from ``starts[i]`` to before ``stops[i]``, which must lie in those
+    columns. Arrays with one number for each column, and the diagonal, count from the first of them.
+
+    The twin forms the entries once and keeps them; the compiled kernel forms them as it goes.
+    """
+
+    def __init__(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        *,
+        columns: int,
+        value: Floats | None = None,
+        row_shift: Floats | None = None,
+        column_shift: Floats | None = None,
+        row_scale: Floats | None = None,
+        column_scale: Floats | None = None,
+        constant: float = 0.0,
+        loop: float = 0.0,
+        diagonal: int = 0,
+        first_column: int = 0,
+        starts: NDArray[np.int64] | None = None,
+        stops: NDArray[np.int64] | None = None,
+    ) -> None:
+        import scipy.sparse as sp
+
+        rows = len(indptr) - 1
+        if starts is not None and stops is not None:
+            counts = stops - starts
+            indptr = np.concatenate([[0], np.cumsum(counts)])
+            entries = np.repeat(starts - indptr[:-1], counts) + np.arange(indptr[-1])
+            indices, value = indices[entries], None if value is None else value[entries]
+        if first_column:
+            indices = indices - np.int32(first_column)
+        row = np.repeat(np.arange(rows), np.diff(indptr))
+        entry = np.full(len(indices), constant, np.float32)
+        if value is not None:
+            entry += value
+        if row_shift is not None:
+            entry += row_shift[row]
+        if column_shift is not None:
+            entry += column_shift[indices]
+        matrix = sp.csr_array((entry, indices, indptr), shape=(rows, columns))
+        if loop:
+            loops = sp.diags_array(np.full(rows, loop, np.float32), offsets=diagonal, shape=matrix.shape)
+            matrix = sp.csr_array(matrix + loops)
+        if row_scale is not None:
+            matrix = sp.csr_array(sp.diags_array(row_scale) @ matrix)
+        if column_scale is not None:
+            matrix = sp.csr_array(matrix @ sp.diags_array(column_scale))
+        self.matrix: sp.csr_array = matrix.astype(np.float32)
 
     def apply(
         self,
         x: NDArray[Any],
         *,
-        out: NDArray[Any],
+        out: NDArray[Any] | None,
         scale: float = 1.0,
         plus: NDArray[Any] | None = None,
         plus_scale: float = 0.0,
@@ -78,7 +129,11 @@ class Product:
         gram: NDArray[np.float64] | None = None,
         threads: int = 1,
     ) -> None:
-        """See `graphrefine.kernels.Product.apply`; SciPy's product has one thread, whatever ``threads`` says."""
+        """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked; ``gram += out^T out``.
+
+        The sums of the product go on from those in ``onto``, as if the entries that gave those were here too. The row
+        ``shift`` is not taken away from rows of zeros. SciPy's product has one thread, for any number of ``threads``.
+        """
         wide = to_float32(x)
         for start in range(0, self.matrix.shape[0], ROWS):
             rows = slice(start, start + ROWS)
@@ -90,51 +145,6 @@ class Product:
             if plus is not None:
                 fresh += np.float32(plus_scale) * to_float32(plus[rows])
             _finish(fresh, rows, out, shift=shift, unit=unit, gram=gram)
-
-
-def product(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    *,
-    columns: int,
-    value: Floats | None = None,
-    row_shift: Floats | None = None,
-    column_shift: Floats | None = None,
-    row_scale: Floats | None = None,
-    column_scale: Floats | None = None,
-    constant: float = 0.0,
-    loop: float = 0.0,
-    diagonal: int = 0,
-    first_column: int = 0,
-    starts: NDArray[np.int64] | None = None,
-    stops: NDArray[np.int64] | None = None,
-) -> Product:
-    """See `graphrefine.kernels.Kernels.product`."""
-    rows = len(indptr) - 1
-    if starts is not None and stops is not None:
-        counts = stops - starts
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        entries = np.repeat(starts - indptr[:-1], counts) + np.arange(indptr[-1])
-        indices, value = indices[entries], None if value is None else value[entries]
-    if first_column:
-        indices = indices - np.int32(first_column)
-    row = np.repeat(np.arange(rows), np.diff(indptr))
-    entry = np.full(len(indices), constant, np.float32)
-    if value is not None:
-        entry += value
-    if row_shift is not None:
-        entry += row_shift[row]
-    if column_shift is not None:
-        entry += column_shift[indices]
-    matrix = sp.csr_array((entry, indices, indptr), shape=(rows, columns))
-    if loop:
-        loops = sp.diags_array(np.full(rows, loop, np.float32), offsets=diagonal, shape=matrix.shape)
-        matrix = sp.csr_array(matrix + loops)
-    if row_scale is not None:
-        matrix = sp.csr_array(sp.diags_array(row_scale) @ matrix)
-    if column_scale is not None:
-        matrix = sp.csr_array(matrix @ sp.diags_array(column_scale))
-    return Product(matrix.astype(np.float32))
 
 
 def rotate(
@@ -151,7 +161,10 @@ def rotate(
     weights: Floats | None = None,
     threads: int = 1,
 ) -> None:
-    """See `graphrefine.kernels.Kernels.rotate`."""
+    """``out[places] = x @ rotation - shift`` (``x`` itself without a rotation), rows made unit if asked.
+
+    Rows of zeros stay. ``gram += out^T out``, and ``sums += weights @ out`` (weights of 1 if None).
+    """
     if rotation is not None and triangular:
         rotation = np.triu(rotation)
     for start in range(0, len(x), ROWS):
@@ -165,7 +178,7 @@ def rotate(
 
 
 def breadth_first(indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> NDArray[np.int32]:
-    """See `graphrefine.kernels.Kernels.breadth_first`."""
+    """Nodes in the order in which breadth-first search meets them."""
     nodes = len(indptr) - 1
     met, order, head = np.zeros(nodes, bool), np.empty(nodes, np.int32), 0
     tail = 0
@@ -192,7 +205,7 @@ def permute(
     *,
     threads: int = 1,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats | None]:
-    """See `graphrefine.kernels.Kernels.permute`."""
+    """The graph with node ``order[i]`` in place i."""
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order), dtype=np.int32)
     counts = np.diff(indptr)[order]
@@ -205,12 +218,12 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def golden(times: int) -> np.uint64:
-    """So many times `GOLDEN`, what is beyond 64 bits dropped."""
+    """A multiple of `GOLDEN`, modulo 2^64."""
     return np.uint64(times * int(GOLDEN) % 2**64)
 
 
 def mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of SplitMix64: random numbers as a hash of what they are for."""
+    """The finaliser of SplitMix64: random numbers as hashes of their purpose."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -219,7 +232,7 @@ def mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def signs(
     seed: int, start: int, *, rows: int, words: int, order: NDArray[np.int32] | None = None
 ) -> NDArray[np.uint32]:
-    """See `graphrefine.kernels.Kernels.signs`."""
+    """Rows ``start + order[i]`` (``start + i``) of the sketch that belongs to a seed, one bit an entry."""
     salt = mixed(np.array([seed], np.uint64) + GOLDEN)
     places = np.arange(rows) if order is None else order
     row = mixed(salt ^ (np.uint64(start) + places.astype(np.uint64)))
@@ -235,13 +248,15 @@ def row_sums(
     *,
     threads: int = 1,
 ) -> NDArray[np.float64]:
-    """See `graphrefine.kernels.Kernels.row_sums`."""
+    """The matrix with these entries (ones if None) times the vector ``scale``."""
+    import scipy.sparse as sp
+
     data = np.ones(len(indices)) if values is None else values.astype(np.float64)
     return np.asarray(sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(scale))) @ scale)
 
 
 def split_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], firsts: NDArray[np.int32]) -> NDArray[np.int64]:
-    """See `graphrefine.kernels.Kernels.split_rows`."""
+    """First entry of each row in the columns from ``firsts[c]`` on; firsts ascend.  # (len(firsts), rows)."""
     cuts = np.empty((len(firsts), len(indptr) - 1), np.int64)
     for c, first in enumerate(firsts.tolist()):
         before = np.concatenate([[0], np.cumsum(indices < first)])

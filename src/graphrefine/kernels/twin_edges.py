@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 def number_ids(
     source: NDArray[Any], target: NDArray[Any], *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """See `graphrefine.kernels.ingest.number_ids`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.number_ids`; `threads` is for the compiled twin."""
     names, numbers = np.unique(np.concatenate([source, target]), return_inverse=True)
     first, second = numbers.reshape(2, -1).astype(np.int32)
     return first, second, names.astype(np.int64)
@@ -29,7 +29,7 @@ def build_rows(
     directed: bool,
     threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, tuple[int, int, int, int, int]]:
-    """See `graphrefine.kernels.ingest.build_rows`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.build_rows`; `threads` is for the compiled twin."""
     missing = (source < 0) | (target < 0)
     zero = ~missing & (weights == 0) if weights is not None else np.zeros_like(missing)
     loop = ~missing & ~zero & (source == target)
@@ -47,13 +47,13 @@ def build_rows(
     rows, columns = keys // max(nodes, 1), keys % max(nodes, 1)
     indptr = np.zeros(nodes + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=nodes), out=indptr[1:])
-    kept = None if weights is None and len(arcs) == use.sum() else merged.astype(np.float32)
+    new_weights = None if weights is None and len(arcs) == use.sum() else merged.astype(np.float32)
     tally = (int(missing.sum()), int(loop.sum()), int(zero.sum()), len(arcs), 0 if directed else reciprocal)
-    return indptr, columns.astype(np.int32), kept, tally
+    return indptr, columns.astype(np.int32), new_weights, tally
 
 
 def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None) -> int:
-    """See `graphrefine.kernels.ingest.inspect_rows`."""
+    """See `graphrefine.kernels.edge_lists.inspect_rows`."""
     nodes, entries = len(indptr) - 1, len(indices)
     counts = np.diff(indptr)
     if indptr[0] != 0 or indptr[-1] != entries or (counts < 0).any():

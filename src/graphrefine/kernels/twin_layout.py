@@ -23,18 +23,18 @@ def keep_best(scores: Floats, queries: Rows, candidates: Rows, best: Floats, row
     if not many:
         return
     starts = below(mixed(queries.astype(np.uint64)), many)
-    turned = (starts[:, None] + np.arange(many)) % many  # each query begins elsewhere
-    found = np.take_along_axis(scores, turned, axis=1)
-    ids = candidates[turned]
-    found[ids == queries[:, None]] = -np.inf
-    found, ids = np.hstack([best[queries], found]), np.hstack([rows[queries], ids])
-    order = np.argsort(-found, axis=1, kind="stable")[:, :k]
-    best[queries] = np.take_along_axis(found, order, axis=1)
+    rotated = (starts[:, None] + np.arange(many)) % many  # each query begins elsewhere
+    offers = np.take_along_axis(scores, rotated, axis=1)
+    ids = candidates[rotated]
+    offers[ids == queries[:, None]] = -np.inf
+    offers, ids = np.hstack([best[queries], offers]), np.hstack([rows[queries], ids])
+    order = np.argsort(-offers, axis=1, kind="stable")[:, :k]
+    best[queries] = np.take_along_axis(offers, order, axis=1)
     rows[queries] = np.take_along_axis(ids, order, axis=1)
 
 
 class _Places(NamedTuple):
-    """Where points lie on a grid: the cells, and how far into them."""
+    """Cells of points on a grid, and their distances into them."""
 
     column: NDArray[np.int64]
     row: NDArray[np.int64]
@@ -53,12 +53,12 @@ def _places(points: Floats, left: float, bottom: float, inverse: float, side: in
 
 def spread(points: Floats, *, left: float, bottom: float, inverse: float, out: NDArray[np.int64], threads: int) -> None:
     """See `graphrefine.kernels.plane.spread`; `threads` is for the compiled twin."""
-    side, all_of_it = len(out), int(UNITS)
+    side, whole = len(out), int(UNITS)
     at = _places(points, left, bottom, inverse, side)
     right, up = (at.right * UNITS).astype(np.int64), (at.up * UNITS).astype(np.int64)
     out[:] = 0
-    for below_it, above in ((0, all_of_it - up), (1, up)):
-        for beside, share in ((0, all_of_it - right), (1, right)):
+    for below_it, above in ((0, whole - up), (1, up)):
+        for beside, share in ((0, whole - right), (1, right)):
             np.add.at(out, (at.row + below_it, at.column + beside), share * above)
 
 
@@ -103,6 +103,6 @@ def move(
     """See `graphrefine.kernels.plane.move`; `threads` is for the compiled twin."""
     onward = (forces > 0) == (velocity > 0)
     gains[:] = np.where(onward, gains + np.float32(0.2), np.maximum(gains * np.float32(0.8), np.float32(0.01)))
-    wanted = np.float32(momentum) * velocity + np.float32(rate) * gains * forces
-    velocity[:] = np.clip(wanted, -np.float32(farthest), np.float32(farthest))
+    step = np.float32(momentum) * velocity + np.float32(rate) * gains * forces
+    velocity[:] = np.clip(step, -np.float32(farthest), np.float32(farthest))
     points += velocity

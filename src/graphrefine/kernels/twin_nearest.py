@@ -1,4 +1,4 @@
-"""The nearest rows of queries, in NumPy: the same as the compiled kernel, but for the rounding of sums."""
+"""The twin of ``native/nearest.cpp``: the nearest rows of queries, in NumPy; the same but for the rounding of sums."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CELLS = 1 << 24  # scores in memory at a time
 def nearest(
     queries: Floats,
     rows: Floats,
-    found: Ints,
+    nearest_rows: Ints,
     scores: Floats,
     *,
     scale: Floats | None,
@@ -24,7 +24,7 @@ def nearest(
     threads: int,
 ) -> None:
     """See `graphrefine.kernels.nearest.nearest`; BLAS has threads of its own."""
-    found[:], scores[:] = -1, -np.inf
+    nearest_rows[:], scores[:] = -1, -np.inf
     block = max(_CELLS // max(len(queries), 1), 256)
     for lo in range(0, len(rows), block):
         each = queries @ rows[lo : lo + block].T  # (q, block)
@@ -37,18 +37,18 @@ def nearest(
             here = (left_out >= lo) & (left_out < lo + block)
             each[query[here], left_out[here] - lo] = -np.inf
         each[np.isnan(each)] = -np.inf
-        _merge(found, scores, each, lo)
+        _merge(nearest_rows, scores, each, lo)
 
 
-def _merge(found: Ints, scores: Floats, each: Floats, first: int) -> None:
+def _merge(nearest_rows: Ints, scores: Floats, each: Floats, first: int) -> None:
     """Take up the scores of a block of rows, the first of which has the number `first`."""
-    keep = found.shape[1]
+    keep = nearest_rows.shape[1]
     for query, row_scores in enumerate(each):
-        wanted = np.flatnonzero(row_scores > (scores[query, -1] if keep else np.inf))
-        if len(wanted) > keep:  # those at or above the last one that is wanted: few, unless most are equal
-            least = np.partition(row_scores[wanted], len(wanted) - keep)[len(wanted) - keep]
-            wanted = wanted[row_scores[wanted] >= least]
-        rows = np.concatenate([found[query], wanted + first])
-        all_scores = np.concatenate([scores[query], row_scores[wanted]])
+        better = np.flatnonzero(row_scores > (scores[query, -1] if keep else np.inf))
+        if len(better) > keep:  # those at or above the last one to keep: few, unless most are equal
+            least = np.partition(row_scores[better], len(better) - keep)[len(better) - keep]
+            better = better[row_scores[better] >= least]
+        rows = np.concatenate([nearest_rows[query], better + first])
+        all_scores = np.concatenate([scores[query], row_scores[better]])
         order = np.argsort(-all_scores, kind="stable")[:keep]  # earlier rows come first, so ties stay in their order
-        found[query], scores[query] = rows[order], all_scores[order]
+        nearest_rows[query], scores[query] = rows[order], all_scores[order]

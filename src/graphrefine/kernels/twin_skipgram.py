@@ -18,7 +18,7 @@ Block = list[tuple[int, list[int], list[float]]]
 
 
 class SkipGram:
-    """See `graphrefine.kernels.sampling.skip_gram`."""
+    """Skip-gram with negative sampling; see `graphrefine.kernels.sampling.skip_gram`."""
 
     def __init__(
         self, noise: NDArray[np.int32], *, window: int, negatives: int, both: bool, seed: int, parts: int
@@ -37,7 +37,10 @@ class SkipGram:
         last_rate: float,
         threads: int,
     ) -> None:
-        """See `graphrefine.kernels.sampling.SkipGram.train`; `threads` is for the compiled twin."""
+        """Train both tables (n, columns padded to a multiple of 32) in place on walks numbered from `first`.
+
+        The rate falls in sixteen steps from `rate` towards `last_rate`; `threads` is for the compiled twin.
+        """
         edges = len(walks) * np.arange(UNITS + 1) // UNITS
         units = [self._scatter(walks[a:b], first + int(a)) for a, b in pairwise(edges)]
         for diagonal in range(self.parts):

@@ -36,7 +36,7 @@ def parse_integers(
     wide: bool,
     threads: int,
 ) -> _Parsed:
-    """See `graphrefine.kernels.ingest.parse_integers`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.parse_integers`; `threads` is for the compiled twin."""
     dtype = np.int64 if wide else np.int32
     bounds = np.iinfo(dtype)
 
@@ -65,7 +65,7 @@ def parse_strings(
     comments: str,
     threads: int,
 ) -> _Parsed:
-    """See `graphrefine.kernels.ingest.parse_strings`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.parse_strings`; `threads` is for the compiled twin."""
     numbers: dict[bytes, int] = {}
 
     def read(field: bytes) -> int:
@@ -106,8 +106,8 @@ def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
             fields.append(match[1].replace(b'""', b'"'))
             at = match.end() + 1
         else:
-            found = line.find(delimiter, at)
-            stop = len(line) if found < 0 else found
+            end = line.find(delimiter, at)
+            stop = len(line) if end < 0 else end
             fields.append(line[at:stop])
             at = stop + 1
     return fields

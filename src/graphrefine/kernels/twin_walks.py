@@ -84,8 +84,8 @@ class Rows:
         if self.sums is None:
             return start + below(random, end - start)
         at = self.sums[start] + _fraction(random) * (self.sums[end] - self.sums[start])
-        found = np.searchsorted(self.sums, at, side="right") - 1
-        return np.minimum(np.maximum(found, start), end - 1)
+        entry = np.searchsorted(self.sums, at, side="right") - 1
+        return np.minimum(np.maximum(entry, start), end - 1)
 
     def entry(self, source: Nodes, target: Nodes) -> NDArray[np.int64]:
         """The place of the entries (source, target), or -1."""
@@ -109,17 +109,17 @@ def _biased(rows: Rows, before: Nodes, node: Nodes, random: Words, p: float, q: 
         way = rows.entry(node, before)
         excess = np.where(way < 0, 0.0, extra * rows.weight(np.maximum(way, 0), np.maximum(way, 0) + 1))
         again = excess / (bound * rows.weight(start, end) + excess)
-    out, left, turn = np.full(len(node), -1, np.int32), np.arange(len(node)), 0
-    while len(left):
-        turn += 1
-        other = rows.indices[rows.draw(start[left], end[left], random[left])]
-        close = rows.entry(before[left], other) >= 0
-        limit = np.where(other == before[left], back, np.where(close, near, far))
-        takes = mixed(~random[left]) >> np.uint64(32) < limit
-        returns = _fraction(mixed(random[left] ^ GOLDEN)) < again[left]
-        out[left] = np.where(returns, before[left], other)
-        left = left[~(takes | returns)]
-        random[left] = mixed(random[left] + golden(turn))
+    out, walks, trial = np.full(len(node), -1, np.int32), np.arange(len(node)), 0
+    while len(walks):
+        trial += 1
+        other = rows.indices[rows.draw(start[walks], end[walks], random[walks])]
+        close = rows.entry(before[walks], other) >= 0
+        limit = np.where(other == before[walks], back, np.where(close, near, far))
+        takes = mixed(~random[walks]) >> np.uint64(32) < limit
+        returns = _fraction(mixed(random[walks] ^ GOLDEN)) < again[walks]
+        out[walks] = np.where(returns, before[walks], other)
+        walks = walks[~(takes | returns)]
+        random[walks] = mixed(random[walks] + golden(trial))
     return out
 
 

@@ -1,4 +1,4 @@
-"""Several matrices of the same nodes, set side by side and turned to the axes that keep most of all of them."""
+"""Several matrices of the same nodes, side by side, rotated to their joint principal axes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def turn_to_axes(out: Floats, side_by_side: Callable[[slice, Floats], None], *, 
     out
         Its own rows may be among those that are read: a block is read before it is written.
     side_by_side
-        Puts the rows of a block into an array (rows, ``columns``), all of it; asked for each block twice.
+        Puts the rows of a block into an array (rows, ``columns``), all of it; called for each block twice.
     columns
-        Of the whole.
+        Columns of all matrices together.
     threads
-        The result does not depend on it.
+        Number of threads; the result does not depend on it.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def turn_to_axes(out: Floats, side_by_side: Callable[[slice, Floats], None], *, 
     n, k = out.shape
     width, using = -(-columns // PAD) * PAD, kernels()
     gram = np.zeros((width, width))
-    whole, turned = np.zeros((min(ROWS, n), width), np.float32), np.empty((min(ROWS, n), width), np.float32)
+    whole, rotated = np.zeros((min(ROWS, n), width), np.float32), np.empty((min(ROWS, n), width), np.float32)
     blocks = [slice(start, min(start + ROWS, n)) for start in range(0, n, ROWS)]
 
     def read(block: slice) -> Floats:
@@ -55,6 +55,6 @@ def turn_to_axes(out: Floats, side_by_side: Callable[[slice, Floats], None], *, 
     with one_blas_thread():
         axes[:, :k] = descending_eigh(gram)[1][:, :k]
     for block in blocks:
-        fresh = turned[: block.stop - block.start]
+        fresh = rotated[: block.stop - block.start]
         using.rotate(read(block), axes, out=fresh, unit=True, threads=threads)
         out[block] = fresh[:, :k]

@@ -1,4 +1,4 @@
-"""A graph as a linear operator: which entries it has, and how each is formed from its row, its column and its edge.
+"""A graph as a linear operator, whose entries are formed from the row, the column and the edge.
 
 ``entry(i, j) = row_scale[i] * (edge(i, j) + constant + row_shift[i] + column_shift[j]) * column_scale[j]``
 
@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.kernels import Product
+
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
     from graphrefine.graph.graph import Graph
 
 Floats = NDArray[np.float32]
-Edge = Literal["none", "weight", "log"]  # what an edge of weight w adds to its entry: 0, w or ln w
+Edge = Literal["none", "weight", "log"]  # term of an edge of weight w in its entry: 0, w or ln w
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,22 +62,20 @@ class Operator:
         return self.graph.transposed() if self.transposed else self.graph
 
     def edge_values(self, weights: Floats | None) -> Floats | None:
-        """What the edges add, for the weights of the pattern in any order."""
+        """Terms of the edges, for the weights of the pattern in any order."""
         if weights is None or self.edge == "none":
             return None
         return weights if self.edge == "weight" else np.log(weights)
 
     @property
     def base(self) -> float:
-        """What every entry has: the constant, and on an unweighted graph the 1 of each edge's weight."""
+        """Term of every entry: the constant, and on an unweighted graph the 1 of each edge's weight."""
         return self.constant + (1.0 if self.edge == "weight" and self.graph.weights is None else 0.0)
 
     def to_scipy(self) -> sp.csr_array:
         """The matrix itself, for tests and small graphs."""
-        from graphrefine.kernels import twin
-
         pattern = self.pattern
-        product = twin.product(
+        product = Product(
             pattern.indptr,
             pattern.indices,
             columns=pattern.nodes,
@@ -173,5 +173,5 @@ def walk(graph: Graph) -> Operator:
 
 
 def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The logarithm where there is one; zero for rows and columns that hold no entry."""
+    """Logarithm of positive numbers; zero for rows and columns without entries."""
     return np.log(x, out=np.zeros_like(x), where=x > 0)

@@ -1,21 +1,24 @@
 """Random rows to start from, for `Engine.fill`: Gaussian, and very sparse signs.
 
-The rows are drawn in blocks of `graphrefine.engine.engine.ROWS`, each from a generator of its own (Philox,
-keyed by the seed, counted by the block), so that they depend on the seed and on the row alone, for any
-number of threads.
+The rows are drawn in blocks of `BLOCK_ROWS`, each from a generator of its own (Philox, keyed by the seed, counted by
+the block), so that they depend on the seed and on the row alone, for any number of threads.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import ROWS, Rows
-
 Floats = NDArray[np.float32]
+RowSource: TypeAlias = Callable[[int, int], Floats]
+"""Gives the rows of a matrix from ``start`` to before ``stop``.  # (stop - start, k)."""
+BLOCK_ROWS = 4096  # rows of a block that `Engine.fill` asks for
 
 
-def gaussian(seed: int, columns: int) -> Rows:
+def gaussian(seed: int, columns: int) -> RowSource:
     """Rows of independent standard normal numbers.
 
     Examples
@@ -30,7 +33,7 @@ def gaussian(seed: int, columns: int) -> Rows:
     return rows
 
 
-def sparse_signs(seed: int, columns: int, *, density: float, scale: NDArray[np.float32] | None = None) -> Rows:
+def sparse_signs(seed: int, columns: int, *, density: float, scale: NDArray[np.float32] | None = None) -> RowSource:
     """Rows in which a share ``density`` of the entries is +1 or -1 and the others are zero; row i times ``scale[i]``.
 
     Examples
@@ -40,7 +43,8 @@ def sparse_signs(seed: int, columns: int, *, density: float, scale: NDArray[np.f
     """
 
     def rows(start: int, stop: int) -> Floats:
-        generator, size = _generator(seed, start), ROWS * columns  # a whole block, so that its length changes no entry
+        generator = _generator(seed, start)
+        size = BLOCK_ROWS * columns  # of a whole block: a shorter one has the same entries
         # The gaps between entries are geometric: as many draws as entries, not as many as places.
         expected = int(size * density)
         places = np.cumsum(generator.geometric(density, expected + 10 * int(expected**0.5) + 20)) - 1
@@ -55,4 +59,4 @@ def sparse_signs(seed: int, columns: int, *, density: float, scale: NDArray[np.f
 
 
 def _generator(seed: int, start: int) -> np.random.Generator:
-    return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, start // ROWS]))
+    return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, start // BLOCK_ROWS]))

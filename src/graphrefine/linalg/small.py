@@ -66,10 +66,10 @@ def blocked_whitening(gram: Small, block: int) -> Small | None:
 
 
 def whitening(gram: Small, *, least: float) -> Small:
-    """A W with ``W^T G W = I`` on the range of G: eigenvalues below ``least`` of the largest count as none."""
+    """A W with ``W^T G W = I`` on the range of G: eigenvalues below ``least`` of the largest count as zero."""
     values, vectors = descending_eigh(gram)
-    kept = (values > values[0] * least) & (values > 0)
-    return vectors * np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
+    positive = (values > values[0] * least) & (values > 0)
+    return vectors * np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
 
 
 def descending_eigh(gram: Small) -> tuple[Small, Small]:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Numbered, object_array
-from graphrefine.kernels import ingest
-from graphrefine.kernels.ingest import Columns, Parsed, Status
+from graphrefine.kernels import edge_lists
+from graphrefine.kernels.edge_lists import Columns, Parsed, Status
 from graphrefine.kernels.twin_text import NUMBER, split_fields
 from graphrefine.readers.options import Chosen, EdgeTable, Options, choose_columns, known_pair
 from graphrefine.readers.source import Source
@@ -229,17 +229,17 @@ def _columns(source: Source, sample: _Sample, names: list[str] | None, options: 
 def _parse(text: NDArray[np.uint8], columns: Columns, delimiter: str, comments: str, threads: int) -> Parsed:
     """As narrow integers, else as wide ones, else as strings: whichever every id allows."""
     marks: dict[str, Any] = {"delimiter": delimiter, "comments": comments, "threads": threads}
-    parsed = ingest.parse_integers(text, columns, wide=False, **marks)
+    parsed = edge_lists.parse_integers(text, columns, wide=False, **marks)
     if parsed.status == Status.TOO_WIDE:
-        parsed = ingest.parse_integers(text, columns, wide=True, **marks)
+        parsed = edge_lists.parse_integers(text, columns, wide=True, **marks)
     if parsed.status == Status.NOT_INTEGER:
-        parsed = ingest.parse_strings(text, columns, **marks)
+        parsed = edge_lists.parse_strings(text, columns, **marks)
     return parsed
 
 
 def _number(parsed: Parsed, encoding: str | None, options: Options) -> tuple[Numbered, str]:
     if not parsed.names:  # integers
-        return ingest.number_ids(parsed.source, parsed.target, threads=options.threads), encoding or "utf-8"
+        return edge_lists.number_ids(parsed.source, parsed.target, threads=options.threads), encoding or "utf-8"
     values = whole_numbers(parsed.names)
     if values is not None:
         return _in_number_order(parsed, values), encoding or "utf-8"

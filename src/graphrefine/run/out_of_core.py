@@ -7,7 +7,6 @@ run at a time, and is gone when that is done.
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.block_compute import Pattern, Workshop
+from graphrefine.engine.block_compute import BlockCompute, Pattern
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
@@ -29,7 +28,7 @@ from graphrefine.graph.stored import StoredGraph, open_stored, store
 from graphrefine.graph.stored_rows import StoredPattern
 from graphrefine.kernels import kernels
 from graphrefine.run.memory_plan import RUN, MemoryPlan
-from graphrefine.system.memory import gigabytes
+from graphrefine.system.disk import check_free_disk
 from graphrefine.system.storage import open_storage
 from graphrefine.system.version import __version__
 from graphrefine.system.work_folder import WorkFolder
@@ -59,10 +58,10 @@ class OnDisk:
         layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
         storage, using = open_storage(self.folder / f"engine-{self.engines}"), kernels()
         self.engines, self.blocks = self.engines + 1, layout.blocks
-        shop = Workshop(
+        compute = BlockCompute(
             storage, layout, patterns(graph), using=using, threads=self.threads, identities=row_identities(graph)
         )
-        return BlockEngine(storage, layout, Pipeline(shop), using=using, bfloat16=bfloat16)
+        return BlockEngine(storage, layout, Pipeline(compute), using=using, bfloat16=bfloat16)
 
 
 @dataclass
@@ -100,7 +99,7 @@ def patterns(graph: Graph) -> dict[str, Pattern]:
 
 
 def row_identities(graph: Graph) -> NDArray[np.int32] | None:
-    """See `naming.identities`."""
+    """See `graphrefine.graph.node_ids.identities`."""
     return None if isinstance(graph, StoredGraph) and graph.has_row_names else identities(graph.names)
 
 
@@ -143,7 +142,7 @@ def working(
     earlier = work.state(RUN)
     if earlier is None:
         work.clear(keep=(INPUT, f"{STAMP}.json"))
-        check_room(work.path, plan.disk)
+        check_free_disk(work.path, plan.disk, way_out="choose another place with --work")
         work.save(RUN, {**mark, "plan": asdict(plan)})
     else:
         _check_same(work.path, earlier, mark)
@@ -197,16 +196,6 @@ def fingerprint(graph: Graph) -> str:
     text = "\n".join(names.tolist()).encode("utf-8", "surrogateescape") if names.dtype == object else names.tobytes()
     digest.update(text)
     return digest.hexdigest()
-
-
-def check_room(folder: Path, needed: int) -> None:
-    """Raise OutputError unless the disk has so many bytes."""
-    free = shutil.disk_usage(folder).free
-    if needed > free:
-        raise OutputError(
-            f"{folder}: needs about {gigabytes(needed)} of disk, and {gigabytes(free)} are free there; free some, or "
-            "choose another place with --work"
-        )
 
 
 def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:

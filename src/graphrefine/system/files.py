@@ -2,11 +2,11 @@
 
 Everything is written beside its target under a hidden name and takes the target's place in one step:
 ``replacing`` for a file (one rename), ``replacing_folder`` for a folder (one exchange of two names). An
-error, Ctrl-C or ``SIGKILL`` at any moment leaves the old output whole. What a killed run leaves behind
-carries its process id in its name and is removed by the next save to the same target.
+error, Ctrl-C or ``SIGKILL`` at any moment leaves the old output whole. The leftovers of a killed run
+carry its process id in their names and are removed by the next save to the same target.
 
 Neither waits for the disk unless ``durable=True``: a killed *process* loses nothing, because the system
-already holds what was written; only a power cut within the next half minute or so can lose the new output.
+already holds all that was written; only a power cut within the next half minute or so can lose the new output.
 """
 
 from __future__ import annotations
@@ -24,91 +24,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from graphrefine.errors import OutputError
+from graphrefine.system.disk import check_writable
 
-_active: set[Path] = set()  # what this very process is writing; the same process id may have died before
+__all__ = ["check_writable", "recover", "remove_unfinished", "replacing", "replacing_folder"]
+
+_active: set[Path] = set()  # outputs that this very process is writing; the same process id may have died before
 _NAME_LIMIT = 160  # bytes of a target's name kept in the hidden name; file systems stop at 255
-
-
-def check_writable(
-    path: str | os.PathLike[str],
-    *,
-    folder: bool = False,
-    size: int = 0,
-    replaceable: Callable[[Path], None] | None = None,
-) -> Path:
-    """Refuse a place that cannot be written, before any work is done for it.
-
-    Parameters
-    ----------
-    path : path
-        The output to be.
-    folder : bool
-        Whether the output is a folder rather than a file.
-    size : int
-        Bytes that will be needed; refused if the file system has fewer left.
-    replaceable : callable, optional
-        Called with an existing folder; raises OutputError if that is not one to be replaced.
-
-    Returns
-    -------
-    Path
-        The real target, links followed, so that a link stays a link.
-
-    Examples
-    --------
-    >>> check_writable("no/such/place.npy")
-    Traceback (most recent call last):
-    graphrefine.errors.OutputError: no/such/place.npy: the folder no/such does not exist; create it first
-    """
-    shown, target = os.fspath(path), Path(os.path.realpath(path))
-    if not target.name:
-        raise OutputError(f"{shown or '(empty)'}: not the name of an output; give a name below a folder")
-    _check_parent(Path(path).parent, target.parent, shown)
-    if folder:
-        _check_existing_folder(target, shown, replaceable)
-    else:
-        _check_existing_file(target, shown)
-    _check_room(target.parent, size, shown)
-    return target
-
-
-def _check_parent(written: Path, parent: Path, shown: str) -> None:
-    if not os.path.lexists(parent):
-        raise OutputError(f"{shown}: the folder {written} does not exist; create it first")
-    if not parent.is_dir():
-        raise OutputError(f"{shown}: {written} is not a folder; choose another place")
-    probe = parent / f".graphrefine-{secrets.token_hex(8)}.probe"
-    try:  # trying is the only honest test: permission bits say nothing of read-only disks, quotas or root
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise OutputError(f"{shown}: cannot write in {written} ({error.strerror}); choose another") from error
-
-
-def _check_existing_file(target: Path, shown: str) -> None:
-    if target.is_dir():
-        raise OutputError(f"{shown}: is a folder, but the output is a file; choose another name")
-    if target.exists() and not target.is_file():
-        raise OutputError(f"{shown}: is not a regular file, and would be replaced; choose another name")
-    if target.exists() and not os.access(target, os.W_OK):
-        raise OutputError(f"{shown}: is write-protected; make it writable or choose another name")
-
-
-def _check_existing_folder(target: Path, shown: str, replaceable: Callable[[Path], None] | None) -> None:
-    if target.exists() and not target.is_dir():
-        raise OutputError(f"{shown}: is a file, but the output is a folder; choose another name")
-    if target.exists() and replaceable is not None:
-        replaceable(target)
-
-
-def _check_room(parent: Path, size: int, shown: str) -> None:
-    free = shutil.disk_usage(parent).free
-    if size > free:
-        raise OutputError(
-            f"{shown}: needs about {size / 1e6:,.0f} MB, but only {free / 1e6:,.0f} MB are free there; "
-            "free some or choose another place"
-        )
 
 
 @contextlib.contextmanager
@@ -160,7 +81,7 @@ def replacing_folder(
         The folder to make or replace.
     replaceable : callable
         Called with an existing folder; raises OutputError if that is not one to be replaced. The replaced
-        folder is deleted, so this is what protects other people's data.
+        folder is deleted, so this protects other people's data.
     durable : bool
         Wait until the disk has it, so that it also survives a power cut.
 
@@ -186,7 +107,7 @@ def replacing_folder(
 
 @contextlib.contextmanager
 def _hidden_beside(target: Path) -> Iterator[Path]:
-    """Give a hidden name beside ``target``, and leave nothing under it afterwards."""
+    """A hidden name beside ``target``, with nothing under it afterwards."""
     _sweep(target)
     hidden = _hidden_name(target, "new")
     _active.add(hidden)
@@ -198,7 +119,7 @@ def _hidden_beside(target: Path) -> Iterator[Path]:
 
 
 def remove_unfinished() -> None:
-    """Remove what this process was writing, where an interruption also cut the removal itself short."""
+    """Remove unfinished outputs of this process, if an interruption also cut their removal short."""
     for hidden in tuple(_active):
         if hidden.suffix == ".new":  # an "old" one may be all that is left of the target: see `recover`
             _remove(hidden)
@@ -224,33 +145,28 @@ def _host() -> str:
 def _leftovers(target: Path, kind: str) -> list[Path]:
     """Hidden siblings of ``target`` whose writer is no longer alive, oldest first."""
     pattern = re.compile(re.escape(_prefix(target)) + rf"{_host()}-(\d+)-[0-9a-f]{{8}}\.{kind}")
-    found = []
+    leftovers = []
     with os.scandir(target.parent) as entries:
         for entry in entries:
             match = pattern.fullmatch(entry.name)
-            if match and Path(entry.path) not in _active and not _alive(int(match[1])):
+            if match and Path(entry.path) not in _active and not _is_alive(int(match[1])):
                 with contextlib.suppress(FileNotFoundError):  # another run may be cleaning up as well
-                    found.append((entry.stat().st_mtime_ns, Path(entry.path)))
-    return [path for _, path in sorted(found)]
+                    leftovers.append((entry.stat().st_mtime_ns, Path(entry.path)))
+    return [path for _, path in sorted(leftovers)]
 
 
-def _alive(pid: int) -> bool:
-    """Whether another process has this id. Where asking is not safe (Windows), assume that it does."""
-    if pid == os.getpid():
-        return False
-    if os.name != "posix":
-        return True
+def _is_alive(pid: int) -> bool:
+    """Whether another process has this id."""
+    import psutil  # only where something was left behind
+
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
+        return pid != os.getpid() and psutil.pid_exists(pid)
+    except OverflowError:  # no id that this system could have given
         return True
-    return True
 
 
 def _sweep(target: Path) -> None:
-    """Remove what killed runs left beside ``target``; an ``old`` one only if there is a target again."""
+    """Remove leftovers of killed runs beside ``target``; an ``old`` one only if there is a target again."""
     with contextlib.suppress(OSError):
         for leftover in _leftovers(target, "new"):
             _remove(leftover)
@@ -326,10 +242,10 @@ def recover(path: str | os.PathLike[str], *, patience: float = 1.0) -> bool:
     target = Path(os.path.realpath(path))
     until = time.monotonic() + patience
     while not target.exists() and target.parent.is_dir():
-        dead = _leftovers(target, "old")
-        if dead:
+        leftovers = _leftovers(target, "old")
+        if leftovers:
             with contextlib.suppress(OSError):  # another run may be faster
-                dead[-1].rename(target)
+                leftovers[-1].rename(target)
         elif not any(target.parent.glob(f"{_escaped(_prefix(target))}*.old")) or time.monotonic() > until:
             break
         else:

@@ -1,4 +1,4 @@
-"""Where blocks are kept: a folder, or anything that fsspec reaches by a URL. Files are written whole or not at all.
+"""Storage of blocks: a folder, or anything that fsspec reaches by a URL. Files are written whole or not at all.
 
 A name is a path below the root, with slashes. `StoredArray` is a .npy file of which slices are read.
 """
@@ -72,7 +72,7 @@ class FolderStorage:
 
     def __init__(self, root: str) -> None:
         self.root = str(Path(root).absolute())
-        self._made: set[str] = set()
+        self._folders: set[str] = set()
 
     def _path(self, name: str) -> str:
         return f"{self.root}/{name}"
@@ -93,19 +93,19 @@ class FolderStorage:
             raise FormatError(self._path(name), "this file is missing") from None
         try:
             while done < len(view):
-                got = os.preadv(handle, [view[done:]], offset + done)
-                if not got:
+                count = os.preadv(handle, [view[done:]], offset + done)
+                if not count:
                     raise _short(self._path(name), offset + len(view), offset + done)
-                done += got
+                done += count
         finally:
             os.close(handle)
 
     def write(self, name: str, *arrays: NDArray[Any]) -> None:
         """See `Storage.write`."""
         path = Path(self._path(name))
-        if str(path.parent) not in self._made:
+        if str(path.parent) not in self._folders:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._made.add(str(path.parent))
+            self._folders.add(str(path.parent))
         hidden = path.with_name(f".{path.name}.{HOST}-{os.getpid()}.part")  # other machines may share the folder
         try:
             with hidden.open("wb", buffering=0) as file:
@@ -119,7 +119,7 @@ class FolderStorage:
             raise
 
     def write_at(self, name: str, array: NDArray[Any], offset: int) -> None:
-        """Write into a file, made where it is not there yet, from ``offset`` on."""
+        """Write into a file from ``offset`` on; the file is created if it is missing."""
         view, done = as_bytes(np.ascontiguousarray(array)), 0
         handle = os.open(self._path(name), os.O_WRONLY | os.O_CREAT, 0o666)
         try:
@@ -137,12 +137,12 @@ class FolderStorage:
 
     def remove(self, folder: str) -> None:
         """See `Storage.remove`."""
-        self._made = {made for made in self._made if not made.startswith(self._path(folder))}
+        self._folders = {path for path in self._folders if not path.startswith(self._path(folder))}
         shutil.rmtree(self._path(folder), ignore_errors=True)
 
 
 class RemoteStorage:
-    """What fsspec reaches: object stores, other file systems. See `Storage`."""
+    """A storage that fsspec reaches: object stores, other file systems. See `Storage`."""
 
     def __init__(self, root: str) -> None:
         try:
@@ -166,12 +166,12 @@ class RemoteStorage:
         """See `Storage.read_into`."""
         view = out.reshape(-1).view(np.uint8)
         try:
-            got = self._files.cat_file(f"{self._base}/{name}", start=offset, end=offset + len(view))
+            content = self._files.cat_file(f"{self._base}/{name}", start=offset, end=offset + len(view))
         except FileNotFoundError:
             raise FormatError(f"{self.root}/{name}", "this file is missing") from None
-        if len(got) != len(view):
-            raise _short(f"{self.root}/{name}", offset + len(view), offset + len(got))
-        view[:] = np.frombuffer(got, np.uint8)
+        if len(content) != len(view):
+            raise _short(f"{self.root}/{name}", offset + len(view), offset + len(content))
+        view[:] = np.frombuffer(content, np.uint8)
 
     def write(self, name: str, *arrays: NDArray[Any]) -> None:
         """See `Storage.write`: such stores show an object when all of it is there."""
@@ -182,10 +182,10 @@ class RemoteStorage:
     def names(self, folder: str) -> set[str]:
         """See `Storage.names`."""
         try:
-            listed = self._files.ls(f"{self._base}/{folder}", detail=False, refresh=True)
+            paths = self._files.ls(f"{self._base}/{folder}", detail=False, refresh=True)
         except FileNotFoundError:
             return set()
-        return {path.rsplit("/", 1)[1] for path in listed}
+        return {path.rsplit("/", 1)[1] for path in paths}
 
     def remove(self, folder: str) -> None:
         """See `Storage.remove`."""
@@ -221,15 +221,15 @@ class StoredArray:
         except ValueError as error:
             raise FormatError(f"{storage.root}/{name}", f"this is no .npy file: {error}") from None
         self._storage, self._name, self._offset, self._length = storage, name, file.tell(), int(shape[0])
-        wanted = self._offset + self._length * self.dtype.itemsize
-        if size != wanted:
-            raise _short(f"{storage.root}/{name}", wanted, size)
+        expected = self._offset + self._length * self.dtype.itemsize
+        if size != expected:
+            raise _short(f"{storage.root}/{name}", expected, size)
 
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, which: slice) -> NDArray[Any]:
-        start, stop, _ = which.indices(self._length)
+    def __getitem__(self, span: slice) -> NDArray[Any]:
+        start, stop, _ = span.indices(self._length)
         out = np.empty(max(stop - start, 0), self.dtype)
         if len(out):
             self._storage.read_into(self._name, out, offset=self._offset + start * self.dtype.itemsize)
@@ -237,9 +237,9 @@ class StoredArray:
 
 
 class OwnFile(np.memmap[Any, Any]):
-    """An array that is all of an ``.npy`` file which nobody else will use: the file may be given another name.
+    """An array that is all of an ``.npy`` file which nobody else will use: the file may get another name.
 
-    Vectors larger than memory stand in such a file when they are made.
+    Vectors larger than memory are in such a file when they are new.
     """
 
 
@@ -258,7 +258,7 @@ def write_arrays(storage: Storage, name: str, arrays: dict[str, NDArray[Any]]) -
 
 
 def read_arrays(storage: Storage, name: str) -> dict[str, NDArray[Any]] | None:
-    """Read what `write_arrays` wrote; None if it is not there."""
+    """Read arrays that `write_arrays` wrote; None if the file is missing."""
     size = storage.size(name)
     if size is None:
         return None
@@ -268,5 +268,5 @@ def read_arrays(storage: Storage, name: str) -> dict[str, NDArray[Any]] | None:
         return dict(arrays)
 
 
-def _short(path: str, wanted: int, there: int) -> FormatError:
-    return FormatError(path, f"the file was cut short: {there:,} bytes where {wanted:,} were expected")
+def _short(path: str, expected: int, size: int) -> FormatError:
+    return FormatError(path, f"the file was cut short: {size:,} bytes where {expected:,} were expected")

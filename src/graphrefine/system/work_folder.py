@@ -3,12 +3,12 @@
 ::
 
     OUT.work/
-      lock          held (flock) by the process whose id stands in it
+      lock          locked by the process whose id stands in it
       NAME.json     state, replaced in one step
-      ...           whatever the work keeps there
+      ...           files of the work
 
-A run that is killed leaves its folder behind, and the next one into the same place goes on from there. `finish`
-removes it all.
+A run that is killed leaves its folder behind, and the next one into the same place goes on from there: the system
+releases the lock of a process that ends. `finish` removes the folder.
 """
 
 from __future__ import annotations
@@ -17,20 +17,24 @@ import contextlib
 import json
 import os
 import shutil
+import stat
 from collections.abc import Container
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
 
 from graphrefine.errors import OutputError
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 LOCK = "lock"
 
 
 class WorkFolder:
-    """A locked folder, made where it is not there yet. Used as a context manager.
+    """A locked folder, created if it is missing. Used as a context manager.
 
-    Leaving the block gives the lock back and keeps the folder, unless `finish` was called.
+    Leaving the block releases the lock and keeps the folder, unless `finish` was called.
 
     Examples
     --------
@@ -48,17 +52,17 @@ class WorkFolder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._lock: IO[bytes] | None = None
+        self._lock: BaseFileLock | None = None
 
     @property
     def locked(self) -> bool:
-        """Whether it is this object that holds the lock."""
-        return self._lock is not None
+        """Whether this object holds the lock."""
+        return self._lock is not None and self._lock.is_locked
 
     def lock(self) -> None:
-        """Take the lock, if it is not held already; leaving the block gives it back."""
-        while self._lock is None:
-            self._lock = self._locked()
+        """Take the lock, if this object does not hold it yet; leaving the block releases it."""
+        while not self.locked:
+            self._try_lock()
 
     def __enter__(self) -> WorkFolder:
         self.lock()
@@ -70,13 +74,12 @@ class WorkFolder:
         self.close()
 
     def close(self) -> None:
-        """Give the lock back, if it is held."""
+        """Release the lock, if this object holds it."""
         if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+            self._lock.release()
 
     def state(self, name: str) -> Any:
-        """What was saved under a name; None if nothing was."""
+        """The state that was saved under a name; None if nothing was."""
         try:
             return json.loads((self.path / f"{name}.json").read_bytes())
         except FileNotFoundError:
@@ -85,68 +88,62 @@ class WorkFolder:
             raise OutputError(f"{self.path / name}.json: is damaged; delete {self.path} to start anew") from None
 
     def save(self, name: str, state: Any) -> None:
-        """Save state under a name: all of it or, whatever happens, what was there before."""
+        """Save state under a name: all of it or, in case of an interruption, the state before."""
         fresh = self.path / f".{name}.new"
         fresh.write_text(json.dumps(state), encoding="utf-8")
         fresh.replace(self.path / f"{name}.json")
 
     def clear(self, *, keep: Container[str] = ()) -> None:
-        """Start anew: remove everything but the lock, and what is to be kept.
+        """Start anew: remove everything but the lock and the names to keep.
 
-        What was saved goes first, the oldest before all: a run that is killed here must not leave state that says that
+        Saved state goes first, the oldest before all: a run that is killed here must not leave state that says that
         there is work to go on with, when that work is gone.
         """
-        there = [each for each in self.path.iterdir() if each.name != LOCK and each.name not in keep]
-        for each in sorted(there, key=lambda each: (each.suffix != ".json", each.stat().st_mtime_ns)):
-            _remove(each)
+        entries = [entry for entry in self.path.iterdir() if entry.name != LOCK and entry.name not in keep]
+        for entry in sorted(entries, key=lambda entry: (entry.suffix != ".json", entry.stat().st_mtime_ns)):
+            _remove(entry)
 
     def finish(self) -> None:
         """Remove the folder; the work is done."""
         self.clear()
-        _remove(self.path / LOCK)  # last, so that nobody else works here before all is gone
-        with contextlib.suppress(OSError):
+        if os.name != "posix":
+            self.close()  # Windows removes no file that is open
+        with contextlib.suppress(OSError):  # last, so that nobody else works here before the rest is gone
+            (self.path / LOCK).unlink()
             self.path.rmdir()
 
-    def _locked(self) -> IO[bytes] | None:
-        """The lock, taken; None if the folder went away in the meantime."""
+    def _try_lock(self) -> None:
+        """Make the folder and lock it; no lock if the run that had it removes it at this moment."""
+        from filelock import FileLock, Timeout  # 50 ms, which a run without a work folder need not wait
+
+        self._lock = FileLock(self.path / LOCK, timeout=0, thread_local=False)
         try:
             self.path.mkdir(exist_ok=True)
-            file = (self.path / LOCK).open("a+b")
+            self._lock.acquire()
+            (self.path / LOCK).write_text(str(os.getpid()), encoding="ascii")
         except FileExistsError:
-            raise OutputError(f"{self.path}: is a file, but the work needs a folder there; remove it") from None
+            with contextlib.suppress(FileNotFoundError):
+                if not stat.S_ISDIR(self.path.lstat().st_mode):
+                    raise OutputError(f"{self.path}: is a file, but the work needs a folder there; remove it") from None
         except FileNotFoundError as error:
-            if self.path.parent.is_dir():
-                return None
-            raise OutputError(f"{self.path}: the folder {self.path.parent} does not exist; create it first") from error
+            if not self.path.parent.is_dir():
+                raise OutputError(
+                    f"{self.path}: the folder {self.path.parent} does not exist; create it first"
+                ) from error
+        except Timeout:
+            if (self.path / LOCK).exists():
+                raise OutputError(
+                    f"another run works in {self.path}, process {self._holder()}; wait for it or choose another place"
+                ) from None
         except OSError as error:
+            self.close()
             raise OutputError(f"{self.path}: cannot write there ({error.strerror}); choose another place") from error
-        if not _take(file):
-            file.seek(0)
-            holder = file.read().decode("ascii", "replace").strip()
-            file.close()
-            raise OutputError(
-                f"another run works in {self.path}, process {holder or 'unknown'}; wait for it or choose another place"
-            )
-        if not (self.path / LOCK).exists() or not os.path.samestat(os.fstat(file.fileno()), (self.path / LOCK).stat()):
-            file.close()  # that run has just finished, and removed what we had opened
-            return None
-        file.truncate(0)
-        file.write(str(os.getpid()).encode())
-        file.flush()
-        return file
 
-
-def _take(file: IO[bytes]) -> bool:
-    """Lock a file, or say that somebody else has; where there are no such locks (Windows) everybody gets it."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    def _holder(self) -> str:
+        """Id of the process that holds the lock, unless the system keeps others from reading it (Windows)."""
+        with contextlib.suppress(OSError, ValueError):
+            return (self.path / LOCK).read_text(encoding="ascii").strip() or "unknown"
+        return "unknown"
 
 
 def _remove(path: Path) -> None:

@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 template <class T> using Input = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
@@ -50,6 +51,13 @@ private:
         return static_cast<T *>(p);
     }
 };
+
+// An array that NumPy allocates, and where its numbers are: for results that are read at random, as NumPy asks for huge pages.
+template <class T, class... Sizes> std::pair<nanobind::object, T *> empty(const char *dtype, Sizes... sizes) {
+    using Array = nanobind::ndarray<T, nanobind::ndim<sizeof...(Sizes)>, nanobind::c_contig, nanobind::device::cpu>;
+    nanobind::object array = nanobind::module_::import_("numpy").attr("empty")(nanobind::make_tuple(sizes...), dtype);
+    return {array, nanobind::cast<Array>(array).data()};
+}
 
 // Calls work(t) for t in 0..threads-1, the first on this thread; an exception in any is thrown here.
 template <class Work> void parallel(int threads, Work work) {

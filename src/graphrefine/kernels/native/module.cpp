@@ -47,8 +47,8 @@ const Arithmetic &fastest() {
 }
 
 const Arithmetic &arithmetic() {
-    static const Arithmetic &chosen = fastest();
-    return chosen;
+    static const Arithmetic &variant = fastest();
+    return variant;
 }
 
 void need(bool holds, const char *what) {
@@ -169,7 +169,7 @@ using OptionalGram = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig
 
 NB_MODULE(_native, module) {
     module.doc() = "Compiled kernels of graphrefine; call them through graphrefine.kernels.";
-    module.attr("simd") = std::string(arithmetic().name);
+    module.def("simd", [] { return std::string(arithmetic().name); });
     bind_text(module);
     bind_edges(module);
     bind_arcs(module);

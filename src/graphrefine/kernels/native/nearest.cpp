@@ -64,14 +64,14 @@ void merge(const std::vector<Heaps> &heaps, std::int64_t query, std::int64_t kee
     }
 }
 
-void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t> &found, const Table<float> &scores, const Numbers &scale,
+void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t> &nearest_rows, const Table<float> &scores, const Numbers &scale,
              const Numbers &added, const std::optional<Vector<const std::int64_t>> &bounds,
              const std::optional<Vector<const std::int64_t>> &left_out, int threads) {
     need(queries.shape(1) == rows.shape(1), "queries and rows must have the same columns");
     need(rows.shape(0) == 0 || rows.shape(1) <= 1 || rows.stride(1) == 1, "the numbers of a row must lie beside each other");
     need(queries.shape(0) == 0 || queries.shape(1) <= 1 || queries.stride(1) == 1, "the numbers of a query must lie beside each other");
-    need(found.shape(0) == queries.shape(0) && scores.shape(0) == queries.shape(0) && found.shape(1) == scores.shape(1),
-         "`found` and `scores` must have one row for each query, and be alike");
+    need(nearest_rows.shape(0) == queries.shape(0) && scores.shape(0) == queries.shape(0) && nearest_rows.shape(1) == scores.shape(1),
+         "`nearest_rows` and `scores` must have one row for each query, and be alike");
     for (const Numbers *each : {&scale, &added})
         need(!*each || (*each)->shape(0) == rows.shape(0), "`scale` and `added` must have one number for each row");
     need(bounds.has_value() == left_out.has_value(), "`bounds` and `left_out` belong together");
@@ -85,25 +85,25 @@ void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t
     view.data = rows.data(), view.count = static_cast<std::int64_t>(rows.shape(0));
     view.columns = static_cast<std::int64_t>(rows.shape(1)), view.stride = view.count ? rows.stride(0) : 0;
     view.scale = scale ? scale->data() : nullptr, view.added = added ? added->data() : nullptr;
-    const std::int64_t keep = static_cast<std::int64_t>(found.shape(1));
+    const std::int64_t keep = static_cast<std::int64_t>(nearest_rows.shape(1));
 
     nb::gil_scoped_release released;
     const std::vector<float> together = packed(queries);
-    Queries asked;
-    asked.packed = together.data(), asked.count = static_cast<std::int64_t>(queries.shape(0));
-    asked.bounds = bounds ? bounds->data() : nullptr, asked.left_out = left_out ? left_out->data() : nullptr;
-    if (keep == 0 || asked.count == 0) return;
+    Queries packed_queries;
+    packed_queries.packed = together.data(), packed_queries.count = static_cast<std::int64_t>(queries.shape(0));
+    packed_queries.bounds = bounds ? bounds->data() : nullptr, packed_queries.left_out = left_out ? left_out->data() : nullptr;
+    if (keep == 0 || packed_queries.count == 0) return;
     threads = static_cast<int>(std::clamp<std::int64_t>((view.count + CHUNK - 1) / CHUNK, 1, threads));
-    std::vector<Heaps> heaps(static_cast<std::size_t>(threads), Heaps(asked.count, keep));
+    std::vector<Heaps> heaps(static_cast<std::size_t>(threads), Heaps(packed_queries.count, keep));
     std::atomic<std::int64_t> next{0};
     parallel(threads, [&](int thread) {
         Heaps &own = heaps[static_cast<std::size_t>(thread)];
         const Best best{own.scores.data(), own.rows.data(), keep};
         for (std::int64_t first; (first = next.fetch_add(CHUNK)) < view.count;)
-            fastest(view, asked, best, first, std::min(first + CHUNK, view.count));
+            fastest(view, packed_queries, best, first, std::min(first + CHUNK, view.count));
     });
-    for (std::int64_t query = 0; query < asked.count; ++query)
-        merge(heaps, query, keep, found.data() + query * keep, scores.data() + query * keep);
+    for (std::int64_t query = 0; query < packed_queries.count; ++query)
+        merge(heaps, query, keep, nearest_rows.data() + query * keep, scores.data() + query * keep);
 }
 
 }  // namespace
@@ -113,6 +113,6 @@ void bind_nearest(nb::module_ &module, const std::string &simd) {
     if (simd == "avx2") fastest = scan_avx2;
     if (simd == "avx512") fastest = scan_avx512;
 #endif
-    module.def("nearest", &nearest, "queries"_a, "rows"_a, "found"_a, "scores"_a, nb::kw_only(), "scale"_a.none(), "added"_a.none(),
+    module.def("nearest", &nearest, "queries"_a, "rows"_a, "nearest_rows"_a, "scores"_a, nb::kw_only(), "scale"_a.none(), "added"_a.none(),
                "bounds"_a.none(), "left_out"_a.none(), "threads"_a);
 }

@@ -1,4 +1,4 @@
-"""The kernels that read graphs, compiled or their Python twins, as `graphrefine.kernels.kernels` chooses.
+"""The kernels that read graphs, compiled or their Python twins, as `graphrefine.kernels.choose_kernel` decides.
 
 Both give the same arrays, bit for bit, for any number of threads.
 """
@@ -6,13 +6,12 @@ Both give the same arrays, bit for bit, for any number of threads.
 from __future__ import annotations
 
 from enum import IntEnum
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels, twin_arcs, twin_edges, twin_text
+from graphrefine.kernels import choose_kernel, twin_arcs, twin_edges, twin_text
 from graphrefine.kernels.twin_arcs import PAGE, count_bits
 
 Columns = tuple[int, int, int, int]
@@ -20,7 +19,7 @@ Columns = tuple[int, int, int, int]
 
 
 class Status(IntEnum):
-    """What a parser has to say of a text; the order is the order of precedence."""
+    """Result of parsing a text; the order is the order of precedence."""
 
     OK = 0
     NOT_INTEGER = 1
@@ -43,7 +42,7 @@ class Parsed(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """A graph in CSR form, with what was merged and left out on the way."""
+    """A graph in CSR form, with a tally of entries that were merged or left out on the way."""
 
     indptr: NDArray[np.int64]  # (n + 1,)
     indices: NDArray[np.int32]  # (nnz,)
@@ -55,13 +54,13 @@ def parse_integers(
     text: NDArray[np.uint8], columns: Columns, *, delimiter: str, comments: str, wide: bool, threads: int
 ) -> Parsed:
     """Parse an edge list whose ids are canonical integers: int32, or int64 if `wide`."""
-    parser = _function("parse_integers", twin_text)
+    parser = choose_kernel(twin_text.parse_integers)
     return Parsed(*parser(text, columns, delimiter=delimiter, comments=comments, wide=wide, threads=threads))
 
 
 def parse_strings(text: NDArray[np.uint8], columns: Columns, *, delimiter: str, comments: str, threads: int) -> Parsed:
     """Parse an edge list with any ids; they are numbered in the order of their bytes."""
-    parser = _function("parse_strings", twin_text)
+    parser = choose_kernel(twin_text.parse_strings)
     return Parsed(*parser(text, columns, delimiter=delimiter, comments=comments, threads=threads))
 
 
@@ -69,7 +68,7 @@ def number_ids(
     source: NDArray[Any], target: NDArray[Any], *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Number int32 or int64 ids from 0 in ascending order; also returns the ids, ascending."""
-    first, second, names = _function("number_ids", twin_edges)(source, target, threads=threads)
+    first, second, names = choose_kernel(twin_edges.number_ids)(source, target, threads=threads)
     return first, second, names.view(np.int64)
 
 
@@ -82,14 +81,14 @@ def build_rows(
     directed: bool,
     threads: int,
 ) -> Rows:
-    """Build CSR rows from edges between nodes 0..n-1; see `graphrefine.read` for what is merged and how."""
-    build = _function("build_rows", twin_edges)
+    """Build CSR rows from edges between nodes 0..n-1; see `graphrefine.read` for the rules of merging."""
+    build = choose_kernel(twin_edges.build_rows)
     rows = Rows(*build(nodes, source, target, weights=weights, directed=directed, threads=threads))
     return rows._replace(indptr=rows.indptr.view(np.int64))  # the compiled one says "long long"
 
 
 class IdSet:
-    """Integers in a range as bits, so that each has a rank; and how often they were added, by pages of 1024.
+    """Integers in a range as bits, so that each has a rank; and counts of additions, by pages of 1024.
 
     Examples
     --------
@@ -109,12 +108,12 @@ class IdSet:
 
     @staticmethod
     def bytes_for(lowest: int, highest: int) -> int:
-        """The memory that a set of this range takes."""
+        """Memory of a set of this range."""
         return (highest - lowest + 1024) * 13 // 64
 
     def add(self, ids: NDArray[Any]) -> None:
         """Add int32 or int64 ids, all of them in the range."""
-        _function("mark_ids", twin_arcs)(self.bits, self.pages, self.lowest, ids)
+        choose_kernel(twin_arcs.mark_ids)(self.bits, self.pages, self.lowest, ids)
 
     def close(self) -> None:
         """Count, after which there are ranks; ValueError if there are more than a graph can have nodes."""
@@ -128,11 +127,8 @@ class IdSet:
         self.before = before
 
     def ranks(self, ids: NDArray[Any], *, threads: int) -> NDArray[np.int32]:
-        """How many ids of the set are smaller, for each of some that are in it."""
-        ranks: NDArray[np.int32] = _function("rank_ids", twin_arcs)(
-            self.bits, self.before, self.lowest, ids, threads=threads
-        )
-        return ranks
+        """Number of smaller ids in the set, for each id; all of them must be in it."""
+        return choose_kernel(twin_arcs.rank_ids)(self.bits, self.before, self.lowest, ids, threads=threads)
 
     def page_ranks(self) -> NDArray[np.int64]:
         """The rank of the first place of each page, and the number of ids.  # (pages + 1,)."""
@@ -151,9 +147,9 @@ def deal_arcs(
     """Deal arcs, and with `both` the reversed ones too, to buckets of consecutive rows.
 
     Returns records, bucket after bucket: row, ``column << 1 | reversed`` and, where there are weights, the bits of the
-    weight; and which record begins each bucket. Bucket i has the rows from ``bounds[i]`` to before ``bounds[i + 1]``.
+    weight; and the first record of each bucket. Bucket i has the rows from ``bounds[i]`` to before ``bounds[i + 1]``.
     """
-    deal = _function("deal_arcs", twin_arcs)
+    deal = choose_kernel(twin_arcs.deal_arcs)
     records, offsets = deal(source, target, weights=weights, bounds=bounds, both=both, threads=threads)
     return records, offsets.view(np.int64)
 
@@ -163,23 +159,15 @@ def merge_arcs(rows: int, first: int, records: NDArray[np.uint32], *, weighted: 
 
     The tally has distinct arcs and, counted in each of its two rows, pairs listed in both directions.
     """
-    merge = _function("merge_arcs", twin_arcs)
+    merge = choose_kernel(twin_arcs.merge_arcs)
     indptr, indices, weights, arcs, pairs = merge(rows, first, records, weighted=weighted, threads=threads)
     return Rows(indptr.view(np.int64), indices, weights, (0, 0, 0, arcs, pairs))
 
 
 def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None) -> int:
-    """Look a square CSR matrix over.
+    """Properties of a square CSR matrix.
 
     Returns -1 if an index is out of range, else the sum of 1 (rows strictly ascending), 2 (nothing on the
     diagonal) and 4 (ascending, and equal to its transpose).
     """
-    return int(_function("inspect_rows", twin_edges)(indptr, indices, weights))
-
-
-def _function(name: str, twin: ModuleType) -> Any:
-    if kernels().name == "scipy":
-        return getattr(twin, name)
-    from graphrefine.kernels import _native
-
-    return getattr(_native, name)
+    return choose_kernel(twin_edges.inspect_rows)(indptr, indices, weights)

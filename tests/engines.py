@@ -1,0 +1,47 @@
+"""The engine in blocks, in a folder of a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.block_compute import BlockCompute
+from graphrefine.engine.blocks import BlockEngine
+from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
+from graphrefine.engine.pipeline import Pipeline
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_ids import identities
+from graphrefine.kernels import Kernels, kernels
+from graphrefine.system.storage import open_storage
+
+
+def engine_in(
+    folder: Path,
+    graph: Graph,
+    columns: int,
+    *,
+    rows: int = 512,
+    entries: int = 2000,
+    bounds: NDArray[np.int64] | None = None,
+    panel: int = 32,
+    chunk: int | None = None,
+    using: Kernels | None = None,
+    **options: Any,
+) -> BlockEngine:
+    padded = -(-columns // 32) * 32
+    if bounds is None:
+        bounds = cut_rows(graph.indptr, columns=columns, block_bytes=rows * padded * 4, entries=entries)
+    layout = Layout(bounds, cut_chunks(bounds, rows=chunk or graph.nodes), columns, panel)
+    storage, using = open_storage(folder), using or kernels()
+    patterns = {"rows": graph, "arrivals": graph.transposed()}
+    compute = BlockCompute(storage, layout, patterns, using=using, identities=identities(graph.names))
+    return BlockEngine(storage, layout, Pipeline(compute), using=using, **options)
+
+
+def engine_of_many_blocks(folder: Path, graph: Graph, columns: int, *, blocks: int) -> BlockEngine:
+    """Blocks of any number of rows, of a graph of any size, gathered in two chunks; in float32."""
+    bounds = np.unique(np.linspace(0, graph.nodes, blocks + 1).astype(np.int64))
+    return engine_in(folder, graph, columns, bounds=bounds, chunk=-(-graph.nodes // 2), bfloat16=False)

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from common import data, graph, machine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
-from graphrefine.graph.graph import usable_threads
 from graphrefine.methods.registry import embed_graph
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import find_range, settings, smooth
 from graphrefine.reproduce import paper
+from graphrefine.system.threads import usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 NAMES = {"blogcatalog": "blogcatalog", "ppi": "ppi", "wikipedia-pos": "wikipedia"}  # here, and in the paper's tables

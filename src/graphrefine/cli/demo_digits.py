@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import OutputError
 from graphrefine.evaluate import evaluate_labels, random_control
-from graphrefine.graph.graph import Graph, usable_threads
+from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import embed_graph, settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.files import check_writable, replacing
+from graphrefine.system.threads import usable_threads
 
 DIM = 64
 NEIGHBOURS = 10

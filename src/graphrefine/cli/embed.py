@@ -72,7 +72,6 @@ def embed(
     from graphrefine.cli.describe import drifted, durations, remarks, summed_up, zero_rows
     from graphrefine.embedding.embedding import check_output, load
     from graphrefine.embedding.formats.addresses import shown_place
-    from graphrefine.graph.graph import usable_threads
     from graphrefine.kernels import kernels
     from graphrefine.methods.registry import find, settings
     from graphrefine.progress import Stages
@@ -80,6 +79,7 @@ def embed(
     from graphrefine.run.out_of_core import work_folder
     from graphrefine.run.placement import embed_within, plan_for, read_within
     from graphrefine.system.memory import peak_bytes
+    from graphrefine.system.threads import usable_threads
     from graphrefine.system.work_folder import WorkFolder
     from graphrefine.visuals.console import note, progress_bar, show_json
 

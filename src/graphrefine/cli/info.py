@@ -21,13 +21,13 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
     Where the memory does not suffice, how embed would do without is told in place of the time.
     """
     from graphrefine.cli.describe import described, figures, remarks
-    from graphrefine.graph.graph import usable_threads
     from graphrefine.methods.registry import find
     from graphrefine.progress import Stages
     from graphrefine.readers.read import read
     from graphrefine.refine.refine import settings
     from graphrefine.run.forecast import Estimate, estimate
     from graphrefine.run.memory_plan import budget_of, make_plan
+    from graphrefine.system.threads import usable_threads
     from graphrefine.visuals.console import note, progress_bar, show_json, show_pairs
 
     reading, given_dim = reading_options(options), options["dim"]

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.evaluate.label_results import LabelScores, RatioScores
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
-from graphrefine.graph.graph import usable_threads
 from graphrefine.linalg.small import one_blas_thread, unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
+from graphrefine.system.threads import usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 CANDIDATES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)  # of C, where cross-validation chooses

@@ -16,7 +16,6 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.evaluate.compare_judges import Judge, Verdict, choose_judge, fingerprint
 from graphrefine.evaluate.compare_rows import BASELINE, Comparison, Row, ordered
 from graphrefine.evaluate.embed_subprocess import Outcome, run_embed
-from graphrefine.graph.graph import usable_threads
 from graphrefine.kernels import kernels
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import METHODS, find, settings
@@ -25,6 +24,7 @@ from graphrefine.readers.read import read
 from graphrefine.refine.method_settings import check_integer, check_number
 from graphrefine.reports.machine import machine
 from graphrefine.system.memory import available_bytes, gigabytes
+from graphrefine.system.threads import usable_threads
 from graphrefine.system.version import __version__
 
 if TYPE_CHECKING:

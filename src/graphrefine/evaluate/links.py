@@ -37,9 +37,10 @@ from graphrefine.evaluate.link_results import FIGURES, LinkScores, ScoreFigures
 from graphrefine.evaluate.link_scores import SCORES, Known, chosen_scores, pair_score
 from graphrefine.evaluate.ranking import average_precision, middle_ranks, rank_figures
 from graphrefine.evaluate.vectors import Maker, Making
-from graphrefine.graph.graph import Graph, usable_threads
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
+from graphrefine.system.threads import usable_threads
 
 SHARING = 64  # held-out edges that are ranked against the same nodes
 ROUNDING = 2e-6  # scores that differ by less, of what their terms can come to, are equal

@@ -25,9 +25,10 @@ from graphrefine.evaluate.classification import NamedVectors
 from graphrefine.evaluate.held_out_edges import find_entries, name_order
 from graphrefine.evaluate.link_scores import BASELINE, SCORES, Known
 from graphrefine.evaluate.reconstruction_results import Reconstruction
-from graphrefine.graph.graph import Graph, usable_threads
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
+from graphrefine.system.threads import usable_threads
 
 MOST_PAIRS = 1_000_000_000  # more are sampled
 BLOCK = 1 << 24  # scores formed at a time, by each thread

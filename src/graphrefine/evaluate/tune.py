@@ -18,13 +18,14 @@ from graphrefine.evaluate.tune_clock import Clock, seconds_of
 from graphrefine.evaluate.tune_judges import Judge, LabelJudge, Penalty, Train, label_judge, link_judge
 from graphrefine.evaluate.tune_results import Trial, Tuning, changes
 from graphrefine.evaluate.tune_trials import Bench
-from graphrefine.graph.graph import Graph, usable_threads
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.methods.registry import find
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import as_labels
 from graphrefine.refine.method_settings import check_integer, check_number
 from graphrefine.refine.refine import Settings, settings
+from graphrefine.system.threads import usable_threads
 
 Scores = tuple[float, ...]
 

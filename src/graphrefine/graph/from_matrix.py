@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import Graph, build, check_weights
+from graphrefine.graph.edge_weights import check_weights
+from graphrefine.graph.graph import Graph, build
 from graphrefine.graph.node_ids import name_array
 from graphrefine.kernels import ingest
 
@@ -24,7 +25,7 @@ def graph_of_matrix(
     matrix: Any,
     *,
     directed: bool,
-    names: Sequence[Any] | None = None,
+    names: Sequence[Any] | NDArray[Any] | None = None,
     threads: int = 1,
     weighted: bool = True,
     source: str = "memory",

@@ -6,7 +6,6 @@ An undirected graph is stored symmetric, each edge in the rows of both its ends.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,8 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.graph.edge_weights import check_weights, inverses, sums_of_rows
 from graphrefine.graph.node_ids import Numbered, name_array, number
 from graphrefine.kernels import ingest, kernels
+from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -304,55 +305,6 @@ def build(
         source=source,
         sources=sources,
     )
-
-
-def sums_of_rows(indptr: NDArray[np.int64], weights: NDArray[np.float32] | None) -> NDArray[np.float64]:
-    """Sum of the weights of each row of CSR, ones where None.  # (n,)."""
-    counts = np.diff(indptr)
-    if weights is None:
-        return counts.astype(np.float64)
-    sums = np.zeros(len(counts))
-    filled = counts > 0  # reduceat would give an empty row its neighbour's first weight
-    if filled.any():
-        sums[filled] = np.add.reduceat(weights, indptr[:-1][filled], dtype=np.float64)
-    return sums
-
-
-def inverses(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 over each value; 0 where it is 0."""
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
-
-
-def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDArray[np.float32]:
-    """Weights as float32, or an error that names the first that is not finite or is negative.
-
-    ``before``: how many records there are before these.
-    """
-    if weights.shape != (count,):
-        raise InputError(f"weights must be one for each of the {count} edges, not of shape {weights.shape}")
-    if weights.dtype.kind not in "iufb":
-        try:
-            weights = weights.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"weights must be numbers: {error}") from None
-    with np.errstate(over="ignore", under="ignore"):
-        values = np.ascontiguousarray(weights, dtype=np.float32)
-    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-    if bad.size:
-        raise InputError(
-            f"record {before + bad[0] + 1}: weight {weights[bad[0]]} is not allowed; "
-            "weights must be finite float32 numbers and not negative"
-        )
-    return values
-
-
-def usable_threads(threads: int | None) -> int:
-    """The number of threads to use: as asked for, else one for each core this process may run on."""
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads < 1:
-        raise InputError(f"threads must be at least 1, not {threads}")
-    return threads
 
 
 def check(graph: Graph) -> None:

@@ -116,10 +116,20 @@ def from_text(texts: Iterable[bytes]) -> Names:
     >>> from_text([b"7", b"007"])
     array(['7', '007'], dtype=object)
     """
-    strings = [text.decode("utf-8", "surrogateescape") for text in texts]
+    return from_strings([text.decode("utf-8", "surrogateescape") for text in texts])
+
+
+def from_strings(strings: Sequence[str]) -> Names:
+    """Names as integers if every one is written as an integer is and fits 64 bits, else as strings.
+
+    Examples
+    --------
+    >>> from_strings(["7", "-1"]), from_strings(["7", "007"])
+    (array([ 7, -1]), array(['7', '007'], dtype=object))
+    """
     try:
         integers = list(map(int, strings))
-        if list(map(str, integers)) == strings:
+        if list(map(str, integers)) == list(strings):
             return np.array(integers, dtype=np.int64)
     except (ValueError, OverflowError):
         pass

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import usable_threads
 from graphrefine.kernels import kernels
 from graphrefine.maps.clusters import clusters
 from graphrefine.maps.nearest import Near
 from graphrefine.maps.principal import principal
 from graphrefine.maps.rescale import framed
 from graphrefine.progress import Stages, Watcher
+from graphrefine.system.threads import usable_threads
 from graphrefine.vectors.checks import as_vectors, check_finite
 
 METHODS = ("auto", "clusters", "pca")

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph.graph import usable_threads
 from graphrefine.maps.nearest import COUNT, nearest
 from graphrefine.progress import Stages
+from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from graphrefine.maps.map import Map

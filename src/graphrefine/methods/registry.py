@@ -98,7 +98,7 @@ def embed_graph(
     from graphrefine.embedding import degree_weight as weighing
     from graphrefine.embedding import fold_in as folding
     from graphrefine.embedding.embedding import Embedding
-    from graphrefine.graph.graph import usable_threads
+    from graphrefine.system.threads import usable_threads
 
     by = find(method)
     by.check(graph, chosen, in_memory=place is None)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
-from graphrefine.graph.graph import usable_threads
 from graphrefine.reproduce.graphs import Graphs
 from graphrefine.reproduce.jobs import Gap
+from graphrefine.system.threads import usable_threads
 
 SLOW = frozenset({"line", "deepwalk", "node2vec", "netmf", "netsmf", "grarep", "harp", "mile"})
 LARGE = frozenset({"flickr", "youtube"})

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from graphrefine.engine.dask_client import connect
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import usable_threads
 from graphrefine.graph.stored import is_stored
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import embed_graph, find
@@ -21,6 +20,7 @@ from graphrefine.readers.read import read
 from graphrefine.run.memory_plan import Plan, budget_of, cluster_plan, in_memory, make_plan, megabytes, reading_bytes
 from graphrefine.run.out_of_core import OnCluster, OnDisk, ingested_in, resumed_plan, stored_in, working
 from graphrefine.system.memory import private_bytes
+from graphrefine.system.threads import usable_threads
 from graphrefine.system.work_folder import WorkFolder
 
 if TYPE_CHECKING:

@@ -66,7 +66,7 @@ class Search:
         threads: int | None = None,
         watcher: Watcher | None = None,
     ) -> None:
-        from graphrefine.graph.graph import usable_threads
+        from graphrefine.system.threads import usable_threads
 
         self.embedding, self.score = embedding, score
         self.threads = usable_threads(threads)

@@ -31,7 +31,7 @@ from graphrefine.ingestion.ingest import ingest, ingest_files
 from graphrefine.ingestion.limits import Budget
 from graphrefine.kernels import ingest as kernels
 from graphrefine.kernels import twin_arcs
-from graphrefine.readers.options import Options
+from graphrefine.readers.options import ReadOptions
 from graphrefine.system import work_folder as workfolder
 from graphrefine.system.work_folder import WorkFolder
 from strategies import INTEGERS, PATIENT, WEIGHTS, WORDS, Edge, edge_lists
@@ -416,7 +416,7 @@ def test_cut_short_after_any_step_it_goes_on_to_the_same_bytes(tmp_path: Path, i
                 break
             except Killed:
                 assert (tmp_path / "g.grf.work").exists() and not (tmp_path / "g.grf").exists()
-                done = ingest_files(tmp_path / "g.txt", tmp_path / "g.grf", Options(directed=True))
+                done = ingest_files(tmp_path / "g.txt", tmp_path / "g.grf", ReadOptions(directed=True))
                 assert done.resumed and contents(tmp_path / "g.grf") == expected
                 shutil.rmtree(tmp_path / "g.grf")
         assert steps > 105

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
 import click
+
+from graphrefine.errors import OutputError
+from graphrefine.readers.formats import BY_NAME
+from graphrefine.readers.options import ReadOptions
 
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
@@ -98,31 +103,44 @@ def under(heading: str, *options: Option) -> tuple[Option, ...]:
     return options
 
 
-READING = under(
-    "Reading the graph",
-    Option(["--directed"], is_flag=True, help="Edges have a direction."),
-    Option(["--bipartite"], is_flag=True,
-           help="The two columns are two sets of nodes, such as users and items, even where names coincide."),
-    Option(["--weights"], metavar="COLUMN", callback=_parse_weights,
-           help="Column of the weights, by name or position from 0, or 'none'.  [default: one called weight, or "
-                "the third of three]"),
-    Option(["--source"], metavar="COLUMN", help="Column of one end of an edge, by name or position."),
-    Option(["--target"], metavar="COLUMN", help="Column of the other end."),
-    Option(["--nodes"], metavar="FILE", callback=_parse_nodes,
-           help="All nodes, those without edges too: a file with a name on each line, or how many there are "
-                "(named 0 to N-1)."),
-    Option(["--format"], metavar="NAME",
-           help="Format of GRAPH where its suffix does not say: text, csv, tsv, parquet, arrow, mat, mtx, npz, "
-                "metis, graphml, grf."),
-    Option(["--delimiter"], metavar="CHAR", callback=_parse_delimiter,
-           help="Between the columns of text: comma, semicolon, tab or space.  [default: found]"),
-    Option(["--header/--no-header"], default=None,
-           help="Whether the first line of text names the columns.  [default: found]"),
-    Option(["--comments"], metavar="CHARS",
-           help="Characters that begin a comment line of text; '' for none.  [default: #%]"),
-    Option(["--encoding"], metavar="NAME", help="Of text.  [default: UTF-8, or Latin-1 if it is not that]"),
-    Option(["--variable"], metavar="NAME", help="Of a .mat file.  [default: network]"),
-)  # fmt: skip
+_METAVARS = {
+    "weights": "COLUMN",
+    "column": "COLUMN",
+    "nodes": "FILE",
+    "format": "NAME",
+    "delimiter": "CHAR",
+    "characters": "CHARS",
+    "name": "NAME",
+    "count": "N",
+}
+_PARSERS = {"weights": _parse_weights, "delimiter": _parse_delimiter, "nodes": _parse_nodes}
+
+
+def _reading_option(field: Field[Any]) -> Option:
+    """The command-line option of a field of `ReadOptions`."""
+    kind, help, name = field.metadata["kind"], field.metadata["help"], field.name
+    if kind == "flag":
+        return Option([f"--{name}"], is_flag=True, help=help)
+    if kind == "format":
+        help = f"{help.removesuffix('.')}: {', '.join(BY_NAME)}, grf."
+    if field.metadata["otherwise"]:
+        help = f"{help}  [default: {field.metadata['otherwise']}]"
+    if kind == "switch":
+        return Option([f"--{name}/--no-{name}"], default=None, help=help)
+    return Option(
+        [f"--{name}"],
+        type=int if kind == "count" else None,
+        metavar=_METAVARS[kind],
+        callback=_PARSERS.get(kind),
+        default=field.default,
+        show_default=field.default is not None,
+        help=help,
+    )
+
+
+_READING = {field.name: _reading_option(field) for field in fields(ReadOptions)}
+THREADS = _READING.pop("threads")
+READING = under("Reading the graph", *_READING.values())
 
 REFINING = under(
     "The method's settings (all methods: dim and seed; the others are REFINE's)",
@@ -176,15 +194,11 @@ SET = Option(["--set", "assigned"], multiple=True, metavar="SETTING=VALUE",
 CONFIG = Option(["--config"], metavar="FILE",
                 help="The method and its settings from a JSON file, as graphrefine tune writes it; options override "
                      "it.")  # fmt: skip
-THREADS = Option(["--threads"], type=int, metavar="N",
-                 help="At most so many.  [default: all cores]")  # fmt: skip
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
 
 def check_not_input(output: str, *inputs: str | int | None) -> None:
     """Refuse to replace what is about to be read."""
-    from graphrefine.errors import OutputError
-
     for path in inputs:
         if isinstance(path, str) and Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
             raise OutputError(f"{output}: is an input, and would be replaced; choose another --output")

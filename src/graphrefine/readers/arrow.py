@@ -1,85 +1,117 @@
-"""Parquet and Arrow files: two columns of ids, and perhaps one of weights."""
+"""Parquet and Arrow files: tables of edges, with two columns of ids and perhaps one of weights."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, MissingExtraError
-from graphrefine.graph.graph import check_weights
+from graphrefine.graph.edge_weights import check_weights
 from graphrefine.graph.node_ids import Numbered, number, object_array
-from graphrefine.readers.options import EdgeTable, Options, choose_columns
+from graphrefine.readers.columns import find_columns
+from graphrefine.readers.edge_table import EdgeTable
+from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
 
-def load_parquet(source: Source, options: Options) -> EdgeTable:
-    """Load a parquet file; only the columns that are used are decoded."""
-    pa = pyarrow("parquet")
+def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
+    """Load a parquet file; only the columns of the edges are decoded."""
+    pa = import_pyarrow("parquet")
     import pyarrow.parquet as pq
 
-    try:
+    with _errors_of(source, "parquet file"):
         file = pq.ParquetFile(pa.BufferReader(source.data))
-        wanted = _names_used(file.schema_arrow, options)
-        table = file.read(columns=wanted)
-    except (pa.ArrowException, OSError) as error:
-        raise source.error(f"this is not a readable parquet file: {error}") from None
-    return _load(source, table.select(wanted), file.schema_arrow, options)
+        names = _edge_names(file.schema_arrow, options)
+        table = file.read(columns=names)
+    return _load(source, table.select(names), file.schema_arrow, options)
 
 
-def load_arrow(source: Source, options: Options) -> EdgeTable:
+def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
     """Load an Arrow IPC file (also called feather) or stream."""
-    pa = pyarrow("Arrow")
-    try:
-        buffer = pa.BufferReader(source.data)
-        is_file = source.data[:6] == b"ARROW1"
-        reader = pa.ipc.open_file(buffer) if is_file else pa.ipc.open_stream(buffer)
-        table = reader.read_all()
-    except (pa.ArrowException, OSError) as error:
-        raise source.error(f"this is not a readable Arrow file or stream: {error}") from None
+    table = _read_ipc(source)
     return _load(source, table, table.schema, options)
 
 
-def edges_of_arrow(table: Any, options: Options) -> EdgeTable:
+def read_arrow_table(source: Source) -> Any:
+    """All columns of a parquet or Arrow file, as a pyarrow table."""
+    pa = import_pyarrow("parquet and Arrow")
+    if not source.data.startswith(b"PAR1"):
+        return _read_ipc(source)
+    import pyarrow.parquet as pq
+
+    with _errors_of(source, "parquet file"):
+        return pq.ParquetFile(pa.BufferReader(source.data)).read()
+
+
+def _read_ipc(source: Source) -> Any:
+    pa = import_pyarrow("Arrow")
+    with _errors_of(source, "Arrow file or stream"):
+        buffer = pa.BufferReader(source.data)
+        is_file = source.data[:6] == b"ARROW1"
+        return (pa.ipc.open_file(buffer) if is_file else pa.ipc.open_stream(buffer)).read_all()
+
+
+def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
     """Edges of an Arrow table."""
-    chosen = choose_columns(list(table.schema.names), numeric_columns(table.schema), options)
-    columns = [table.column(at) for at in (chosen.source, chosen.target)]
+    edge_columns = find_columns(list(table.schema.names), numeric_columns(table.schema), options)
+    ends = [table.column(at) for at in (edge_columns.source, edge_columns.target)]
     weights = None
-    if chosen.weight is not None:
-        values = table.column(chosen.weight)
-        if values.null_count:
-            row = values.is_null().to_numpy(zero_copy_only=False).argmax() + 1
-            raise InputError(f"record {row}: the weight is missing; fill it in, or say weights=False")
+    if edge_columns.weight is not None:
+        values = table.column(edge_columns.weight)
+        check_no_null(values)
         weights = check_weights(np.asarray(values.to_numpy()), table.num_rows)
-    return EdgeTable(_number(columns, options.threads), weights, chosen.report)
+    return EdgeTable(_number(ends, options.thread_count), weights, edge_columns.report)
 
 
-def _load(source: Source, table: Any, schema: Any, options: Options) -> EdgeTable:
+def check_no_null(weights: Any, *, before: int = 0) -> None:
+    """Refuse a column of weights that lacks one; ``before`` is the number of records before these."""
+    if weights.null_count:
+        row = before + int(weights.is_null().to_numpy(zero_copy_only=False).argmax()) + 1
+        raise InputError(f"record {row}: the weight is missing; fill it in, or say weights=False", argument="weights")
+
+
+@contextmanager
+def _errors_of(source: Source, what: str) -> Iterator[None]:
+    """Errors of pyarrow as errors of the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise source.error(f"this is not a readable {what}: {error}") from None
+
+
+def _load(source: Source, table: Any, schema: Any, options: ReadOptions) -> EdgeTable:
     import pyarrow as pa
 
     ignored = [name for name in schema.names if name not in table.schema.names]
     try:
         edges = edges_of_arrow(table, options)
-    except (InputError, pa.ArrowException) as error:
+    except InputError as error:
+        raise source.error(str(error), argument=error.argument) from None
+    except pa.ArrowException as error:
         raise source.error(str(error)) from None
     if ignored:
         edges.report["ignored_columns"] = ignored
     return edges
 
 
-def _names_used(schema: Any, options: Options) -> list[str]:
-    """Names of the columns to decode; all of them where that cannot be told, or a position was given."""
-    given = (options.source, options.target, options.weights)
-    by_position = any(isinstance(column, int) and column is not False for column in given)
+def _edge_names(schema: Any, options: ReadOptions) -> list[str]:
+    """Names of the columns to decode; all of them where names repeat or an option is a position."""
+    positions = (options.source, options.target, options.weights)
+    by_position = any(isinstance(column, int) and column is not False for column in positions)
     if by_position or len(set(schema.names)) < len(schema.names):
         return list(schema.names)
     try:
-        chosen = choose_columns(list(schema.names), numeric_columns(schema), options)
+        edge_columns = find_columns(list(schema.names), numeric_columns(schema), options)
     except InputError:
         return list(schema.names)  # the same error comes again, with the file's name
-    used = (chosen.source, chosen.target, chosen.weight)
-    return [name for at, name in enumerate(schema.names) if at in used]
+    places = (edge_columns.source, edge_columns.target, edge_columns.weight)
+    return [name for at, name in enumerate(schema.names) if at in places]
 
 
 def numeric_columns(schema: Any) -> list[bool]:
@@ -90,7 +122,7 @@ def numeric_columns(schema: Any) -> list[bool]:
 
 
 def id_columns(columns: list[Any]) -> list[Any] | None:
-    """The two columns of ids if they are numbers, None if they are to be read as strings; dictionaries are resolved."""
+    """The two columns of ids if they are numbers, None if both are read as strings; dictionaries are resolved."""
     import pyarrow as pa
     import pyarrow.types as types
 
@@ -118,7 +150,7 @@ def _number(columns: list[Any], threads: int) -> Numbered:
 
 
 def _values(column: Any) -> NDArray[Any]:
-    """Numbers; integers of which some are missing stay integers, masked, as floats would not hold all of them."""
+    """Numbers; a column of integers with nulls stays integers, masked, as floats would not hold all of them."""
     import pyarrow.types as types
 
     if not column.null_count or not types.is_integer(column.type):
@@ -143,8 +175,8 @@ def _number_dictionary(encoded: Any, records: int) -> Numbered:
     return ends[:records], ends[records:].copy(), names
 
 
-def pyarrow(purpose: str) -> Any:
-    """The package, or an error that says how to get it."""
+def import_pyarrow(purpose: str) -> Any:
+    """The package pyarrow, or an error that says how to get it."""
     try:
         import pyarrow as pa
         import pyarrow.ipc

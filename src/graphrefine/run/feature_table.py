@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_names import from_text, is_range
+from graphrefine.graph.node_names import from_strings, is_range
+from graphrefine.readers.small_table import read_records
+from graphrefine.readers.source import Source
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -79,14 +81,14 @@ def _read(path: Path) -> tuple[Any, Any]:
     """Names (or None where a file has none) and matrix of a file."""
     from graphrefine.embedding.embedding import load
 
-    kind = path.suffix.lower()
-    if kind == ".npz":
-        found = _read_sparse(path)
-        if found is not None:
-            return found
-    if kind == ".tsv":
-        return _read_tsv(path)
-    if kind == ".npy":
+    source = Source(path, needs="a header is expected, and a name and numbers in each line")
+    if path.suffix.lower() == ".npz":
+        sparse = _read_sparse(path)
+        if sparse is not None:
+            return sparse
+    if source.suffix in (".tsv", ".tab"):
+        return _read_tsv(source)
+    if path.suffix.lower() == ".npy":
         try:
             return None, np.load(path, allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
@@ -109,24 +111,23 @@ def _read_sparse(path: Path) -> tuple[Any, Any] | None:
         raise FormatError(path, f"cannot be read as npz: {error}") from error
 
 
-def _read_tsv(path: Path) -> tuple[Any, Any]:
+def _read_tsv(source: Source) -> tuple[Any, Any]:
     """A header, then in each line a name and as many numbers as the header has columns after the first."""
+    records = read_records(source, comments="")
+    header = next(records, None)
+    if header is None:
+        raise source.empty_error()
+    columns = len(header.fields) - 1
     names, rows = [], []
-    try:
-        with path.open("rb") as file:
-            columns = len(file.readline().split(b"\t")) - 1
-            for line, text in enumerate(file, 2):
-                name, *fields = text.rstrip(b"\r\n").split(b"\t")
-                if len(fields) != columns:
-                    raise FormatError(path, f"{len(fields)} numbers, where the header has {columns}", line=line)
-                names.append(name)
-                try:
-                    rows.append(np.array(fields, np.float64))
-                except ValueError as error:
-                    raise FormatError(path, f"{error}; after the name there must be numbers", line=line) from None
-    except OSError as error:
-        raise FormatError(path, error.strerror or str(error)) from error
-    return from_text(names), np.array(rows).reshape(len(rows), columns)
+    for line, (name, *numbers) in records:
+        if len(numbers) != columns:
+            raise source.error(f"{len(numbers)} numbers, where the header has {columns}", line=line)
+        names.append(name)
+        try:
+            rows.append(np.array(numbers, np.float64))
+        except ValueError as error:
+            raise source.error(f"{error}; after the name there must be numbers", line=line) from None
+    return from_strings(names), np.array(rows).reshape(len(rows), columns)
 
 
 def _checked(matrix: Any, names: Any, source: str) -> Any:

@@ -1,4 +1,4 @@
-"""The options that commands share, how their values are read, and how ``--help`` arranges them."""
+"""Options that commands share, the parsers of their values, and their order in ``--help``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help lists its options under their headings, in the order in which they were given."""
+    """A command whose help lists its options under their headings, in order."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options into the help text."""

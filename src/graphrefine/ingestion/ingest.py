@@ -137,7 +137,7 @@ def _ingest_pieces(
             job = begin(work, inputs, options, memory=memory, usual=budget_of(None))
             predicted = _run_stages(work, job, place, stages)
         except InputError:
-            work.finish()  # a mistake of the user's: what was done for it is of no use
+            work.finish()  # a mistake of the user's: the work for it is of no use
             raise
         work.finish()
     graph = open_stored(place, verify=False)

@@ -30,7 +30,7 @@ class Job:
 
 
 def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, memory: int | None, usual: int) -> Job:
-    """Begin in an empty work folder, or go on with what is there if it is the same job.
+    """Begin in an empty work folder, or go on with the work in it if it is the same job.
 
     A job that goes on keeps the budget with which it began, unless there is less now.
     """
@@ -53,7 +53,7 @@ def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, me
     if problem is not None:
         raise OutputError(
             f"{work.path}: holds work that was begun differently ({problem}); delete that folder to start anew, or "
-            "run what it was begun with"
+            "run the job that it was begun with"
         )
     return Job(inputs, options, nodes, Budget(state["memory"]), resumed=True)
 

@@ -71,7 +71,7 @@ class Budget:
 
 
 def check_memory(memory: int, nodes: int = 0) -> None:
-    """Refuse a budget that is too small, once more when the number of nodes is known."""
+    """Refuse a budget that is too small, and again with the number of nodes."""
     least = max(LEAST, BASE + 10 * nodes)  # the sums of rows, and of a block of columns
     if memory < least:
         of = f" for {nodes:,} nodes" if nodes else ""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, MissingExtraError
-from graphrefine.graph.node_ids import MOST
+from graphrefine.graph.node_ids import MAX_NODES
 from graphrefine.graph.stored_writer import NameKind, NpyFile, map_file
 from graphrefine.ingestion.spool import Edges, Entry, Spool, write_names
 from graphrefine.ingestion.table_pieces import pack_arrow
@@ -193,7 +193,7 @@ class Join:
             "FROM (SELECT DISTINCT side, name FROM listed)"
         )
         count = int(self._base.execute("SELECT count(*) FROM numbered").fetchall()[0][0])
-        if count > MOST:
+        if count > MAX_NODES:
             raise too_many()
         return count
 
@@ -202,7 +202,7 @@ class Join:
         return int(self._base.execute("SELECT count(*) FROM numbered WHERE NOT side").fetchall()[0][0])
 
     def write_names(self, folder: Path, *, strings: bool) -> bool:
-        """Write the names in order; whether they are valid UTF-8, or must be taken for Latin-1."""
+        """Write the names in order; whether they are valid UTF-8; else they are Latin-1."""
         valid = True
         names = NpyFile(folder / "names.npy", np.uint8 if strings else np.int64)
         offsets = NpyFile(folder / "offsets.npy", np.int64) if strings else None
@@ -259,7 +259,7 @@ def to_utf8(folder: Path) -> None:
 
 def too_many() -> InputError:
     """The error for more nodes than there are numbers for."""
-    return InputError(f"there are more than {MOST:,} nodes, which is the most that a graph can have here")
+    return InputError(f"there are more than {MAX_NODES:,} nodes, which is the most that a graph can have here")
 
 
 def _are_utf8(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:

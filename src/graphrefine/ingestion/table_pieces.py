@@ -100,7 +100,7 @@ class TableFile:
 
 
 class _FileErrors:
-    """Errors of pyarrow, and of what is in the table, as those of the file."""
+    """Errors of pyarrow, and of the table's content, as errors of the file."""
 
     def __init__(self, table: TableFile) -> None:
         self._table = table

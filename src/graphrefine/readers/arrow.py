@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.edge_weights import check_weights
-from graphrefine.graph.node_ids import Numbered, number, object_array
+from graphrefine.graph.node_ids import Numbered, number
+from graphrefine.graph.node_names import object_array
 from graphrefine.readers.columns import find_columns
 from graphrefine.readers.edge_table import EdgeTable
 from graphrefine.readers.options import ReadOptions

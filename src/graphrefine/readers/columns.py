@@ -101,9 +101,9 @@ def _find_column(argument: str, column: Column, names: list[str] | None, count: 
         if names and column in names:
             return names.index(column)
         if not column.isdecimal():
-            listed = f"the columns are {', '.join(map(repr, names))}" if names else "the columns have no names"
+            column_list = f"the columns are {', '.join(map(repr, names))}" if names else "the columns have no names"
             raise InputError(
-                f"there is no column {column!r}; {listed}; a position from 0 to {count - 1} works too",
+                f"there is no column {column!r}; {column_list}; a position from 0 to {count - 1} works too",
                 argument=argument,
             )
     position = int(column)

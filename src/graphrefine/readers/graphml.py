@@ -14,7 +14,8 @@ import numpy as np
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.edge_weights import check_weights
-from graphrefine.graph.node_ids import add_nodes, number, object_array
+from graphrefine.graph.node_ids import add_nodes, number
+from graphrefine.graph.node_names import object_array
 from graphrefine.readers.edge_table import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
@@ -59,9 +60,9 @@ class _Reader:
     def table(self) -> EdgeTable:
         names = list(self.keys.values())
         if isinstance(self.options.weights, str) and not self.key:
-            listed = f"the edges' data is {', '.join(map(repr, names))}" if names else "the edges have no data"
+            data_list = f"the edges' data is {', '.join(map(repr, names))}" if names else "the edges have no data"
             raise self.source.error(
-                f"there is no data {self.options.weights!r} for edges; {listed}", argument="weights"
+                f"there is no data {self.options.weights!r} for edges; {data_list}", argument="weights"
             )
         if not self.ends:
             raise self.source.error("there is no edge in the file")

@@ -31,7 +31,7 @@ def read_variable(source: Source, variable: str, *, way_out: str = "") -> Any:
     if source.data[:10] == b"MATLAB 7.3" or source.data[:8] == _HDF5:
         raise source.error("this is a version 7.3 file, which is not read; save it in MATLAB with '-v7'")
     try:
-        contents = loadmat(_file(source), variable_names=[variable], spmatrix=True)
+        contents = loadmat(_file(source), variable_names=[variable])
     except Exception as error:  # on damaged bytes SciPy raises whatever it stumbles over
         raise source.error(f"this is not a readable MATLAB file: {error}") from None
     if variable not in contents:

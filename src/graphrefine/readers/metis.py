@@ -69,11 +69,11 @@ def _neighbours(
 ) -> NDArray[np.int32]:
     nodes, step = sizes
     try:
-        listed = np.array([int(token) for row in fields for token in row[::step]], dtype=np.int64)
+        numbers = np.array([int(token) for row in fields for token in row[::step]], dtype=np.int64)
     except (ValueError, OverflowError):
-        listed = np.zeros(1, dtype=np.int64)
-    if not listed.size or (listed.min() >= 1 and listed.max() <= nodes):
-        return (listed - 1).astype(np.int32)
+        numbers = np.zeros(1, dtype=np.int64)
+    if not numbers.size or (numbers.min() >= 1 and numbers.max() <= nodes):
+        return (numbers - 1).astype(np.int32)
     raise _bad_neighbour(source, body, fields, sizes)
 
 

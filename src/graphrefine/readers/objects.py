@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.edge_weights import check_weights
-from graphrefine.graph.node_ids import as_ids, name_array, number, object_array
+from graphrefine.graph.node_ids import as_ids, name_array, number
+from graphrefine.graph.node_names import object_array
 from graphrefine.readers.arrow import edges_of_arrow
 from graphrefine.readers.columns import find_columns
 from graphrefine.readers.edge_table import EdgeTable, MatrixTable

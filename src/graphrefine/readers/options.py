@@ -1,7 +1,7 @@
 """Options of reading a graph: the one list that `read`, `ingest`, the command line and the documentation share.
 
 Each option is a field of `ReadOptions`: its default, the kind of its value and a line of help. The options of the
-command line are made from these fields; tests hold `ReadKeywords`, docstrings and the table in docs/formats.md to them.
+commands are made from these fields; tests hold `ReadKeywords`, the docstrings and the table in docs/formats.md to them.
 """
 
 from __future__ import annotations

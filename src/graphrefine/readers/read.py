@@ -10,9 +10,12 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Unpack
 
+from numpy.typing import NDArray
+
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.from_matrix import bipartite_of_matrix, graph_of_matrix
-from graphrefine.graph.graph import Graph, build
+from graphrefine.graph.adjacency import Adjacency, merge_edges
+from graphrefine.graph.from_matrix import adjacency_of_bipartite_matrix, adjacency_of_matrix
+from graphrefine.graph.graph import Graph, graph_of
 from graphrefine.graph.node_ids import split_sides
 from graphrefine.graph.stored import is_stored, open_stored
 from graphrefine.readers.edge_table import EdgeTable, MatrixTable
@@ -141,7 +144,7 @@ def check_options(options: ReadOptions, allowed: frozenset[str], what: str) -> N
 
 
 def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
-    """A graph on disk; an option that contradicts how it was ingested is refused."""
+    """Open a graph on disk; options that contradict those of its ingestion are refused."""
     check_options(replace(options, bipartite=False), frozenset({"directed", "bipartite"}), "a graph on disk")
     if options.nodes is not None:
         raise InputError(
@@ -179,23 +182,30 @@ def read_file(source: Source, options: ReadOptions) -> Graph:
 def _build(table: EdgeTable | MatrixTable, options: ReadOptions, source: str) -> Graph:
     """The graph of the edges or the matrix that a loader gave."""
     extra = read_nodes(options.nodes)
-    settings: dict[str, Any] = {"threads": options.thread_count, "source": source}
     if isinstance(table, MatrixTable):
-        settings["weighted"] = options.weights is not False
-        if options.bipartite:
-            graph = bipartite_of_matrix(table.matrix, **settings)
-        else:
-            names = range(extra) if isinstance(extra, int) else extra
-            graph = graph_of_matrix(table.matrix, directed=options.directed, names=names, **settings)
-        graph = replace(graph, report={**graph.report, **table.report})
+        adjacency = _matrix_adjacency(table, options, extra)
     else:
-        numbered = table.numbered if extra is None else number_with_nodes(table.numbered, extra)
-        sources = None
-        if options.bipartite:
-            numbered, sources = split_sides(numbered, all_rows=table.row_numbers)
-        settings |= {"directed": options.directed, "sources": sources}
-        graph = build(numbered, table.weights, report=table.report, **settings)
+        adjacency = _edge_adjacency(table, options, extra)
+    graph = graph_of(adjacency, source=source)
     if graph.edges == 0:
         loops = graph.report["self_loops"]
         raise InputError(f"there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
     return graph
+
+
+def _matrix_adjacency(table: MatrixTable, options: ReadOptions, names: int | NDArray[Any] | None) -> Adjacency:
+    settings: dict[str, Any] = {"threads": options.thread_count, "weighted": options.weights is not False}
+    if options.bipartite:
+        adjacency = adjacency_of_bipartite_matrix(table.matrix, **settings)
+    else:
+        row_names = range(names) if isinstance(names, int) else names
+        adjacency = adjacency_of_matrix(table.matrix, directed=options.directed, names=row_names, **settings)
+    return adjacency._replace(report={**adjacency.report, **table.report})
+
+
+def _edge_adjacency(table: EdgeTable, options: ReadOptions, extra: int | NDArray[Any] | None) -> Adjacency:
+    numbered = table.numbered if extra is None else number_with_nodes(table.numbered, extra)
+    settings: dict[str, Any] = {"directed": options.directed, "threads": options.thread_count, "report": table.report}
+    if options.bipartite:
+        numbered, settings["sources"] = split_sides(numbered, all_rows=table.row_numbers)
+    return merge_edges(numbered, table.weights, **settings)

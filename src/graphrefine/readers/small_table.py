@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from graphrefine.errors import FormatError
 from graphrefine.kernels.twin_text import split_fields
+from graphrefine.readers.arrow import read_arrow_table
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.readers.source import Source
 
@@ -21,7 +22,7 @@ COMMENTS = "#%"
 NODE_WORDS = frozenset({"node", "nodes", "node_id", "nodeid", "id", "name", "vertex"})
 """Usual names, in lower case, of the column of the nodes."""
 
-_DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".tab": "\t"}  # by suffix; the first in the first record is taken
+_DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".tab": "\t"}  # by suffix; the first that is in the first record counts
 _ANY_DELIMITER = "\t,; "
 _LONGEST = 1000  # lines of a quoted field
 
@@ -154,8 +155,6 @@ def _join_quoted(lines: list[bytes], after: int, delimiter: bytes) -> tuple[byte
 
 def _read_arrow(source: Source) -> Iterator[Record]:
     """Records of a parquet or arrow file, the names of its columns first; columns of lists are left out."""
-    from graphrefine.readers.arrow import read_arrow_table
-
     table = read_arrow_table(source)
     flat = [at for at, field in enumerate(table.schema) if field.type.num_fields == 0]
     yield Record(None, [table.schema.names[at] for at in flat])

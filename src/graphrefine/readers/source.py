@@ -62,7 +62,7 @@ _BZIP2_BLOCK = b"1AY&SY"
 class Source:
     """A file, or standard input for ``-``, whose bytes are read once, on first use.
 
-    ``needs`` is what the error for an empty file asks for.
+    ``needs`` ends the error for an empty file: the content that is expected.
     """
 
     def __init__(self, path: str | PathLike[str], *, needs: str = "a graph needs at least one edge") -> None:

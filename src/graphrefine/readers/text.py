@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_ids import Numbered, object_array
+from graphrefine.graph.node_ids import Numbered
+from graphrefine.graph.node_names import object_array
 from graphrefine.kernels import ingest
 from graphrefine.kernels.ingest import Columns, Parsed, Status
 from graphrefine.kernels.twin_text import NUMBER, split_fields
@@ -192,7 +193,7 @@ def _delimiter(source: Source, lines: list[bytes], options: ReadOptions) -> str:
     first = lines[0] if lines else b""
     if len(first.split()) > 1:
         return " "
-    # The first record shows what is meant; a later one without it is then refused by its own line.
+    # The first record decides; a later one without this delimiter is then refused by its own line.
     return next((mark for mark in [*preferred, "\t", ";", ","] if mark.encode() in first), " ")
 
 

@@ -149,9 +149,9 @@ def test_labels_align_by_name_in_an_order_of_their_own(tmp_path: Path) -> None:
     assert names[dropped.order].tolist() == ["a", "b", "d"]
     assert dropped.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [1, 0]]
     assert dropped.missing == 1
-    kept = align(labels, names, unlabelled="keep")
-    assert names[kept.order].tolist() == ["a", "b", "c", "d"]
-    assert kept.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [0, 0], [1, 0]]
+    whole = align(labels, names, unlabelled="keep")
+    assert names[whole.order].tolist() == ["a", "b", "c", "d"]
+    assert whole.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [0, 0], [1, 0]]
 
 
 def test_integer_labels_meet_text_names(tmp_path: Path) -> None:

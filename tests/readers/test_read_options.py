@@ -55,8 +55,7 @@ def test_command_line_takes_every_option_with_its_default_and_help() -> None:
         assert option.get_default(graphrefine_context(option)) == each.default
         assert str(option.help).startswith(each.metadata["help"].removesuffix("."))
         default = each.metadata["otherwise"] or each.default
-        shown = f"[default: {default}]"
-        assert (shown in record(option)) == (default is not False), record(option)
+        assert (f"[default: {default}]" in record(option)) == (default is not False), record(option)
 
 
 def graphrefine_context(option: Option) -> Any:

@@ -27,7 +27,7 @@ def table(folder: Path, name: str, content: str | bytes) -> Path:
         ("t.csv", "node,note\n7,a b\n8,c\n"),
         ("t.csv", "node;note\r\n7;a b\r\n8;c"),
         ("t.tsv", "node\tnote\n7\ta b\n8\tc\n"),
-        ("t.txt", '# said of nodes\n\n"node" , note\n 7, "a b"\n% done\n8, c\n'),
+        ("t.txt", '# about nodes\n\n"node" , note\n 7, "a b"\n% done\n8, c\n'),
         ("t", "\ufeffnode,note\n7,a b\n8,c\n"),
     ],
 )

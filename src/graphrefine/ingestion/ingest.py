@@ -14,14 +14,14 @@ import numpy as np
 from graphrefine.errors import InputError
 from graphrefine.graph.stored import StoredGraph, check_replaceable, open_stored, store
 from graphrefine.graph.stored_writer import StoredWriter
+from graphrefine.ingestion.input_table import InputTable, open_table, read_pieces
 from graphrefine.ingestion.inputs import Input, find_inputs
 from graphrefine.ingestion.job import Job, begin
 from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_disk, check_memory, disk_bytes
-from graphrefine.ingestion.node_names import NamedNodes, number
+from graphrefine.ingestion.named_nodes import NamedNodes, number
 from graphrefine.ingestion.peak import Peak
 from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
-from graphrefine.ingestion.spooling import Table, open_table, read_pieces
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.read import check_options, check_sides, check_values, read_file
@@ -189,7 +189,7 @@ def _buckets(work: WorkFolder, job: Job, spool: Spool, named: NamedNodes) -> Buc
     return Buckets(work.path / "arcs", bounds, directed=job.options.directed, weighted=weighted)
 
 
-def _report(job: Job, table: Table, spool: Spool, named: NamedNodes, merged: dict[str, Any]) -> dict[str, Any]:
+def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged: dict[str, Any]) -> dict[str, Any]:
     total: dict[str, int] = {}
     for entry in spool.entries:
         for name, count in entry.tally.items():

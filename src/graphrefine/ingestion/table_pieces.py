@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError
 from graphrefine.graph.edge_weights import check_weights
 from graphrefine.graph.node_ids import as_ids
 from graphrefine.ingestion.pieces import Mask, PackedNames, Piece
-from graphrefine.readers.arrow import check_no_null, id_columns, import_pyarrow, numeric_columns
+from graphrefine.readers.arrow import (
+    ARROW,
+    PARQUET,
+    check_no_null,
+    file_errors,
+    id_columns,
+    import_pyarrow,
+    numeric_columns,
+    open_ipc,
+)
 from graphrefine.readers.columns import find_columns
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
@@ -49,8 +58,8 @@ class TableFile:
                 yield self._piece([batch.column(column) for column in at], done, share)
                 done += batch.num_rows
 
-    def _errors(self) -> _FileErrors:
-        return _FileErrors(self)
+    def _errors(self) -> AbstractContextManager[None]:
+        return file_errors(self.source, PARQUET if self.parquet else ARROW)
 
     def _inspect(self) -> tuple[Any, int | None]:
         """The schema and, if the file tells it, the number of records."""
@@ -61,7 +70,7 @@ class TableFile:
 
             with pq.ParquetFile(self.plain) as file:
                 return file.schema_arrow, int(file.metadata.num_rows)
-        with pa.OSFile(self.plain) as file, _open_ipc(file) as reader:
+        with pa.OSFile(self.plain) as file, open_ipc(file) as reader:
             return reader.schema, None
 
     def _batches(self, rows: int) -> Iterator[tuple[Any, list[int]]]:
@@ -70,7 +79,7 @@ class TableFile:
 
         used = [at for at in (self.columns.source, self.columns.target, self.columns.weight) if at is not None]
         if not self.parquet:
-            with pa.memory_map(self.plain) as file, _open_ipc(file) as reader:
+            with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
                 for batch in _iterate_batches(reader):
                     for start in range(0, batch.num_rows, rows):
                         yield batch.slice(start, rows), used
@@ -97,35 +106,6 @@ class TableFile:
             return Piece(source, target, weights, names, share=share)
         (source, first), (target, second) = (_integers(end) for end in ends)
         return Piece(source, target, weights, missing=(first, second), share=share)
-
-
-class _FileErrors:
-    """Errors of pyarrow, and of the table's content, as errors of the file."""
-
-    def __init__(self, table: TableFile) -> None:
-        self._table = table
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        import pyarrow as pa
-
-        source, what = self._table.source, "parquet file" if self._table.parquet else "Arrow file or stream"
-        if type(error) is InputError:
-            raise source.error(str(error), argument=error.argument) from None
-        if isinstance(error, FileNotFoundError):
-            raise source.error("there is no such file") from None
-        if isinstance(error, pa.ArrowException | OSError):
-            raise source.error(f"this is not a readable {what}: {error}") from None
-
-
-def _open_ipc(file: Any) -> Any:
-    import pyarrow as pa
-
-    is_file = file.read(6) == b"ARROW1"
-    file.seek(0)
-    return pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
 
 
 def _iterate_batches(reader: Any) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError, MissingExtraError
+from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.graph.edge_weights import check_weights
 from graphrefine.graph.node_ids import Numbered, number
 from graphrefine.graph.node_names import object_array
@@ -18,13 +18,15 @@ from graphrefine.readers.edge_table import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
+PARQUET, ARROW = "parquet file", "Arrow file or stream"  # in messages
+
 
 def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a parquet file; only the columns of the edges are decoded."""
     pa = import_pyarrow("parquet")
     import pyarrow.parquet as pq
 
-    with _errors_of(source, "parquet file"):
+    with file_errors(source, PARQUET):
         file = pq.ParquetFile(pa.BufferReader(source.data))
         names = _edge_names(file.schema_arrow, options)
         table = file.read(columns=names)
@@ -44,16 +46,14 @@ def read_arrow_table(source: Source) -> Any:
         return _read_ipc(source)
     import pyarrow.parquet as pq
 
-    with _errors_of(source, "parquet file"):
+    with file_errors(source, PARQUET):
         return pq.ParquetFile(pa.BufferReader(source.data)).read()
 
 
 def _read_ipc(source: Source) -> Any:
     pa = import_pyarrow("Arrow")
-    with _errors_of(source, "Arrow file or stream"):
-        buffer = pa.BufferReader(source.data)
-        is_file = source.data[:6] == b"ARROW1"
-        return (pa.ipc.open_file(buffer) if is_file else pa.ipc.open_stream(buffer)).read_all()
+    with file_errors(source, ARROW):
+        return open_ipc(pa.BufferReader(source.data)).read_all()
 
 
 def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
@@ -76,26 +76,33 @@ def check_no_null(weights: Any, *, before: int = 0) -> None:
 
 
 @contextmanager
-def _errors_of(source: Source, what: str) -> Iterator[None]:
-    """Errors of pyarrow as errors of the file."""
+def file_errors(source: Source, what: str) -> Iterator[None]:
+    """Errors of pyarrow, and of the table's content, as errors of the file; ``what`` it is meant to be."""
     import pyarrow as pa
 
     try:
         yield
+    except InputError as error:
+        raise (error if isinstance(error, FormatError) else source.error(str(error), argument=error.argument)) from None
+    except FileNotFoundError:
+        raise source.error("there is no such file") from None
     except (pa.ArrowException, OSError) as error:
         raise source.error(f"this is not a readable {what}: {error}") from None
 
 
-def _load(source: Source, table: Any, schema: Any, options: ReadOptions) -> EdgeTable:
+def open_ipc(file: Any) -> Any:
+    """A reader of an Arrow file or stream."""
     import pyarrow as pa
 
+    is_file = file.read(6) == b"ARROW1"
+    file.seek(0)
+    return pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+
+
+def _load(source: Source, table: Any, schema: Any, options: ReadOptions) -> EdgeTable:
     ignored = [name for name in schema.names if name not in table.schema.names]
-    try:
+    with file_errors(source, "table of edges"):
         edges = edges_of_arrow(table, options)
-    except InputError as error:
-        raise source.error(str(error), argument=error.argument) from None
-    except pa.ArrowException as error:
-        raise source.error(str(error)) from None
     if ignored:
         edges.report["ignored_columns"] = ignored
     return edges

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphrefine.graph.stored_writer import NameKind, map_file
+from graphrefine.ingestion.input_table import InputTable
 from graphrefine.ingestion.job import Job
 from graphrefine.ingestion.numbering import (
     ByBits,
@@ -19,7 +20,6 @@ from graphrefine.ingestion.numbering import (
     to_utf8,
 )
 from graphrefine.ingestion.spool import Entry, Spool
-from graphrefine.ingestion.spooling import Table
 from graphrefine.kernels.ingest import IdSet
 from graphrefine.progress import Stages
 from graphrefine.readers.options import ReadOptions
@@ -40,7 +40,7 @@ class NamedNodes:
     sources: int | None  # of a bipartite graph
 
 
-def number(work: WorkFolder, job: Job, table: Table, spool: Spool, graph: Path, stages: Stages) -> NamedNodes:
+def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: Path, stages: Stages) -> NamedNodes:
     """Number the ids of all pieces, and write the names of the nodes."""
     state = work.state("numbered")
     if state is None:

@@ -1,4 +1,4 @@
-"""The first stage: inputs to pieces in the spool."""
+"""Input table: all inputs as parts of one list of edges; the first stage writes them as pieces into the spool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from graphrefine.system.work_folder import WorkFolder
 
 
 @dataclass(frozen=True)
-class Table:
+class InputTable:
     """The inputs as parts of one list of edges, opened as far as their layout."""
 
     inputs: Sequence[Input]
@@ -58,7 +58,7 @@ class Table:
         return {**self.parts[0].report(comments, encoding), "format": self.inputs[0].format.name, **files}
 
 
-def open_table(inputs: Sequence[Input], options: ReadOptions, folder: Path) -> Table:
+def open_table(inputs: Sequence[Input], options: ReadOptions, folder: Path) -> InputTable:
     """Open all inputs, and check that all have weights or none has."""
     parts: list[TextFile | TableFile] = []
     first: TextFile | None = None
@@ -82,10 +82,10 @@ def open_table(inputs: Sequence[Input], options: ReadOptions, folder: Path) -> T
             )
     if not filled:
         raise inputs[0].source.error("there is no edge in the file, only blank lines or comments")
-    return Table(inputs, parts)
+    return InputTable(inputs, parts)
 
 
-def read_pieces(work: WorkFolder, job: Job, table: Table, spool: Spool, stages: Stages) -> None:
+def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, stages: Stages) -> None:
     """Write all inputs as pieces; those of an earlier run are left out."""
     if work.state("read") is not None:
         return
@@ -110,7 +110,7 @@ def read_pieces(work: WorkFolder, job: Job, table: Table, spool: Spool, stages: 
     work.save("read", True)
 
 
-def _pieces(job: Job, table: Table, done: Sequence[int]) -> Iterator[tuple[int, Piece]]:
+def _pieces(job: Job, table: InputTable, done: Sequence[int]) -> Iterator[tuple[int, Piece]]:
     for number, part in enumerate(table.parts):
         size = job.budget.text if isinstance(part, TextFile) else job.budget.rows
         for piece in itertools.islice(part.pieces(size), done[number], None):

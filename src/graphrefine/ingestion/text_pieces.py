@@ -11,7 +11,8 @@ import numpy as np
 from graphrefine.ingestion.pieces import PackedNames, Piece
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
-from graphrefine.readers.text import SAMPLE, Layout, find_layout, looks_binary, no_encoding, parse, whole_numbers
+from graphrefine.readers.text import looks_binary, no_encoding, parse, whole_numbers
+from graphrefine.readers.text_layout import SAMPLE, Layout, find_layout
 
 _HEAD = 2 * SAMPLE
 

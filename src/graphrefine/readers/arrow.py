@@ -76,8 +76,8 @@ def check_no_null(weights: Any, *, before: int = 0) -> None:
 
 
 @contextmanager
-def file_errors(source: Source, what: str) -> Iterator[None]:
-    """Errors of pyarrow, and of the table's content, as errors of the file; ``what`` it is meant to be."""
+def file_errors(source: Source, format: str) -> Iterator[None]:
+    """Errors of pyarrow, and of the table's content, as errors of the file and its format."""
     import pyarrow as pa
 
     try:
@@ -87,7 +87,7 @@ def file_errors(source: Source, what: str) -> Iterator[None]:
     except FileNotFoundError:
         raise source.error("there is no such file") from None
     except (pa.ArrowException, OSError) as error:
-        raise source.error(f"this is not a readable {what}: {error}") from None
+        raise source.error(f"this is not a readable {format}: {error}") from None
 
 
 def open_ipc(file: Any) -> Any:

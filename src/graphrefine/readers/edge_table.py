@@ -1,4 +1,4 @@
-"""What a loader gives: edges with numbered ends, or a matrix."""
+"""Output of a loader: edges with numbered ends, or a matrix."""
 
 from __future__ import annotations
 

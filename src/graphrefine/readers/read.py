@@ -129,18 +129,18 @@ def check_values(options: ReadOptions) -> None:
     _ = options.thread_count  # which refuses fewer than one
 
 
-def check_options(options: ReadOptions, allowed: frozenset[str], what: str) -> None:
+def check_options(options: ReadOptions, allowed: frozenset[str], kind: str) -> None:
     """Refuse options that do not apply to a kind of graph."""
     if options.bipartite and "bipartite" not in allowed:
         raise InputError(
-            f"bipartite=True does not apply to {what}, which does not say which end is on which side; give pairs "
+            f"bipartite=True does not apply to {kind}, which does not say which end is on which side; give pairs "
             "(source, target), or a matrix with a row for each source and a column for each target",
             argument="bipartite",
         )
     for name in options.changes():
         if name not in allowed:
             usable = f"it takes {', '.join(sorted(allowed))}"
-            raise InputError(f"{name}= does not apply to {what}; {usable}", argument=name)
+            raise InputError(f"{name}= does not apply to {kind}; {usable}", argument=name)
 
 
 def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.adjacency import Adjacency, merge_edges
-from graphrefine.graph.edge_weights import check_weights
+from graphrefine.graph.adjacency import Adjacency, check_weights, merge_edges
 from graphrefine.graph.node_ids import MAX_NODES, name_array
 from graphrefine.kernels import ingest
 

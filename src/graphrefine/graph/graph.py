@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.adjacency import Adjacency, merge_edges
-from graphrefine.graph.edge_weights import check_weights, inverses, sums_of_rows
+from graphrefine.graph.adjacency import Adjacency, check_weights, inverses, merge_edges, sums_of_rows
 from graphrefine.graph.from_matrix import ASCENDING, HOLLOW, SYMMETRIC, adjacency_of_matrix
 from graphrefine.graph.node_ids import Numbered, name_array, number
 from graphrefine.kernels import ingest, kernels

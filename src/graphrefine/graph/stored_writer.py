@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.formats.parts import map_npy
-from graphrefine.graph.edge_weights import inverses, sums_of_rows
+from graphrefine.graph.adjacency import inverses, sums_of_rows
 from graphrefine.graph.node_names import Names, is_range, pack
 from graphrefine.graph.stored_rows import REVERSE
 from graphrefine.kernels import kernels

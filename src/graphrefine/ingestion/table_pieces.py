@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph.edge_weights import check_weights
+from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import as_ids
 from graphrefine.ingestion.pieces import Mask, PackedNames, Piece
 from graphrefine.readers.arrow import (

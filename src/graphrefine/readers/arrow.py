@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError, MissingExtraError
-from graphrefine.graph.edge_weights import check_weights
+from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import Numbered, number
 from graphrefine.graph.node_names import object_array
 from graphrefine.readers.columns import find_columns
-from graphrefine.readers.edge_table import EdgeTable
+from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 

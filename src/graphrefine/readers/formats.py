@@ -7,18 +7,40 @@ loader and a line in the table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from graphrefine.errors import InputError
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import CODECS, Source
 
-if TYPE_CHECKING:
-    from graphrefine.readers.edge_table import EdgeTable, MatrixTable
+if TYPE_CHECKING:  # the command line needs the formats, but none of NumPy
+    import numpy as np
+    from numpy.typing import NDArray
 
-    Loader = Callable[[Source, ReadOptions], EdgeTable | MatrixTable]
+    from graphrefine.graph.node_ids import Numbered
+
+
+@dataclass(frozen=True)
+class EdgeTable:
+    """Edges with numbered ends; `names` in order, `weights` checked."""
+
+    numbered: Numbered
+    weights: NDArray[np.float32] | None
+    report: dict[str, Any] = field(default_factory=dict)
+    row_numbers: bool = False  # ids are rows, and all from 0 to the largest are nodes
+
+
+@dataclass(frozen=True)
+class MatrixTable:
+    """A matrix, sparse or dense, square unless the graph is bipartite."""
+
+    matrix: Any
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+Loader = Callable[[Source, ReadOptions], EdgeTable | MatrixTable]
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from xml.parsers import expat
 import numpy as np
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.edge_weights import check_weights
+from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import add_nodes, number
 from graphrefine.graph.node_names import object_array
-from graphrefine.readers.edge_table import EdgeTable
+from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any, cast
 
-from graphrefine.readers.edge_table import MatrixTable
+from graphrefine.readers.formats import MatrixTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 

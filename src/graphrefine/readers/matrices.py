@@ -6,7 +6,7 @@ import zipfile
 from io import BytesIO
 from typing import Any
 
-from graphrefine.readers.edge_table import MatrixTable
+from graphrefine.readers.formats import MatrixTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 

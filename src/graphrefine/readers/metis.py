@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
-from graphrefine.graph.edge_weights import check_weights
-from graphrefine.readers.edge_table import EdgeTable
+from graphrefine.graph.adjacency import check_weights
+from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Numbered, add_nodes, name_array
 from graphrefine.graph.node_names import from_strings
-from graphrefine.readers.small_table import read_lines
 from graphrefine.readers.source import Source
 
 
@@ -31,8 +30,8 @@ def read_nodes(nodes: Any) -> int | NDArray[Any] | None:
             raise InputError(f"nodes={nodes}: the number of nodes must be positive", argument="nodes")
         return int(nodes)
     if isinstance(nodes, str | PathLike):
-        lines = (line.strip() for line in read_lines(Source(nodes, needs="a name on each line is expected")))
-        return from_strings([line for line in lines if line])
+        lines, encoding = Source(nodes, needs="a name on each line is expected").lines()
+        return from_strings([name for line in lines if (name := line.decode(encoding).strip())])
     if not isinstance(nodes, Iterable):
         raise InputError(f"nodes={nodes!r}: give a count, names, or a file with a name on each line", argument="nodes")
     return name_array(nodes)

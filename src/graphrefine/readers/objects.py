@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.edge_weights import check_weights
+from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import as_ids, name_array, number
 from graphrefine.graph.node_names import object_array
-from graphrefine.readers.arrow import edges_of_arrow
 from graphrefine.readers.columns import find_columns
-from graphrefine.readers.edge_table import EdgeTable, MatrixTable
+from graphrefine.readers.formats import EdgeTable, MatrixTable
 from graphrefine.readers.options import ReadOptions
 
 
@@ -140,6 +139,8 @@ def _edge_index(index: NDArray[Any], weights: Any, nodes: int | None) -> EdgeTab
 
 def _load_table(table: Any, options: ReadOptions) -> EdgeTable:
     if hasattr(table, "schema") and hasattr(table, "column"):
+        from graphrefine.readers.arrow import edges_of_arrow  # for an optional package
+
         return edges_of_arrow(table, options)
     names = [str(name) for name in table.columns]
     frames = (table.iloc[:, at] if hasattr(table, "iloc") else table[names[at]] for at in range(len(names)))

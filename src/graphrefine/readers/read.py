@@ -18,8 +18,7 @@ from graphrefine.graph.from_matrix import adjacency_of_bipartite_matrix, adjacen
 from graphrefine.graph.graph import Graph, graph_of
 from graphrefine.graph.node_ids import split_sides
 from graphrefine.graph.stored import is_stored, open_stored
-from graphrefine.readers.edge_table import EdgeTable, MatrixTable
-from graphrefine.readers.formats import find_format
+from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format
 from graphrefine.readers.node_list import number_with_nodes, read_nodes
 from graphrefine.readers.objects import find_kind
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from graphrefine.errors import FormatError
 from graphrefine.kernels.twin_text import split_fields
-from graphrefine.readers.arrow import read_arrow_table
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.readers.source import Source
 
@@ -98,32 +97,13 @@ def read_records(source: Source, *, comments: str = COMMENTS) -> Iterator[Record
     return _split_lines(source, comments)
 
 
-def read_lines(source: Source) -> Iterator[str]:
-    """The lines of a text, decoded."""
-    lines, encoding = _read_text(source)
-    return (line.removesuffix(b"\r").decode(encoding) for line in lines)
-
-
 def count_columns(fields: list[str]) -> str:
     """The number of a record's columns in words, for messages."""
     return "one column" if len(fields) == 1 else f"{len(fields)} columns"
 
 
-def _read_text(source: Source) -> tuple[list[bytes], str]:
-    """The lines of a text and their encoding: UTF-8, or else Latin-1, as for graph files."""
-    text = source.data.removeprefix(b"\xef\xbb\xbf")
-    source.release()
-    if b"\0" in text[:4096]:
-        raise source.error("this is not a text file; a table in text, parquet or arrow is expected")
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError:
-        return text.split(b"\n"), "latin-1"
-    return text.split(b"\n"), "utf-8"
-
-
 def _split_lines(source: Source, comments: str) -> Iterator[Record]:
-    lines, encoding = _read_text(source)
+    lines, encoding = source.lines()
     marks, delimiter, at = comments.encode(), b"", 0
     while at < len(lines):
         line, number = lines[at].removesuffix(b"\r"), at + 1
@@ -159,6 +139,8 @@ def _join_quoted(lines: list[bytes], after: int, delimiter: bytes) -> tuple[byte
 
 def _read_arrow(source: Source) -> Iterator[Record]:
     """Records of a parquet or arrow file, the names of its columns first; columns of lists are left out."""
+    from graphrefine.readers.arrow import read_arrow_table  # for an optional package
+
     table = read_arrow_table(source)
     flat = [at for at, field in enumerate(table.schema) if field.type.num_fields == 0]
     yield Record(None, [table.schema.names[at] for at in flat])

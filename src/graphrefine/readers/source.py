@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -126,6 +127,18 @@ class Source:
     def head(self) -> bytes:
         """The first bytes, decompressed."""
         return next((portion for portion, _ in self.chunks(1 << 16)), b"")
+
+    def lines(self) -> tuple[list[bytes], str]:
+        """The lines of a text and their encoding: UTF-8, or else Latin-1. The bytes are not needed again."""
+        text = self.data.removeprefix(codecs.BOM_UTF8)
+        self.release()
+        if b"\0" in text[:4096]:
+            raise self.error(f"this is not a text file; {self._needs}")
+        try:
+            text.decode("utf-8")
+        except UnicodeDecodeError:
+            return text.split(b"\n"), "latin-1"
+        return text.split(b"\n"), "utf-8"
 
     def release(self) -> None:
         """Forget the bytes; a loader calls this when it has parsed them, before the graph is built."""

@@ -20,7 +20,7 @@ from graphrefine.graph.node_names import object_array
 from graphrefine.kernels import ingest
 from graphrefine.kernels.ingest import Columns, Parsed, Status
 from graphrefine.kernels.twin_text import split_fields
-from graphrefine.readers.edge_table import EdgeTable
+from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 from graphrefine.readers.text_layout import DELIMITERS, SAMPLE, Layout, decode, find_layout

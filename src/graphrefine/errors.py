@@ -23,7 +23,17 @@ class GraphRefineError(Exception):
 
 
 class InputError(GraphRefineError, ValueError):
-    """An argument or in-memory input that cannot be used."""
+    """An argument or in-memory input that cannot be used; ``argument`` is its name, where one is to blame.
+
+    Examples
+    --------
+    >>> InputError("dim=0 is too small", argument="dim").argument
+    'dim'
+    """
+
+    def __init__(self, message: str, *, argument: str | None = None) -> None:
+        super().__init__(message)
+        self.argument = argument
 
 
 class FormatError(InputError):
@@ -35,9 +45,11 @@ class FormatError(InputError):
     "edges.csv, line 3: weight 'x' is not a number"
     """
 
-    def __init__(self, path: str | PathLike[str], problem: str, *, line: int | None = None) -> None:
+    def __init__(
+        self, path: str | PathLike[str], problem: str, *, line: int | None = None, argument: str | None = None
+    ) -> None:
         where = fspath(path) if line is None else f"{fspath(path)}, line {line}"
-        super().__init__(f"{where}: {problem}")
+        super().__init__(f"{where}: {problem}", argument=argument)
 
 
 class OutputError(GraphRefineError, OSError):

@@ -198,12 +198,12 @@ def test_unlabelled_nodes_and_several_labels(labelled: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("labels", "options", "expected"),
     [
-        ("nothing.csv", [], ("nothing.csv: cannot be read", "No such file")),
-        ("empty.csv", [], ("empty.csv: empty; a node and a label are expected",)),
+        ("nothing.csv", [], ("nothing.csv: there is no such file",)),
+        ("empty.csv", [], ("empty.csv: the file is empty; a node and a label are expected",)),
         ("one.csv", [], ("one.csv, line 2: one column",)),
         ("strangers.csv", [], ("strangers.csv", "is in the embedding", "'x'")),
         ("damaged.mat", [], ("damaged.mat",)),
-        ("labels.mat", ["--variable", "classes"], ("labels.mat: no variable 'classes'", "group, other")),
+        ("labels.mat", ["--variable", "classes"], ("labels.mat: there is no variable 'classes'", "'group', 'other'")),
         ("labels.mat", ["--variable", "other"], ("labels.mat has labels for 3 rows", "80 nodes")),
         ("labels.csv", ["--ratios", "0.5,many"], ("--ratios", "'0.5,many'", "evaluate labels --help")),
         ("labels.csv", ["--ratios", "1.5"], ("--ratios 1.5", "above 0 and below 1")),

@@ -1,4 +1,4 @@
-"""Ingesting gives the graph that reading gives, in pieces, within its budget, and taken up where it was cut short."""
+"""Ingesting gives the graph that reading gives, in pieces, within its budget, and goes on after an interruption."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from graphrefine.ingestion.ingest import ingest, ingest_files
 from graphrefine.ingestion.limits import Budget
 from graphrefine.kernels import edge_lists as kernels
 from graphrefine.kernels import twin_arcs
-from graphrefine.readers.options import Options
+from graphrefine.readers.options import ReadOptions
 from graphrefine.system import work_folder as workfolder
 from graphrefine.system.work_folder import WorkFolder
 from strategies import INTEGERS, PATIENT, WEIGHTS, WORDS, Edge, edge_lists
@@ -41,20 +41,20 @@ pq = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("duckdb")
 
 
-def same(found: Graph, expected: Graph, *, report: bool = True) -> None:
+def same(graph: Graph, expected: Graph, *, report: bool = True) -> None:
     """Equal to the bit."""
     for name in ("indptr", "indices", "weights", "names"):
-        ours, theirs = getattr(found, name), getattr(expected, name)
+        ours, theirs = getattr(graph, name), getattr(expected, name)
         assert (ours is None) == (theirs is None), name
         if ours is not None:
             assert ours.dtype == theirs.dtype, name
             np.testing.assert_array_equal(ours, theirs, err_msg=name)
-    assert (found.directed, found.sources) == (expected.directed, expected.sources)
-    assert found.degrees().tobytes() == expected.degrees().tobytes()
-    assert found.context().tobytes() == expected.context().tobytes()
+    assert (graph.directed, graph.sources) == (expected.directed, expected.sources)
+    assert graph.degrees().tobytes() == expected.degrees().tobytes()
+    assert graph.context().tobytes() == expected.context().tobytes()
     if report:
-        assert dict(found.report) == dict(expected.report)
-        assert found.source == expected.source
+        assert dict(graph.report) == dict(expected.report)
+        assert graph.source == expected.source
 
 
 @contextmanager
@@ -99,9 +99,9 @@ def test_text_is_the_graph_that_read_gives(tmp_path: Path, data: st.DataObject) 
     expected = read(tmp_path / "g.tsv", **options)
     bits = data.draw(st.sampled_from([None, 0]))
     with tiny(text=data.draw(st.sampled_from([1, 30, 200])), bits=bits):
-        found = ingest(tmp_path / "g.tsv", tmp_path / "g.grf", **options)
-    same(found, expected)
-    check(found)
+        graph = ingest(tmp_path / "g.tsv", tmp_path / "g.grf", **options)
+    same(graph, expected)
+    check(graph)
     alone_in(tmp_path, "g.tsv", "g.grf")
 
 
@@ -124,10 +124,10 @@ def test_parts_are_the_whole(tmp_path: Path, data: st.DataObject) -> None:
         else:
             (tmp_path / "parts" / f"{number}.tsv.gz").write_bytes(gzip.compress(text))
     with tiny(text=50):
-        found = ingest(tmp_path / "parts", tmp_path / "g.grf", delimiter="\t", **options)
-    same(found, expected, report=False)
+        graph = ingest(tmp_path / "parts", tmp_path / "g.grf", delimiter="\t", **options)
+    same(graph, expected, report=False)
     for name in ("records", "self_loops", "duplicates", "reciprocal", "missing", "zero_weights", "encoding"):
-        assert found.report[name] == expected.report[name], name
+        assert graph.report[name] == expected.report[name], name
     alone_in(tmp_path, "whole.tsv", "parts", "g.grf")
 
 
@@ -168,13 +168,13 @@ def test_tables_are_the_graph_that_read_gives(tmp_path: Path, table: Any, kind: 
         alone_in(tmp_path, *({"g.parquet", "g.arrow"} & {path.name for path in tmp_path.iterdir()}), *_grf(tmp_path))
         return
     with tiny(bits=bits):
-        found = ingest(tmp_path / "g.parquet", tmp_path / "g.grf", **options)
-    same(found, expected)
+        graph = ingest(tmp_path / "g.parquet", tmp_path / "g.grf", **options)
+    same(graph, expected)
     with pa.OSFile(str(tmp_path / "g.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table, max_chunksize=9)
     with tiny(bits=bits):
-        found = ingest(tmp_path / "g.arrow", tmp_path / "g.grf", **options)
-    same(found, read(tmp_path / "g.arrow", **options))
+        graph = ingest(tmp_path / "g.arrow", tmp_path / "g.grf", **options)
+    same(graph, read(tmp_path / "g.arrow", **options))
     alone_in(tmp_path, "g.parquet", "g.arrow", "g.grf")
 
 
@@ -247,8 +247,8 @@ def test_compressions_encodings_and_headers(tmp_path: Path) -> None:
         with tiny(text=100):
             same(ingest(tmp_path / name, tmp_path / "g.grf"), read(tmp_path / name))
     with tiny(text=100):
-        found = ingest(tmp_path / "d.csv", tmp_path / "g.grf", encoding="cp1252")
-    same(found, read(tmp_path / "d.csv", encoding="cp1252"))
+        graph = ingest(tmp_path / "d.csv", tmp_path / "g.grf", encoding="cp1252")
+    same(graph, read(tmp_path / "d.csv", encoding="cp1252"))
     table = pa.table({"u": [1, 2, 3], "v": [2, 3, 4]})
     pq.write_table(table, tmp_path / "t.parquet")
     (tmp_path / "t.parquet.gz").write_bytes(gzip.compress((tmp_path / "t.parquet").read_bytes()))
@@ -272,10 +272,10 @@ def test_headers_of_parts(tmp_path: Path) -> None:
         (tmp_path / "1.csv").write_text("when,src,dst,weight\n" + "".join(rows[:10]))
         (tmp_path / "2.csv").write_text(header + "".join(rows[10:]))
         (tmp_path / "3.csv").write_text("when,src,dst,weight\n")
-        found = ingest([tmp_path / f"{part}.csv" for part in "123"], tmp_path / "g.grf")
-        same(found, expected, report=False)
-        assert found.report["files"] == 3 and found.report["columns"] == ["src", "dst"]
-        assert found.source == f"{tmp_path / '1.csv'} and 2 more"
+        graph = ingest([tmp_path / f"{part}.csv" for part in "123"], tmp_path / "g.grf")
+        same(graph, expected, report=False)
+        assert graph.report["files"] == 3 and graph.report["columns"] == ["src", "dst"]
+        assert graph.source == f"{tmp_path / '1.csv'} and 2 more"
 
 
 def test_extra_nodes(tmp_path: Path) -> None:
@@ -284,8 +284,8 @@ def test_extra_nodes(tmp_path: Path) -> None:
     for nodes in (10, [4, 40], ["a", "b"], tmp_path / "nodes.txt"):
         for bits in (None, 0):
             with tiny(bits=bits):
-                found = ingest(tmp_path / "g.txt", tmp_path / "g.grf", nodes=nodes)
-            same(found, read(tmp_path / "g.txt", nodes=nodes))
+                graph = ingest(tmp_path / "g.txt", tmp_path / "g.grf", nodes=nodes)
+            same(graph, read(tmp_path / "g.txt", nodes=nodes))
     with pytest.raises(InputError, match="nodes=5 means nodes 0 to 4, and the edges mention 7"):
         ingest(tmp_path / "g.txt", tmp_path / "g.grf", nodes=5)
     alone_in(tmp_path, "g.txt", "nodes.txt", "g.grf")
@@ -416,7 +416,7 @@ def test_cut_short_after_any_step_it_goes_on_to_the_same_bytes(tmp_path: Path, i
                 break
             except Killed:
                 assert (tmp_path / "g.grf.work").exists() and not (tmp_path / "g.grf").exists()
-                done = ingest_files(tmp_path / "g.txt", tmp_path / "g.grf", Options(directed=True))
+                done = ingest_files(tmp_path / "g.txt", tmp_path / "g.grf", ReadOptions(directed=True))
                 assert done.resumed and contents(tmp_path / "g.grf") == expected
                 shutil.rmtree(tmp_path / "g.grf")
         assert steps > 105
@@ -474,21 +474,21 @@ def test_killed_while_it_tidies_up_it_begins_anew(tmp_path: Path, monkeypatch: p
     (tmp_path / "g.txt").write_text("".join(f"n{u} n{u * u % 97}\n" for u in range(300)))
     ingest(tmp_path / "g.txt", tmp_path / "whole.grf")
     expected = contents(tmp_path / "whole.grf")
-    remove, left = workfolder._remove, [0]
+    remove, removals = workfolder._remove, [0]
 
     def removed(path: Path) -> None:
-        left[0] -= 1
-        if left[0] < 0:
+        removals[0] -= 1
+        if removals[0] < 0:
             raise SystemExit  # as good as killed: nothing more is removed
         remove(path)
 
     for many in range(100):
-        left[0] = many
+        removals[0] = many
         with monkeypatch.context() as patched:
             patched.setattr(workfolder, "_remove", removed)
             with suppress(SystemExit):
                 ingest(tmp_path / "g.txt", tmp_path / "g.grf")
-        if left[0] >= 0:
+        if removals[0] >= 0:
             break
         ingest(tmp_path / "g.txt", tmp_path / "g.grf")
         assert contents(tmp_path / "g.grf") == expected

@@ -70,10 +70,39 @@ def test_text_tables(tmp_path: Path, name: str, delimiter: str, header: str, end
     assert not labels.by_row
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
+def zstd(data: bytes) -> bytes:
+    packed: bytes = pytest.importorskip("pyarrow").compress(data, codec="zstd", asbytes=True)
+    return packed
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".zst", zstd)]
+)
 def test_compressed_tables(tmp_path: Path, suffix: str, pack: Any) -> None:
     text = "\n".join(",".join(record) for record in RECORDS)
     assert pairs(read_labels(write(tmp_path, "t.csv" + suffix, pack(text.encode())))) == PAIRS
+
+
+def test_compressed_mat_files(tmp_path: Path) -> None:
+    scipy.io.savemat(tmp_path / "x.mat", {"group": MEMBERSHIP})
+    packed = write(tmp_path, "x.mat.gz", gzip.compress((tmp_path / "x.mat").read_bytes()))
+    assert np.array_equal(read_labels(packed).indicator.toarray(), MEMBERSHIP)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
+def test_parquet_and_arrow_tables(tmp_path: Path, name: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip("pyarrow.feather")
+
+    nodes, labels = zip(*RECORDS, strict=True)
+    table = pa.table({"near": [[1]] * len(nodes), "year": [1999] * len(nodes), "label": labels, "node": nodes})
+    write_table = pa.parquet.write_table if name.endswith("parquet") else pa.feather.write_feather
+    write_table(table, tmp_path / name)
+    assert pairs(read_labels(tmp_path / name)) == PAIRS
+    write_table(pa.table({"node": [1, None], "label": ["a", "b"]}), tmp_path / name)
+    with pytest.raises(FormatError, match=rf"{name}: an empty node or label"):
+        read_labels(tmp_path / name)
 
 
 def test_integer_nodes_and_labels_sort_as_numbers(tmp_path: Path) -> None:
@@ -120,9 +149,9 @@ def test_labels_align_by_name_in_an_order_of_their_own(tmp_path: Path) -> None:
     assert names[dropped.order].tolist() == ["a", "b", "d"]
     assert dropped.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [1, 0]]
     assert dropped.missing == 1
-    kept = align(labels, names, unlabelled="keep")
-    assert names[kept.order].tolist() == ["a", "b", "c", "d"]
-    assert kept.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [0, 0], [1, 0]]
+    whole = align(labels, names, unlabelled="keep")
+    assert names[whole.order].tolist() == ["a", "b", "c", "d"]
+    assert whole.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [0, 0], [1, 0]]
 
 
 def test_integer_labels_meet_text_names(tmp_path: Path) -> None:
@@ -157,7 +186,9 @@ def test_matrix_labels_need_a_row_a_node_and_numbered_nodes() -> None:
 def test_mat_without_the_variable_lists_what_it_has(tmp_path: Path) -> None:
     path = tmp_path / "x.mat"
     scipy.io.savemat(path, {"network": np.eye(2), "truth": np.eye(2)})
-    with pytest.raises(FormatError, match=r"x\.mat: no variable 'group'; the file has: network, truth"):
+    with pytest.raises(
+        FormatError, match=r"x\.mat: there is no variable 'group'; the variables are 'network', 'truth'"
+    ):
         read_labels(path)
 
 
@@ -175,9 +206,10 @@ def test_mat_with_values_that_are_no_membership(tmp_path: Path, group: Any) -> N
         (
             "x.mat",
             b"not a mat file, though longer than its header of 128 bytes " * 9,
-            "not a readable .mat file",
+            "not a readable MATLAB file",
         ),
-        ("x.mat", b"", "not a readable .mat file"),
+        ("x.mat", b"", r"x\.mat: the file is empty; a matrix 'group' is expected"),
+        ("x.mat", b"MATLAB 7.3 MAT-file" + bytes(200), r"x\.mat: .* version 7\.3 .* '-v7'"),
         ("x.csv", "a\nb\n", r"x\.csv, line 1: one column \('a'\) where a node and a label are expected"),
         ("x.txt", "# note\na x\nb\n", r"x\.txt, line 3: one column where the first line has 2"),
         ("x.csv", "a,x\nb,x,y\n", r"line 2: 3 columns where the first line has 2"),
@@ -188,7 +220,7 @@ def test_mat_with_values_that_are_no_membership(tmp_path: Path, group: Any) -> N
         ("x.csv", "node,label\n", "nothing after the header"),
         ("x.csv", b"PAR1\0\0\0", "not a text file"),
         ("x.csv.gz", gzip.compress(b"a,x\n" * 9000, mtime=0)[:-9], "damaged or cut short"),
-        ("x.csv.gz", b"a,x\n", "cannot be read"),
+        ("x.csv.gz", b"a,x\n", "the name says .gz, but the content is something else"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
@@ -198,7 +230,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: str | byt
 
 @pytest.mark.parametrize("name", ["gone.csv", "gone.mat"])
 def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
-    with pytest.raises(FormatError, match=rf"{name}: cannot be read: No such file"):
+    with pytest.raises(FormatError, match=rf"{name}: there is no such file"):
         read_labels(tmp_path / name)
 
 

@@ -150,8 +150,7 @@ def test_networkx(edges: list[Edge], directed: bool) -> None:
     graph = nx.MultiDiGraph()
     graph.add_weighted_edges_from(edges)
     graph.add_node("lonely one")
-    found = read(graph, directed=directed)
-    assert dense(found) == dense(read(edges, directed=directed, nodes=["lonely one"]))
+    assert dense(read(graph, directed=directed)) == dense(read(edges, directed=directed, nodes=["lonely one"]))
 
 
 def test_an_undirected_networkx_graph_leads_both_ways() -> None:

@@ -257,16 +257,16 @@ def test_written_edges_come_back(tmp_path: Path, edges: list[Edge], directed: bo
     text = "\n".join(delimiter.join([u, v, repr(w)]) for u, v, w in edges)
     graph = read(written(tmp_path, text), directed=directed, delimiter=delimiter, header=False)
     check(graph)
-    found = {(str(u), str(v)): weight for (u, v), weight in edges_of(graph).items()}
-    assert found == expected(edges, directed)
+    weights = {(str(u), str(v)): weight for (u, v), weight in edges_of(graph).items()}
+    assert weights == expected(edges, directed)
     assert {str(name) for name in graph.names} == {end for edge in edges for end in edge[:2]}
     assert graph.report["records"] == len(edges)
     random.Random(0).shuffle(edges)
     text = "\r\n".join(delimiter.join([u, v, repr(w)]) for u, v, w in edges) + "\r\n"
     shuffled = read(written(tmp_path, text), directed=directed, delimiter=delimiter, header=False, threads=3)
     assert_same(shuffled, graph)
-    kept = ("self_loops", "duplicates", "reciprocal")
-    assert [shuffled.report[name] for name in kept] == [graph.report[name] for name in kept]
+    counts = ("self_loops", "duplicates", "reciprocal")
+    assert [shuffled.report[name] for name in counts] == [graph.report[name] for name in counts]
 
 
 @PATIENT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -213,7 +214,8 @@ def test_named_features_are_put_in_the_order_of_the_nodes(tmp_path: Path) -> Non
     parts = {"data": sparse.data, "indices": sparse.indices, "indptr": sparse.indptr, "shape": sparse.shape}
     np.savez(tmp_path / "some.npz", **parts, format=np.bytes_(b"csr"), _is_array=True, names=names)
     embedding = graphrefine.Embedding(names, matrix)
-    files = [tmp_path / f"some.{suffix}" for suffix in ("tsv", "csv", "npz")]
+    (tmp_path / "some.tsv.gz").write_bytes(gzip.compress((tmp_path / "some.tsv").read_bytes()))
+    files = [tmp_path / f"some.{suffix}" for suffix in ("tsv", "tsv.gz", "csv", "npz")]
     for form in (ROWS, (names, matrix), (names, sparse), frame, embedding, *files):
         found = read_features(form, NAMED)
         assert np.array_equal(sp.csr_array(found.matrix).toarray(), IN_ORDER), form
@@ -261,9 +263,10 @@ def test_vectors_of_two_sides_take_no_features() -> None:
     [
         ("f.tsv", "node\tx\na\t1\t2\n", "line 2: 2 numbers, where the header has 1"),
         ("f.tsv", "node\tx\na\t1\nb\tred\n", "line 3: .*red.*; after the name there must be numbers"),
+        ("f.tsv", "\n", r"f\.tsv: the file is empty; a header is expected"),
         ("f.npz", "no archive", "cannot be read as npz"),
         ("f.npy", "no array", "cannot be read as npy"),
-        ("missing.tsv", None, "No such file"),
+        ("missing.tsv", None, r"missing\.tsv: there is no such file"),
     ],
 )
 def test_damaged_files_of_features(tmp_path: Path, name: str, text: str | None, problem: str) -> None:

@@ -1,4 +1,4 @@
-"""``graphrefine ingest``: edges of any number to a graph on disk."""
+"""``graphrefine ingest``: edges to a graph on disk, whatever their number."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from graphrefine.cli.options import JSON, READING, THREADS, Command, Option, check_not_input, reading_options
+from graphrefine.readers.options import ReadOptions
 
 
 @click.command(
@@ -18,10 +19,10 @@ from graphrefine.cli.options import JSON, READING, THREADS, Command, Option, che
                help="The graph on disk, a folder, usually called NAME.grf. Unfinished work is in OUT.work beside it; a "
                     "run that was killed goes on from there."),
         Option(["--memory"], metavar="AMOUNT",
-               help="The most memory to use, as in 8GB or 512MB.  [default: most of what is free]"),
+               help="Largest amount of memory, as in 8GB or 512MB.  [default: most of the free memory]"),
         THREADS, JSON, *READING,
     ],
-    short_help="Edges of any number to a graph on disk.",
+    short_help="Edges to a graph on disk, whatever their number.",
 )  # fmt: skip
 def ingest(
     edges: tuple[str, ...], output: str, memory: str | None, threads: int | None, as_json: bool, **options: Any
@@ -33,25 +34,14 @@ def ingest(
     """
     from graphrefine.cli.describe import remarks
     from graphrefine.ingestion.ingest import ingest_files
-    from graphrefine.readers.options import Options
-    from graphrefine.system.threads import usable_threads
     from graphrefine.visuals.console import note, progress_bar, show_json
 
     start = perf_counter()
-    reading = reading_options(options)
-    nodes, format = reading.pop("nodes"), reading.pop("format")
-    check_not_input(output, *edges, nodes)
+    check_not_input(output, *edges, options["nodes"])
+    reading = ReadOptions(threads=threads, **reading_options(options))
     with progress_bar() as bar:
-        done = ingest_files(
-            edges,
-            output,
-            Options(threads=usable_threads(threads), **reading),
-            memory=memory,
-            nodes=nodes,
-            format=format,
-            watcher=bar,
-        )
-    graph, seconds = done.graph, {**done.seconds, "total": perf_counter() - start}
+        ingestion = ingest_files(edges, output, reading, memory=memory, watcher=bar)
+    graph, seconds = ingestion.graph, {**ingestion.seconds, "total": perf_counter() - start}
     size = sum(path.stat().st_size for path in graph.path.iterdir())
     figures = {
         "output": output,
@@ -60,10 +50,10 @@ def ingest(
         "seconds": seconds,
         "bytes": size,
         "blocks": len(graph.blocks) - 1,
-        "budget_mb": done.budget / 1e6,
-        "predicted_mb": done.predicted / 1e6,
-        "peak_mb": done.peak / 1e6,
-        "resumed": done.resumed,
+        "budget_mb": ingestion.budget / 1e6,
+        "predicted_mb": ingestion.predicted / 1e6,
+        "peak_mb": ingestion.peak / 1e6,
+        "resumed": ingestion.resumed,
         "graph": graph.summary(),
     }
     for line in remarks(graph):

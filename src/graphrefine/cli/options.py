@@ -1,4 +1,4 @@
-"""The options that commands share, how their values are read, and how ``--help`` arranges them."""
+"""Options that commands share, the parsers of their values, and their order in ``--help``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from typing import Any
 
 import click
 
+from graphrefine.errors import OutputError
+from graphrefine.readers.formats import BY_NAME
+from graphrefine.readers.options import ReadOptions
 from graphrefine.refine.method_settings import parse_setting
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.run.settings import RunSettings, read_config
@@ -25,7 +28,7 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help lists its options under their headings, in the order in which they were given."""
+    """A command whose help lists its options under their headings, in order."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options into the help text."""
@@ -104,31 +107,44 @@ def under(heading: str, *options: Option) -> tuple[Option, ...]:
     return options
 
 
-READING = under(
-    "Reading the graph",
-    Option(["--directed"], is_flag=True, help="Edges have a direction."),
-    Option(["--bipartite"], is_flag=True,
-           help="The two columns are two sets of nodes, such as users and items, even where names coincide."),
-    Option(["--weights"], metavar="COLUMN", callback=_parse_weights,
-           help="Column of the weights, by name or position from 0, or 'none'.  [default: one called weight, or "
-                "the third of three]"),
-    Option(["--source"], metavar="COLUMN", help="Column of one end of an edge, by name or position."),
-    Option(["--target"], metavar="COLUMN", help="Column of the other end."),
-    Option(["--nodes"], metavar="FILE", callback=_parse_nodes,
-           help="All nodes, those without edges too: a file with a name on each line, or how many there are "
-                "(named 0 to N-1)."),
-    Option(["--format"], metavar="NAME",
-           help="Format of GRAPH where its suffix does not say: text, csv, tsv, parquet, arrow, mat, mtx, npz, "
-                "metis, graphml, grf."),
-    Option(["--delimiter"], metavar="CHAR", callback=_parse_delimiter,
-           help="Between the columns of text: comma, semicolon, tab or space.  [default: found]"),
-    Option(["--header/--no-header"], default=None,
-           help="Whether the first line of text names the columns.  [default: found]"),
-    Option(["--comments"], metavar="CHARS",
-           help="Characters that begin a comment line of text; '' for none.  [default: #%]"),
-    Option(["--encoding"], metavar="NAME", help="Of text.  [default: UTF-8, or Latin-1 if it is not that]"),
-    Option(["--variable"], metavar="NAME", help="Of a .mat file.  [default: network]"),
-)  # fmt: skip
+_METAVARS = {
+    "weights": "COLUMN",
+    "column": "COLUMN",
+    "nodes": "FILE",
+    "format": "NAME",
+    "delimiter": "CHAR",
+    "characters": "CHARS",
+    "name": "NAME",
+    "count": "N",
+}
+_PARSERS = {"weights": _parse_weights, "delimiter": _parse_delimiter, "nodes": _parse_nodes}
+
+
+def _reading_option(field: Field[Any]) -> Option:
+    """The command-line option of a field of `ReadOptions`."""
+    kind, help, name = field.metadata["kind"], field.metadata["help"], field.name
+    if kind == "flag":
+        return Option([f"--{name}"], is_flag=True, help=help)
+    if kind == "format":
+        help = f"{help.removesuffix('.')}: {', '.join(BY_NAME)}, grf."
+    if field.metadata["otherwise"]:
+        help = f"{help}  [default: {field.metadata['otherwise']}]"
+    if kind == "switch":
+        return Option([f"--{name}/--no-{name}"], default=None, help=help)
+    return Option(
+        [f"--{name}"],
+        type=int if kind == "count" else None,
+        metavar=_METAVARS[kind],
+        callback=_PARSERS.get(kind),
+        default=field.default,
+        show_default=field.default is not None,
+        help=help,
+    )
+
+
+_READING = {field.name: _reading_option(field) for field in fields(ReadOptions)}
+THREADS = _READING.pop("threads")
+READING = under("Reading the graph", *_READING.values())
 
 KINDS = {"int": int, "int | None": int, "float": float, "float | None": float}
 CALLBACKS = {"filter": _parse_filter}
@@ -175,7 +191,6 @@ REFINING = (
 )
 RUNNING = setting_options(RunSettings, "Memory and machines")
 MEMORY = next(option for option in RUNNING if option.name == "memory")
-THREADS = next(option for option in RUNNING if option.name == "threads")
 GRAPH = click.Argument(["graph"], metavar="GRAPH")
 METHOD = Option(["--method"], default="refine", show_default=True, metavar="NAME",
                 help="Which one; graphrefine methods lists them.")  # fmt: skip
@@ -189,8 +204,6 @@ JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object o
 
 def check_not_input(output: str, *inputs: str | int | None) -> None:
     """Refuse to replace what is about to be read."""
-    from graphrefine.errors import OutputError
-
     for path in inputs:
         if isinstance(path, str) and Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
             raise OutputError(f"{output}: is an input, and would be replaced; choose another --output")

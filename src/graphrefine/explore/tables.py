@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, MissingExtraError
 from graphrefine.explore.colouring import Categories, Column, Numbers
 from graphrefine.graph.node_names import Names
-from graphrefine.readers.label_tables import NODE_WORDS
+from graphrefine.readers.small_table import NODE_WORDS
 from graphrefine.vectors.lookup import shown
 
 Table = dict[str, Sequence[Any]]  # the columns, in their order

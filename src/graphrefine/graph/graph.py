@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.graph.adjacency import Adjacency, check_weights, inverses, merge_edges, sums_of_rows
+from graphrefine.graph.from_matrix import ASCENDING, HOLLOW, SYMMETRIC, adjacency_of_matrix
 from graphrefine.graph.node_ids import Numbered, name_array, number
 from graphrefine.kernels import edge_lists, kernels
 from graphrefine.system.threads import usable_threads
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Rows(NamedTuple):
-    """Some consecutive rows of a graph, as CSR of their own; views, not copies, of the large arrays."""
+    """Consecutive rows of a graph as CSR of their own; views, not copies, of the large arrays."""
 
     indptr: NDArray[np.int64]  # (rows + 1,), from 0
     indices: NDArray[np.int32]  # (entries,), columns of the whole graph
@@ -45,10 +47,10 @@ class Graph:
     directed
         Whether row u holds only the edges that leave u.
     sources
-        Of a bipartite graph: how many nodes are on its first side (users); they come first, and every edge joins one of
+        Number of nodes on the first side (users) of a bipartite graph; they come first, and every edge joins one of
         them and one of the others (items). A name may stand once on each side. None: not read as bipartite.
     report
-        What was counted while reading; `summary` explains it.
+        Counts of reading; `summary` explains them.
     source
         The file, or "memory".
 
@@ -94,7 +96,7 @@ class Graph:
         directed
             Whether (u, v) leads from u to v only.
         threads
-            At most so many; by default all cores. The graph is the same.
+            Largest number of threads; by default all cores. The graph is the same.
         """
         ends = [np.asarray(side) for side in (source, target)]
         if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
@@ -125,9 +127,8 @@ class Graph:
         >>> Graph.from_matrix([[0, 2, 0], [2, 0, 0], [0, 0, 0]])
         Graph(3 nodes, 1 edge, undirected, weighted, 1 isolated)
         """
-        from graphrefine.graph.from_matrix import graph_of_matrix
-
-        return graph_of_matrix(matrix, directed=directed, names=names, threads=usable_threads(threads))
+        settings: dict[str, Any] = {"directed": directed, "names": names, "threads": usable_threads(threads)}
+        return graph_of(adjacency_of_matrix(matrix, **settings))
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
@@ -151,17 +152,17 @@ class Graph:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.indptr) - 1
 
     def names_of(self, rows: ArrayLike) -> NDArray[Any]:
-        """The names of some rows; of a graph on disk, no others are read."""
+        """The names of these rows; of a graph on disk, no others are read."""
         names: NDArray[Any] = self.names[np.asarray(rows, np.int64)]
         return names
 
     @property
     def edges(self) -> int:
-        """How many edges there are; an undirected one counts once."""
+        """Number of edges; an undirected one counts once."""
         return len(self.indices) if self.directed else len(self.indices) // 2
 
     @property
@@ -171,11 +172,11 @@ class Graph:
 
     @cached_property
     def isolated(self) -> int:
-        """How many nodes have no edge at all."""
+        """Number of nodes without an edge."""
         return int(self.without_edges().sum())
 
     def without_edges(self) -> NDArray[np.bool_]:
-        """Which nodes have no edge at all.  # (n,)."""
+        """Mask of the nodes without an edge.  # (n,)."""
         alone: NDArray[np.bool_] = self.out_counts == 0
         if self.directed:
             alone[self.indices] = False
@@ -187,7 +188,7 @@ class Graph:
         return np.diff(self.indptr)
 
     def neighbour_counts(self) -> NDArray[np.int64]:
-        """How many neighbours each node has: in a directed graph, successors and predecessors.  # (n,)."""
+        """Number of neighbours of each node: in a directed graph, successors and predecessors.  # (n,)."""
         counts = self.out_counts
         return counts + np.bincount(self.indices, minlength=self.nodes) if self.directed else counts
 
@@ -237,7 +238,7 @@ class Graph:
         )
 
     def components(self) -> tuple[int, NDArray[np.int32]]:
-        """How many connected components there are (directions aside), and the component of each node."""
+        """Number of connected components (directions aside), and the component of each node."""
         from scipy.sparse.csgraph import connected_components
 
         count, labels = connected_components(self.to_scipy(), directed=self.directed, connection="weak")
@@ -250,10 +251,10 @@ class Graph:
         return Rows(self.indptr[start : stop + 1] - first, self.indices[first:last], weights)
 
     def summary(self) -> dict[str, Any]:
-        """What the graph is and what reading it counted, ready for JSON.
+        """Size and kind of the graph and the counts of reading it, ready for JSON.
 
         ``records``: edges as listed (entries, for a matrix); of these ``self_loops``, ``zero_weights`` and
-        ``missing`` (one end empty) were left out, their nodes kept; ``duplicates`` were added to an edge
+        ``missing`` (one end empty) were left out, but not their nodes; ``duplicates`` were added to an edge
         listed before in the same direction; ``reciprocal`` pairs were listed in both directions and count
         once.
         """
@@ -269,6 +270,11 @@ class Graph:
         }
 
 
+def graph_of(adjacency: Adjacency, *, source: str = "memory") -> Graph:
+    """The graph with these rows."""
+    return Graph(**adjacency._asdict(), source=source)
+
+
 def build(
     numbered: Numbered,
     weights: NDArray[np.float32] | None,
@@ -279,71 +285,9 @@ def build(
     source: str = "memory",
     sources: int | None = None,
 ) -> Graph:
-    """Merge numbered edges into rows. The arrays are trusted: they were checked where they came in."""
-    first, second, names = numbered
-    rows = edge_lists.build_rows(len(names), first, second, weights=weights, directed=directed, threads=threads)
-    missing, loops, zeros, arcs, reciprocal = rows.tally
-    merged = rows.weights
-    if merged is not None and not np.isfinite(merged).all():
-        raise InputError("the weights of an edge's duplicates add up to more than float32 can hold")
-    counts = {
-        "records": len(first),
-        "self_loops": loops,
-        "duplicates": len(first) - missing - loops - zeros - arcs,
-        "reciprocal": reciprocal,
-        "zero_weights": zeros,
-        "missing": missing,
-    }
-    return Graph(
-        indptr=rows.indptr,
-        indices=rows.indices,
-        weights=None if merged is None or bool((merged == 1).all()) else merged,
-        names=names,
-        directed=directed,
-        report={**counts, **(report or {})},
-        source=source,
-        sources=sources,
-    )
-
-
-def sums_of_rows(indptr: NDArray[np.int64], weights: NDArray[np.float32] | None) -> NDArray[np.float64]:
-    """Sum of the weights of each row of CSR, ones where None.  # (n,)."""
-    counts = np.diff(indptr)
-    if weights is None:
-        return counts.astype(np.float64)
-    sums = np.zeros(len(counts))
-    filled = counts > 0  # reduceat would give an empty row its neighbour's first weight
-    if filled.any():
-        sums[filled] = np.add.reduceat(weights, indptr[:-1][filled], dtype=np.float64)
-    return sums
-
-
-def inverses(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 over each value; 0 where it is 0."""
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
-
-
-def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDArray[np.float32]:
-    """Weights as float32, or an error that names the first that is not finite or is negative.
-
-    ``before``: how many records there are before these.
-    """
-    if weights.shape != (count,):
-        raise InputError(f"weights must be one for each of the {count} edges, not of shape {weights.shape}")
-    if weights.dtype.kind not in "iufb":
-        try:
-            weights = weights.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"weights must be numbers: {error}") from None
-    with np.errstate(over="ignore", under="ignore"):
-        values = np.ascontiguousarray(weights, dtype=np.float32)
-    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-    if bad.size:
-        raise InputError(
-            f"record {before + bad[0] + 1}: weight {weights[bad[0]]} is not allowed; "
-            "weights must be finite float32 numbers and not negative"
-        )
-    return values
+    """The graph of numbered edges; see `graphrefine.graph.adjacency.merge_edges`."""
+    settings: dict[str, Any] = {"directed": directed, "threads": threads, "report": report, "sources": sources}
+    return graph_of(merge_edges(numbered, weights, **settings), source=source)
 
 
 def check(graph: Graph) -> None:
@@ -369,9 +313,9 @@ def check(graph: Graph) -> None:
         raise InputError("two nodes have the same name")
     if graph.sources is not None and not _joins_sides(graph, graph.sources):
         raise InputError("every edge of a bipartite graph joins one of the first nodes, the sources, and another")
-    seen = edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights)
-    wanted = 3 if graph.directed else 7
-    if seen < 0 or seen & wanted != wanted:
+    properties = edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights)
+    needed = ASCENDING | HOLLOW | (0 if graph.directed else SYMMETRIC)
+    if properties < 0 or properties & needed != needed:
         raise InputError("rows must ascend, without self-loops, and mirror each other if undirected")
 
 

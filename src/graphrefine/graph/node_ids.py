@@ -1,12 +1,12 @@
 """Ids to node numbers: names are sorted, integers by value and strings by their UTF-8 bytes.
 
 The number of a node, which is its row, therefore never depends on the order of the edges. Typed ids keep
-their type: only text is looked at to see whether it spells integers (`formats.text`).
+their type: only text is searched for integers (`graphrefine.readers.text`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any
 from zlib import crc32
 
@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.graph.node_names import object_array
 from graphrefine.kernels import edge_lists
 
-MOST = 2**31 - 1
+MAX_NODES = 2**31 - 1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples of it are spread evenly
 
 Numbered = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]
@@ -41,7 +42,7 @@ def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1) -> N
 
 
 def identities(names: NDArray[Any]) -> NDArray[np.int32] | None:
-    """A number for each name that depends on it alone, for what is drawn at random for a node; None for row numbers.
+    """A number for each name that depends on it alone, as the seed of a node's random row; None for row numbers.
 
     A name from 0 to 2^31 - 1 stands for itself, any other for a hash of 31 bits. That two nodes share a hash, as some
     do among a hundred thousand, does no harm: they are drawn the same random row, and no more.
@@ -52,12 +53,12 @@ def identities(names: NDArray[Any]) -> NDArray[np.int32] | None:
     ([2, 5], None)
     """
     if names.dtype == object:
-        hashes = (crc32(name.encode("utf-8", "surrogateescape")) & MOST for name in names)
+        hashes = (crc32(name.encode("utf-8", "surrogateescape")) & MAX_NODES for name in names)
         return np.fromiter(hashes, np.int32, len(names))
     if np.array_equal(names, np.arange(len(names))):
         return None
     hashed = (names.astype(np.uint64) * GOLDEN >> np.uint64(33)).astype(np.int32)
-    return np.where((names >= 0) & (names <= MOST), names, hashed).astype(np.int32)
+    return np.where((names >= 0) & (names <= MAX_NODES), names, hashed).astype(np.int32)
 
 
 def as_ids(values: NDArray[Any]) -> NDArray[Any]:
@@ -78,8 +79,8 @@ def as_ids(values: NDArray[Any]) -> NDArray[Any]:
 
 def name_array(names: Iterable[Any]) -> NDArray[Any]:
     """Names as `Graph` holds them: int64 if all are integers, else an object array of strings."""
-    listed = list(names)
-    ids = as_ids(np.array(listed, dtype=object)) if listed else np.zeros(0, dtype=np.int64)
+    values = list(names)
+    ids = as_ids(np.array(values, dtype=object)) if values else np.zeros(0, dtype=np.int64)
     if isinstance(ids, np.ma.MaskedArray) or (ids.dtype == object and None in ids.tolist()):
         raise InputError("a node's name is missing (None or NaN); every node needs a name")
     return ids
@@ -108,7 +109,7 @@ def add_nodes(numbered: Numbered, extra: NDArray[Any]) -> Numbered:
 
 
 def split_sides(numbered: Numbered, *, all_rows: bool = False) -> tuple[Numbered, int]:
-    """Number sources and targets as two sets of nodes, whatever their names; and how many sources there are.
+    """Number sources and targets as two sets of nodes, whatever their names; and the number of sources.
 
     Sources come first. On each side are the names that stand there in an edge; with ``all_rows`` the ids are row
     numbers, and each side has all from 0 to its largest.
@@ -121,7 +122,7 @@ def split_sides(numbered: Numbered, *, all_rows: bool = False) -> tuple[Numbered
     ([0, 1, 1], [2, 2, 3], [1, 2, 1, 3], 2)
     """
     *ends, names = numbered
-    ranks, kept = [], []
+    ranks, names_by_side = [], []
     for side in ends:
         there = np.zeros(len(names) + 1, np.bool_)  # the last one stands for -1: no node
         there[side] = True
@@ -129,18 +130,11 @@ def split_sides(numbered: Numbered, *, all_rows: bool = False) -> tuple[Numbered
         if all_rows:
             there[: int(side.max(initial=-1)) + 1] = True
         ranks.append(np.where(there, np.cumsum(there) - 1, -1))
-        kept.append(names[there[:-1]])
-    sources = len(kept[0])
+        names_by_side.append(names[there[:-1]])
+    sources = len(names_by_side[0])
     targets = np.where(ranks[1] >= 0, ranks[1] + sources, -1)
     first, second = (rank[side].astype(np.int32) for rank, side in zip((ranks[0], targets), ends, strict=True))
-    return (first, second, np.concatenate(kept)), sources
-
-
-def object_array(values: Sequence[Any]) -> NDArray[Any]:
-    """A one-dimensional object array, whatever the values are."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return (first, second, np.concatenate(names_by_side)), sources
 
 
 def _from_floats(values: NDArray[Any]) -> NDArray[Any]:
@@ -180,10 +174,10 @@ def _text(value: Any) -> str:
 
 
 def _clash(present: list[Any]) -> tuple[Any, Any]:
-    seen: dict[str, Any] = {}
+    by_text: dict[str, Any] = {}
     for value in present:
-        if seen.setdefault(str(value), value) != value:
-            return seen[str(value)], value
+        if by_text.setdefault(str(value), value) != value:
+            return by_text[str(value)], value
     raise AssertionError("no clash")
 
 

@@ -26,7 +26,7 @@ def as_names(names: Any, count: int) -> Names:
     names : sequence, array or None
         All integers or all strings; None means 0, 1, ..., count - 1.
     count : int
-        How many there must be.
+        The number of vectors, and so of names.
 
     Returns
     -------
@@ -53,17 +53,14 @@ def as_names(names: Any, count: int) -> Names:
     if array.dtype.kind in "iu":
         return _to_int64(array)
     if array.dtype.kind in "OUT":
-        return _from_objects(array)
+        return _fromobject_array(array)
     raise InputError(f"names has the type {array.dtype}; names are integers or strings")
 
 
 def _to_array(names: Any) -> NDArray[Any]:
     if hasattr(names, "__array__"):
         return np.asarray(names)
-    listed = list(names)
-    array = np.empty(len(listed), dtype=object)  # np.array would turn a mix of 7 and "ada" into strings
-    array[:] = listed
-    return array
+    return object_array(list(names))  # np.array would turn a mix of 7 and "ada" into strings
 
 
 def _to_int64(array: NDArray[Any]) -> Names:
@@ -72,12 +69,12 @@ def _to_int64(array: NDArray[Any]) -> Names:
     return array.astype(np.int64, copy=False)
 
 
-def _from_objects(array: NDArray[Any]) -> Names:
+def _fromobject_array(array: NDArray[Any]) -> Names:
     kinds = set(map(type, array)) if array.dtype == object else {np.str_}
     if kinds <= {str}:
         return array
     if all(issubclass(kind, str) for kind in kinds):
-        return _objects([str(name) for name in array])
+        return object_array([str(name) for name in array])
     if all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
         try:
             return array.astype(np.int64)
@@ -87,9 +84,10 @@ def _from_objects(array: NDArray[Any]) -> Names:
     raise InputError(f"names must be all integers or all strings, not a mix of {mix}")
 
 
-def _objects(strings: Sequence[str]) -> Names:
-    array = np.empty(len(strings), dtype=object)
-    array[:] = strings
+def object_array(values: Sequence[Any]) -> NDArray[Any]:
+    """A one-dimensional object array, whatever the values are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
     return array
 
 
@@ -116,14 +114,24 @@ def from_text(texts: Iterable[bytes]) -> Names:
     >>> from_text([b"7", b"007"])
     array(['7', '007'], dtype=object)
     """
-    strings = [text.decode("utf-8", "surrogateescape") for text in texts]
+    return from_strings([text.decode("utf-8", "surrogateescape") for text in texts])
+
+
+def from_strings(strings: Sequence[str]) -> Names:
+    """Names as integers if every one is written as an integer is and fits 64 bits, else as strings.
+
+    Examples
+    --------
+    >>> from_strings(["7", "-1"]), from_strings(["7", "007"])
+    (array([ 7, -1]), array(['7', '007'], dtype=object))
+    """
     try:
         integers = list(map(int, strings))
-        if list(map(str, integers)) == strings:
+        if list(map(str, integers)) == list(strings):
             return np.array(integers, dtype=np.int64)
     except (ValueError, OverflowError):
         pass
-    return _objects(strings)
+    return object_array(strings)
 
 
 def encode(name: str) -> bytes:
@@ -160,7 +168,7 @@ def encode_all(names: Names) -> list[bytes]:
 
 
 def pack(names: Names) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Pack strings as one run of UTF-8 bytes, and where each begins and the last one ends.
+    """Pack strings as one run of UTF-8 bytes, with the offset of each and of the end.
 
     Examples
     --------
@@ -190,5 +198,5 @@ def unpack(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Names:
     whole, ends = text.tobytes(), offsets.tolist()
     if whole.isascii():  # one character a byte: slices of one string, four times as fast
         string = whole.decode("ascii")
-        return _objects([string[start:end] for start, end in pairwise(ends)])
-    return _objects([whole[start:end].decode("utf-8", "surrogateescape") for start, end in pairwise(ends)])
+        return object_array([string[start:end] for start, end in pairwise(ends)])
+    return object_array([whole[start:end].decode("utf-8", "surrogateescape") for start, end in pairwise(ends)])

@@ -1,8 +1,8 @@
-"""The graph on disk: a folder of arrays that are mapped, so that a graph opens whatever its size.
+"""Graph on disk: a folder of arrays that are mapped, so that a graph opens whatever its size.
 
 ::
 
-    manifest.json   what this is: version, counts, report, sizes and checksums of the files, and the row blocks
+    manifest.json   version, counts, report, sizes and checksums of the files, and the row blocks
     indptr.npy      int64 (n + 1,)
     indices.npy     int32 (entries,), ascending within a row
     weights.npy     float32 (entries,); absent where all are 1
@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.node_names import Names, unpack
+from graphrefine.graph.node_names import Names, object_array, unpack
 from graphrefine.graph.stored_rows import REVERSE, damage
 from graphrefine.graph.stored_writer import MARK, VERSION, StoredWriter, checksum, crc_of, map_file, write_names
 from graphrefine.system.files import recover, replacing_folder
@@ -67,7 +67,7 @@ class StoredGraph(Graph):
     blocks: NDArray[np.int64]
     fingerprint: str
     _manifest: dict[str, Any]
-    _side: str  # "", or what the names of the files of the reversed arcs begin with
+    _side: str  # "", or the prefix of the files of the reversed arcs
 
     def __init__(self, path: Path, manifest: dict[str, Any], fingerprint: str, *, reverse: bool = False) -> None:
         side = REVERSE if reverse else ""
@@ -92,7 +92,7 @@ class StoredGraph(Graph):
 
     @staticmethod
     def _load(path: Path, name: str, dtype: Any, count: int | None = None) -> NDArray[Any]:
-        """Map a file, held to what it must be."""
+        """Map a file, and check its type and length."""
         try:
             array = map_file(path / f"{name}.npy")
         except FileNotFoundError:
@@ -100,8 +100,8 @@ class StoredGraph(Graph):
         except ValueError as error:
             raise FormatError(path, f"{name}.npy is damaged: {error}; {_AGAIN}") from None
         if array.dtype != dtype or array.ndim != 1 or (count is not None and len(array) != count):
-            wanted = f"{np.dtype(dtype)} ({count},)"
-            raise FormatError(path, f"{name}.npy is {array.dtype} {array.shape}, not {wanted}; {_AGAIN}")
+            expected = f"{np.dtype(dtype)} ({count},)"
+            raise FormatError(path, f"{name}.npy is {array.dtype} {array.shape}, not {expected}; {_AGAIN}")
         return array
 
     @cached_property
@@ -119,22 +119,18 @@ class StoredGraph(Graph):
             raise FormatError(self.path, f"{error}; {_AGAIN}") from None
 
     def names_of(self, rows: ArrayLike) -> Names:
-        """The names of some rows, read alone."""
+        """The names of these rows; no others are read."""
         if self._manifest["names"] != "strings" or "names" in self.__dict__:
             return super().names_of(rows)
         text = self._load(self.path, "names", np.uint8)
         offsets = self._load(self.path, "offsets", np.int64, self.nodes + 1)
-        chosen = np.asarray(rows, np.int64)
-        names = np.empty(len(chosen), object)
-        names[:] = [
-            text[first:last].tobytes().decode("utf-8", "surrogateescape")
-            for first, last in zip(offsets[chosen].tolist(), offsets[chosen + 1].tolist(), strict=True)
-        ]
-        return names
+        places = np.asarray(rows, np.int64)
+        ends = zip(offsets[places].tolist(), offsets[places + 1].tolist(), strict=True)
+        return object_array([text[first:last].tobytes().decode("utf-8", "surrogateescape") for first, last in ends])
 
     @property
     def has_row_names(self) -> bool:
-        """Whether the names are 0, 1, ..., n - 1; told without a look at them."""
+        """Whether the names are 0, 1, ..., n - 1; the manifest has it, so that names need not be read."""
         return bool(self._manifest["names"] == "range")
 
     def degrees(self) -> NDArray[np.float64]:
@@ -160,12 +156,12 @@ class StoredGraph(Graph):
         return turned
 
     def without_edges(self) -> NDArray[np.bool_]:
-        """Which nodes have no edge at all.  # (n,)."""
+        """Mask of the nodes without an edge.  # (n,)."""
         alone: NDArray[np.bool_] = self.neighbour_counts() == 0
         return alone
 
     def neighbour_counts(self) -> NDArray[np.int64]:
-        """How many neighbours each node has: in a directed graph, successors and predecessors.  # (n,)."""
+        """Number of neighbours of each node: in a directed graph, successors and predecessors.  # (n,)."""
         return self.out_counts + self.transposed().out_counts if self.directed else self.out_counts
 
     def verify_block(self, number: int) -> None:
@@ -173,10 +169,10 @@ class StoredGraph(Graph):
         block = self._manifest[f"{self._side}blocks"][number]
         first, last = block["entries"]
         for name, expected in block["crc32"].items():
-            found = checksum(getattr(self, name)[first:last])
-            if found != expected:
-                told = damage(f"{self._side}{name}", number, (first, last), found=found, expected=expected)
-                raise FormatError(self.path, told)
+            actual = checksum(getattr(self, name)[first:last])
+            if actual != expected:
+                problem = damage(f"{self._side}{name}", number, (first, last), found=actual, expected=expected)
+                raise FormatError(self.path, problem)
 
 
 def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredGraph:
@@ -230,7 +226,7 @@ def store(graph: Graph, path: str | os.PathLike[str], *, threads: int = 1) -> No
 
 
 def is_stored(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is meant as a graph on disk: by its suffix, or by the manifest in it."""
+    """Whether a path is a graph on disk: by its suffix, or by the manifest in it."""
     return Path(path).suffix.lower() == SUFFIX or _marked(Path(path))
 
 
@@ -274,12 +270,12 @@ def _checked(folder: Path, text: bytes) -> dict[str, Any]:
 
 def _check_file(path: Path, size: int, crc: int | None) -> None:
     try:
-        found = path.stat().st_size
+        actual = path.stat().st_size
     except FileNotFoundError:
         raise FormatError(path.parent, f"{path.name} is missing: not a whole graph; {_AGAIN}") from None
-    if found != size:
-        raise FormatError(path.parent, f"{path.name} has {found} bytes, not {size}: cut short or changed; {_AGAIN}")
-    if crc is not None and (seen := crc_of(path)) != crc:
+    if actual != size:
+        raise FormatError(path.parent, f"{path.name} has {actual} bytes, not {size}: cut short or changed; {_AGAIN}")
+    if crc is not None and (actual := crc_of(path)) != crc:
         raise FormatError(
-            path.parent, f"{path.name} has the checksum {seen:08x}, not {crc:08x}: it is damaged; {_AGAIN}"
+            path.parent, f"{path.name} has the checksum {actual:08x}, not {crc:08x}: it is damaged; {_AGAIN}"
         )

@@ -1,19 +1,15 @@
-"""The rows of a graph on a storage, read on demand; `graphrefine.graph.stored` lists the files."""
+"""Rows of a graph on a storage, read on demand; `graphrefine.graph.stored` lists the files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from graphrefine.graph.graph import Rows
 from graphrefine.system.storage import Storage, StoredArray
 
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Rows
-
-REVERSE = "reverse_"  # what the names of the files of the reversed arcs begin with
+REVERSE = "reverse_"  # prefix of the files of the reversed arcs
 
 
 class StoredPattern:
-    """An `graphrefine.engine.block_compute.Pattern` of a graph on disk.
+    """A `graphrefine.engine.block_compute.Pattern` of a graph on disk.
 
     Examples
     --------
@@ -38,8 +34,6 @@ class StoredPattern:
 
     def rows(self, start: int, stop: int) -> Rows:
         """Rows from ``start`` to before ``stop``."""
-        from graphrefine.graph.graph import Rows
-
         indptr = self._indptr[start : stop + 1]
         first, last = int(indptr[0]), int(indptr[-1])
         weights = None if self._weights is None else self._weights[first:last]
@@ -47,7 +41,7 @@ class StoredPattern:
 
 
 def damage(file: str, block: int, entries: tuple[int, int], *, found: int, expected: int) -> str:
-    """What is wrong with a block whose checksum is not the one that was written."""
+    """The problem with a block whose checksum is not the one that was written."""
     first, last = entries
     return (
         f"{file}.npy, block {block} (entries {first:,} to {last:,}) has the checksum "

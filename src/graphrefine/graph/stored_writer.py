@@ -1,7 +1,7 @@
 """Writing the graph on disk that `graphrefine.graph.stored` opens: rows appended in order, then the rest in one pass.
 
-Rows come in any portions; what is written does not depend on them. Nothing but `finish` holds memory for each node:
-one float64. A writer tells its `state` after every portion, and one that is made with that state goes on from there.
+Rows come in any portions; the files do not depend on them. Only `finish` holds memory for each node: one float64. A
+writer has a `state` after every portion, and a new writer with that state goes on from there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph.graph import inverses, sums_of_rows
+from graphrefine.graph.adjacency import inverses, sums_of_rows
 from graphrefine.graph.node_names import Names, is_range, pack
 from graphrefine.graph.stored_rows import REVERSE
 from graphrefine.kernels import kernels
@@ -69,7 +69,7 @@ class NpyFile:
         self._file.flush()
 
     def close(self) -> None:
-        """Write down how many values there are, and end."""
+        """Write the number of values into the header, and close."""
         if not self._file.closed:
             self._file.seek(0)
             self._file.write(self._header())
@@ -95,7 +95,7 @@ class StoredWriter:
     """
 
     def __init__(self, folder: Path, *, directed: bool = False, state: Mapping[str, Any] | None = None) -> None:
-        """Begin in an empty folder, or go on where ``state`` was told."""
+        """Begin in an empty folder, or go on from ``state``."""
         self.folder, self.directed = folder, directed
         sides = ("", REVERSE) if directed else ("",)
         self._sides = {side: _RowFiles(folder, side, None if state is None else state[side]) for side in sides}
@@ -115,11 +115,11 @@ class StoredWriter:
         *,
         reverse: bool = False,
     ) -> None:
-        """Add rows with so many entries each; ``reverse``: of the reversed arcs, which directed graphs need as well."""
+        """Add rows with ``counts`` entries each; ``reverse``: of the reversed arcs, which directed graphs need too."""
         self._sides[REVERSE if reverse else ""].append(counts, indices, weights)
 
     def state(self) -> dict[str, Any]:
-        """What is there now, ready for JSON; all of it is with the system."""
+        """Rows and entries so far, ready for JSON; all of them are with the system."""
         return {side: rows.state() for side, rows in self._sides.items()}
 
     def finish(

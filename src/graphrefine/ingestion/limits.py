@@ -1,4 +1,4 @@
-"""How much memory and disk ingesting takes, and how the work is cut so that it keeps to a budget."""
+"""Memory and disk that ingesting takes, and sizes of pieces and buckets that keep to a budget."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.ingestion.spool import Spool
 
-BASE = 160_000_000  # set aside for Python, NumPy, pyarrow and what they keep
-USUAL = 85_000_000  # what these really take, to which comes what a piece leaves behind
+BASE = 160_000_000  # bytes set aside for Python, NumPy, pyarrow and their caches
+USUAL = 85_000_000  # bytes that these really take, to which the remains of a piece are added
 LEAST = 256_000_000
 RECORD = 64  # bytes of memory for each record of a piece, at most: ids, node numbers, records of arcs
 
 
 @dataclass(frozen=True)
 class Budget:
-    """A budget of memory, and what follows from it; ready for JSON."""
+    """A budget of memory in bytes, and the sizes that follow from it."""
 
     memory: int
 
     @property
     def free(self) -> int:
-        """What is left for the graph."""
+        """Bytes for the graph."""
         return self.memory - BASE
 
     @property
@@ -39,17 +39,17 @@ class Budget:
 
     @property
     def bits(self) -> int:
-        """For a bit for each possible id."""
+        """Bytes for sets with a bit for each possible id."""
         return self.free // 2
 
     @property
     def bucket(self) -> int:
-        """For merging the arcs of some rows. Larger ones would leave the caches and gain nothing."""
+        """Bytes for merging the arcs of a bucket of rows. Larger ones would leave the caches and gain nothing."""
         return min(self.free // 2, 1 << 29)
 
     @property
     def join(self) -> int:
-        """For DuckDB, which goes a little beyond what it is told."""
+        """Bytes for DuckDB, which goes a little beyond its limit."""
         return max(self.free // 2, 64 << 20)
 
     def predicted(
@@ -62,24 +62,25 @@ class Budget:
         each: int,
         named: int,
     ) -> int:
-        """The most memory that the work will take, once the pieces and the nodes are known."""
+        """Bytes of memory that the work will take at most, from its pieces and nodes."""
         piece = max(entry.edges for entry in spool.entries)
         merging = largest_bucket(starts, arcs, bounds, each)
         return USUAL + 32 * piece + max(16 * piece + named, merging, 9 * int(starts[-1]))
 
 
 def check_memory(memory: int, nodes: int = 0) -> None:
-    """Refuse a budget that is too small, once more when the number of nodes is known."""
+    """Refuse a budget that is too small, and again with the number of nodes."""
     least = max(LEAST, BASE + 10 * nodes)  # the sums of rows, and of a block of columns
     if memory < least:
         of = f" for {nodes:,} nodes" if nodes else ""
         raise InputError(
-            f"memory={memory / 1e6:,.0f}MB is too little; the least possible{of} is {-(-least // 10**6):,} MB"
+            f"memory={memory / 1e6:,.0f}MB is too little; the least possible{of} is {-(-least // 10**6):,} MB",
+            argument="memory",
         )
 
 
 def disk_bytes(records: int, *, weighted: bool, wide: bool = False) -> int:
-    """The most disk that is used at a time: for the pieces or for the arcs of all rows, and what is made of them.
+    """Bytes of disk at the fullest moment: the pieces or the arcs of all rows, and the files made of them.
 
     Pieces go as their arcs are dealt, and arcs as their rows are written, so that these do not add up.
     """
@@ -93,7 +94,7 @@ def bucket_bounds(
 ) -> NDArray[np.int32]:
     """Rows at which buckets begin, so that merging one takes at most ``most`` bytes where pages of rows allow it.
 
-    ``each``: bytes for an arc; ``room``: what there is at all.
+    ``each``: bytes for an arc; ``room``: bytes that no page may exceed.
 
     Examples
     --------
@@ -106,7 +107,8 @@ def bucket_bounds(
         least = int(BASE + 2 * costs.max())
         raise InputError(
             "the budget of memory is too small for the nodes with most edges; "
-            f"the least possible is {-(-least // 10**6):,} MB"
+            f"the least possible is {-(-least // 10**6):,} MB",
+            argument="memory",
         )
     bounds, total = [0], 0
     for page, cost in enumerate(costs.tolist()):
@@ -118,7 +120,7 @@ def bucket_bounds(
 
 
 def largest_bucket(starts: NDArray[np.int64], arcs: NDArray[np.int64], bounds: NDArray[np.int32], each: int) -> int:
-    """The most memory that merging a bucket takes."""
+    """Bytes of memory that merging the largest bucket takes."""
     ends = np.searchsorted(starts, bounds)
     sums = np.append(0, np.cumsum(arcs))
     return int(((sums[ends[1:]] - sums[ends[:-1]]) * each + np.diff(bounds) * 40).max(initial=0))

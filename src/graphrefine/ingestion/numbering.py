@@ -1,7 +1,7 @@
-"""Ids to node numbers, in the order of the ids, whatever number of them there is.
+"""Ids to node numbers, in the order of the ids, whatever their number.
 
-Integers in a range that a bit for each fits the budget: the bits are set, and the number of a node is how many are set
-before its own. Any other ids: each piece's own numbers become nodes' by a table, which DuckDB makes of the distinct
+Integers in a range that a bit for each fits the budget: the bits are set, and the number of a node is the count of bits
+set before its own. Any other ids: each piece's own numbers become nodes' by a table, which DuckDB makes of the distinct
 names of all pieces, on disk where they do not fit.
 """
 
@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, MissingExtraError
-from graphrefine.graph.node_ids import MOST
+from graphrefine.graph.node_ids import MAX_NODES
 from graphrefine.graph.stored_writer import NameKind, NpyFile, map_file
 from graphrefine.ingestion.spool import Edges, Entry, Spool, write_names
-from graphrefine.ingestion.table_pieces import packed
+from graphrefine.ingestion.table_pieces import pack_arrow
 from graphrefine.kernels.edge_lists import IdSet, number_ids
 
 PAGE = 1024  # nodes, or possible ids, whose arcs are counted together
@@ -28,8 +28,8 @@ _BATCH = 1 << 20  # names at a time
 Range = tuple[int, int]  # the lowest and the highest id
 
 
-class Numbered(Protocol):
-    """Nodes that have their numbers."""
+class NodeNumbers(Protocol):
+    """Numbers of the nodes."""
 
     nodes: int
 
@@ -37,7 +37,7 @@ class Numbered(Protocol):
         """The node numbers of the ends of a piece's edges."""
 
     def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Node numbers at which pages begin, and the number of nodes; and how many arcs begin or end in each page."""
+        """Node numbers at which pages begin, and the number of nodes; and the count of arcs' ends in each page."""
 
 
 class ByBits:
@@ -48,7 +48,7 @@ class ByBits:
         self.nodes = sum(int(ids.before[-1]) for ids in sets)
 
     def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """See `Numbered`."""
+        """See `NodeNumbers`."""
         first, last = self._sets[0], self._sets[-1]
         target = last.ranks(edges.target, threads=self._threads)
         if last is not first:
@@ -56,7 +56,7 @@ class ByBits:
         return first.ranks(edges.source, threads=self._threads), target
 
     def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See `Numbered`."""
+        """See `NodeNumbers`."""
         starts, before = [np.zeros(1, np.int64)], 0
         for ids in self._sets:
             starts.append(before + ids.page_ranks()[1:])
@@ -72,12 +72,12 @@ class ByTable:
         self._starts = np.append(0, np.cumsum([entry.names for entry in spool.entries]))
 
     def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """See `Numbered`."""
+        """See `NodeNumbers`."""
         table = self._table[self._starts[entry.number] : self._starts[entry.number + 1]]
         return table[edges.source], table[edges.target]
 
     def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See `Numbered`."""
+        """See `NodeNumbers`."""
         counts = np.zeros(-(-self.nodes // PAGE), np.int64)
         for entry in self._spool.entries:
             for side in self.ends(entry, self._spool.edges(entry)):
@@ -86,7 +86,7 @@ class ByTable:
 
 
 def by_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
-    """The set of all ids of a spool, or one for each side of a bipartite graph; kept in files."""
+    """The set of all ids of a spool, or one for each side of a bipartite graph; also saved in files."""
     sets = [IdSet(*each) for each in ranges]
     for entry in spool.entries:
         source, target, _, alone, alone_targets = spool.edges(entry)
@@ -100,22 +100,23 @@ def by_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Cal
     except ValueError:
         raise too_many() from None
     for number, ids in enumerate(sets):
-        np.savez(_saved(folder, number), bits=ids.bits, before=ids.before, pages=ids.pages, lowest=np.int64(ids.lowest))
+        path, lowest = _bits_path(folder, number), np.int64(ids.lowest)
+        np.savez(path, bits=ids.bits, before=ids.before, pages=ids.pages, lowest=lowest)
     return sets
 
 
 def saved_bits(folder: Path, count: int) -> list[IdSet]:
-    """The sets that `by_bits` kept."""
+    """The sets that `by_bits` saved."""
     sets = []
     for number in range(count):
-        with np.load(_saved(folder, number)) as arrays:
+        with np.load(_bits_path(folder, number)) as arrays:
             ids = IdSet(int(arrays["lowest"]), int(arrays["lowest"]), bits=arrays["bits"])
             ids.before, ids.pages = arrays["before"], arrays["pages"]
         sets.append(ids)
     return sets
 
 
-def _saved(folder: Path, number: int) -> Path:
+def _bits_path(folder: Path, number: int) -> Path:
     return folder / f"ids-{number}.npz"
 
 
@@ -143,12 +144,12 @@ def own_numbers(spool: Spool, entry: Entry, *, text: bool, bipartite: bool, thre
     else:
         whole, names = _numbered(np.concatenate(ends), threads)
         first, numbered = -1, [whole[: len(ends[0])], whole[len(ends[0]) :]]
-    listed: Any = names
+    name_column: Any = names
     if text:
         import pyarrow as pa
 
-        listed = packed(pa.array(names).cast(pa.large_string()))
-    write_names(spool.names_path(entry.number), entry.number, listed, first=first)
+        name_column = pack_arrow(pa.array(names).cast(pa.large_string()))
+    write_names(spool.names_path(entry.number), entry.number, name_column, first=first)
     with spool.path(entry.number, own=True).open("wb") as out:
         for side in numbered:
             out.write(np.ascontiguousarray(side[: entry.edges]).data)
@@ -172,7 +173,7 @@ class Join:
             import duckdb
         except ImportError:
             raise MissingExtraError("numbering strings, or integers far apart,", "duckdb", "scale") from None
-        shutil.rmtree(folder, ignore_errors=True)  # what a run left that was killed at this stage
+        shutil.rmtree(folder, ignore_errors=True)  # the remains of a run that was killed at this stage
         folder.mkdir()
         self._base = duckdb.connect(str(folder / "names.duckdb"))
         for setting in (
@@ -186,22 +187,22 @@ class Join:
         self._base.execute(f"CREATE VIEW listed AS SELECT * FROM read_parquet([{files}])")
 
     def number(self) -> int:
-        """Give every distinct name its number; how many there are."""
+        """Give every distinct name its number; the count of names."""
         self._base.execute(
             "CREATE TABLE numbered AS SELECT side, name, (row_number() OVER (ORDER BY side, name) - 1)::BIGINT AS node "
             "FROM (SELECT DISTINCT side, name FROM listed)"
         )
         count = int(self._base.execute("SELECT count(*) FROM numbered").fetchall()[0][0])
-        if count > MOST:
+        if count > MAX_NODES:
             raise too_many()
         return count
 
     def sources(self) -> int:
-        """How many names are on the first side."""
+        """The count of names on the first side."""
         return int(self._base.execute("SELECT count(*) FROM numbered WHERE NOT side").fetchall()[0][0])
 
     def write_names(self, folder: Path, *, strings: bool) -> bool:
-        """Write the names in order; whether they are valid UTF-8, or must be taken for Latin-1."""
+        """Write the names in order; whether they are valid UTF-8; else they are Latin-1."""
         valid = True
         names = NpyFile(folder / "names.npy", np.uint8 if strings else np.int64)
         offsets = NpyFile(folder / "offsets.npy", np.int64) if strings else None
@@ -211,7 +212,7 @@ class Join:
             if offsets is None:
                 names.append(column.to_numpy(zero_copy_only=False))
                 continue
-            text, ends = packed(column.cast("large_binary"))
+            text, ends = pack_arrow(column.cast("large_binary"))
             valid = valid and _are_utf8(text, ends)
             offsets.append(ends[1:] + names.count)
             names.append(text)
@@ -233,8 +234,8 @@ class Join:
         self._base.close()
 
     def _stream(self, query: str) -> Any:
-        result = self._base.sql(query)
-        stream = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader  # the older name
+        rows = self._base.sql(query)
+        stream = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # the older name
         for batch in stream(_BATCH):
             yield batch.column(0)
 
@@ -258,7 +259,7 @@ def to_utf8(folder: Path) -> None:
 
 def too_many() -> InputError:
     """The error for more nodes than there are numbers for."""
-    return InputError(f"there are more than {MOST:,} nodes, which is the most that a graph can have here")
+    return InputError(f"there are more than {MAX_NODES:,} nodes, which is the most that a graph can have here")
 
 
 def _are_utf8(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:

@@ -1,4 +1,4 @@
-"""Pieces: some records of an input, as its reader gives them, and what is left of them when they are kept."""
+"""Pieces of an input: records as its reader gives them, and the edges among them that are stored."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 Mask = NDArray[np.bool_]
 
 
-class Packed(NamedTuple):
-    """Distinct names, sorted by their bytes: all of these, and where each begins and the last one ends."""
+class PackedNames(NamedTuple):
+    """Distinct names, sorted by their bytes: the bytes of all, and the offsets of each and of the end."""
 
     text: NDArray[np.uint8]
     offsets: NDArray[np.int64]
 
     @classmethod
-    def of_lines(cls, lines: bytes) -> Packed:
+    def of_lines(cls, lines: bytes) -> PackedNames:
         r"""Names with a line each.
 
         Examples
         --------
-        >>> text, offsets = Packed.of_lines(b"ada\nbob")
+        >>> text, offsets = PackedNames.of_lines(b"ada\nbob")
         >>> bytes(text), offsets.tolist()
         (b'adabob', [0, 3, 6])
         """
@@ -31,55 +31,55 @@ class Packed(NamedTuple):
         ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
         return cls(text[text != ord("\n")], np.append(0, ends - np.arange(len(ends))))
 
-    def take(self, which: NDArray[np.integer[Any]]) -> Packed:
-        """Some of the names, in ascending order of their places."""
+    def take(self, places: NDArray[np.integer[Any]]) -> PackedNames:
+        """The names at some places, in ascending order."""
         lengths = np.diff(self.offsets)
-        chosen = np.zeros(len(lengths), np.bool_)
-        chosen[which] = True
-        return Packed(self.text[np.repeat(chosen, lengths)], np.append(0, np.cumsum(lengths[chosen])))
+        mask = np.zeros(len(lengths), np.bool_)
+        mask[places] = True
+        return PackedNames(self.text[np.repeat(mask, lengths)], np.append(0, np.cumsum(lengths[mask])))
 
 
 @dataclass(frozen=True)
 class Piece:
     """Records in the order of their file."""
 
-    source: NDArray[Any]  # (m,) ids, int32 or int64; or, with names, which name (int32), -1 where it is missing
+    source: NDArray[Any]  # (m,) ids, int32 or int64; or, with names, places of names (int32), -1 if missing
     target: NDArray[Any]  # (m,)
     weights: NDArray[np.float32] | None = None  # (m,)
-    names: Packed | None = None
-    missing: tuple[Mask | None, Mask | None] = (None, None)  # of ids: which are not there
+    names: PackedNames | None = None
+    missing: tuple[Mask | None, Mask | None] = (None, None)  # of ids: True for one that is not there
     comments: int = 0
     share: float = 1.0  # of the file that has been read
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The records that are edges between two nodes, what the others said, and how many there were."""
+class PieceEdges:
+    """Edges of a piece between two different nodes, the nodes of its other records, and counts of these."""
 
     source: NDArray[Any]
     target: NDArray[Any]
     weights: NDArray[np.float32] | None
     alone: NDArray[np.int64]  # ids that only dropped records have; with names there is no need
-    names: Packed | None
+    names: PackedNames | None
     tally: dict[str, int]
     alone_targets: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # of a bipartite graph
-    first: int = -1  # of a bipartite graph: how many of the names, the first ones, are sources
+    first: int = -1  # of a bipartite graph: the number of names that are sources, which come first
 
 
-def keep(piece: Piece, *, bipartite: bool = False) -> Kept:
+def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
     """Drop records without an end, without a weight and from a node to itself, in this order; their nodes stay.
 
     In a bipartite graph the ends are never the same node. Names are then listed for each side on its own.
 
     Examples
     --------
-    >>> kept = keep(Piece(np.array([1, 2, 5]), np.array([2, 2, 6]), np.array([1, 1, 0], np.float32)))
-    >>> kept.source.tolist(), kept.alone.tolist(), kept.tally
+    >>> edges = select_edges(Piece(np.array([1, 2, 5]), np.array([2, 2, 6]), np.array([1, 1, 0], np.float32)))
+    >>> edges.source.tolist(), edges.alone.tolist(), edges.tally
     ([1], [2, 5, 6], {'records': 3, 'missing': 0, 'zero_weights': 1, 'self_loops': 1})
     """
     source, target, weights = piece.source, piece.target, piece.weights
-    gone = _missing(piece)
-    missing = gone[0] | gone[1]
+    empty = _missing(piece)
+    missing = empty[0] | empty[1]
     zero = np.zeros_like(missing) if weights is None else ~missing & (weights == 0)
     loop = ~missing & ~zero & (source == target) & (not bipartite)
     tally = {"records": len(source), "missing": int(missing.sum())}
@@ -90,28 +90,29 @@ def keep(piece: Piece, *, bipartite: bool = False) -> Kept:
         source, target, names, first = _by_sides(source, target, names)
     if dropped.any():
         if names is None:
-            alone = [side[dropped & ~none].astype(np.int64) for side, none in zip((source, target), gone, strict=True)]
+            alone = [side[dropped & ~none].astype(np.int64) for side, none in zip((source, target), empty, strict=True)]
             if not bipartite:
                 alone = [np.concatenate(alone), alone[0][:0]]
         source, target = source[~dropped], target[~dropped]
         weights = None if weights is None else weights[~dropped]
     lone = [np.unique(side) for side in alone]
-    return Kept(_narrow(source), _narrow(target), weights, lone[0], names, tally, lone[1], first)
+    return PieceEdges(_narrow(source), _narrow(target), weights, lone[0], names, tally, lone[1], first)
 
 
 def _by_sides(
-    source: NDArray[np.int32], target: NDArray[np.int32], names: Packed
-) -> tuple[NDArray[np.int32], NDArray[np.int32], Packed, int]:
-    """List names once for each side on which they stand, those of sources first; and how many these are."""
+    source: NDArray[np.int32], target: NDArray[np.int32], names: PackedNames
+) -> tuple[NDArray[np.int32], NDArray[np.int32], PackedNames, int]:
+    """List names once for each side on which they stand, those of sources first; and the number of these."""
     present = [np.unique(side[side >= 0]) for side in (source, target)]
-    ends, listed, before = [], [], 0
+    ends, names_by_side, before = [], [], 0
     for side, there in zip((source, target), present, strict=True):
         ends.append(np.where(side >= 0, before + np.searchsorted(there, side), -1).astype(np.int32))
-        listed.append(names.take(there))
+        names_by_side.append(names.take(there))
         before += len(there)
-    text = np.concatenate([each.text for each in listed])
-    offsets = np.concatenate([listed[0].offsets, listed[1].offsets[1:] + listed[0].offsets[-1]])
-    return ends[0], ends[1], Packed(text, offsets), len(present[0])
+    text = np.concatenate([each.text for each in names_by_side])
+    first, second = (each.offsets for each in names_by_side)
+    offsets = np.concatenate([first, second[1:] + first[-1]])
+    return ends[0], ends[1], PackedNames(text, offsets), len(present[0])
 
 
 def _missing(piece: Piece) -> tuple[Mask, Mask]:

@@ -1,6 +1,6 @@
 """Arcs to rows: dealt to a file for each bucket of consecutive rows, then bucket by bucket sorted and merged.
 
-Why not a sort by DuckDB, or one with NumPy: see docs/ingest.md.
+Why not a sort by DuckDB, or one with NumPy: see docs/edge_lists.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.stored_writer import StoredWriter
-from graphrefine.ingestion.numbering import Numbered
+from graphrefine.ingestion.numbering import NodeNumbers
 from graphrefine.ingestion.spool import Spool
 from graphrefine.kernels import edge_lists
 from graphrefine.system.work_folder import WorkFolder
@@ -22,7 +22,7 @@ SIDES = ("forward", "reverse")
 
 
 class Buckets:
-    """The files of arcs. A directed graph has them twice: by where arcs begin, and by where they end."""
+    """Files of arcs. A directed graph has them twice: by the nodes at which arcs begin, and at which they end."""
 
     def __init__(self, folder: Path, bounds: NDArray[np.int32], *, directed: bool, weighted: bool) -> None:
         self.folder, self.bounds, self.directed, self.weighted = folder, bounds, directed, weighted
@@ -71,7 +71,7 @@ class Buckets:
                     self.path(side, number).unlink(missing_ok=True)
 
 
-def deal(work: WorkFolder, spool: Spool, nodes: Numbered, buckets: Buckets, *, threads: int, stages: Any) -> None:
+def deal(work: WorkFolder, spool: Spool, nodes: NodeNumbers, buckets: Buckets, *, threads: int, stages: Any) -> None:
     """Deal the edges of all pieces; a piece goes as soon as its arcs are in their files."""
     state = work.state("dealt") or {"pieces": 0, "sizes": {side: [0] * len(buckets) for side in buckets.sides}}
     if state["pieces"] < len(spool.entries):  # else merging may have begun, which deletes them one by one
@@ -87,7 +87,7 @@ def deal(work: WorkFolder, spool: Spool, nodes: Numbered, buckets: Buckets, *, t
 
 
 def merge(work: WorkFolder, buckets: Buckets, folder: Path, *, threads: int, stages: Any) -> dict[str, Any]:
-    """Merge bucket after bucket into the rows of the graph; what was counted, and the state of the writer."""
+    """Merge bucket after bucket into the rows of the graph; the counts of arcs, and the state of the writer."""
     state = work.state("merged") or {"done": 0, "arcs": 0, "pairs": 0, "writer": None}
     folder.mkdir(exist_ok=True)
     steps = [(side, number) for side in buckets.sides for number in range(len(buckets))]
@@ -95,7 +95,7 @@ def merge(work: WorkFolder, buckets: Buckets, folder: Path, *, threads: int, sta
         for at, (side, number) in enumerate(steps):
             path = buckets.path(side, number)
             if at >= state["done"]:
-                rows = _merged(path, buckets, number, threads)
+                rows = _merge_bucket(path, buckets, number, threads)
                 writer.append(np.diff(rows.indptr), rows.indices, rows.weights, reverse=side == "reverse")
                 if side == "forward":
                     state["arcs"] += rows.tally[3]
@@ -107,7 +107,7 @@ def merge(work: WorkFolder, buckets: Buckets, folder: Path, *, threads: int, sta
     return dict(state)
 
 
-def _merged(path: Path, buckets: Buckets, number: int, threads: int) -> edge_lists.Rows:
+def _merge_bucket(path: Path, buckets: Buckets, number: int, threads: int) -> edge_lists.Rows:
     first, last = int(buckets.bounds[number]), int(buckets.bounds[number + 1])
     records = np.fromfile(path, np.uint32) if path.exists() else np.zeros(0, np.uint32)
     rows = edge_lists.merge_arcs(last - first, first, records, weighted=buckets.weighted, threads=threads)

@@ -1,4 +1,4 @@
-"""The pieces that were read, each in a file of its own; a line of JSON for each says what it is.
+"""Spool: the pieces that were read, each in a file of its own, described by a line of JSON.
 
 A file has the sources, the targets, the weights if there are any, and the ids that no edge mentions. Names, where ids
 are strings, are in a parquet file beside it.
@@ -15,27 +15,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.ingestion.pieces import Kept, Packed
+from graphrefine.ingestion.pieces import PackedNames, PieceEdges
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a piece without opening it."""
+    """Description of a piece, without its arrays."""
 
     number: int
-    file: int  # which input
+    file: int  # the number of the input
     edges: int
     alone: int
     wide: bool  # int64 rather than int32
     weighted: bool
-    names: int  # how many; 0: ids are integers
+    names: int  # their number; 0: ids are integers
     lowest: int  # of the ids
     highest: int
     comments: int
     tally: dict[str, int]
     alone_targets: int = 0  # of a bipartite graph, as is all that follows: ids of the second side that no edge mentions
-    first: int = -1  # how many of the names are on the first side
-    own: bool = False  # whether it was integers at first, and has been given names since
+    first: int = -1  # the number of names on the first side
+    own: bool = False  # whether it had integers at first, and has names since
 
 
 class Edges(NamedTuple):
@@ -55,37 +55,37 @@ class Spool:
         self.folder = folder
         folder.mkdir(exist_ok=True)
         self._log = folder / "pieces.jsonl"
-        self.entries = self._known()
+        self.entries = self._read_log()
 
-    def add(self, kept: Kept, *, file: int, comments: int) -> Entry:
-        """Keep a piece."""
-        number, wide = len(self.entries), np.int64 in (kept.source.dtype, kept.target.dtype)
+    def add(self, piece: PieceEdges, *, file: int, comments: int) -> Entry:
+        """Write the edges of a piece."""
+        number, wide = len(self.entries), np.int64 in (piece.source.dtype, piece.target.dtype)
         kind = np.int64 if wide else np.int32
-        ends = [] if kept.names is not None else [kept.source, kept.target, kept.alone, kept.alone_targets]
+        ends = [] if piece.names is not None else [piece.source, piece.target, piece.alone, piece.alone_targets]
         with self.path(number, own=False).open("wb") as out:
-            for array in (kept.source.astype(kind, copy=False), kept.target.astype(kind, copy=False)):
+            for array in (piece.source.astype(kind, copy=False), piece.target.astype(kind, copy=False)):
                 out.write(np.ascontiguousarray(array).data)
-            if kept.weights is not None:
-                out.write(np.ascontiguousarray(kept.weights).data)
-            out.write(kept.alone.data)
-            out.write(kept.alone_targets.data)
-        if kept.names is not None:
-            write_names(self.names_path(number), number, kept.names, first=kept.first)
+            if piece.weights is not None:
+                out.write(np.ascontiguousarray(piece.weights).data)
+            out.write(piece.alone.data)
+            out.write(piece.alone_targets.data)
+        if piece.names is not None:
+            write_names(self.names_path(number), number, piece.names, first=piece.first)
         lowest, highest = _range(ends)
         entry = Entry(
             number=number,
             file=file,
-            edges=len(kept.source),
-            alone=len(kept.alone),
+            edges=len(piece.source),
+            alone=len(piece.alone),
             wide=wide,
-            weighted=kept.weights is not None,
-            names=0 if kept.names is None else len(kept.names.offsets) - 1,
+            weighted=piece.weights is not None,
+            names=0 if piece.names is None else len(piece.names.offsets) - 1,
             lowest=lowest,
             highest=highest,
             comments=comments,
-            tally=kept.tally,
-            alone_targets=len(kept.alone_targets),
-            first=kept.first,
+            tally=piece.tally,
+            alone_targets=len(piece.alone_targets),
+            first=piece.first,
         )
         with self._log.open("a", encoding="utf-8") as log:
             log.write(json.dumps(asdict(entry)) + "\n")
@@ -102,11 +102,11 @@ class Spool:
             return Edges(source, target, weights, alone, more)
 
     def remove(self, entry: Entry) -> None:
-        """Delete the arrays of a piece, which are no longer needed."""
+        """Delete the arrays of a piece."""
         self.path(entry.number, own=entry.own).unlink(missing_ok=True)
 
     def replace(self, entries: list[Entry]) -> None:
-        """Take other entries for the same pieces, and delete the arrays that these no longer mean."""
+        """Replace the entries of all pieces, and delete the arrays that these no longer describe."""
         fresh = self._log.with_suffix(".new")
         fresh.write_text("".join(json.dumps(asdict(entry)) + "\n" for entry in entries), encoding="utf-8")
         fresh.replace(self._log)
@@ -116,15 +116,15 @@ class Spool:
                 self.path(entry.number, own=False).unlink(missing_ok=True)
 
     def path(self, number: int, *, own: bool) -> Path:
-        """Where the arrays of a piece are."""
+        """The file of the arrays of a piece."""
         return self.folder / f"{number:06d}.{'own' if own else 'bin'}"
 
     def names_path(self, number: int) -> Path:
-        """Where the names of a piece are."""
+        """The file of the names of a piece."""
         return self.folder / f"{number:06d}.parquet"
 
-    def _known(self) -> list[Entry]:
-        """What an earlier run has kept. Its last line may have been cut short: that piece is read again."""
+    def _read_log(self) -> list[Entry]:
+        """The entries of an earlier run. Its last line may have been cut short: that piece is read again."""
         if not self._log.exists():
             return []
         whole, _, _ = self._log.read_text(encoding="utf-8").rpartition("\n")
@@ -138,12 +138,12 @@ def _range(ends: Sequence[NDArray[Any]]) -> tuple[int, int]:
     return min((int(side.min()) for side in filled), default=0), max((int(side.max()) for side in filled), default=-1)
 
 
-def write_names(path: Path, piece: int, names: Packed | NDArray[np.int64], *, first: int) -> None:
+def write_names(path: Path, piece: int, names: PackedNames | NDArray[np.int64], *, first: int) -> None:
     """Write the names of a piece for DuckDB to read; of a bipartite graph, ``first`` of them are of the first side."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if isinstance(names, Packed):
+    if isinstance(names, PackedNames):
         buffers = [None, pa.py_buffer(names.offsets), pa.py_buffer(np.ascontiguousarray(names.text))]
         column = pa.Array.from_buffers(pa.large_binary(), len(names.offsets) - 1, buffers)
     else:

@@ -1,46 +1,56 @@
-"""Parquet and Arrow in pieces: record batches, of the columns that are used."""
+"""Parquet and Arrow in pieces: record batches of the columns of the edges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError
-from graphrefine.graph.graph import check_weights
+from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import as_ids
-from graphrefine.ingestion.pieces import Mask, Packed, Piece
-from graphrefine.readers.options import Chosen, Options, choose_columns
+from graphrefine.ingestion.pieces import Mask, PackedNames, Piece
+from graphrefine.readers.arrow import (
+    ARROW,
+    PARQUET,
+    check_no_null,
+    file_errors,
+    id_columns,
+    import_pyarrow,
+    numeric_columns,
+    open_ipc,
+)
+from graphrefine.readers.columns import find_columns
+from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
-from graphrefine.readers.tables import id_columns, numeric_columns, pyarrow
 
 
 class TableFile:
-    """A table whose columns have been chosen. ``plain`` is where it can be read without decompressing."""
+    """A table with its edge columns. ``plain`` is a file that can be read without decompressing."""
 
     encoding = None
 
-    def __init__(self, source: Source, options: Options, plain: str, *, parquet: bool) -> None:
+    def __init__(self, source: Source, options: ReadOptions, plain: str, *, parquet: bool) -> None:
         self.source, self.options, self.plain, self.parquet = source, options, plain, parquet
-        pyarrow("parquet" if parquet else "Arrow")
+        import_pyarrow("parquet" if parquet else "Arrow")
         with self._errors():
-            schema, self.records = self._look()
-            self.chosen: Chosen = choose_columns(list(schema.names), numeric_columns(schema), options)
+            schema, self.records = self._inspect()
+            self.columns = find_columns(list(schema.names), numeric_columns(schema), options)
         self._names = list(schema.names)
 
     @property
     def weighted(self) -> bool | None:
         """Whether there are weights."""
-        return self.chosen.weight is not None
+        return self.columns.weight is not None
 
     def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """What `graphrefine.read` would say about it."""
-        return self.chosen.report
+        """The report of `graphrefine.read` on it."""
+        return self.columns.report
 
     def pieces(self, rows: int) -> Iterator[Piece]:
-        """The records, about so many at a time."""
+        """The records, about ``rows`` at a time."""
         done = 0
         with self._errors():
             for batch, at in self._batches(rows):
@@ -48,11 +58,11 @@ class TableFile:
                 yield self._piece([batch.column(column) for column in at], done, share)
                 done += batch.num_rows
 
-    def _errors(self) -> _Worded:
-        return _Worded(self)
+    def _errors(self) -> AbstractContextManager[None]:
+        return file_errors(self.source, PARQUET if self.parquet else ARROW)
 
-    def _look(self) -> tuple[Any, int | None]:
-        """The schema and, where that is known, how many records there are."""
+    def _inspect(self) -> tuple[Any, int | None]:
+        """The schema and, if the file tells it, the number of records."""
         import pyarrow as pa
 
         if self.parquet:
@@ -60,17 +70,17 @@ class TableFile:
 
             with pq.ParquetFile(self.plain) as file:
                 return file.schema_arrow, int(file.metadata.num_rows)
-        with pa.OSFile(self.plain) as file, _opened(file) as reader:
+        with pa.OSFile(self.plain) as file, open_ipc(file) as reader:
             return reader.schema, None
 
     def _batches(self, rows: int) -> Iterator[tuple[Any, list[int]]]:
-        """Batches, and where in them source, target and weight are."""
+        """Batches, and the positions of source, target and weight in them."""
         import pyarrow as pa
 
-        used = [at for at in (self.chosen.source, self.chosen.target, self.chosen.weight) if at is not None]
+        used = [at for at in (self.columns.source, self.columns.target, self.columns.weight) if at is not None]
         if not self.parquet:
-            with pa.memory_map(self.plain) as file, _opened(file) as reader:
-                for batch in _each(reader):
+            with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
+                for batch in _iterate_batches(reader):
                     for start in range(0, batch.num_rows, rows):
                         yield batch.slice(start, rows), used
             return
@@ -80,7 +90,7 @@ class TableFile:
         if len(set(self._names)) == len(self._names):
             names, at = [self._names[column] for column in used], list(range(len(used)))
         with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
-            for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=self.options.threads > 1):
+            for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=self.options.thread_count > 1):
                 if names is not None:
                     batch = batch.select(names)
                 yield batch, at
@@ -89,9 +99,7 @@ class TableFile:
         ends, weights = id_columns(columns[:2]), None
         if len(columns) == 3:
             values = columns[2]
-            if values.null_count:
-                row = before + int(values.is_null().to_numpy(zero_copy_only=False).argmax()) + 1
-                raise InputError(f"record {row}: the weight is missing; fill it in, or say weights=False")
+            check_no_null(values, before=before)
             weights = check_weights(np.asarray(values.to_numpy(zero_copy_only=False)), len(values), before=before)
         if ends is None:
             source, target, names = _strings(columns[:2])
@@ -100,36 +108,7 @@ class TableFile:
         return Piece(source, target, weights, missing=(first, second), share=share)
 
 
-class _Worded:
-    """Errors of pyarrow, and of what is in the table, as those of the file."""
-
-    def __init__(self, table: TableFile) -> None:
-        self._table = table
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        import pyarrow as pa
-
-        source, what = self._table.source, "parquet file" if self._table.parquet else "Arrow file or stream"
-        if type(error) is InputError:
-            raise source.error(str(error)) from None
-        if isinstance(error, pa.ArrowException | OSError) and not isinstance(error, FileNotFoundError):
-            raise source.error(f"this is not a readable {what}: {error}") from None
-        if isinstance(error, FileNotFoundError):
-            raise source.error("there is no such file") from None
-
-
-def _opened(file: Any) -> Any:
-    import pyarrow as pa
-
-    is_file = file.read(6) == b"ARROW1"
-    file.seek(0)
-    return pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
-
-
-def _each(reader: Any) -> Iterator[Any]:
+def _iterate_batches(reader: Any) -> Iterator[Any]:
     if hasattr(reader, "num_record_batches"):
         yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
     else:
@@ -137,7 +116,7 @@ def _each(reader: Any) -> Iterator[Any]:
 
 
 def _integers(column: Any) -> tuple[NDArray[Any], Mask | None]:
-    """Ids, and which of them are missing."""
+    """Ids, and a mask of those that are missing."""
     import pyarrow.types as types
 
     missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
@@ -149,7 +128,7 @@ def _integers(column: Any) -> tuple[NDArray[Any], Mask | None]:
     return ids, None
 
 
-def _strings(columns: list[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], Packed]:
+def _strings(columns: list[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], PackedNames]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -159,12 +138,14 @@ def _strings(columns: list[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], 
     rank = np.full(len(order) + 1, -1, np.int32)  # the last one stands for null
     rank[order] = np.arange(len(order), dtype=np.int32)
     numbers = rank[encoded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)]
-    return numbers[: len(plain[0])], numbers[len(plain[0]) :], packed(encoded.dictionary.take(order))
+    return numbers[: len(plain[0])], numbers[len(plain[0]) :], pack_arrow(encoded.dictionary.take(order))
 
 
-def packed(names: Any) -> Packed:
+def pack_arrow(names: Any) -> PackedNames:
     """The bytes of an Arrow array of large strings or large binaries without nulls."""
     _, offsets, text = names.buffers()
     ends = np.frombuffer(offsets, np.int64)[names.offset : names.offset + len(names) + 1]
     whole = np.zeros(0, np.uint8) if text is None else np.frombuffer(text, np.uint8)
-    return Packed(whole[ends[0] : ends[-1]], ends - ends[0]) if len(ends) else Packed(whole, np.zeros(1, np.int64))
+    if not len(ends):
+        return PackedNames(whole, np.zeros(1, np.int64))
+    return PackedNames(whole[ends[0] : ends[-1]], ends - ends[0])

@@ -8,31 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from graphrefine.errors import InputError
-from graphrefine.ingestion.pieces import Packed, Piece
-from graphrefine.readers.options import Options
+from graphrefine.ingestion.pieces import PackedNames, Piece
+from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
-from graphrefine.readers.text import SAMPLE, Layout, find_layout, parse, whole_numbers
+from graphrefine.readers.text import looks_binary, no_encoding, parse, whole_numbers
+from graphrefine.readers.text_layout import SAMPLE, Layout, find_layout
 
 _HEAD = 2 * SAMPLE
 
 
 class TextFile:
-    """A text whose layout has been found from its first lines."""
+    """A text with the layout of its first lines."""
 
-    def __init__(self, source: Source, options: Options, like: TextFile | None) -> None:
+    def __init__(self, source: Source, options: ReadOptions, like: TextFile | None) -> None:
         self.source, self.options = source, options
         self.encoding = options.encoding
-        self.records: int | None = None  # about how many there are
-        self.layout: Layout | None = self._layout(None if like is None else like.layout)
+        self.records: int | None = None  # an estimate of their number
+        self.layout: Layout | None = self._find_layout(None if like is None else like.layout)
 
     @property
     def weighted(self) -> bool | None:
         """Whether there are weights; None if there are no records at all."""
-        return None if self.layout is None else self.layout.chosen.weight is not None
+        return None if self.layout is None else self.layout.edge_columns.weight is not None
 
     def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """What `graphrefine.read` would say about it."""
+        """The report of `graphrefine.read` on it."""
         return {} if self.layout is None else self.layout.report(comments, encoding)
 
     def pieces(self, size: int) -> Iterator[Piece]:
@@ -56,18 +56,18 @@ class TextFile:
 
     def _piece(self, text: bytes, line: int, layout: Layout, share: float) -> Piece:
         data = np.frombuffer(text, np.uint8)
-        parsed = parse(self.source, data, layout, before=line, threads=self.options.threads)
-        told: dict[str, Any] = {"weights": parsed.weights, "comments": parsed.comments, "share": share}
+        parsed = parse(self.source, data, layout, before=line, threads=self.options.thread_count)
+        others: dict[str, Any] = {"weights": parsed.weights, "comments": parsed.comments, "share": share}
         if not parsed.names:
-            return Piece(parsed.source, parsed.target, **told)
+            return Piece(parsed.source, parsed.target, **others)
         numbers = whole_numbers(parsed.names)
         if numbers is None:
-            return Piece(parsed.source, parsed.target, names=Packed.of_lines(parsed.names), **told)
+            return Piece(parsed.source, parsed.target, names=PackedNames.of_lines(parsed.names), **others)
         missing = parsed.source < 0, parsed.target < 0
-        return Piece(numbers[parsed.source], numbers[parsed.target], missing=missing, **told)
+        return Piece(numbers[parsed.source], numbers[parsed.target], missing=missing, **others)
 
-    def _layout(self, like: Layout | None) -> Layout | None:
-        """From the first lines; further on where there is nothing but comments."""
+    def _find_layout(self, like: Layout | None) -> Layout | None:
+        """The layout from the first lines; from later ones if the first are all comments."""
         head, enough = b"", _HEAD
         for text, share in self._text(_HEAD):
             head += text
@@ -91,30 +91,30 @@ class TextFile:
             if decoder is None:
                 yield (raw.removeprefix(codecs.BOM_UTF8) if first else raw), share
             else:
-                text = self._decoded(decoder, raw, lines)
+                text = self._decode(decoder, raw, lines)
                 lines += raw.count(b"\n")
                 yield (text.removeprefix("\ufeff") if first else text).encode(), share
             first = False
         if decoder is not None:
-            self._decoded(decoder, b"", lines, final=True)
+            self._decode(decoder, b"", lines, final=True)
 
-    def _decoded(self, decoder: codecs.IncrementalDecoder, raw: bytes, lines: int, *, final: bool = False) -> str:
+    def _decode(self, decoder: codecs.IncrementalDecoder, raw: bytes, lines: int, *, final: bool = False) -> str:
         try:
             return decoder.decode(raw, final)
         except UnicodeDecodeError as error:
             line = lines + raw.count(b"\n", 0, error.start) + 1
-            raise self.source.error(f"the text is not {self.encoding}: {error.reason}", line=line) from None
+            problem = f"the text is not {self.encoding}: {error.reason}"
+            raise self.source.error(problem, line=line, argument="encoding") from None
 
     def _decoder(self, head: bytes) -> codecs.IncrementalDecoder | None:
         if self.options.encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             self.encoding = "utf-16"
         if self.encoding is None:
             if b"\0" in head[:SAMPLE]:
-                raise self.source.error("this looks like a binary file, not text; say format= if it is a known one")
+                raise looks_binary(self.source)
             return None
         try:
-            found = codecs.lookup(self.encoding)
+            self.encoding = codecs.lookup(self.encoding).name
         except LookupError:
-            raise InputError(f"there is no encoding {self.encoding!r}; try utf-8, latin-1 or cp1252") from None
-        self.encoding = found.name
-        return codecs.getincrementaldecoder(found.name)()
+            raise no_encoding(self.encoding) from None
+        return codecs.getincrementaldecoder(self.encoding)()

@@ -1,7 +1,7 @@
 """GraphML: nodes and edges in XML, read as a stream; entities, which could expand without end, are refused.
 
-A node's name is its ``id``. Weights are the edges' data whose key is called weight, or as named. An
-undirected edge of a graph that is read as directed counts in both directions.
+A node's name is its ``id``. Weights are the edges' data whose key is called weight, or as the option ``weights`` names
+it. An undirected edge of a graph that is read as directed counts in both directions.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from xml.parsers import expat
 import numpy as np
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.graph import check_weights
-from graphrefine.graph.node_ids import add_nodes, number, object_array
-from graphrefine.readers.options import EdgeTable, Options
+from graphrefine.graph.adjacency import check_weights
+from graphrefine.graph.node_ids import add_nodes, number
+from graphrefine.graph.node_names import object_array
+from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
 
-def load(source: Source, options: Options) -> EdgeTable:
+def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a GraphML file."""
     if isinstance(options.weights, int) and options.weights is not False:
-        raise InputError(f"weights={options.weights!r}: GraphML data has names, not positions")
+        raise InputError(f"weights={options.weights!r}: GraphML data has names, not positions", argument="weights")
     reader = _Reader(source, options)
     try:
         reader.parser.Parse(source.data, True)
@@ -36,9 +38,9 @@ _WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 
 
 class _Reader:
-    """Collects nodes and edges while the parser walks through the file."""
+    """Collector of nodes and edges, which the parser calls as it walks through the file."""
 
-    def __init__(self, source: Source, options: Options) -> None:
+    def __init__(self, source: Source, options: ReadOptions) -> None:
         self.source, self.options = source, options
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -52,23 +54,25 @@ class _Reader:
         self.open_key = ""
         self.key, self.default = "", 1.0  # id of the key of the weights, and the weight of an edge without
         self.directed, self.weighted, self.in_edge = False, False, False
-        self.copies = 1  # how often the edge at hand was listed: 2 if it counts in both directions
+        self.copies = 1  # entries of the current edge: 2 if it counts in both directions
         self.data: list[str] | None = None
 
     def table(self) -> EdgeTable:
         names = list(self.keys.values())
         if isinstance(self.options.weights, str) and not self.key:
-            known = f"the edges' data is {', '.join(map(repr, names))}" if names else "the edges have no data"
-            raise self.source.error(f"there is no data {self.options.weights!r} for edges; {known}")
+            data_list = f"the edges' data is {', '.join(map(repr, names))}" if names else "the edges have no data"
+            raise self.source.error(
+                f"there is no data {self.options.weights!r} for edges; {data_list}", argument="weights"
+            )
         if not self.ends:
             raise self.source.error("there is no edge in the file")
         ends = object_array([end for pair in self.ends for end in pair]).reshape(-1, 2)  # (m, 2)
         ids = _integers(ends, self.nodes)
         numbered = add_nodes(number(ids[0][:, 0], ids[0][:, 1]), ids[1])
         weights = check_weights(np.array(self.values), len(self.ends)) if self.weighted else None
-        return EdgeTable(numbered, weights, {"weight_column": self._wanted() if self.weighted else None})
+        return EdgeTable(numbered, weights, {"weight_column": self._weight_name() if self.weighted else None})
 
-    def _wanted(self) -> str:
+    def _weight_name(self) -> str:
         return self.options.weights if isinstance(self.options.weights, str) else "weight"
 
     def _error(self, problem: str) -> FormatError:
@@ -127,7 +131,7 @@ class _Reader:
         if attributes.get("for", "all") not in ("edge", "all"):
             return
         name = self.keys[self.open_key] = attributes.get("attr.name", self.open_key)
-        if self.options.weights is not False and name == self._wanted():
+        if self.options.weights is not False and name == self._weight_name():
             self.key = self.open_key
 
     def _add_edge(self, attributes: dict[str, str]) -> None:

@@ -1,24 +1,24 @@
-"""Which node has which labels: from a matrix file, a table or arrays, to rows beside an embedding's.
+"""Labels of nodes: from a matrix file, a table or arrays, to rows beside an embedding's.
 
-Two kinds of input differ in how they name nodes. A table (``tables.py``) has a node and a label in each
-record, several records a node where it has several labels, and names its nodes. A matrix (the variable
-``group`` of a ``.mat`` file, or an array) has one row a node and names nothing: row i is node i, as it is
-where a graph is read from a matrix.
+Two kinds of input differ in the names of nodes. A table (`label_tables`) has a node and a label in each record, several
+records for a node with several labels, and names its nodes. A matrix (the variable ``group`` of a ``.mat`` file, or an
+array) has one row a node and no names: row i is node i, as in a graph that is read from a matrix.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.errors import FormatError, InputError
-from graphrefine.readers.label_tables import read_table
+from graphrefine.errors import InputError
+from graphrefine.readers.label_tables import read_label_table
+from graphrefine.readers.matlab import read_variable
+from graphrefine.readers.source import Source
 
 FilePath = str | PathLike[str]
 
@@ -34,9 +34,9 @@ class Labels:
     indicator : csr_array of bool, (nodes, classes)
         True where a node has a label.
     classes : tuple of str
-        What the columns are called.
+        Names of the columns.
     by_row : bool
-        Whether the nodes had no names: node i is row i of a matrix.
+        Whether the nodes have no names: node i is row i of a matrix.
     source : str
         File name, or "memory".
     """
@@ -67,8 +67,8 @@ def as_labels(labels: Any) -> Labels:
 
     Examples
     --------
-    >>> found = as_labels(["red", "blue", "red"])
-    >>> found.classes, found.indicator.toarray().astype(int).tolist()
+    >>> colours = as_labels(["red", "blue", "red"])
+    >>> colours.classes, colours.indicator.toarray().astype(int).tolist()
     (('blue', 'red'), [[0, 1], [1, 0], [0, 1]])
     """
     if isinstance(labels, Labels):
@@ -78,7 +78,7 @@ def as_labels(labels: Any) -> Labels:
     matrix = _array(labels)
     problem = _matrix_problem(matrix)
     if problem:
-        raise InputError(f"labels: {problem}")
+        raise InputError(f"labels: {problem}", argument="labels")
     return _from_matrix(matrix, "memory")
 
 
@@ -88,18 +88,18 @@ def read_labels(path: FilePath, *, variable: str = "group", header: bool | None 
     Parameters
     ----------
     path : path
-        A ``.mat`` file, or a table in text with a node and a label in each record: csv, tsv, or columns set
-        apart by spaces; also .gz, .bz2 or .xz. A table of more columns needs a header that names these two.
-        Empty lines and lines that begin with # or % are passed over.
+        A ``.mat`` file, or a table with a node and a label in each record: csv, tsv, columns set apart by spaces,
+        parquet or arrow; also .gz, .bz2, .xz or .zst. A table of more columns needs a header that names these two.
+        Empty lines and lines that begin with # or % are left out.
     variable : str
         The matrix in a ``.mat`` file.
     header : bool, optional
-        Whether a table begins with the names of its columns. If not given: it does if one of them is called
+        Whether a table in text begins with the names of its columns. By default it does if one of them is called
         label, class, group, category or target, or if every node is an integer and the first has no digit.
     """
-    if Path(path).suffix.lower() == ".mat":
+    if Source(path).suffix == ".mat":
         return _read_mat(path, variable)
-    table = read_table(path, header=header)
+    table = read_label_table(path, header=header)
     names, row = np.unique(table.nodes, return_inverse=True)
     kinds, column = np.unique(table.labels, return_inverse=True)
     indicator = _indicator(row, column, shape=(len(names), len(kinds)))
@@ -107,19 +107,19 @@ def read_labels(path: FilePath, *, variable: str = "group", header: bool | None 
 
 
 def align(labels: Labels, names: NDArray[Any], *, unlabelled: str) -> Aligned:
-    """Bring `labels` beside the rows called `names`; nodes without a label are dropped or kept.
+    """Bring `labels` beside the rows called `names`; ``unlabelled`` nodes drop ("drop") or stay ("keep").
 
     The order of the result depends on the names alone, so that two embeddings which hold the same nodes in a
     different order are split alike.
     """
     position = _positions(labels, names)  # the embedding's row of each labelled node, -1 if it has none
-    found = np.flatnonzero(position >= 0)
-    entries = labels.indicator[found].tocoo()
-    full = _indicator(position[found][entries.row], entries.col, shape=(len(names), len(labels.classes)))
+    present = np.flatnonzero(position >= 0)
+    entries = labels.indicator[present].tocoo()
+    full = _indicator(position[present][entries.row], entries.col, shape=(len(names), len(labels.classes)))
     order = np.argsort(names, kind="stable")
     if unlabelled == "drop":
         order = order[np.diff(full.indptr)[order] > 0]
-    return Aligned(order, full[order], len(position) - len(found))
+    return Aligned(order, full[order], len(position) - len(present))
 
 
 def _positions(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
@@ -157,8 +157,7 @@ def _positions_by_row(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _sample(names: NDArray[Any]) -> str:
-    shown = ", ".join(repr(name) for name in names[:3].tolist())
-    return shown + (", ..." if len(names) > 3 else "")
+    return ", ".join(repr(name) for name in names[:3].tolist()) + (", ..." if len(names) > 3 else "")
 
 
 def _indicator(row: NDArray[Any], column: NDArray[Any], *, shape: tuple[int, int]) -> sp.csr_array[np.bool_]:
@@ -179,33 +178,18 @@ def _array(matrix: Any) -> Any:
 
 
 def _read_mat(path: FilePath, variable: str) -> Labels:
-    import scipy.io
-
-    try:
-        content = scipy.io.loadmat(fspath(path), variable_names=[variable])
-        if variable not in content:
-            present = ", ".join(name for name, *_ in scipy.io.whosmat(fspath(path))) or "none"
-            raise FormatError(path, f"no variable {variable!r}; the file has: {present}")
-    except FormatError:
-        raise
-    except NotImplementedError:
-        problem = "a MATLAB 7.3 (HDF5) file; save it with `save -v7`, or give a table (node, label)"
-        raise FormatError(path, problem) from None
-    except OSError as error:
-        raise FormatError(path, f"cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # scipy.io raises whatever its parser stumbles on
-        raise FormatError(path, f"not a readable .mat file ({error})") from None
-    matrix = _array(content[variable])
+    source = Source(path, needs=f"a matrix {variable!r} is expected, or a table (node, label)")
+    matrix = _array(read_variable(source, variable))
     if isinstance(matrix, np.ndarray) and matrix.ndim == 2 and 1 in matrix.shape:
         matrix = matrix.ravel()  # MATLAB has no vectors: one class number a node
     problem = _matrix_problem(matrix)
     if problem:
-        raise FormatError(path, f"variable {variable!r}: {problem}")
-    return _from_matrix(matrix, fspath(path))
+        raise source.error(f"variable {variable!r}: {problem}")
+    return _from_matrix(matrix, source.name)
 
 
 def _matrix_problem(matrix: Any) -> str:
-    """What makes `matrix` unusable as labels, or nothing."""
+    """The reason why `matrix` cannot be labels; empty if it can."""
     if matrix.ndim not in (1, 2):
         return f"one or two dimensions are expected, not {matrix.ndim}"
     if 0 in matrix.shape:

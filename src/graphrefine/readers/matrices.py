@@ -6,11 +6,12 @@ import zipfile
 from io import BytesIO
 from typing import Any
 
-from graphrefine.readers.options import MatrixTable, Options
+from graphrefine.readers.formats import MatrixTable
+from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
 
-def load_mtx(source: Source, options: Options) -> MatrixTable:
+def load_mtx(source: Source, options: ReadOptions) -> MatrixTable:
     """Load a Matrix Market file."""
     from scipy.io import mmread
 
@@ -22,7 +23,7 @@ def load_mtx(source: Source, options: Options) -> MatrixTable:
     return MatrixTable(matrix)
 
 
-def load_npz(source: Source, options: Options) -> MatrixTable:
+def load_npz(source: Source, options: ReadOptions) -> MatrixTable:
     """Load a matrix saved with `scipy.sparse.save_npz`; pickled arrays are refused."""
     from scipy.sparse import load_npz as load_sparse
 

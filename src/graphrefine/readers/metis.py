@@ -1,6 +1,6 @@
 """METIS graphs: a line ``n m [format [constraints]]``, then one line of neighbours for each node, from 1.
 
-The digits of the format say what else stands on a line: 100 a size for the node, 10 weights for the node
+The digits of the format announce further numbers on a line: 100 a size of the node, 10 weights of the node
 (which are not used), 1 a weight after each neighbour. Nodes are named 1..n, as the file numbers them.
 """
 
@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
-from graphrefine.graph.graph import check_weights
-from graphrefine.readers.options import EdgeTable, Options
+from graphrefine.graph.adjacency import check_weights
+from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
 
-def load(source: Source, options: Options) -> EdgeTable:
+def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a METIS graph."""
     lines = [
         (number, line)
@@ -50,7 +51,7 @@ def load(source: Source, options: Options) -> EdgeTable:
 
 
 def _header(source: Source, first: tuple[int, bytes]) -> tuple[int, int, int, bool]:
-    """Nodes, edges, how many numbers precede the neighbours, and whether edges have weights."""
+    """Nodes, edges, the count of numbers before the neighbours, and whether edges have weights."""
     number, line = first
     fields = line.split()
     if not 2 <= len(fields) <= 4 or not all(re.fullmatch(rb"[0-9]+", field) for field in fields):
@@ -68,11 +69,11 @@ def _neighbours(
 ) -> NDArray[np.int32]:
     nodes, step = sizes
     try:
-        listed = np.array([int(token) for row in fields for token in row[::step]], dtype=np.int64)
+        numbers = np.array([int(token) for row in fields for token in row[::step]], dtype=np.int64)
     except (ValueError, OverflowError):
-        listed = np.zeros(1, dtype=np.int64)
-    if not listed.size or (listed.min() >= 1 and listed.max() <= nodes):
-        return (listed - 1).astype(np.int32)
+        numbers = np.zeros(1, dtype=np.int64)
+    if not numbers.size or (numbers.min() >= 1 and numbers.max() <= nodes):
+        return (numbers - 1).astype(np.int32)
     raise _bad_neighbour(source, body, fields, sizes)
 
 

@@ -1,4 +1,4 @@
-"""Graphs in memory, recognised by what they can do: none of the packages they come from is imported.
+"""Graphs in memory, recognised by their attributes: none of the packages they come from is imported.
 
 A graph that is undirected by itself (NetworkX, igraph) and is read as directed counts in both directions.
 """
@@ -13,74 +13,82 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import check_weights
-from graphrefine.graph.node_ids import as_ids, name_array, number, object_array
-from graphrefine.readers.options import EdgeTable, MatrixTable, Options, choose_columns
+from graphrefine.graph.adjacency import check_weights
+from graphrefine.graph.node_ids import as_ids, name_array, number
+from graphrefine.graph.node_names import object_array
+from graphrefine.readers.columns import find_columns
+from graphrefine.readers.formats import EdgeTable, MatrixTable
+from graphrefine.readers.options import ReadOptions
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of object: how to know it, how to read it, and which options apply to it."""
+    """A kind of object: the test for it, its loader, and the options that apply to it."""
 
     name: str
     matches: Callable[[Any], bool]
-    load: Callable[[Any, Options], EdgeTable | MatrixTable]
+    load: Callable[[Any, ReadOptions], EdgeTable | MatrixTable]
     options: frozenset[str]
 
 
-def kind_of(graph: Any) -> Kind:
-    """The kind of an object, or an error that lists what can be read."""
+def find_kind(graph: Any) -> Kind:
+    """The kind of an object, or an error that lists all kinds."""
     for kind in KINDS:
         if kind.matches(graph):
             return kind
-    known = ", ".join(kind.name for kind in KINDS)
-    raise InputError(f"a graph cannot be read from {type(graph).__name__}; give a path, or {known}")
+    names = ", ".join(kind.name for kind in KINDS)
+    raise InputError(f"a graph cannot be read from {type(graph).__name__}; give a path, or {names}", argument="graph")
 
 
 def _has(*attributes: str) -> Callable[[Any], bool]:
     return lambda graph: not isinstance(graph, type) and all(hasattr(graph, name) for name in attributes)
 
 
-def _load_matrix(matrix: Any, options: Options) -> MatrixTable:
+def _load_matrix(matrix: Any, options: ReadOptions) -> MatrixTable:
     if options.weights not in (None, False):
-        raise InputError("a matrix holds its own weights; weights=False leaves them out")
+        raise InputError("a matrix holds its own weights; weights=False leaves them out", argument="weights")
     return MatrixTable(matrix)
 
 
-def _load_networkx(graph: Any, options: Options) -> EdgeTable:
-    wanted = options.weights if isinstance(options.weights, str) else "weight"
-    listed = [(u, v, data) for u, v, data in graph.edges(data=True)]
-    given = options.weights is not False and any(wanted in data for _, _, data in listed)
-    if isinstance(options.weights, str) and not given:
-        known = sorted({str(name) for _, _, data in listed for name in data})
-        raise InputError(f"no edge has the attribute {wanted!r}; the attributes are {known}")
-    values = np.array([data.get(wanted, 1) for _, _, data in listed]) if given else None
+def _load_networkx(graph: Any, options: ReadOptions) -> EdgeTable:
+    attribute = options.weights if isinstance(options.weights, str) else "weight"
+    edges = [(u, v, data) for u, v, data in graph.edges(data=True)]
+    weighted = options.weights is not False and any(attribute in data for _, _, data in edges)
+    if isinstance(options.weights, str) and not weighted:
+        raise _no_attribute(attribute, {str(name) for _, _, data in edges for name in data})
+    values = np.array([data.get(attribute, 1) for _, _, data in edges]) if weighted else None
     nodes = as_ids(object_array(list(graph.nodes)))  # one look at all ids, so that all have one type
     place = {node: at for at, node in enumerate(graph.nodes)}
-    ends = np.array([(place[u], place[v]) for u, v, _ in listed], dtype=np.int64).reshape(-1, 2)
+    ends = np.array([(place[u], place[v]) for u, v, _ in edges], dtype=np.int64).reshape(-1, 2)
     one_way = bool(graph.is_directed())
-    return _named_edges(ends, values, nodes, options, one_way=one_way, column=wanted if given else None)
+    return _named_edges(ends, values, nodes, options, one_way=one_way, column=attribute if weighted else None)
 
 
-def _load_igraph(graph: Any, options: Options) -> EdgeTable:
-    wanted = options.weights if isinstance(options.weights, str) else "weight"
-    known = list(graph.es.attributes())
-    if isinstance(options.weights, str) and wanted not in known:
-        raise InputError(f"no edge has the attribute {wanted!r}; the attributes are {sorted(known)}")
-    given = options.weights is not False and wanted in known
-    values = np.array([1 if value is None else value for value in graph.es[wanted]]) if given else None
+def _load_igraph(graph: Any, options: ReadOptions) -> EdgeTable:
+    attribute = options.weights if isinstance(options.weights, str) else "weight"
+    attributes = set(graph.es.attributes())
+    if isinstance(options.weights, str) and attribute not in attributes:
+        raise _no_attribute(attribute, attributes)
+    weighted = options.weights is not False and attribute in attributes
+    values = np.array([1 if value is None else value for value in graph.es[attribute]]) if weighted else None
     named = "name" in graph.vs.attributes()
     nodes = name_array(graph.vs["name"]) if named else np.arange(graph.vcount())
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     one_way = bool(graph.is_directed())
-    return _named_edges(ends, values, nodes, options, one_way=one_way, column=wanted if given else None)
+    return _named_edges(ends, values, nodes, options, one_way=one_way, column=attribute if weighted else None)
+
+
+def _no_attribute(attribute: str, attributes: set[str]) -> InputError:
+    return InputError(
+        f"no edge has the attribute {attribute!r}; the attributes are {sorted(attributes)}", argument="weights"
+    )
 
 
 def _named_edges(
     ends: NDArray[np.int64],
     values: NDArray[Any] | None,
     nodes: NDArray[Any],
-    options: Options,
+    options: ReadOptions,
     *,
     one_way: bool,
     column: str | None,
@@ -99,19 +107,21 @@ def _named_edges(
     return EdgeTable(numbered, weights, {"weight_column": column})
 
 
-def _load_pyg(data: Any, options: Options) -> EdgeTable:
+def _load_pyg(data: Any, options: ReadOptions) -> EdgeTable:
     weights = options.weights
     if weights is None:
         weights = getattr(data, "edge_weight", None)
     elif isinstance(weights, str):
         weights = getattr(data, weights, None)
         if weights is None:
-            raise InputError(f"the data has no {options.weights!r}; edge_weight and edge_attr are usual")
+            raise InputError(
+                f"the data has no {options.weights!r}; edge_weight and edge_attr are usual", argument="weights"
+            )
     nodes = data.num_nodes
     return _edge_index(_array(data.edge_index), weights, None if nodes is None else int(nodes))
 
 
-def _load_tensor(tensor: Any, options: Options) -> EdgeTable:
+def _load_tensor(tensor: Any, options: ReadOptions) -> EdgeTable:
     return _edge_index(_array(tensor), options.weights, None)
 
 
@@ -127,21 +137,23 @@ def _edge_index(index: NDArray[Any], weights: Any, nodes: int | None) -> EdgeTab
     return EdgeTable((source, target, np.arange(count)), _edge_weights(weights, len(source)), row_numbers=True)
 
 
-def _load_table(table: Any, options: Options) -> EdgeTable:
+def _load_table(table: Any, options: ReadOptions) -> EdgeTable:
     if hasattr(table, "schema") and hasattr(table, "column"):
-        from graphrefine.readers.tables import edges_of_arrow
+        from graphrefine.readers.arrow import edges_of_arrow  # for an optional package
 
         return edges_of_arrow(table, options)
     names = [str(name) for name in table.columns]
     frames = (table.iloc[:, at] if hasattr(table, "iloc") else table[names[at]] for at in range(len(names)))
     columns = [np.asarray(frame.to_numpy()) for frame in frames]
-    chosen = choose_columns(names, [each.dtype.kind in "iuf" for each in columns], options)
-    weights = None if chosen.weight is None else check_weights(columns[chosen.weight], len(columns[chosen.weight]))
-    ends = number(columns[chosen.source], columns[chosen.target], threads=options.threads)
-    return EdgeTable(ends, weights, chosen.report)
+    edge_columns = find_columns(names, [each.dtype.kind in "iuf" for each in columns], options)
+    weights = None
+    if edge_columns.weight is not None:
+        weights = check_weights(columns[edge_columns.weight], len(columns[edge_columns.weight]))
+    ends = number(columns[edge_columns.source], columns[edge_columns.target], threads=options.thread_count)
+    return EdgeTable(ends, weights, edge_columns.report)
 
 
-def _load_array(array: Any, options: Options) -> EdgeTable | MatrixTable:
+def _load_array(array: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     values = np.asarray(array)
     shape = values.shape
     if values.ndim != 2 or 0 in shape:
@@ -163,30 +175,32 @@ def _load_array(array: Any, options: Options) -> EdgeTable | MatrixTable:
     weights = options.weights
     if shape[1] == 3 and weights is None:
         weights = values[:, 2]
-    ends = number(values[:, 0], values[:, 1], threads=options.threads)
+    ends = number(values[:, 0], values[:, 1], threads=options.thread_count)
     return EdgeTable(ends, _edge_weights(weights, shape[0]))
 
 
-def _load_records(records: Iterable[Any], options: Options) -> EdgeTable:
-    listed = list(records)
-    width = len(listed[0]) if listed and isinstance(listed[0], tuple | list) else 0
-    for at, record in enumerate(listed, start=1):
+def _load_records(records: Iterable[Any], options: ReadOptions) -> EdgeTable:
+    edges = list(records)
+    width = len(edges[0]) if edges and isinstance(edges[0], tuple | list) else 0
+    for at, record in enumerate(edges, start=1):
         if not isinstance(record, tuple | list) or len(record) != width or width not in (2, 3):
             raise InputError(f"record {at} is {record!r}; give (u, v) or (u, v, weight) for every edge")
-    if not listed:
+    if not edges:
         raise InputError("there is no edge")
-    ids = as_ids(object_array([end for record in listed for end in record[:2]])).reshape(-1, 2)
+    ids = as_ids(object_array([end for record in edges for end in record[:2]])).reshape(-1, 2)
     weights = options.weights
     if width == 3 and weights is None:
-        weights = np.array([record[2] for record in listed])
-    return EdgeTable(number(ids[:, 0], ids[:, 1], threads=options.threads), _edge_weights(weights, len(listed)))
+        weights = np.array([record[2] for record in edges])
+    return EdgeTable(number(ids[:, 0], ids[:, 1], threads=options.thread_count), _edge_weights(weights, len(edges)))
 
 
 def _edge_weights(weights: Any, count: int) -> NDArray[np.float32] | None:
     if weights is None or weights is False:
         return None
     if isinstance(weights, str | int):
-        raise InputError(f"weights={weights!r}: these edges have no named columns; give an array, or False")
+        raise InputError(
+            f"weights={weights!r}: these edges have no named columns; give an array, or False", argument="weights"
+        )
     values = _array(weights)
     return check_weights(values.reshape(-1) if values.shape == (count, 1) else values, count)
 

@@ -1,7 +1,8 @@
-"""Opening a file: its bytes, or those of standard input, decompressed by what they are, not by the name."""
+"""Files as bytes: those of a path or of standard input, decompressed by their first bytes, not by the name."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -63,11 +64,15 @@ _BZIP2_BLOCK = b"1AY&SY"
 
 
 class Source:
-    """A file, or standard input for ``-``, whose bytes are read once, when they are asked for."""
+    """A file, or standard input for ``-``, whose bytes are read once, on first use.
 
-    def __init__(self, path: str | PathLike[str]) -> None:
+    ``needs`` ends the error for an empty file: the content that is expected.
+    """
+
+    def __init__(self, path: str | PathLike[str], *, needs: str = "a graph needs at least one edge") -> None:
         self.path = fspath(path)
         self.name = "standard input" if self.path == "-" else self.path
+        self._needs = needs
 
     @property
     def suffix(self) -> str:
@@ -77,9 +82,13 @@ class Source:
             path = path.with_suffix("")
         return path.suffix.lower()
 
-    def error(self, problem: str, *, line: int | None = None) -> FormatError:
+    def error(self, problem: str, *, line: int | None = None, argument: str | None = None) -> FormatError:
         """An error that names this file."""
-        return FormatError(self.name, problem, line=line)
+        return FormatError(self.name, problem, line=line, argument=argument)
+
+    def empty_error(self) -> FormatError:
+        """The error for a file without content."""
+        return self.error(f"the file is empty; {self._needs}")
 
     @cached_property
     def data(self) -> bytes:
@@ -89,9 +98,9 @@ class Source:
         return raw if codec is None else self._decompress(raw, codec)
 
     def _codec(self, raw: bytes) -> _Codec | None:
-        """How a file that begins with these bytes is compressed."""
+        """The compression of a file that begins with these bytes; None if it is not compressed."""
         if not raw:
-            raise self.error("the file is empty; a graph needs at least one edge")
+            raise self.empty_error()
         named = Path(self.path).suffix.lower()
         codec = next((each for each in CODECS if _has_magic(raw, each)), None)
         for each in CODECS:
@@ -100,7 +109,7 @@ class Source:
         return codec
 
     def chunks(self, size: int) -> Iterator[tuple[bytes, float]]:
-        """The bytes, decompressed, in portions of ``size``; with each, how much of the file that is, from 0 to 1."""
+        """The bytes, decompressed, in portions of ``size``; with each, the share of the file so far, from 0 to 1."""
         import lzma
         import zlib
 
@@ -121,6 +130,18 @@ class Source:
     def head(self) -> bytes:
         """The first bytes, decompressed."""
         return next((portion for portion, _ in self.chunks(1 << 16)), b"")
+
+    def lines(self) -> tuple[list[bytes], str]:
+        """The lines of a text and their encoding: UTF-8, or else Latin-1. The bytes are not needed again."""
+        text = self.data.removeprefix(codecs.BOM_UTF8)
+        self.release()
+        if b"\0" in text[:4096]:
+            raise self.error(f"this is not a text file; {self._needs}")
+        try:
+            text.decode("utf-8")
+        except UnicodeDecodeError:
+            return text.split(b"\n"), "latin-1"
+        return text.split(b"\n"), "utf-8"
 
     def release(self) -> None:
         """Forget the bytes; a loader calls this when it has parsed them, before the graph is built."""
@@ -156,7 +177,7 @@ class Source:
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
             raise self._damaged(codec, error) from None
         if not data:
-            raise self.error("the file is empty; a graph needs at least one edge")
+            raise self.empty_error()
         return data
 
     def _damaged(self, codec: _Codec, error: Exception) -> FormatError:
@@ -164,11 +185,11 @@ class Source:
 
 
 def _read_fully(stream: IO[bytes], size: int) -> bytes:
-    """So many bytes, unless the stream ends: some streams give less at a time."""
-    found = bytes(stream.read(size))
-    while 0 < len(found) < size and (more := bytes(stream.read(size - len(found)))):
-        found += more
-    return found
+    """``size`` bytes, unless the stream ends: some streams give less at a time."""
+    portion = bytes(stream.read(size))
+    while 0 < len(portion) < size and (more := bytes(stream.read(size - len(portion)))):
+        portion += more
+    return portion
 
 
 def _has_magic(raw: bytes, codec: _Codec) -> bool:

@@ -9,104 +9,47 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError
-from graphrefine.graph.node_ids import Numbered, object_array
+from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.node_ids import Numbered
+from graphrefine.graph.node_names import object_array
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import Columns, Parsed, Status
-from graphrefine.kernels.twin_text import NUMBER, split_fields
-from graphrefine.readers.options import Chosen, EdgeTable, Options, choose_columns, known_pair
+from graphrefine.kernels.twin_text import split_fields
+from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
+from graphrefine.readers.text_layout import DELIMITERS, SAMPLE, Layout, decode, find_layout
 
-COMMENTS = "#%"
-DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", " ": "blanks"}
-SAMPLE = 1 << 15  # bytes looked at to find delimiter, header and columns
-_NO_NUMBER = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _ALL_INTEGERS = re.compile(rb"(?:0|-?[1-9][0-9]{0,18})(?:\n(?:0|-?[1-9][0-9]{0,18}))*")
 
 
-@dataclass(frozen=True)
-class _Sample:
-    """The first records: their fields, the line of the first, and where the line after it begins."""
-
-    records: list[list[bytes]]
-    line: int
-    after: int
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How the records of a text are written, and where they begin."""
-
-    delimiter: str
-    comments: str
-    columns: Columns
-    chosen: Chosen
-    header: bool
-    start: int  # where the records begin, in bytes
-    line: int  # how many lines there are before
-
-    def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """What there is to say about the text once it was read."""
-        return {
-            **self.chosen.report,
-            "delimiter": DELIMITERS[self.delimiter],
-            "header": self.header,
-            "comments": comments,
-            "encoding": encoding,
-        }
-
-
-def load(source: Source, options: Options) -> EdgeTable:
+def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a text edge list, comma- or tab-separated file."""
     data, encoding = _utf8(source, options.encoding)
     layout = find_layout(source, data, options)
     if layout is None:
         raise source.error("there is no edge in the file, only blank lines or comments")
     text = np.frombuffer(data, dtype=np.uint8)[layout.start :]
-    parsed = parse(source, text, layout, before=layout.line, threads=options.threads)
+    parsed = parse(source, text, layout, before=layout.line, threads=options.thread_count)
     source.release()
     del data, text
     if len(parsed.source) == 0:
         raise source.error("there is no edge in the file, only a header")
     weights, comment_lines = parsed.weights, parsed.comments
-    numbered, used = _number(parsed, encoding, options)
-    return EdgeTable(numbered, weights, layout.report(comment_lines, used))
-
-
-def find_layout(source: Source, data: bytes, options: Options, *, like: Layout | None = None) -> Layout | None:
-    """The layout of a text, from its first lines; None if there is no record in it.
-
-    ``like`` is the layout of another part of the same table: where this part has no header, its columns are the same.
-    """
-    comments = COMMENTS if options.comments is None else options.comments
-    lines = _lines(data, comments)
-    if not lines:
-        return None
-    delimiter = _delimiter(source, [bare for _, _, bare in lines], options)
-    records = [split_fields(bare, delimiter.encode()) for _, _, bare in lines]
-    sample = _Sample(records, *lines[0][:2])
-    header = _has_header(sample.records, options) if options.header is None else options.header
-    names = [_decode(name, None).strip() for name in sample.records[0]] if header else None
-    if like is not None and not header:
-        at = like.chosen.weight
-        weight = False if at is None or at >= len(records[0]) else at
-        options = replace(options, source=like.chosen.source, target=like.chosen.target, weights=weight)
-    columns, chosen = _columns(source, sample, names, options)
-    start, line = (sample.after, sample.line) if header else (0, 0)
-    return Layout(delimiter, comments, columns, chosen, header, start, line)
+    numbered, encoding = _number(parsed, encoding, options)
+    return EdgeTable(numbered, weights, layout.report(comment_lines, encoding))
 
 
 def parse(source: Source, text: NDArray[np.uint8], layout: Layout, *, before: int, threads: int) -> Parsed:
-    """Parse whole lines; ``before`` is how many there are before them. Ids: narrow or wide integers, or strings."""
+    """Parse whole lines; ``before`` is the number of lines before them. Ids: narrow or wide integers, or strings."""
     parsed = _parse(text, layout.columns, layout.delimiter, layout.comments, threads)
     if parsed.status != Status.OK:
-        raise _worded(source, parsed, text, before, (layout.delimiter, layout.columns))
+        raise _parse_error(source, parsed, text, before, (layout.delimiter, layout.columns))
     return parsed
 
 
@@ -120,110 +63,24 @@ def _utf8(source: Source, encoding: str | None) -> tuple[bytes, str | None]:
             name = codecs.lookup(encoding).name
             text = data.decode(name)
         except LookupError:
-            raise InputError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252") from None
+            raise no_encoding(encoding) from None
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
-            raise source.error(f"the text is not {encoding}: {error.reason}", line=line) from None
+            raise source.error(f"the text is not {encoding}: {error.reason}", line=line, argument="encoding") from None
         return text.removeprefix("\ufeff").encode("utf-8"), name
     if b"\0" in data[:SAMPLE]:
-        raise source.error("this looks like a binary file, not text; say format= if it is a known one")
+        raise looks_binary(source)
     return data.removeprefix(codecs.BOM_UTF8), None
 
 
-def _decode(text: bytes, encoding: str | None) -> str:
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError:
-        return text.decode("latin-1")
+def no_encoding(encoding: str) -> InputError:
+    """The error for an encoding that Python does not have."""
+    return InputError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252", argument="encoding")
 
 
-def _lines(data: bytes, comments: str) -> list[tuple[int, int, bytes]]:
-    """Line number, end and content of the first lines that hold records; only whole lines are looked at."""
-    head = data[:SAMPLE]
-    if len(data) > SAMPLE and b"\n" in head:
-        head = head[: head.rindex(b"\n")]
-    found, at = [], 0
-    for number, line in enumerate(head.split(b"\n"), start=1):
-        at += len(line) + 1
-        bare = line.removesuffix(b"\r")
-        first = bare.strip(b" \t")[:1]
-        if first and first not in comments.encode():
-            found.append((number, min(at, len(data)), bare))
-    if not found and len(data) > SAMPLE:  # a long preamble of comments: look at everything once
-        return _lines_after_preamble(data, comments)
-    return found
-
-
-def _lines_after_preamble(data: bytes, comments: str) -> list[tuple[int, int, bytes]]:
-    marks = re.escape(comments.encode())
-    skipped = re.match(rb"(?:[ \t]*(?:[" + marks + rb"][^\n]*)?\r?\n)*" if marks else rb"(?:[ \t]*\r?\n)*", data)
-    start = skipped.end() if skipped else 0
-    line = data.count(b"\n", 0, start)
-    rest = data[start : start + SAMPLE]
-    return [(number + line, at + start, bare) for number, at, bare in _lines(rest, comments)]
-
-
-def _delimiter(source: Source, lines: list[bytes], options: Options) -> str:
-    """The delimiter asked for, or the first that is in every record looked at, and not in runs."""
-    if options.delimiter is not None:
-        if options.delimiter not in DELIMITERS:
-            allowed = ", ".join(f"{key!r} ({name})" for key, name in DELIMITERS.items())
-            raise InputError(f"delimiter={options.delimiter!r} is not one of {allowed}")
-        return options.delimiter
-    preferred = [","] if source.suffix == ".csv" else []
-    for candidate in [*preferred, "\t", ";", ","]:
-        if not all(candidate.encode() in line for line in lines):
-            continue
-        rows = [split_fields(line, candidate.encode()) for line in lines]
-        runs = sum(len(row) > 2 and not row[1].strip() and bool(row[2].strip()) for row in rows)
-        if runs * 2 <= len(rows):
-            return candidate
-    first = lines[0] if lines else b""
-    if len(first.split()) > 1:
-        return " "
-    # The first record shows what is meant; a later one without it is then refused by its own line.
-    return next((mark for mark in [*preferred, "\t", ";", ","] if mark.encode() in first), " ")
-
-
-def _is_number(field: bytes) -> bool:
-    """Whether a field is meant as a number; NaN and infinity are, and are refused later, by their line."""
-    return (NUMBER.fullmatch(field.strip()) or _NO_NUMBER.fullmatch(field.strip())) is not None
-
-
-def _has_header(records: list[list[bytes]], options: Options) -> bool:
-    """Whether the first record names the columns.
-
-    It does if a column was asked for by name; if a column holds numbers from the second record on, but not
-    in the first; or if it is a usual pair of names that occur nowhere below.
-    """
-    asked = (options.source, options.target, options.weights)
-    if any(isinstance(column, str) and not column.isdecimal() for column in asked):
-        return True
-    first, rest = records[0], records[1:]
-    if any(_is_number(field) for field in first):  # columns are not called 7 or 0.5
-        return False
-    for at, field in enumerate(first):
-        below = [row[at] for row in rest if at < len(row) and row[at].strip()]
-        if below and field.strip() and not _is_number(field) and all(_is_number(value) for value in below):
-            return True
-    texts = [_decode(field, None).strip() for field in first]
-    seen = {field.strip() for row in rest for field in row}
-    return known_pair(texts) is not None and not any(field.strip() in seen for field in first[:2])
-
-
-def _columns(source: Source, sample: _Sample, names: list[str] | None, options: Options) -> tuple[Columns, Chosen]:
-    body = sample.records[1:] if names else sample.records
-    count = len(sample.records[0])
-    while names is None and count > 2 and not any(len(row) >= count and row[count - 1].strip() for row in body):
-        count -= 1  # a delimiter at the end of every line makes no column
-    # One number makes a column of numbers: whatever else stands there is refused by its own line.
-    numeric = [any(_is_number(row[at]) for row in body if at < len(row)) for at in range(count)]
-    try:
-        chosen = choose_columns(names, numeric, options)
-    except InputError as error:
-        raise source.error(str(error), line=sample.line) from None
-    weight = -1 if chosen.weight is None else chosen.weight
-    return (chosen.source, chosen.target, weight, len(sample.records[0])), chosen
+def looks_binary(source: Source) -> FormatError:
+    """The error for a file with bytes that no text has."""
+    return source.error("this looks like a binary file, not text; say format= if it is a known one", argument="format")
 
 
 def _parse(text: NDArray[np.uint8], columns: Columns, delimiter: str, comments: str, threads: int) -> Parsed:
@@ -237,21 +94,21 @@ def _parse(text: NDArray[np.uint8], columns: Columns, delimiter: str, comments: 
     return parsed
 
 
-def _number(parsed: Parsed, encoding: str | None, options: Options) -> tuple[Numbered, str]:
+def _number(parsed: Parsed, encoding: str | None, options: ReadOptions) -> tuple[Numbered, str]:
     if not parsed.names:  # integers
-        return edge_lists.number_ids(parsed.source, parsed.target, threads=options.threads), encoding or "utf-8"
+        return edge_lists.number_ids(parsed.source, parsed.target, threads=options.thread_count), encoding or "utf-8"
     values = whole_numbers(parsed.names)
     if values is not None:
         return _in_number_order(parsed, values), encoding or "utf-8"
     try:
-        names, used = parsed.names.decode("utf-8"), encoding or "utf-8"
+        names, encoding = parsed.names.decode("utf-8"), encoding or "utf-8"
     except UnicodeDecodeError:
-        names, used = parsed.names.decode("latin-1"), "latin-1"
-    return (parsed.source, parsed.target, object_array(names.split("\n"))), used
+        names, encoding = parsed.names.decode("latin-1"), "latin-1"
+    return (parsed.source, parsed.target, object_array(names.split("\n"))), encoding
 
 
 def whole_numbers(names: bytes) -> NDArray[np.int64] | None:
-    r"""Names, a line each, as the integers that all of them are; else None. Where a field is empty it comes to this.
+    r"""Names, a line each, as integers if all of them are; else None. Integers beside an empty field come here.
 
     Examples
     --------
@@ -271,30 +128,32 @@ def _in_number_order(parsed: Parsed, names: NDArray[np.int64]) -> Numbered:
     return rank[parsed.source], rank[parsed.target], names[order]
 
 
-def _worded(
+def _parse_error(
     source: Source, parsed: Parsed, text: NDArray[np.uint8], before: int, layout: tuple[str, Columns]
 ) -> InputError:
     """The error for the line at which a parser stopped."""
     delimiter, (first, second, weight, most) = layout
     line = text.tobytes().split(b"\n", parsed.line)[parsed.line - 1].removesuffix(b"\r")
-    fields = [_decode(field, None) for field in split_fields(line, delimiter.encode())]
+    fields = [decode(field) for field in split_fields(line, delimiter.encode())]
     split_by = f"split by {DELIMITERS[delimiter]}"
+    argument = None
     if parsed.status == Status.FEW_COLUMNS:
-        wanted = max(first, second, weight) + 1
-        problem = f"there {_are(len(fields))} ({split_by}), where {wanted} are needed: {_shown(line)}"
+        needed = max(first, second, weight) + 1
+        problem = f"there {_are(len(fields))} ({split_by}), where {needed} are needed: {_excerpt(line)}"
     elif parsed.status == Status.MANY_COLUMNS:
-        problem = f"there {_are(len(fields))} ({split_by}), where the first record has {most}: {_shown(line)}"
+        problem = f"there {_are(len(fields))} ({split_by}), where the first record has {most}: {_excerpt(line)}"
     else:
         problem = f"weight {fields[weight].strip()!r} {_weight_problem(fields[weight].strip())}"
-    return source.error(problem, line=before + parsed.line)
+        argument = "weights"
+    return source.error(problem, line=before + parsed.line, argument=argument)
 
 
 def _are(count: int) -> str:
     return "is 1 column" if count == 1 else f"are {count} columns"
 
 
-def _shown(line: bytes) -> str:
-    text = _decode(line, None)
+def _excerpt(line: bytes) -> str:
+    text = decode(line)
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 

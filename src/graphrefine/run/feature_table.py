@@ -1,7 +1,7 @@
-"""Node features as people have them, to a checked matrix whose rows stand in the order of a graph's nodes.
+"""Node features in any usual form, to a checked matrix whose rows stand in the order of a graph's nodes.
 
 Features come with names (a table file, a mapping, a pandas DataFrame with its index, an `Embedding`, a pair of names
-and a matrix) or without (an array, a sparse matrix). Without names, row i is node i, and that is taken only where the
+and a matrix) or without (an array, a sparse matrix). Without names, row i is node i, and that is accepted only if the
 nodes are called 0 ... n-1: a graph's nodes are sorted by name, and nobody should have to guess the order of their rows.
 """
 
@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_names import from_text, is_range
+from graphrefine.graph.node_names import from_strings, is_range
+from graphrefine.readers.small_table import read_records
+from graphrefine.readers.source import Source
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -43,14 +45,14 @@ def read_features(features: Any, graph: Graph) -> Features:
     Features(matrix=array([[3, 4],
            [1, 2]]), nodes=2, unknown=1)
     """
-    names, matrix, source = _taken_apart(features)
-    matrix = _checked(matrix, names, source)
+    names, matrix, source = _split(features)
+    matrix = _check_matrix(matrix, names, source)
     if names is None:
         return _by_row(matrix, graph, source)
     return _by_name(matrix, [str(name) for name in names], graph, source)
 
 
-def _taken_apart(features: Any) -> tuple[Any, Any, str]:
+def _split(features: Any) -> tuple[Any, Any, str]:
     """Names (or None), matrix and where they came from."""
     if isinstance(features, str | PathLike):
         return (*_read(Path(features)), fspath(features))
@@ -79,14 +81,14 @@ def _read(path: Path) -> tuple[Any, Any]:
     """Names (or None where a file has none) and matrix of a file."""
     from graphrefine.embedding.embedding import load
 
-    kind = path.suffix.lower()
-    if kind == ".npz":
-        found = _read_sparse(path)
-        if found is not None:
-            return found
-    if kind == ".tsv":
-        return _read_tsv(path)
-    if kind == ".npy":
+    source = Source(path, needs="a header is expected, and a name and numbers in each line")
+    if path.suffix.lower() == ".npz":
+        sparse = _read_sparse(path)
+        if sparse is not None:
+            return sparse
+    if source.suffix in (".tsv", ".tab"):
+        return _read_tsv(source)
+    if path.suffix.lower() == ".npy":
         try:
             return None, np.load(path, allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
@@ -109,27 +111,26 @@ def _read_sparse(path: Path) -> tuple[Any, Any] | None:
         raise FormatError(path, f"cannot be read as npz: {error}") from error
 
 
-def _read_tsv(path: Path) -> tuple[Any, Any]:
+def _read_tsv(source: Source) -> tuple[Any, Any]:
     """A header, then in each line a name and as many numbers as the header has columns after the first."""
+    records = read_records(source, comments="")
+    header = next(records, None)
+    if header is None:
+        raise source.empty_error()
+    columns = len(header.fields) - 1
     names, rows = [], []
-    try:
-        with path.open("rb") as file:
-            columns = len(file.readline().split(b"\t")) - 1
-            for line, text in enumerate(file, 2):
-                name, *fields = text.rstrip(b"\r\n").split(b"\t")
-                if len(fields) != columns:
-                    raise FormatError(path, f"{len(fields)} numbers, where the header has {columns}", line=line)
-                names.append(name)
-                try:
-                    rows.append(np.array(fields, np.float64))
-                except ValueError as error:
-                    raise FormatError(path, f"{error}; after the name there must be numbers", line=line) from None
-    except OSError as error:
-        raise FormatError(path, error.strerror or str(error)) from error
-    return from_text(names), np.array(rows).reshape(len(rows), columns)
+    for line, (name, *numbers) in records:
+        if len(numbers) != columns:
+            raise source.error(f"{len(numbers)} numbers, where the header has {columns}", line=line)
+        names.append(name)
+        try:
+            rows.append(np.array(numbers, np.float64))
+        except ValueError as error:
+            raise source.error(f"{error}; after the name there must be numbers", line=line) from None
+    return from_strings(names), np.array(rows).reshape(len(rows), columns)
 
 
-def _checked(matrix: Any, names: Any, source: str) -> Any:
+def _check_matrix(matrix: Any, names: Any, source: str) -> Any:
     """A matrix of finite numbers with two dimensions and a column at least."""
     sparse = _is_sparse(matrix)
     if not sparse:
@@ -197,27 +198,27 @@ def _by_name(matrix: Any, names: list[str], graph: Graph, source: str) -> Featur
     if len(row_of) < len(names):
         twice = next(name for row, name in enumerate(names) if row_of[name] != row)
         raise InputError(f"{source}: the node {twice!r} has several rows; give it one")
-    wanted = np.array([row_of.get(str(name), -1) for name in graph.names.tolist()], dtype=np.int64)
-    known = wanted >= 0
-    if not known.any():
+    rows = np.array([row_of.get(str(name), -1) for name in graph.names.tolist()], dtype=np.int64)
+    present = int((rows >= 0).sum())
+    if not present:
         raise InputError(
             f"{source}: none of its {len(names)} nodes is in {graph.source}: it has names such as {names[0]!r}, the "
             f"graph has names such as {str(graph.names.item(0))!r}; call them the same in both"
             if names
             else f"{source}: has no rows"
         )
-    return Features(_spread(matrix, wanted), int(known.sum()), len(names) - int(known.sum()))
+    return Features(_take_rows(matrix, rows), present, len(names) - present)
 
 
-def _spread(matrix: Any, wanted: NDArray[np.int64]) -> Any:
-    """The wanted rows of a matrix, zero where none is (-1); sparse as it was."""
-    places = np.flatnonzero(wanted >= 0)
+def _take_rows(matrix: Any, rows: NDArray[np.int64]) -> Any:
+    """These rows of a matrix, zeros for -1; sparse as it was."""
+    places = np.flatnonzero(rows >= 0)
     if _is_sparse(matrix):
         import scipy.sparse as sp
 
         ones = np.ones(len(places), np.int8)
-        chosen: Any = sp.csr_array((ones, (places, wanted[places])), shape=(len(wanted), matrix.shape[0]))
-        return chosen @ matrix
-    full = np.zeros((len(wanted), matrix.shape[1]), matrix.dtype)
-    full[places] = matrix[wanted[places]]
+        selection: Any = sp.csr_array((ones, (places, rows[places])), shape=(len(rows), matrix.shape[0]))
+        return selection @ matrix
+    full = np.zeros((len(rows), matrix.shape[1]), matrix.dtype)
+    full[places] = matrix[rows[places]]
     return full

@@ -155,10 +155,9 @@ def working(
 def ingested_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
     """A graph file that is too large to be read into memory, as a graph on disk in the work folder."""
     from graphrefine.ingestion.ingest import ingest_files
-    from graphrefine.readers.options import Options
+    from graphrefine.readers.options import ReadOptions
 
-    about, options = Path(path).stat(), dict(reading)
-    nodes, format = options.pop("nodes", None), options.pop("format", None)
+    about = Path(path).stat()
     read_by = {name: str(value) for name, value in reading.items() if name != "threads"}
     stamp = {"path": str(Path(path).absolute()), "size": about.st_size, "changed": about.st_mtime_ns}
     stamp |= {"reading": read_by}
@@ -170,7 +169,7 @@ def ingested_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, 
         )
     work.save(STAMP, stamp)
     if not place.exists():
-        ingest_files(path, place, Options(**options), memory=budget, nodes=nodes, format=format, watcher=watcher)
+        ingest_files(path, place, ReadOptions(**reading), memory=budget, watcher=watcher)
     return open_stored(place)
 
 

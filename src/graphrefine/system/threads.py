@@ -1,4 +1,4 @@
-"""Threads: how many a run uses."""
+"""Number of threads that this process may use."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from graphrefine.errors import InputError
 
 
 def usable_threads(threads: int | None) -> int:
-    """The number of threads to use: as given, else one for each core that this process may run on."""
+    """The number of threads to use: the number that was set, else one for each core this process may run on."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if threads < 1:
-        raise InputError(f"threads must be at least 1, not {threads}")
+        raise InputError(f"threads must be at least 1, not {threads}", argument="threads")
     return threads

@@ -1,4 +1,4 @@
-"""Inputs to pieces: the first stage."""
+"""Input table: all inputs as parts of one list of edges; the first stage writes them as pieces into the spool."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from typing import Any
 import numpy as np
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_ids import object_array
-from graphrefine.graph.node_names import pack
+from graphrefine.graph.node_names import object_array, pack
 from graphrefine.ingestion.inputs import Input
 from graphrefine.ingestion.job import Job
-from graphrefine.ingestion.pieces import Kept, Packed, Piece, keep
+from graphrefine.ingestion.pieces import PackedNames, Piece, PieceEdges, select_edges
 from graphrefine.ingestion.spool import Spool
 from graphrefine.ingestion.table_pieces import TableFile
 from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages
-from graphrefine.readers.options import Options
+from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import CODECS
 from graphrefine.system.work_folder import WorkFolder
 
 
 @dataclass(frozen=True)
-class Table:
+class InputTable:
     """The inputs as parts of one list of edges, opened as far as their layout."""
 
     inputs: Sequence[Input]
@@ -34,7 +33,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        """For messages, and for the graph."""
+        """The name of the first input, and the count of the others."""
         first, *others = (each.source.name for each in self.inputs)
         return first if not others else f"{first} and {len(others)} more"
 
@@ -45,22 +44,22 @@ class Table:
 
     @property
     def records(self) -> int:
-        """About how many there are."""
+        """An estimate of their number."""
         return sum(_estimate(part, each) for part, each in zip(self.parts, self.inputs, strict=True))
 
     @property
     def encoding(self) -> str | None:
-        """Of text, where it was said or seen."""
+        """The encoding of text, if an option or the first bytes tell it."""
         return next((part.encoding for part in self.parts if part.encoding is not None), None)
 
     def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """What `graphrefine.read` would say about the first part; and how many there are."""
+        """The report of `graphrefine.read` on the first part, and the number of files."""
         files = {} if len(self.inputs) == 1 else {"files": len(self.inputs)}
         return {**self.parts[0].report(comments, encoding), "format": self.inputs[0].format.name, **files}
 
 
-def open_table(inputs: Sequence[Input], options: Options, folder: Path) -> Table:
-    """Open all inputs, and see that they go together."""
+def open_table(inputs: Sequence[Input], options: ReadOptions, folder: Path) -> InputTable:
+    """Open all inputs, and check that all have weights or none has."""
     parts: list[TextFile | TableFile] = []
     first: TextFile | None = None
     for number, each in enumerate(inputs):
@@ -69,36 +68,37 @@ def open_table(inputs: Sequence[Input], options: Options, folder: Path) -> Table
         except FormatError:
             raise
         except InputError as error:
-            raise each.source.error(str(error)) from None
+            raise each.source.error(str(error), argument=error.argument) from None
         if first is None and isinstance(part, TextFile) and part.layout is not None:
             first = part
         parts.append(part)
-    told = [(part.weighted, each) for part, each in zip(parts, inputs, strict=True) if part.weighted is not None]
-    for weighted, each in told:
-        if weighted != told[0][0]:
-            has, lacks = (each, told[0][1]) if weighted else (told[0][1], each)
+    filled = [(part.weighted, each) for part, each in zip(parts, inputs, strict=True) if part.weighted is not None]
+    for weighted, each in filled:
+        if weighted != filled[0][0]:
+            has, lacks = (each, filled[0][1]) if weighted else (filled[0][1], each)
             raise lacks.source.error(
-                f"there are no weights here, and {has.source.name} has some; say weights=False, or which column it is"
+                f"there are no weights here, and {has.source.name} has some; say weights=False, or which column it is",
+                argument="weights",
             )
-    if not told:
+    if not filled:
         raise inputs[0].source.error("there is no edge in the file, only blank lines or comments")
-    return Table(inputs, parts)
+    return InputTable(inputs, parts)
 
 
-def read_pieces(work: WorkFolder, job: Job, table: Table, spool: Spool, stages: Stages) -> None:
-    """Keep all inputs as pieces; those that an earlier run has kept are passed over."""
+def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, stages: Stages) -> None:
+    """Write all inputs as pieces; those of an earlier run are left out."""
     if work.state("read") is not None:
         return
     sizes = np.cumsum([0, *(each.size for each in job.inputs)])
-    shown = 0
+    percent = 0
     done = [0] * len(job.inputs)
     for entry in spool.entries:
         done[entry.file] += 1
     for number, piece in _pieces(job, table, done):
-        spool.add(keep(piece, bipartite=job.options.bipartite), file=number, comments=piece.comments)
+        spool.add(select_edges(piece, bipartite=job.options.bipartite), file=number, comments=piece.comments)
         share = (sizes[number] + piece.share * (sizes[number + 1] - sizes[number])) / max(sizes[-1], 1)
-        while shown < int(100 * share):
-            shown += 1
+        while percent < int(100 * share):
+            percent += 1
             stages.advance()
     if sum(entry.tally["records"] for entry in spool.entries) == 0:
         raise FormatError(table.name, "there is no edge in the file, only a header")
@@ -110,24 +110,24 @@ def read_pieces(work: WorkFolder, job: Job, table: Table, spool: Spool, stages: 
     work.save("read", True)
 
 
-def _pieces(job: Job, table: Table, done: Sequence[int]) -> Iterator[tuple[int, Piece]]:
+def _pieces(job: Job, table: InputTable, done: Sequence[int]) -> Iterator[tuple[int, Piece]]:
     for number, part in enumerate(table.parts):
         size = job.budget.text if isinstance(part, TextFile) else job.budget.rows
         for piece in itertools.islice(part.pieces(size), done[number], None):
             yield number, piece
 
 
-def _part(each: Input, options: Options, plain: Path, like: TextFile | None) -> TextFile | TableFile:
-    if each.format.name in ("text", "csv", "tsv"):
+def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None) -> TextFile | TableFile:
+    if each.format.pieces == "text":
         return TextFile(each.source, options, like)
-    packed = Path(each.source.path).suffix.lower() in {codec.suffix for codec in CODECS}
-    if packed and not plain.exists():
+    compressed = Path(each.source.path).suffix.lower() in {codec.suffix for codec in CODECS}
+    if compressed and not plain.exists():
         fresh = plain.with_suffix(".new")
         with fresh.open("wb") as file:
             for portion, _ in each.source.chunks(1 << 22):
                 file.write(portion)
         fresh.replace(plain)
-    path = str(plain) if packed else each.source.path
+    path = str(plain) if compressed else each.source.path
     return TableFile(each.source, options, path, parquet=each.format.name == "parquet")
 
 
@@ -135,18 +135,20 @@ def _estimate(part: TextFile | TableFile, each: Input) -> int:
     return each.size // 8 if part.records is None else part.records
 
 
-def _alone(nodes: Any, spool: Spool) -> Kept:
-    """The argument `nodes` as a piece without edges."""
+def _alone(nodes: Any, spool: Spool) -> PieceEdges:
+    """The option ``nodes`` as a piece without edges."""
     none = {"records": 0, "missing": 0, "zero_weights": 0, "self_loops": 0}
     empty = np.zeros(0, np.int32)
     if isinstance(nodes, int):
-        known = [entry for entry in spool.entries if entry.highest >= entry.lowest]
-        lowest, highest = min(entry.lowest for entry in known), max(entry.highest for entry in known)
+        filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
+        lowest, highest = min(entry.lowest for entry in filled), max(entry.highest for entry in filled)
         if any(entry.names for entry in spool.entries) or lowest < 0 or highest >= nodes:
             other = "strings" if any(entry.names for entry in spool.entries) else lowest if lowest < 0 else highest
-            raise InputError(f"nodes={nodes} means nodes 0 to {nodes - 1}, and the edges mention {other}")
+            raise InputError(
+                f"nodes={nodes} means nodes 0 to {nodes - 1}, and the edges mention {other}", argument="nodes"
+            )
         nodes = np.arange(nodes, dtype=np.int64)
     if nodes.dtype != object:
-        return Kept(empty, empty, None, np.unique(nodes), None, none)
-    names = Packed(*pack(object_array(sorted({str(name) for name in nodes.tolist()}))))
-    return Kept(empty, empty, None, np.zeros(0, np.int64), names, none)
+        return PieceEdges(empty, empty, None, np.unique(nodes), None, none)
+    names = PackedNames(*pack(object_array(sorted({str(name) for name in nodes.tolist()}))))
+    return PieceEdges(empty, empty, None, np.zeros(0, np.int64), names, none)

@@ -1,4 +1,4 @@
-"""The second stage: which way ids are numbered, and the names of the nodes."""
+"""The second stage: the way of numbering ids, by bits or by a table, and the names of the nodes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphrefine.graph.stored_writer import NameKind, map_file
+from graphrefine.ingestion.input_table import InputTable
 from graphrefine.ingestion.job import Job
 from graphrefine.ingestion.numbering import (
     ByBits,
     ByTable,
     Join,
-    Numbered,
+    NodeNumbers,
     by_bits,
     names_of_bits,
     own_numbers,
@@ -19,28 +20,27 @@ from graphrefine.ingestion.numbering import (
     to_utf8,
 )
 from graphrefine.ingestion.spool import Entry, Spool
-from graphrefine.ingestion.spooling import Table
 from graphrefine.kernels.edge_lists import IdSet
 from graphrefine.progress import Stages
-from graphrefine.readers.options import Options
+from graphrefine.readers.options import ReadOptions
 from graphrefine.system.work_folder import WorkFolder
 
 SMALL = 4_000_000  # bytes of bits that are always worth it
-JOINING = 40_000_000  # bytes that DuckDB takes beyond what it is told
+JOINING = 40_000_000  # bytes that DuckDB takes beyond its limit
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedNodes:
     """Nodes with their numbers and names."""
 
-    nodes: Numbered
+    nodes: NodeNumbers
     kind: NameKind
     encoding: str
     bytes: int  # of memory that numbering takes
     sources: int | None  # of a bipartite graph
 
 
-def number(work: WorkFolder, job: Job, table: Table, spool: Spool, graph: Path, stages: Stages) -> Named:
+def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: Path, stages: Stages) -> NamedNodes:
     """Number the ids of all pieces, and write the names of the nodes."""
     state = work.state("numbered")
     if state is None:
@@ -51,18 +51,18 @@ def number(work: WorkFolder, job: Job, table: Table, spool: Spool, graph: Path, 
     if state["way"] == "bits":
         sets = saved_bits(work.path, 2 if job.options.bipartite else 1)
         size = sum(ids.bits.nbytes + ids.before.nbytes for ids in sets)
-        return Named(ByBits(sets, job.options.threads), state["kind"], encoding, size, sources)
+        return NamedNodes(ByBits(sets, job.options.thread_count), state["kind"], encoding, size, sources)
     nodes = ByTable(spool, map_file(work.path / "table.npy"), state["nodes"])
-    listed = 200 * sum(entry.names for entry in spool.entries)  # bytes that DuckDB would take for them
-    return Named(nodes, state["kind"], encoding, min(job.budget.join, listed) + JOINING, sources)
+    joining = 200 * sum(entry.names for entry in spool.entries)  # bytes that DuckDB would take for them
+    return NamedNodes(nodes, state["kind"], encoding, min(job.budget.join, joining) + JOINING, sources)
 
 
 def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object] | None:
     """By bits, if all ids are integers and their range fits the budget."""
-    known = [entry for entry in spool.entries if entry.highest >= entry.lowest]
-    if any(entry.names for entry in spool.entries) or not known:
+    filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
+    if any(entry.names for entry in spool.entries) or not filled:
         return None
-    whole = min(entry.lowest for entry in known), max(entry.highest for entry in known)
+    whole = min(entry.lowest for entry in filled), max(entry.highest for entry in filled)
     ranges = [whole, whole] if job.options.bipartite else [whole]
     worth = SMALL + 16 * sum(entry.edges for entry in spool.entries)  # more than that is slower than the other way
     if sum(IdSet.bytes_for(*each) for each in ranges) > min(worth, job.budget.bits):
@@ -77,7 +77,7 @@ def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Sta
     text = any(entry.names and not entry.own for entry in spool.entries)
     if not any(entry.own for entry in spool.entries):
         spool.replace([_with_names(spool, entry, text, job.options, stages) for entry in spool.entries])
-    join = Join(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.threads)
+    join = Join(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.thread_count)
     try:
         nodes, sources = join.number(), join.sources()
         valid = join.write_names(graph, strings=text)
@@ -87,12 +87,12 @@ def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Sta
     if not valid:
         to_utf8(graph)
     kind = "strings" if text else "integers"
-    told = {"way": "table", "kind": kind, "nodes": nodes, "sources": sources}
-    return {**told, "encoding": "utf-8" if valid else "latin-1"}
+    encoding = "utf-8" if valid else "latin-1"
+    return {"way": "table", "kind": kind, "nodes": nodes, "sources": sources, "encoding": encoding}
 
 
-def _with_names(spool: Spool, entry: Entry, text: bool, options: Options, stages: Stages) -> Entry:
+def _with_names(spool: Spool, entry: Entry, text: bool, options: ReadOptions, stages: Stages) -> Entry:
     stages.advance()
     if entry.names:
         return entry
-    return own_numbers(spool, entry, text=text, bipartite=options.bipartite, threads=options.threads)
+    return own_numbers(spool, entry, text=text, bipartite=options.bipartite, threads=options.thread_count)

@@ -1,0 +1,150 @@
+"""Small tables about nodes: labels, columns to colour by, features, node lists; text, parquet or arrow.
+
+Text is split as edge lists are (`graphrefine.kernels.twin_text.split_fields`), so that names meet those of a graph: by
+tabs, commas, semicolons or blanks, in UTF-8 or else Latin-1, compressed or not. A quoted field may hold line ends.
+Every field is a string; one that is missing in parquet or arrow is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from typing import NamedTuple
+
+from graphrefine.errors import FormatError
+from graphrefine.kernels.twin_text import split_fields
+from graphrefine.readers.formats import BY_SUFFIX
+from graphrefine.readers.source import Source
+
+COMMENTS = "#%"
+NODE_WORDS = frozenset({"node", "nodes", "node_id", "nodeid", "id", "name", "vertex"})
+"""Usual names, in lower case, of the column of the nodes."""
+
+_DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".tab": "\t"}  # by suffix; the first that is in the first record counts
+_ANY_DELIMITER = "\t,; "
+_LONGEST = 1000  # lines of a quoted field
+
+
+class Record(NamedTuple):
+    """The fields of a record, and the line on which it begins, from 1; None where a file has no lines."""
+
+    line: int | None
+    fields: list[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a header: columns of strings, all of one length, by their names in order."""
+
+    source: Source
+    columns: dict[str, list[str]]
+    lines: list[int | None]  # the line of each record
+
+    @property
+    def node_column(self) -> str:
+        """The name of the column of the nodes: a usual name such as node or id, else the first."""
+        return next((name for name in self.columns if name.lower() in NODE_WORDS), next(iter(self.columns)))
+
+    def error(self, problem: str, *, record: int | None = None) -> FormatError:
+        """An error that names the file, and the line of a record."""
+        return self.source.error(problem, line=None if record is None else self.lines[record])
+
+
+def read_table(path: str | PathLike[str], *, comments: str = COMMENTS) -> Table:
+    r"""Read a table whose first record names its columns.
+
+    Parameters
+    ----------
+    path
+        Text, parquet or arrow, also compressed.
+    comments
+        Characters that begin a comment line of text; ``""`` for none.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from pathlib import Path
+    >>> path = Path(mkdtemp()) / "people.csv"
+    >>> _ = path.write_text('name,team\nann,red\n"Smith, Bob",blue\n')
+    >>> read_table(path).columns
+    {'name': ['ann', 'Smith, Bob'], 'team': ['red', 'blue']}
+    """
+    source = Source(path, needs="a header is expected, and a node in each line")
+    records = list(read_records(source, comments=comments))
+    if not records:
+        raise source.empty_error()
+    header, *records = records
+    names = header.fields
+    if len(set(names)) < len(names):
+        raise source.error("two columns have one name", line=header.line)
+    for line, fields in records:
+        if len(fields) != len(names):
+            raise source.error(f"{count_columns(fields)} where the header has {len(names)}", line=line)
+    columns = zip(*(fields for _, fields in records), strict=True) if records else ([] for _ in names)
+    return Table(
+        source,
+        {name: list(column) for name, column in zip(names, columns, strict=True)},
+        [line for line, _ in records],
+    )
+
+
+def read_records(source: Source, *, comments: str = COMMENTS) -> Iterator[Record]:
+    """The records of a table in order, its header among them; blank lines and comments of text are left out."""
+    format = BY_SUFFIX.get(source.suffix)
+    if format is not None and format.pieces == "table":
+        return _read_arrow(source)
+    return _split_lines(source, comments)
+
+
+def count_columns(fields: list[str]) -> str:
+    """The number of a record's columns in words, for messages."""
+    return "one column" if len(fields) == 1 else f"{len(fields)} columns"
+
+
+def _split_lines(source: Source, comments: str) -> Iterator[Record]:
+    lines, encoding = source.lines()
+    marks, delimiter, at = comments.encode(), b"", 0
+    while at < len(lines):
+        line, number = lines[at].removesuffix(b"\r"), at + 1
+        at += 1
+        bare = line.strip()
+        if not bare or bare[:1] in marks:
+            continue
+        delimiter = delimiter or _find_delimiter(source.suffix, bare)
+        if line.count(b'"') % 2 and delimiter in b",;":
+            line, at = _join_quoted(lines, at, delimiter)
+        if delimiter == b" " or b'"' in line:
+            fields = [field.decode(encoding) for field in split_fields(line, delimiter)]
+        else:
+            fields = line.decode(encoding).split(delimiter.decode())  # the same, faster
+        yield Record(number, [field.strip() for field in fields])
+
+
+def _find_delimiter(suffix: str, line: bytes) -> bytes:
+    allowed = _DELIMITERS.get(suffix, _ANY_DELIMITER)
+    return next((mark for mark in allowed if mark.encode() in line), allowed[0]).encode()
+
+
+def _join_quoted(lines: list[bytes], after: int, delimiter: bytes) -> tuple[bytes, int]:
+    """A record whose quoted field goes on in the next lines, and the line after it; a lone quote is a character."""
+    record = lines[after - 1].removesuffix(b"\r")
+    opened = any(field.lstrip().startswith(b'"') for field in record.split(delimiter))
+    for at in range(after, min(after + _LONGEST, len(lines)) if opened else after):
+        record += b"\n" + lines[at].removesuffix(b"\r")
+        if lines[at].count(b'"') % 2:
+            return record, at + 1
+    return lines[after - 1].removesuffix(b"\r"), after
+
+
+def _read_arrow(source: Source) -> Iterator[Record]:
+    """Records of a parquet or arrow file, the names of its columns first; columns of lists are left out."""
+    from graphrefine.readers.arrow import read_arrow_table  # for an optional package
+
+    table = read_arrow_table(source)
+    flat = [at for at, field in enumerate(table.schema) if field.type.num_fields == 0]
+    yield Record(None, [table.schema.names[at] for at in flat])
+    for batch in table.select(flat).to_batches(max_chunksize=1 << 16):
+        columns = [["" if value is None else str(value) for value in column.to_pylist()] for column in batch.columns]
+        for fields in zip(*columns, strict=True):
+            yield Record(None, list(fields))

@@ -1,0 +1,108 @@
+"""The options of reading are listed once, in `ReadOptions`: all others agree with that list."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+import graphrefine
+from graphrefine.cli.options import READING, THREADS, Option
+from graphrefine.errors import FormatError, InputError
+from graphrefine.readers.options import ReadKeywords, ReadOptions, read_options
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
+
+
+@pytest.mark.parametrize("function", [graphrefine.read, graphrefine.ingest])
+def test_signatures_list_every_option_with_its_default(function: Any) -> None:
+    keywords = inspect.signature(function).parameters
+    listed = {name: each.default for name, each in keywords.items() if each.kind is each.KEYWORD_ONLY}
+    listed.pop("memory", None)
+    assert listed == {each.name: each.default for each in fields(ReadOptions)}
+
+
+def test_a_keyword_that_is_no_option_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="wieght"):
+        graphrefine.read("edges.csv", wieght="cost")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="wieght"):
+        graphrefine.ingest("edges.csv", tmp_path / "edges.grf", wieght="cost")  # type: ignore[call-arg]
+
+
+def test_keywords_have_the_types_of_the_options() -> None:
+    options, keywords = get_type_hints(ReadOptions), get_type_hints(ReadKeywords)
+    assert list(options) == list(keywords)
+    with_none = {each.name: options[each.name] | None for each in fields(ReadOptions) if isinstance(each.default, str)}
+    assert {**options, **with_none} == keywords
+
+
+@pytest.mark.parametrize("function", [graphrefine.read, graphrefine.ingest])
+def test_docstrings_name_every_option(function: Any) -> None:
+    lines = str(function.__doc__).split("Parameters\n")[1].split("Examples\n")[0].split("\n")
+    named = {name for line in lines if re.match(r" {4}\S", line) for name in line.strip().split(", ")}
+    assert {each.name for each in fields(ReadOptions)} <= named
+
+
+def test_command_line_takes_every_option_with_its_default_and_help() -> None:
+    options: dict[str, Option] = {str(option.name): option for option in (*READING, THREADS)}
+    assert list(options) == [each.name for each in fields(ReadOptions)]
+    for each in fields(ReadOptions):
+        option = options[each.name]
+        assert option.get_default(graphrefine_context(option)) == each.default
+        assert str(option.help).startswith(each.metadata["help"].removesuffix("."))
+        default = each.metadata["otherwise"] or each.default
+        assert (f"[default: {default}]" in record(option)) == (default is not False), record(option)
+
+
+def graphrefine_context(option: Option) -> Any:
+    import click
+
+    return click.Context(click.Command("read", params=[option]))
+
+
+def record(option: Option) -> str:
+    help_record = option.get_help_record(graphrefine_context(option))
+    assert help_record is not None
+    return help_record[1]
+
+
+def table_row(each: Any) -> str:
+    default = each.metadata["otherwise"] or f"`{each.default}`"
+    return f"| `{each.name}` | {each.metadata['help'].removesuffix('.')} | {default} |"
+
+
+def test_documentation_has_the_table_of_options() -> None:
+    expected = [table_row(each) for each in fields(ReadOptions)]
+    rows = [line for line in PAGE.read_text(encoding="utf-8").split("\n") if line.startswith("| `")]
+    assert [row for row in rows if row in expected] == expected
+
+
+def test_none_is_the_default() -> None:
+    assert read_options({"variable": None, "comments": None, "directed": True}) == ReadOptions(directed=True)
+
+
+def test_errors_name_the_argument(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("a,b\n1,2\n2,3\n")
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("weights", {"weights": "cost"}),
+        ("weights", {"weights": True}),
+        ("source", {"source": 9}),
+        ("nodes", {"nodes": 0}),
+        ("nodes", {"nodes": 2}),
+        ("format", {"format": "doc"}),
+        ("delimiter", {"delimiter": "|"}),
+        ("encoding", {"encoding": "klingon"}),
+        ("variable", {"variable": "x"}),
+        ("threads", {"threads": 0}),
+        ("directed", {"directed": True, "bipartite": True}),
+    ]
+    for argument, options in wrong:
+        with pytest.raises(InputError) as caught:
+            graphrefine.read(path, **options)
+        assert caught.value.argument == argument, options
+    assert FormatError("edges.csv", "is odd").argument is None

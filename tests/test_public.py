@@ -49,7 +49,7 @@ def test_the_public_names() -> None:
         ("Embedding", "graphrefine.embedding.embedding"),
         ("Graph", "graphrefine.graph.graph"),
         ("GraphRefineError", "graphrefine.errors"),
-        ("embed", "graphrefine.methods.registry"),
+        ("embed", "graphrefine.run.embed"),
         ("ingest", "graphrefine.ingestion.ingest"),
         ("load", "graphrefine.embedding.embedding"),
         ("read", "graphrefine.readers.read"),

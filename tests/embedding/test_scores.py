@@ -20,12 +20,11 @@ from graphrefine.evaluate import evaluate_links
 from graphs import data_folder, graphs, random_graph
 from strategies import PATIENT
 
-KEEP_DEGREES = ("folder", "npz", "parquet", "arrow", "safetensors", "pgvector", "pgvector.gz")
-KEEP_MAPS = ("folder", "npz", "safetensors")
+KEEP_STATE = ("folder", "npz", "parquet", "arrow", "safetensors")  # and a server: test_pgvector
 
 
 def embedded(graph: Graph, dim: int = 4) -> Embedding:
-    return graphrefine.embed(graph, dim, threads=1)
+    return graphrefine.embed(graph, dim, threads=1, learn=True)
 
 
 @PATIENT
@@ -103,17 +102,18 @@ def test_degrees_and_what_folding_learnt_come_back_where_a_format_can_hold_them(
     after = load(path)
     np.testing.assert_array_equal(after.vectors, before.vectors)
     assert before.degrees is not None and before.fold_map is not None
-    if format.name in KEEP_DEGREES:
-        assert after.degrees is not None
+    assert before.degree_weight != 0.1
+    if format.name in KEEP_STATE:
+        assert after.degrees is not None and after.fold_map is not None
         np.testing.assert_array_equal(after.degrees, before.degrees)
+        assert after.fold_map.tobytes() == before.fold_map.tobytes()
+        assert after.degree_weight == before.degree_weight
         np.testing.assert_array_equal(after.score("node3"), before.score("node3"))
+        edges = [("new", "node3"), ("new", "node7")]
+        np.testing.assert_array_equal(after.fold_in(edges).vectors, before.fold_in(edges).vectors)
     else:
         assert after.degrees is None and after.score_name == "cosine"
-    if format.name in KEEP_MAPS:
-        assert after.fold_map is not None
-        np.testing.assert_array_equal(after.fold_map, before.fold_map)
-    else:
-        assert after.fold_map is None
+        assert after.fold_map is None and after.degree_weight == 0.1
     Embedding(None, [[1, 0], [0, 1]]).save(path)  # files without, as older ones are
     assert load(path).degrees is None and load(path).fold_map is None
 
@@ -171,7 +171,7 @@ def test_degrees_count_where_edges_have_little_else_to_go_by(structure: str, lea
         graph = Graph.from_edges(*(np.concatenate([pair[side].ravel() for pair in ends]) for side in (0, 1)))
     else:
         graph = datasets.power_law(2000, 16000, exponent=2.2).graph
-    found = graphrefine.embed(graph, 32, filter="none")
+    found = graphrefine.embed(graph, 32, filter="none", learn=True)
     assert least <= found.degree_weight <= most
 
 
@@ -192,10 +192,26 @@ def test_the_ends_of_an_edge_are_described_without_each_other() -> None:
 
 def test_the_weight_is_learnt_once_and_kept_in_files(tmp_path: Path) -> None:
     graph = datasets.power_law(1000, 8000, exponent=2.2).graph
-    embedding = graphrefine.embed(graph, 16, filter="none")
-    again = graphrefine.embed(graph, 16, filter="none", threads=2)
+    embedding = graphrefine.embed(graph, 16, filter="none", learn=True)
+    again = graphrefine.embed(graph, 16, filter="none", threads=2, learn=True)
     for name in ("x", "x.npz", "x.parquet", "x.arrow", "x.safetensors"):
         embedding.save(tmp_path / name)
         assert load(tmp_path / name).degree_weight == embedding.degree_weight == again.degree_weight != 0.1
         np.testing.assert_array_equal(load(tmp_path / name).score(7), again.score(7))
     assert Embedding(None, np.eye(2), degrees=[1, 1]).degree_weight == 0.1
+
+
+def test_without_learning_degrees_have_the_usual_weight_with_a_warning_where_it_was_called() -> None:
+    plain = graphrefine.embed(random_graph(60), 4)
+    assert plain.degree_weight == 0.1 and plain.score_name == "cosine-degree"
+    with pytest.warns(UserWarning, match=r"usual weight, 0\.1; embed with learn=True, or call learn") as caught:
+        warned = plain.score(3)
+    assert [each.filename for each in caught] == [__file__]
+    by_hand = Embedding(plain.names, plain.vectors, degrees=plain.degrees)  # by somebody else: nothing to learn from
+    np.testing.assert_array_equal(by_hand.score(3), warned)
+
+
+@pytest.mark.parametrize("weight", [-0.1, float("nan"), float("inf"), "much", [0.1]])
+def test_degree_weights_that_cannot_be_are_refused(weight: Any) -> None:
+    with pytest.raises(InputError, match=r"the degree weight is .*; a number of 0 or more is expected"):
+        Embedding(["a", "b"], np.eye(2), degrees=[1, 1], degree_weight=weight)

@@ -25,6 +25,7 @@ from graphrefine.vectors.state import COLUMNS, State, names_of
 _KEY = b"graphrefine"
 _PARQUET_VALUES = 1 << 23  # numbers in a row group: 32 MB
 _ARROW_VALUES = 1 << 30
+_FOOTER_BYTES = (1 << 31) - 1  # at most in one text of the schema; pyarrow's own limit is below a fold map of 1,600
 _ROWS_READ = 8192  # at a time: three times as fast as whole row groups
 
 
@@ -106,7 +107,7 @@ def read_parquet(path: Path) -> Parts:
     """Read names, vectors and recipe, some rows at a time."""
     from pyarrow import parquet
 
-    with _explained(path), parquet.ParquetFile(path) as file:
+    with _explained(path), parquet.ParquetFile(path, thrift_string_size_limit=_FOOTER_BYTES) as file:
         node, vector = _columns(path, file.schema_arrow)
         further = _state_columns(file.schema_arrow)
         columns = [column for column in (node, vector, *further) if column is not None]

@@ -40,11 +40,11 @@ def own_edges(graph: Graph, nodes: list[int]) -> list[tuple[Any, ...]]:
 
 
 def test_without_a_map_the_vector_is_the_weighted_mean_of_the_neighbours() -> None:
-    found = PEOPLE.fold_in([("eve", "ada", 3.0), ("eve", "bob", 4.0), ("gus", "cy", 2.0)])
-    np.testing.assert_allclose(found["eve"], [0.6, 0.8], atol=1e-6)
-    np.testing.assert_allclose(found["gus"], PEOPLE["cy"], atol=1e-6)
-    assert found.degrees is not None and found.degrees.tolist() == [2, 1]
-    assert found.recipe["learnt"] is False and found.names.tolist() == ["eve", "gus"]
+    folded = PEOPLE.fold_in([("eve", "ada", 3.0), ("eve", "bob", 4.0), ("gus", "cy", 2.0)])
+    np.testing.assert_allclose(folded["eve"], [0.6, 0.8], atol=1e-6)
+    np.testing.assert_allclose(folded["gus"], PEOPLE["cy"], atol=1e-6)
+    assert folded.degrees is not None and folded.degrees.tolist() == [2, 1]
+    assert folded.recipe["learnt"] is False and folded.names.tolist() == ["eve", "gus"]
 
 
 def test_an_edge_listed_again_adds_its_weight() -> None:
@@ -54,8 +54,8 @@ def test_an_edge_listed_again_adds_its_weight() -> None:
 
 
 def test_new_nodes_tell_of_each_other() -> None:
-    found = PEOPLE.fold_in([("eve", "ada"), ("gus", "eve")])
-    np.testing.assert_allclose(found["gus"], [1, 0], atol=1e-6)
+    folded = PEOPLE.fold_in([("eve", "ada"), ("gus", "eve")])
+    np.testing.assert_allclose(folded["gus"], [1, 0], atol=1e-6)
     turned_round = PEOPLE.fold_in([("eve", "ada"), ("eve", "gus"), ("gus", "cy")])
     assert turned_round["gus"] @ PEOPLE["ada"] > PEOPLE["cy"] @ PEOPLE["ada"], "eve pulls gus towards ada"
 
@@ -179,14 +179,14 @@ def test_isolated_nodes_and_graphs_of_two_nodes() -> None:
     graph = random_graph(50, isolated=5)
     embedding = graphrefine.embed(graph, 4, learn=True)
     with pytest.warns(UserWarning, match=r"1 of 2, such as 'x'; their vectors are zero"):
-        found = embedding.fold_in([("x", 49), ("y", 1)])  # 49 is known, and has no vector
-    assert not found["x"].any() and found["y"].any()
+        folded = embedding.fold_in([("x", 49), ("y", 1)])  # 49 is known, and has no vector
+    assert not folded["x"].any() and folded["y"].any()
 
 
 def test_a_node_without_known_neighbours_is_zero_and_said() -> None:
     with pytest.warns(UserWarning, match="2 of 3, such as 'gus'"):
-        found = PEOPLE.fold_in([("eve", "ada"), ("gus", "hal"), ("hal", "gus")])
-    assert not found["gus"].any() and not found["hal"].any() and found["eve"].any()
+        folded = PEOPLE.fold_in([("eve", "ada"), ("gus", "hal"), ("hal", "gus")])
+    assert not folded["gus"].any() and not folded["hal"].any() and folded["eve"].any()
 
 
 @pytest.mark.parametrize(
@@ -221,11 +221,11 @@ def test_names_that_are_written_otherwise_are_found() -> None:
 def test_every_kind_of_table_is_taken(tmp_path: Path) -> None:
     import pandas as pd
 
-    wanted = PEOPLE.fold_in([("eve", "ada", 2.0), ("eve", "bob", 1.0)]).vectors
+    vectors = PEOPLE.fold_in([("eve", "ada", 2.0), ("eve", "bob", 1.0)]).vectors
     frame = pd.DataFrame({"who": ["eve", "eve"], "whom": ["ada", "bob"], "weight": [2.0, 1.0]})
     frame.to_csv(tmp_path / "x.csv", index=False)
     for edges in (frame, tmp_path / "x.csv"):
-        np.testing.assert_array_equal(PEOPLE.fold_in(edges).vectors, wanted)
+        np.testing.assert_array_equal(PEOPLE.fold_in(edges).vectors, vectors)
 
 
 def test_a_map_of_another_shape_or_without_degrees_is_refused() -> None:

@@ -21,7 +21,7 @@ import postgres_server
 from cli_runs import check_refused, ring_of_cliques, run, works
 from graphrefine import embed, read
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.formats import decimals, pgvector_server, pgvector_sql
+from graphrefine.embedding.formats import decimals, pgvector_rows, pgvector_server, pgvector_sql
 from graphrefine.embedding.formats.addresses import check_address, shown_address
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.storage import check_output
@@ -119,9 +119,9 @@ def put_comment(server: Server, table: str, text: str) -> None:
     query(server, f"COMMENT ON TABLE {table} IS {pgvector_sql.literal(text)}")
 
 
-def sample(count: int = 40, dim: int = 8, **kept: Any) -> Embedding:
+def sample(count: int = 40, dim: int = 8, **state: Any) -> Embedding:
     vectors = np.random.default_rng(3).standard_normal((count, dim))
-    return Embedding([f"nöde {row}" for row in range(count)], vectors, {"seed": 1}, **kept)
+    return Embedding([f"nöde {row}" for row in range(count)], vectors, {"seed": 1}, **state)
 
 
 # ---------------------------------------------------------------- there and back
@@ -174,8 +174,8 @@ def test_every_awkward_name_and_number(server: Server, with_arrow: bool, monkeyp
     embedding = Embedding(AWKWARD_NAMES, vectors)
     embedding.save(server.address(), table="awkward")
     assert_same(load(server.address(), table="awkward"), embedding)
-    found = query(server, "SELECT count(*) FROM awkward WHERE node IN ('\\N', '', 'it''s')")
-    assert found == "3"
+    count = query(server, "SELECT count(*) FROM awkward WHERE node IN ('\\N', '', 'it''s')")
+    assert count == "3"
 
 
 def test_blocks_are_cut_anywhere(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,9 +224,9 @@ def test_nearest_neighbours_there_are_ours(server: Server, index: bool) -> None:
     order = "SET enable_seqscan = off; " if index else ""
     for row in range(0, 60, 7):
         node = embedding.names[row]
-        asked = f"(SELECT vector FROM near WHERE node = '{node}')"
-        found = query(server, f"{order}SELECT row_index FROM near ORDER BY vector <=> {asked} LIMIT 11").split("\n")
-        assert [int(each) for each in found] == ours[row, :11].tolist()
+        vector = f"(SELECT vector FROM near WHERE node = '{node}')"
+        nearest = query(server, f"{order}SELECT row_index FROM near ORDER BY vector <=> {vector} LIMIT 11").split("\n")
+        assert [int(each) for each in nearest] == ours[row, :11].tolist()
     used = query(server, f"{order}EXPLAIN SELECT node FROM near ORDER BY vector <=> '{[1] * 8}' LIMIT 5")
     assert ("Index Scan" in used) == index
 
@@ -264,8 +264,8 @@ SLOWLY = """
 import sys, time, numpy as np
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.formats import pgvector_server
-def lines(parts, original=pgvector_server.lines):
-    yield from original(parts)
+def lines(parts, kept=pgvector_server.lines):
+    yield from kept(parts)
     print("rows are there", flush=True)
     time.sleep(60)
 pgvector_server.lines = lines
@@ -316,7 +316,7 @@ def test_data_are_never_taken_for_statements_where_one_before_them_fails(
     sample(3, 1).save(server.address(), table="before")
     sent: list[bytes] = []
 
-    def lines(parts: Parts, original: Any = pgvector_server.lines) -> Iterator[bytes]:
+    def lines(parts: Parts, original: Any = pgvector_rows.lines) -> Iterator[bytes]:
         for block in original(parts):
             sent.append(block)
             yield block
@@ -521,19 +521,19 @@ def test_passwords_are_never_shown(address: str, tmp_path: Path) -> None:
     sample(2, 2).save(tmp_path / "a")
     with pytest.raises((OutputError, InputError)) as caught:
         sample(2, 2).save(address)
-    told = [str(caught.value)]
+    messages = [str(caught.value)]
     with pytest.raises(InputError) as read:
         load(address)
     with pytest.raises((OutputError, InputError)) as checked:
         check_output(address)
     with pytest.raises(InputError) as other:
         sample(2, 2).save(address, format="parquet")
-    told += [str(each.value) for each in (read, checked, other)]
-    told += [
+    messages += [str(each.value) for each in (read, checked, other)]
+    messages += [
         check_refused(run("convert", tmp_path / "a", address, "--json")),
         check_refused(run("convert", address, tmp_path / "b")),
     ]
-    for message in told:
+    for message in messages:
         assert message and "s3cret" not in message
 
 

@@ -54,7 +54,7 @@ def test_the_rotation_is_orthogonal_and_no_other_is_better(k: int, n: int, seed:
 
 def test_scores_and_folding_turn_with_the_vectors() -> None:
     graph = random_graph(300, degree=8)
-    old, new = graphrefine.embed(graph, 8), graphrefine.embed(graph, 8, seed=1)
+    old, new = (graphrefine.embed(graph, 8, seed=seed, learn=True) for seed in (0, 1))
     turned = new.align_to(old)
     np.testing.assert_allclose(turned.score(5), new.score(5), atol=1e-5)
     edges = [("x", 1), ("x", 2), ("y", 3), ("x", "y")]
@@ -91,8 +91,8 @@ def test_what_cannot_be_aligned_is_refused() -> None:
 def changed(graph: Graph, *, gone: int) -> Graph:
     """The graph without its first nodes, by its edges alone: every row moves."""
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
-    kept = (rows < graph.indices) & (rows >= gone) & (graph.indices >= gone)
-    return Graph.from_edges(graph.names[rows[kept]], graph.names[graph.indices[kept]])
+    staying = (rows < graph.indices) & (rows >= gone) & (graph.indices >= gone)
+    return Graph.from_edges(graph.names[rows[staying]], graph.names[graph.indices[staying]])
 
 
 @pytest.mark.parametrize("kind", ["integers", "large integers", "strings"])
@@ -111,13 +111,13 @@ def test_nodes_keep_their_place_when_others_go(kind: str) -> None:
 
 def test_identities_depend_on_the_name_alone() -> None:
     names = np.array(["ada", "bob", "caf\udce9", "日本"], object)
-    found = identities(names)
-    assert found is not None and found.dtype == np.int32 and len(set(found.tolist())) == 4 and (found >= 0).all()
-    np.testing.assert_array_equal(identities(names[::-1]), found[::-1])
+    ids = identities(names)
+    assert ids is not None and ids.dtype == np.int32 and len(set(ids.tolist())) == 4 and (ids >= 0).all()
+    np.testing.assert_array_equal(identities(names[::-1]), ids[::-1])
     numbers = np.array([5, -1, 2**40, 2**31 - 1, 7])
-    found = identities(numbers)
-    assert found is not None and (found >= 0).all()
-    assert found[[0, 3, 4]].tolist() == [5, 2**31 - 1, 7] and len(set(found.tolist())) == 5
+    ids = identities(numbers)
+    assert ids is not None and (ids >= 0).all()
+    assert ids[[0, 3, 4]].tolist() == [5, 2**31 - 1, 7] and len(set(ids.tolist())) == 5
     assert identities(np.arange(5)) is None
 
 
@@ -125,12 +125,12 @@ def test_the_command_aligns_and_tells_the_drift(tmp_path: Path) -> None:
     edges = write_csv(tmp_path / "g.csv", np.array([(i, j % 40) for i in range(40) for j in (i + 1, i + 7)]))
     works("embed", edges, "-o", tmp_path / "old", "--dim", "8", "--seed", "1")
     done = works("embed", edges, "-o", tmp_path / "new", "--align-to", tmp_path / "old", "--json")
-    told = done.figures["aligned"]
-    assert done.figures["dim"] == 8 and told["shared"] == 40 and told["to"] == str(tmp_path / "old")
-    assert told["after"] < told["before"]
+    drift = done.figures["aligned"]
+    assert done.figures["dim"] == 8 and drift["shared"] == 40 and drift["to"] == str(tmp_path / "old")
+    assert drift["after"] < drift["before"]
     old, new = load(tmp_path / "old"), load(tmp_path / "new")
-    assert new.recipe["aligned"]["after"] == told["after"]
-    assert np.linalg.norm(old.vectors - new.vectors, axis=1).mean() == pytest.approx(told["after"], abs=1e-4)
+    assert new.recipe["aligned"]["after"] == drift["after"]
+    assert np.linalg.norm(old.vectors - new.vectors, axis=1).mean() == pytest.approx(drift["after"], abs=1e-4)
     done = works("embed", edges, "-o", tmp_path / "old", "--align-to", tmp_path / "old")  # onto itself, in place
     assert "aligned to" in done.out and "by 40 shared nodes: mean drift" in done.out
 

@@ -40,11 +40,11 @@ def own_edges(graph: Graph, nodes: list[int]) -> list[tuple[Any, ...]]:
 
 
 def test_without_a_map_the_vector_is_the_weighted_mean_of_the_neighbours() -> None:
-    found = PEOPLE.fold_in([("eve", "ada", 3.0), ("eve", "bob", 4.0), ("gus", "cy", 2.0)])
-    np.testing.assert_allclose(found["eve"], [0.6, 0.8], atol=1e-6)
-    np.testing.assert_allclose(found["gus"], PEOPLE["cy"], atol=1e-6)
-    assert found.degrees is not None and found.degrees.tolist() == [2, 1]
-    assert found.recipe["learnt"] is False and found.names.tolist() == ["eve", "gus"]
+    folded = PEOPLE.fold_in([("eve", "ada", 3.0), ("eve", "bob", 4.0), ("gus", "cy", 2.0)])
+    np.testing.assert_allclose(folded["eve"], [0.6, 0.8], atol=1e-6)
+    np.testing.assert_allclose(folded["gus"], PEOPLE["cy"], atol=1e-6)
+    assert folded.degrees is not None and folded.degrees.tolist() == [2, 1]
+    assert folded.recipe["learnt"] is False and folded.names.tolist() == ["eve", "gus"]
 
 
 def test_an_edge_listed_again_adds_its_weight() -> None:
@@ -54,8 +54,8 @@ def test_an_edge_listed_again_adds_its_weight() -> None:
 
 
 def test_new_nodes_tell_of_each_other() -> None:
-    found = PEOPLE.fold_in([("eve", "ada"), ("gus", "eve")])
-    np.testing.assert_allclose(found["gus"], [1, 0], atol=1e-6)
+    folded = PEOPLE.fold_in([("eve", "ada"), ("gus", "eve")])
+    np.testing.assert_allclose(folded["gus"], [1, 0], atol=1e-6)
     turned_round = PEOPLE.fold_in([("eve", "ada"), ("eve", "gus"), ("gus", "cy")])
     assert turned_round["gus"] @ PEOPLE["ada"] > PEOPLE["cy"] @ PEOPLE["ada"], "eve pulls gus towards ada"
 
@@ -95,7 +95,7 @@ def test_the_classes_share_the_ends_of_edges() -> None:
 
 def test_learning_is_the_ridge_regression_of_what_is_beyond_the_mean() -> None:
     graph = random_graph(400, degree=10, weighted=True)
-    embedding = graphrefine.embed(graph, 5)
+    embedding = graphrefine.embed(graph, 5, learn=True)
     nodes, rows = sample(graph, seed=0)
     assert sorted(nodes.tolist()) == list(range(400))
     degrees = np.asarray(graph.out_counts, np.float32)
@@ -112,7 +112,7 @@ def test_learning_is_the_ridge_regression_of_what_is_beyond_the_mean() -> None:
 @pytest.mark.parametrize("method", ["refine", "prone"])
 def test_the_edges_of_a_known_node_give_about_its_vector(method: str) -> None:
     graph = communities()
-    embedding = graphrefine.embed(graph, 16, method=method)
+    embedding = graphrefine.embed(graph, 16, method=method, learn=True)
     nodes = np.flatnonzero(graph.out_counts > 5)[:200].tolist()
     folded = embedding.fold_in(own_edges(graph, nodes))
     same = [float(unit_rows(folded[f"new {u}"][None])[0] @ unit_rows(embedding[u][None])[0]) for u in nodes]
@@ -125,7 +125,7 @@ def test_what_is_learnt_is_better_than_the_mean() -> None:
     rng = np.random.default_rng(0)
     left = rng.integers(0, 300, 6000)
     graph = Graph.from_edges(left, 300 + (left // 30 * 30 + rng.integers(0, 30, 6000)) % 300)
-    embedding = graphrefine.embed(graph, 8, filter="none")
+    embedding = graphrefine.embed(graph, 8, filter="none", learn=True)
     plain = Embedding(embedding.names, embedding.vectors)
     edges = own_edges(graph, list(range(200)))
     folded = [each.fold_in(edges) for each in (embedding, plain)]
@@ -135,9 +135,34 @@ def test_what_is_learnt_is_better_than_the_mean() -> None:
 
 def test_learning_is_the_same_in_any_run_and_on_any_number_of_threads() -> None:
     graph = communities()
-    first, second = (graphrefine.embed(graph, 16, threads=threads).fold_map for threads in (1, 2))
+    first, second = (graphrefine.embed(graph, 16, threads=threads, learn=True).fold_map for threads in (1, 2))
     assert first is not None and second is not None
     np.testing.assert_array_equal(first, second)
+
+
+def test_learning_later_is_learning_in_the_run() -> None:
+    graph = communities(300)
+    at_once = graphrefine.embed(graph, 8, seed=3, learn=True)
+    plain = graphrefine.embed(graph, 8, seed=3)
+    later = plain.learn(graph, seed=3)
+    assert plain.fold_map is None and plain.degree_weight == 0.1
+    assert later.fold_map is not None and at_once.fold_map is not None
+    assert later.fold_map.tobytes() == at_once.fold_map.tobytes()
+    assert later.degree_weight == at_once.degree_weight
+    assert later.vectors.tobytes() == at_once.vectors.tobytes() == plain.vectors.tobytes()
+    assert later.names.tolist() == plain.names.tolist() and later.recipe == plain.recipe
+
+
+def test_without_learning_the_mean_is_folded_with_a_warning_where_it_was_called() -> None:
+    plain = graphrefine.embed(communities(300), 8)
+    with pytest.warns(UserWarning, match=r"are the mean of their neighbours'; embed with learn=True, or call learn"):
+        folded = plain.fold_in([("x", 1), ("x", 2)])
+    assert folded.recipe["learnt"] is False
+    by_hand = Embedding(plain.names, plain.vectors)  # by somebody else: there was no graph to learn from
+    np.testing.assert_array_equal(by_hand.fold_in([("x", 1), ("x", 2)]).vectors, folded.vectors)
+    with pytest.warns(UserWarning) as caught:
+        plain.fold_in([("x", 1)])
+    assert [each.filename for each in caught] == [__file__]
 
 
 def test_a_dense_graph_is_sampled_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,19 +174,19 @@ def test_a_dense_graph_is_sampled_for_less(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_isolated_nodes_and_graphs_of_two_nodes() -> None:
-    pair = graphrefine.embed([(0, 1)], 2)
+    pair = graphrefine.embed([(0, 1)], 2, learn=True)
     assert np.isfinite(pair.fold_in([(7, 0), (8, 1)]).vectors).all()
     graph = random_graph(50, isolated=5)
-    embedding = graphrefine.embed(graph, 4)
+    embedding = graphrefine.embed(graph, 4, learn=True)
     with pytest.warns(UserWarning, match=r"1 of 2, such as 'x'; their vectors are zero"):
-        found = embedding.fold_in([("x", 49), ("y", 1)])  # 49 is known, and has no vector
-    assert not found["x"].any() and found["y"].any()
+        folded = embedding.fold_in([("x", 49), ("y", 1)])  # 49 is known, and has no vector
+    assert not folded["x"].any() and folded["y"].any()
 
 
 def test_a_node_without_known_neighbours_is_zero_and_said() -> None:
     with pytest.warns(UserWarning, match="2 of 3, such as 'gus'"):
-        found = PEOPLE.fold_in([("eve", "ada"), ("gus", "hal"), ("hal", "gus")])
-    assert not found["gus"].any() and not found["hal"].any() and found["eve"].any()
+        folded = PEOPLE.fold_in([("eve", "ada"), ("gus", "hal"), ("hal", "gus")])
+    assert not folded["gus"].any() and not folded["hal"].any() and folded["eve"].any()
 
 
 @pytest.mark.parametrize(
@@ -196,11 +221,11 @@ def test_names_that_are_written_otherwise_are_found() -> None:
 def test_every_kind_of_table_is_taken(tmp_path: Path) -> None:
     import pandas as pd
 
-    wanted = PEOPLE.fold_in([("eve", "ada", 2.0), ("eve", "bob", 1.0)]).vectors
+    vectors = PEOPLE.fold_in([("eve", "ada", 2.0), ("eve", "bob", 1.0)]).vectors
     frame = pd.DataFrame({"who": ["eve", "eve"], "whom": ["ada", "bob"], "weight": [2.0, 1.0]})
     frame.to_csv(tmp_path / "x.csv", index=False)
     for edges in (frame, tmp_path / "x.csv"):
-        np.testing.assert_array_equal(PEOPLE.fold_in(edges).vectors, wanted)
+        np.testing.assert_array_equal(PEOPLE.fold_in(edges).vectors, vectors)
 
 
 def test_a_map_of_another_shape_or_without_degrees_is_refused() -> None:
@@ -212,7 +237,7 @@ def test_a_map_of_another_shape_or_without_degrees_is_refused() -> None:
 
 def test_extended_holds_both_and_refuses_names_that_are_there() -> None:
     graph = communities(300)
-    embedding = graphrefine.embed(graph, 8)
+    embedding = graphrefine.embed(graph, 8, learn=True)
     new = embedding.fold_in([(1000, 1), (1000, 2)])
     whole = embedding.extended(new)
     assert len(whole) == 301 and whole.score_name == "cosine-degree"

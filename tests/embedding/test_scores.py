@@ -20,12 +20,11 @@ from graphrefine.evaluate import evaluate_links
 from graphs import data_folder, graphs, random_graph
 from strategies import PATIENT
 
-KEEP_DEGREES = ("folder", "npz", "parquet", "arrow", "safetensors", "pgvector", "pgvector.gz")
-KEEP_MAPS = ("folder", "npz", "safetensors")
+KEEP_STATE = ("folder", "npz", "parquet", "arrow", "safetensors")  # and a server: test_pgvector
 
 
 def embedded(graph: Graph, dim: int = 4) -> Embedding:
-    return graphrefine.embed(graph, dim, threads=1)
+    return graphrefine.embed(graph, dim, threads=1, learn=True)
 
 
 @PATIENT
@@ -37,16 +36,16 @@ def test_scores_are_the_formula_and_symmetric_in_every_form(graph: Graph, seed: 
     embedding = Embedding(graph.names, X, degrees=graph.neighbour_counts())
     lengths = np.where(np.linalg.norm(X, axis=1) > 0, np.linalg.norm(X, axis=1), 1)
     logs = 0.1 * np.log(np.maximum(graph.out_counts, 0.5))
-    wanted = (X @ X.T) / np.outer(lengths, lengths) + logs[:, None] + logs
+    formula = (X @ X.T) / np.outer(lengths, lengths) + logs[:, None] + logs
     u, v = rng.integers(0, graph.nodes, (2, 20))
-    np.testing.assert_allclose(embedding.score(u, v), wanted[u, v], atol=1e-5)
+    np.testing.assert_allclose(embedding.score(u, v), formula[u, v], atol=1e-5)
     np.testing.assert_allclose(embedding.score(u, v), embedding.score(v, u), atol=1e-6)
-    np.testing.assert_allclose(embedding.score(int(u[0]), v), wanted[u[0], v], atol=1e-5)
-    np.testing.assert_allclose(embedding.score(u.tolist(), int(v[0])), wanted[u, v[0]], atol=1e-5)
-    np.testing.assert_allclose(embedding.score(u), wanted[u], atol=1e-5)
-    np.testing.assert_allclose(embedding.score(u[0]), wanted[u[0]], atol=1e-5)
+    np.testing.assert_allclose(embedding.score(int(u[0]), v), formula[u[0], v], atol=1e-5)
+    np.testing.assert_allclose(embedding.score(u.tolist(), int(v[0])), formula[u, v[0]], atol=1e-5)
+    np.testing.assert_allclose(embedding.score(u), formula[u], atol=1e-5)
+    np.testing.assert_allclose(embedding.score(u[0]), formula[u[0]], atol=1e-5)
     one = embedding.score(u[0], v[0])
-    assert isinstance(one, float) and one == pytest.approx(wanted[u[0], v[0]], abs=1e-5)
+    assert isinstance(one, float) and one == pytest.approx(formula[u[0], v[0]], abs=1e-5)
 
 
 def test_without_degrees_the_score_is_the_cosine_and_says_so() -> None:
@@ -60,9 +59,9 @@ def test_without_degrees_the_score_is_the_cosine_and_says_so() -> None:
 def test_every_method_gives_degrees() -> None:
     graph = random_graph(60, weighted=True, isolated=3)
     for method in ("refine", "prone", "randne"):
-        found = graphrefine.embed(graph, 8, method=method).degrees
-        assert found is not None and found.dtype == np.float32
-        np.testing.assert_array_equal(found, graph.out_counts)
+        degrees = graphrefine.embed(graph, 8, method=method).degrees
+        assert degrees is not None and degrees.dtype == np.float32
+        np.testing.assert_array_equal(degrees, graph.out_counts)
     arcs = graphrefine.embed([("a", "b"), ("b", "c"), ("a", "c")], 2, directed=True)
     assert arcs.degrees is not None and arcs.degrees.tolist() == [2, 2, 2]
 
@@ -103,17 +102,18 @@ def test_degrees_and_what_folding_learnt_come_back_where_a_format_can_hold_them(
     after = load(path)
     np.testing.assert_array_equal(after.vectors, before.vectors)
     assert before.degrees is not None and before.fold_map is not None
-    if format.name in KEEP_DEGREES:
-        assert after.degrees is not None
+    assert before.degree_weight != 0.1
+    if format.name in KEEP_STATE:
+        assert after.degrees is not None and after.fold_map is not None
         np.testing.assert_array_equal(after.degrees, before.degrees)
+        assert after.fold_map.tobytes() == before.fold_map.tobytes()
+        assert after.degree_weight == before.degree_weight
         np.testing.assert_array_equal(after.score("node3"), before.score("node3"))
+        edges = [("new", "node3"), ("new", "node7")]
+        np.testing.assert_array_equal(after.fold_in(edges).vectors, before.fold_in(edges).vectors)
     else:
         assert after.degrees is None and after.score_name == "cosine"
-    if format.name in KEEP_MAPS:
-        assert after.fold_map is not None
-        np.testing.assert_array_equal(after.fold_map, before.fold_map)
-    else:
-        assert after.fold_map is None
+        assert after.fold_map is None and after.degree_weight == 0.1
     Embedding(None, [[1, 0], [0, 1]]).save(path)  # files without, as older ones are
     assert load(path).degrees is None and load(path).fold_map is None
 
@@ -126,9 +126,9 @@ def test_arrow_files_of_several_batches_keep_degrees(tmp_path: Path, monkeypatch
     before = embedded(random_graph(30))
     for name in ("x.arrow", "x.parquet"):
         before.save(tmp_path / name)
-        found = load(tmp_path / name).degrees
-        assert found is not None and before.degrees is not None
-        np.testing.assert_array_equal(found, before.degrees)
+        degrees = load(tmp_path / name).degrees
+        assert degrees is not None and before.degrees is not None
+        np.testing.assert_array_equal(degrees, before.degrees)
 
 
 def test_a_degree_column_of_somebody_elses_is_left_alone(tmp_path: Path) -> None:
@@ -157,10 +157,10 @@ def test_damaged_degrees_in_a_folder_are_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["ppi", "wikipedia-pos"])
 def test_the_score_beats_the_cosine_and_the_degree_product(name: str) -> None:
-    found = evaluate_links(data_folder() / f"{name}.mat", scores=["cosine", "cosine-degree"], ranked=1, corruptions=1)
-    ours = found["cosine-degree"].mean("auc")
-    assert ours > found["degree"].mean("auc") + 0.003
-    assert ours > found["cosine"].mean("auc") + 0.01
+    links = evaluate_links(data_folder() / f"{name}.mat", scores=["cosine", "cosine-degree"], ranked=1, corruptions=1)
+    ours = links["cosine-degree"].mean("auc")
+    assert ours > links["degree"].mean("auc") + 0.003
+    assert ours > links["cosine"].mean("auc") + 0.01
 
 
 @pytest.mark.parametrize(("structure", "least", "most"), [("hubs", 0.2, 0.6), ("grid", 0.005, 0.05)])
@@ -171,8 +171,8 @@ def test_degrees_count_where_edges_have_little_else_to_go_by(structure: str, lea
         graph = Graph.from_edges(*(np.concatenate([pair[side].ravel() for pair in ends]) for side in (0, 1)))
     else:
         graph = datasets.power_law(2000, 16000, exponent=2.2).graph
-    found = graphrefine.embed(graph, 32, filter="none")
-    assert least <= found.degree_weight <= most
+    embedding = graphrefine.embed(graph, 32, filter="none", learn=True)
+    assert least <= embedding.degree_weight <= most
 
 
 def test_the_ends_of_an_edge_are_described_without_each_other() -> None:
@@ -192,10 +192,26 @@ def test_the_ends_of_an_edge_are_described_without_each_other() -> None:
 
 def test_the_weight_is_learnt_once_and_kept_in_files(tmp_path: Path) -> None:
     graph = datasets.power_law(1000, 8000, exponent=2.2).graph
-    embedding = graphrefine.embed(graph, 16, filter="none")
-    again = graphrefine.embed(graph, 16, filter="none", threads=2)
+    embedding = graphrefine.embed(graph, 16, filter="none", learn=True)
+    again = graphrefine.embed(graph, 16, filter="none", threads=2, learn=True)
     for name in ("x", "x.npz", "x.parquet", "x.arrow", "x.safetensors"):
         embedding.save(tmp_path / name)
         assert load(tmp_path / name).degree_weight == embedding.degree_weight == again.degree_weight != 0.1
         np.testing.assert_array_equal(load(tmp_path / name).score(7), again.score(7))
     assert Embedding(None, np.eye(2), degrees=[1, 1]).degree_weight == 0.1
+
+
+def test_without_learning_degrees_have_the_usual_weight_with_a_warning_where_it_was_called() -> None:
+    plain = graphrefine.embed(random_graph(60), 4)
+    assert plain.degree_weight == 0.1 and plain.score_name == "cosine-degree"
+    with pytest.warns(UserWarning, match=r"usual weight, 0\.1; embed with learn=True, or call learn") as caught:
+        warned = plain.score(3)
+    assert [each.filename for each in caught] == [__file__]
+    by_hand = Embedding(plain.names, plain.vectors, degrees=plain.degrees)  # by somebody else: nothing to learn from
+    np.testing.assert_array_equal(by_hand.score(3), warned)
+
+
+@pytest.mark.parametrize("weight", [-0.1, float("nan"), float("inf"), "much", [0.1]])
+def test_degree_weights_that_cannot_be_are_refused(weight: Any) -> None:
+    with pytest.raises(InputError, match=r"the degree weight is .*; a number of 0 or more is expected"):
+        Embedding(["a", "b"], np.eye(2), degrees=[1, 1], degree_weight=weight)

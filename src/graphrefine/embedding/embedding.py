@@ -17,12 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.embedding import align, scores
 from graphrefine.embedding.fold_in import FoldIn, turn_fold_map
+from graphrefine.embedding.formats import READ_ERRORS
 from graphrefine.embedding.formats.addresses import is_address
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.learn import learn_state
 from graphrefine.embedding.new_nodes import read_new_nodes
 from graphrefine.embedding.recommend import recommend
-from graphrefine.embedding.storage import load_parts, save_parts
+from graphrefine.embedding.storage import input_format, load_parts, save_parts, unreadable
 from graphrefine.errors import InputError
 from graphrefine.graph.node_names import as_names
 from graphrefine.search.neighbors import neighbors
@@ -160,15 +161,15 @@ class Embedding(VectorTable):
         if self.degrees is None:
             return scores.cosine(self.vectors)
         if self.state.degree_weight is None:
-            self._warn_unlearned(f"score gives degrees the usual weight, {self.degree_weight}")
+            self._warn_unlearned(f"score gives degrees the usual weight, {self.degree_weight}", stacklevel=5)
         return scores.cosine_degree(self.vectors, self.degrees, self.degree_weight)
 
-    def _warn_unlearned(self, consequence: str) -> None:
+    def _warn_unlearned(self, consequence: str, *, stacklevel: int) -> None:
         """Tell, of vectors that graphrefine made, that a graph was there to learn from, and was not used."""
         if "method" in self.recipe:
             warnings.warn(
                 f"nothing was learned from the graph, so {consequence}; embed with learn=True, or call learn(graph)",
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
 
     def score(self, u: Any, v: Any = None) -> Any:
@@ -250,7 +251,7 @@ class Embedding(VectorTable):
             )
         new = read_new_nodes(edges, self.lookup)
         if self.fold_map is None:
-            self._warn_unlearned("vectors of new nodes are the mean of their neighbours'")
+            self._warn_unlearned("vectors of new nodes are the mean of their neighbours'", stacklevel=3)
         vectors = FoldIn(self.vectors, self.degrees, self.fold_map).fold(new.known, new.new)
         new.warn_of_zeros(vectors)
         recipe = {"method": "fold-in", "learnt": self.fold_map is not None, "into": self.recipe}
@@ -395,7 +396,11 @@ class Embedding(VectorTable):
         Embedding
         """
         place, stamp = Path(path), stamp_file(Path(path))  # before the read: a newer file would not match
-        embedding = cls.from_parts(load_parts(path, format=format, table=table))
+        parts = load_parts(path, format=format, table=table)
+        try:
+            embedding = cls.from_parts(parts)
+        except READ_ERRORS as error:
+            raise unreadable(path, input_format(path, format), error) from error
         if not is_address(path):
             embedding.path, embedding.file_stamp = place, stamp
         return embedding

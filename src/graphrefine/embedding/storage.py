@@ -58,10 +58,10 @@ def load_parts(path: PathLike, *, format: str | None = None, table: str | None =
         raise unreadable(place, file_format, error) from error
 
 
-def unreadable(place: Path, file_format: Format, error: Exception) -> FormatError:
-    """The error of a file that cannot be read as its format."""
+def unreadable(path: PathLike, file_format: Format, error: Exception) -> FormatError:
+    """The error of a file or a table that cannot be read as its format."""
     problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return FormatError(place, f"cannot be read as {file_format.name}: {problem}")
+    return FormatError(shown_place(path), f"cannot be read as {file_format.name}: {problem}")
 
 
 def input_format(path: PathLike, format: str | None) -> Format:

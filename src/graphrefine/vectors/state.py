@@ -96,7 +96,13 @@ class State:
                     f"fold_map has the shape {np.shape(fold_map)}; it must be {shape}, and degrees be given"
                 )
             fold_map = np.asarray(fold_map, np.float32)
-        return replace(self, degrees=degrees, fold_map=fold_map)
+        return replace(self, degrees=degrees, fold_map=fold_map, degree_weight=self._checked_weight())
+
+    def _checked_weight(self) -> float | None:
+        try:
+            return None if self.degree_weight is None else _number("degree_weight", self.degree_weight)
+        except ValueError as error:
+            raise InputError(f"{error}; a number of 0 or more is expected") from None
 
 
 COLUMNS = {each.metadata["column"]: each.name for each in fields(State) if each.metadata["column"]}  # of tables
@@ -124,7 +130,10 @@ def _check_degrees(degrees: NDArray[Any], count: int, *, mapped: bool) -> NDArra
 
 
 def _number(name: str, value: Any) -> float:
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"the {name.replace('_', ' ')} is {value!r}, not a number") from None
     if not 0 <= number < float("inf"):
         raise ValueError(f"the {name.replace('_', ' ')} is {number}")
     return number

@@ -153,6 +153,11 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
             for each in FORMATS:
                 if each.name == name:
                     return each
+        if format == SERVER.name:
+            raise InputError(
+                f"{os.fspath(path)}: the format {format} is a table of a server; give its address instead, "
+                "postgresql://user@host/database"
+            )
         raise InputError(f"format {format!r} is not known; known: {', '.join(f.name for f in FORMATS)}")
     name = Path(path).name.lower()
     for each in FORMATS:

@@ -25,6 +25,7 @@ from graphrefine.vectors.state import COLUMNS, State, names_of
 _KEY = b"graphrefine"
 _PARQUET_VALUES = 1 << 23  # numbers in a row group: 32 MB
 _ARROW_VALUES = 1 << 30
+_FOOTER_BYTES = (1 << 31) - 1  # at most in one text of the schema; pyarrow's own limit is below a fold map of 1,600
 _ROWS_READ = 8192  # at a time: three times as fast as whole row groups
 
 
@@ -44,16 +45,17 @@ def write_parquet(path: Path, parts: Parts) -> None:
     """Write names, vectors and recipe."""
     from pyarrow import parquet
 
+    schema = _schema(parts)
     with parquet.ParquetWriter(
         path,
-        _schema(parts),
+        schema,
         compression="zstd",
         compression_level=1,
         use_dictionary=False,
         use_byte_stream_split=["vector.list.element"],
         write_statistics=["node"],
     ) as writer:
-        for batch in _batches(parts, _PARQUET_VALUES):
+        for batch in _batches(parts, schema, _PARQUET_VALUES):
             writer.write_batch(batch, row_group_size=max(len(batch), 1))
 
 
@@ -61,8 +63,9 @@ def write_arrow(path: Path, parts: Parts) -> None:
     """Write names, vectors and recipe."""
     from pyarrow import ipc
 
-    with ipc.new_file(str(path), _schema(parts)) as writer:
-        for batch in _batches(parts, _ARROW_VALUES):
+    schema = _schema(parts)
+    with ipc.new_file(str(path), schema) as writer:
+        for batch in _batches(parts, schema, _ARROW_VALUES):
             writer.write_batch(batch)
 
 
@@ -83,11 +86,10 @@ def _schema(parts: Parts) -> Any:
     return pa.schema(fields, metadata=metadata)
 
 
-def _batches(parts: Parts, values: int) -> Iterator[Any]:
+def _batches(parts: Parts, schema: Any, values: int) -> Iterator[Any]:
     """Cut an embedding into record batches that share its memory."""
     import pyarrow as pa
 
-    schema = _schema(parts)
     step = max(1, values // max(parts.vectors.shape[1], 1))
     for start in range(0, len(parts.vectors), step):
         rows = slice(start, start + step)
@@ -106,15 +108,16 @@ def read_parquet(path: Path) -> Parts:
     """Read names, vectors and recipe, some rows at a time."""
     from pyarrow import parquet
 
-    with _explained(path), parquet.ParquetFile(path) as file:
-        node, vector = _columns(path, file.schema_arrow)
-        further = _state_columns(file.schema_arrow)
+    with _explained(path), parquet.ParquetFile(path, thrift_string_size_limit=_FOOTER_BYTES) as file:
+        schema = file.schema_arrow  # made anew each time
+        node, vector = _columns(path, schema)
+        further = _state_columns(schema)
         columns = [column for column in (node, vector, *further) if column is not None]
         batches = file.iter_batches(batch_size=_ROWS_READ, columns=columns)
-        shape = (file.metadata.num_rows, _dim(file.schema_arrow.field(vector).type))
+        shape = (file.metadata.num_rows, _dim(schema.field(vector).type))
         names, vectors, numbers = _gather(path, batches, shape, node=node, vector=vector, further=further)
-        state = State.from_stored(numbers | _texts(file.schema_arrow))
-        return Parts(names, vectors, _recipe(file.schema_arrow), state=state)
+        state = State.from_stored(numbers | _texts(schema))
+        return Parts(names, vectors, _recipe(schema), state=state)
 
 
 def read_arrow(path: Path) -> Parts:

@@ -128,12 +128,16 @@ def describe(parts: Parts) -> str:
 
 def parse_description(text: str) -> dict[str, Any]:
     """Undo `describe`; ValueError if it is none."""
-    table = json.loads(text)["graphrefine"]
-    if table["version"] > FORMAT_VERSION:
-        raise ValueError("written by a newer graphrefine; update this one")
-    if table["columns"][:2] != ["row_index", "node"] or table["columns"][-1] != "vector":
-        raise ValueError("the columns are not those of an embedding")
-    return {**table, "dim": int(table["dim"]), "recipe": dict(table["recipe"])}
+    try:
+        table = json.loads(text)["graphrefine"]
+        if table["version"] > FORMAT_VERSION:
+            raise ValueError("written by a newer graphrefine; update this one")
+        if table["columns"][:2] != ["row_index", "node"] or table["columns"][-1] != "vector":
+            raise ValueError("the columns are not those of an embedding")
+        description = {"nodes": table["nodes"], "names": table["names"], "dim": int(table["dim"])}
+        return {**table, **description, "recipe": dict(table["recipe"])}
+    except (LookupError, TypeError) as error:
+        raise ValueError(f"its comment is damaged ({type(error).__name__}: {error})") from error
 
 
 def guard(table: str, *, option: str = "--replace") -> str:

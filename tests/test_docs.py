@@ -35,6 +35,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 WITHOUT_EXAMPLES = ("CONTRIBUTING.md", "architecture.md", "explore_page.md", "index.md", "results.md", "scale.md")
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|<img[^>]* src=\"([^\"]+)\"")
+ANCHOR = re.compile(r"\]\(([^)#:]*)#([^)]+)\)")
 SLOWER = re.compile(r"^note: no compiled kernels.*\n", re.MULTILINE)  # true or not: not the point
 MEASURED = re.compile(r"(\d+ min )?[\d,.]+ (ms|s|MB)\b")
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -154,6 +155,20 @@ def test_links_between_files_lead_somewhere(page: Path) -> None:
     links = [first or second for first, second in LINK.findall(page.read_text(encoding="utf-8"))]
     lost = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert not lost
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page: its headings in small letters, with hyphens for blanks, without signs."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return {
+        re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_headings(page: Path) -> None:
+    links = ANCHOR.findall(page.read_text(encoding="utf-8"))
+    assert [link for link in links if link[1] not in headings(page.parent / link[0] if link[0] else page)] == []
 
 
 def test_formats_page_names_every_format_and_suffix() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib.util
 import io
 import re
 import shlex
@@ -196,6 +197,19 @@ def test_a_module_without_a_docstring_is_noticed(tmp_path: Path, monkeypatch: py
     (tmp_path / "empty.py").write_text("import os\n")
     with pytest.raises(SystemExit, match=r"empty\.py: has no docstring"):
         architecture.first_line(tmp_path / "empty.py")
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent.name for path in architecture.SOURCE.glob("*/__init__.py")))
+def test_folders_list_names_that_exist(folder: str) -> None:
+    package = importlib.import_module(f"graphrefine.{folder}")
+    offered = str(package.__doc__).partition("For others:")[2]
+    for name in re.findall(r"`([\w.]+)`", offered):
+        module, _, member = name.rpartition(".")
+        if hasattr(package, name):
+            continue
+        path = f"graphrefine.{folder}.{module or name}"
+        assert importlib.util.find_spec(path) is not None, f"{folder} offers {name}"
+        assert not module or hasattr(importlib.import_module(path), member), f"{folder} offers {name}"
 
 
 def changes(page: str) -> list[list[str]]:

@@ -1,7 +1,7 @@
 """The nodes nearest to a node: exact, or by an index.
 
-For others: `Search` answers for rows and vectors of one embedding, again and again; `neighbors` for names, once; `SCORES`
-are the kinds of likeness, and beyond `INDEX_BEYOND` nodes an index is made.
+For others: `Search` answers for rows and vectors of one embedding, again and again; `neighbors` for names, once;
+`SCORES` are the kinds of likeness, and beyond `INDEX_BEYOND` nodes an index is made.
 """
 
 from __future__ import annotations

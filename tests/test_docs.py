@@ -192,6 +192,10 @@ def test_architecture_page_has_the_first_line_of_every_module() -> None:
     assert page == architecture.updated(page, architecture.list_modules()), "run: python scripts/architecture.py"
 
 
+def test_examples_of_the_script_hold() -> None:
+    assert doctest.testmod(architecture).failed == 0
+
+
 def test_a_module_without_a_docstring_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(architecture, "ROOT", tmp_path)
     (tmp_path / "empty.py").write_text("import os\n")

@@ -228,3 +228,9 @@ def test_changes_touch_few_files_and_stand_on_both_pages() -> None:
     assert len(rows) == 12
     for change, files, _ in rows:
         assert 1 <= len(files.split(", ")) <= 4, change
+
+
+def test_changes_name_files_that_exist() -> None:
+    rows = changes((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    paths = [path for _, files, _ in rows for path in re.findall(r"`([\w/]+\.(?:py|ts))`", files)]
+    assert [path for path in paths if not any((root / path).exists() for root in (architecture.SOURCE, ROOT))] == []

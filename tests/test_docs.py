@@ -8,12 +8,13 @@ memory aside, with ``...`` for anything. In ``sh`` blocks, lines that begin with
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import doctest
+import importlib.util
 import io
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,10 +29,14 @@ from graphrefine.readers.source import CODECS
 from graphrefine.refine import filters
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "scripts"))
+import architecture  # noqa: E402  a script, whose list the page has
+
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 WITHOUT_EXAMPLES = ("CONTRIBUTING.md", "architecture.md", "explore_page.md", "index.md", "results.md", "scale.md")
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|<img[^>]* src=\"([^\"]+)\"")
+ANCHOR = re.compile(r"\]\(([^)#:]*)#([^)]+)\)")
 SLOWER = re.compile(r"^note: no compiled kernels.*\n", re.MULTILINE)  # true or not: not the point
 MEASURED = re.compile(r"(\d+ min )?[\d,.]+ (ms|s|MB)\b")
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -153,6 +158,20 @@ def test_links_between_files_lead_somewhere(page: Path) -> None:
     assert not lost
 
 
+def headings(page: Path) -> set[str]:
+    """The anchors of a page: its headings in small letters, with hyphens for blanks, without signs."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return {
+        re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_headings(page: Path) -> None:
+    links = ANCHOR.findall(page.read_text(encoding="utf-8"))
+    assert [link for link in links if link[1] not in headings(page.parent / link[0] if link[0] else page)] == []
+
+
 def test_formats_page_names_every_format_and_suffix() -> None:
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     reading, writing = page.split("## Embeddings")
@@ -168,40 +187,50 @@ def test_method_page_names_every_filter() -> None:
     assert [name for name in (*filters.FILTERS, "none") if f'`"{name}"`' not in page] == []
 
 
-def test_architecture_page_names_every_module_and_no_other() -> None:
+def test_architecture_page_has_the_first_line_of_every_module() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    source = ROOT / "src" / "graphrefine"
-    real = {str(path.relative_to(source)) for path in source.rglob("*") if path.suffix in (".py", ".cpp", ".h")}
-    house = page.split("```text\n")[1].split("```")[0]
-    named, folder = set(), ""
-    for line in house.splitlines():
-        entry = re.match(r"( *)(\S+)", line)
-        if entry and entry[2].endswith("/"):
-            folder = entry[2]
-        elif entry and entry[2].endswith((".py", ".cpp", ".h")):
-            named.add(entry[2] if not entry[1] else folder + entry[2])
-    packages = {path for path in real if path.endswith("/__init__.py")}
-    assert real - packages - named == set()
-    assert named - real == set()
+    assert page == architecture.updated(page, architecture.list_modules()), "run: python scripts/architecture.py"
 
 
-def test_imports_point_downward_on_the_map() -> None:
-    """What a module loads stands below it; what it needs later, inside a function, may stand anywhere."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    drawn = re.search(r"```text\n(.*?)```", text, re.DOTALL)
-    assert drawn is not None
-    places = [line.split()[0].rstrip("/").removesuffix(".py") for line in drawn[1].splitlines() if line[:1].strip()]
-    source = ROOT / "src" / "graphrefine"
-    for path in source.rglob("*.py"):
-        here = path.relative_to(source).with_suffix("").parts[0]
-        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(statement, ast.ImportFrom) and str(statement.module).startswith("graphrefine"):
-                for name in imported(statement):
-                    assert places.index(here) <= places.index(name), f"{path.name} loads {name}, which stands above it"
+def test_examples_of_the_script_hold() -> None:
+    assert doctest.testmod(architecture).failed == 0
 
 
-def imported(statement: ast.ImportFrom) -> list[str]:
-    """The modules of graphrefine, or its folders, that an import loads."""
-    parts = str(statement.module).split(".")
-    names = parts[1:2] or [alias.name for alias in statement.names]
-    return [name for name in names if name != "__version__"]
+def test_a_module_without_a_docstring_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(architecture, "ROOT", tmp_path)
+    (tmp_path / "empty.py").write_text("import os\n")
+    with pytest.raises(SystemExit, match=r"empty\.py: has no docstring"):
+        architecture.first_line(tmp_path / "empty.py")
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent.name for path in architecture.SOURCE.glob("*/__init__.py")))
+def test_folders_list_names_that_exist(folder: str) -> None:
+    package = importlib.import_module(f"graphrefine.{folder}")
+    offered = str(package.__doc__).partition("For others:")[2]
+    for name in re.findall(r"`([\w.]+)`", offered):
+        module, _, member = name.rpartition(".")
+        if hasattr(package, name):
+            continue
+        path = f"graphrefine.{folder}.{module or name}"
+        assert importlib.util.find_spec(path) is not None, f"{folder} offers {name}"
+        assert not module or hasattr(importlib.import_module(path), member), f"{folder} offers {name}"
+
+
+def changes(page: str) -> list[list[str]]:
+    """The rows of the table of changes on a page, links aside: change, files, text."""
+    table = page.split("| change | files | what to write |\n|---|---|---|\n")[1].split("\n\n")[0]
+    return [[re.sub(r"\]\([^)]*\)", "]", cell.strip()) for cell in row.split("|")[1:4]] for row in table.splitlines()]
+
+
+def test_changes_touch_few_files_and_stand_on_both_pages() -> None:
+    rows = changes((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    assert rows == changes((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert len(rows) == 12
+    for change, files, _ in rows:
+        assert 1 <= len(files.split(", ")) <= 4, change
+
+
+def test_changes_name_files_that_exist() -> None:
+    rows = changes((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    paths = [path for _, files, _ in rows for path in re.findall(r"`([\w/]+\.(?:py|ts))`", files)]
+    assert [path for path in paths if not any((root / path).exists() for root in (architecture.SOURCE, ROOT))] == []

@@ -1,4 +1,4 @@
-"""How much degrees count beside the cosine, learnt from edges of the graph: the w of `scoring.cosine_degree`.
+"""Weight of the degrees beside the cosine in a score, learned from edges of the graph: w of `scores.cosine_degree`.
 
 On some graphs edges stay among few nodes (a grid, citations) and the cosine says nearly all; on others edges have
 little but the degrees of their ends to go by. Which it is cannot be told from the cosines of edges: the vectors were

@@ -1,4 +1,4 @@
-"""Scores of pairs of nodes: how likely an edge is.
+"""Scores of pairs of nodes: the likelihood of an edge.
 
 Every score has one form, so that two functions serve them all:
 

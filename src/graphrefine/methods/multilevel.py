@@ -1,4 +1,4 @@
-"""What HARP and MILE share: a base method, with settings of its own, that embeds the graphs of a hierarchy."""
+"""Base method of HARP and MILE, with settings of its own, for the graphs of a hierarchy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the skip-gram methods share: two tables of vectors, the noise, and training on chunks of walks.
+"""Skip-gram for all methods that use it: two tables of vectors, the noise, and training on chunks of walks.
 
 Skip-gram with negative sampling (Mikolov et al., NIPS 2013) gives every node u a vector x_u as a center and a vector
 c_u as a context. For each pair (u, v) that is met, and b nodes w drawn from the noise, it raises

@@ -1,4 +1,4 @@
-"""What the methods on dense matrices of random walks share: ``sum_r theta_r P^r`` with ``P = D^-1 A``, and ``U S^1/2``.
+"""Dense matrices of random walks, for NetMF and GraRep: ``sum_r theta_r P^r`` with ``P = D^-1 A``, and ``U S^1/2``.
 
 There is one matrix of n x n float32 at a time. It is made in blocks of columns, each by one product with P for every
 step, and what a method does to its entries (scaling, the logarithm) is done to the block while it is in the cache.

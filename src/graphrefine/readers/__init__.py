@@ -1,1 +1,5 @@
-"""Readers: files and objects to a `Graph`, one module a format; tables of labels."""
+"""Readers: files and objects to a `Graph`, one module a format; tables of labels.
+
+For others: `read.read` (public); labels of nodes, `labels.as_labels` and `labels.read_labels`; the opened file
+`source.Source`; the table of graph formats `formats.FORMATS`.
+"""

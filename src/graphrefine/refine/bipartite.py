@@ -1,4 +1,4 @@
-"""Vectors for bipartite graphs, users and items say: made for the question which items a user would take next.
+"""Vectors for bipartite graphs, such as users and items, made for recommendation.
 
 With U, S and V of `graphrefine.refine.arc_svd`, free of noise (w: the singular values that remain), and
 the rows x_u of ``U w^1/2`` and y_i of ``V w^1/2``:

@@ -1,4 +1,4 @@
-r"""Vectors of higher order, ``quality="high"``: three views of a graph side by side, and their principal axes.
+r"""Vectors of ``quality="high"``: three views of a graph side by side, rotated to their principal axes.
 
 * **REFINE's** vectors.
 * **local**: ``U |w|`` of the leading eigenpairs, of both signs, of :math:`D^{-a} A D^{-a}` with :math:`a = 0.4`. The

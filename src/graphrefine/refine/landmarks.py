@@ -1,4 +1,4 @@
-r"""The logarithm of a random walk, seen from landmarks: vectors of a matrix that is never formed.
+r"""The logarithm of random walks, seen from landmark nodes: vectors of a matrix that is never formed.
 
 .. math:: x_{ij} = \frac{\mathrm{vol}}{T - 2} \sum_{r=3}^{T} (P^r D^{-1})_{ij}
 

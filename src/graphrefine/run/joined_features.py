@@ -1,4 +1,4 @@
-"""Node features joined to the vectors of a method: `graphrefine.refine.features` on the engine of a resources."""
+"""Node features joined to the vectors of a method: `graphrefine.refine.features` with the resources of a run."""
 
 from __future__ import annotations
 

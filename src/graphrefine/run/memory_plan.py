@@ -1,4 +1,4 @@
-"""How much memory an embedding may take, and how it is made within that: in memory, in column blocks, or streamed.
+"""Memory plan of a run within its budget: in memory, in panels of columns, or streamed from disk.
 
 What is counted is memory that belongs to the process alone (anonymous memory): pages of files that the system keeps at
 hand are its own, and it takes them back when they are wanted.

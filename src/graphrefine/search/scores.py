@@ -1,4 +1,4 @@
-"""What is near: every score as an inner product, ``score(u, v) = a_u (x_u . y_v) s_v + t_v + b_u``.
+"""Scores as inner products, for every kind of search: ``score(u, v) = a_u (x_u . y_v) s_v + t_v + b_u``.
 
 ======  =================================================================================================
 cosine  the cosine of two vectors; a zero vector is near nothing

@@ -1,4 +1,4 @@
-"""What comes from users, brought to the form in which an embedding keeps it, or refused."""
+"""Checks of input from users: vectors, names and recipes in the form that an embedding holds, or an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept beside an embedding, such as an index of its vectors, and whether it still belongs to them.
+"""Files beside an embedding, such as an index of its vectors, and the check that they still belong to it.
 
 A companion is a folder: ``friends.index`` beside ``friends``, ``friends.parquet.map`` beside ``friends.parquet``. Its
 ``meta.json`` holds a stamp of the vectors that it was made from. A companion of other vectors is never used.

@@ -1,4 +1,4 @@
-"""From names of nodes to rows, one or many, with an error that says what may have been meant."""
+"""Names of nodes to rows, one or many, with an error that suggests similar names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Source and target: which part of an embedding is which side.
+"""Source and target: the part of an embedding that belongs to each side.
 
 The score of an edge from u to v is ``source_u . target_v``. What the two are, the recipe says:
 

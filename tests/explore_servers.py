@@ -19,7 +19,7 @@ import numpy as np
 from cli_runs import PROGRAM, ring_of_cliques
 from graphrefine.embedding import Embedding
 from graphrefine.explore.app import make_app
-from graphrefine.explore.shown import Shown
+from graphrefine.explore.session import Session
 from graphrefine.graph import Graph
 
 with warnings.catch_warnings():  # newer ones would rather have another client below them
@@ -61,18 +61,18 @@ def write_friends(path: Path) -> Path:
     return path
 
 
-def ready(shown: Shown) -> Shown:
+def ready(session: Session) -> Session:
     """All background work done; a failure in it fails the test."""
-    shown.background.start()
-    assert shown.background.wait(60)
-    for task in shown.background.tasks:
+    session.background.start()
+    assert session.background.wait(60)
+    for task in session.background.tasks:
         assert task.state == "ready", (task.name, task.error)
-    return shown
+    return session
 
 
-def client(shown: Shown, **options: Any) -> TestClient:
+def client(session: Session, **options: Any) -> TestClient:
     """A client within this process."""
-    return TestClient(make_app(shown, **options), base_url="http://localhost")
+    return TestClient(make_app(session, **options), base_url="http://localhost")
 
 
 class Server(NamedTuple):

@@ -18,7 +18,6 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-import uvicorn
 
 from cli_runs import check_refused, refuses, run, spawn
 from explore_servers import (
@@ -40,30 +39,29 @@ from explore_servers import (
 )
 from graphrefine.embedding import Embedding, load
 from graphrefine.errors import InputError
-from graphrefine.explore import grouping
+from graphrefine.explore import groups
 from graphrefine.explore.app import make_app
-from graphrefine.explore.completing import Completion
-from graphrefine.explore.connecting import Connection
-from graphrefine.explore.endpoints import BODY, endpoints
-from graphrefine.explore.finding import Ask, Finder, Hits
+from graphrefine.explore.autocomplete import Autocomplete
+from graphrefine.explore.background import Background, StopError, Task, Watch
+from graphrefine.explore.column_table import read_columns
 from graphrefine.explore.limits import Limits
-from graphrefine.explore.making import Background, StopError, Task, Watch
 from graphrefine.explore.picture import plain_png
-from graphrefine.explore.serving import SETTINGS, Reach, bind, reach
-from graphrefine.explore.shown import Shown
-from graphrefine.explore.tables import read_columns
+from graphrefine.explore.request_params import BODY
+from graphrefine.explore.search_batcher import Hits, SearchBatcher, SearchOptions
+from graphrefine.explore.server import Access, bind, make_access, make_server
+from graphrefine.explore.session import Session
 from graphrefine.graph import Graph
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Shown:
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Session:
     """An embedding with all that can stand beside it."""
     labels = write_labels(tmp_path_factory.mktemp("labels") / "labels.csv")
-    return ready(Shown(people(), graph=friends(), labels=labels, name="people"))
+    return ready(Session(people(), graph=friends(), labels=labels, name="people"))
 
 
 @pytest.fixture(scope="module")
-def api(everything: Shown) -> Iterator[TestClient]:
+def api(everything: Session) -> Iterator[TestClient]:
     with client(everything) as found:
         yield found
 
@@ -128,8 +126,8 @@ def test_its_scores_stand_beside_chance(api: TestClient) -> None:
     assert micro["value"] > 0.9 and "commonest" in micro["note"]
     assert edges["value"] > 0.95 and "has seen these edges" in edges["note"] and "174 edges" in edges["note"]
     random = Embedding(NAMES, np.random.default_rng(0).standard_normal(vectors.shape))
-    control = ready(Shown(random, graph=friends()))
-    assert 0.3 < control.scores[0].value["value"] < 0.7, "random vectors keep no edges"
+    control = ready(Session(random, graph=friends()))
+    assert 0.3 < control.figures[0].value["value"] < 0.7, "random vectors keep no edges"
 
 
 def test_nodes_are_found_by_a_part_of_their_names(api: TestClient) -> None:
@@ -146,17 +144,17 @@ def test_nodes_are_found_by_a_part_of_their_names(api: TestClient) -> None:
 
 @pytest.mark.parametrize("names", [["b", "ab", "B", "a", "", "ba b", "abab"], ["Straße", "STRASSE", "ß", "é\udce9x"]])
 def test_completion_agrees_with_asking_each_name(names: list[str]) -> None:
-    completion = Completion(np.array(names, object))
+    autocomplete = Autocomplete(np.array(names, object))
     for part in ("a", "b", "AB", "bab", "ß", "x", "é", " ", "\0"):
         wanted = [[], [], []]  # type: list[list[int]]
         for row, name in enumerate(names):
             text = name.lower()
             if part.lower() in text:
                 wanted[0 if text == part.lower() else 1 if text.startswith(part.lower()) else 2].append(row)
-        assert completion.find(part).tolist() == [row for rows in wanted for row in rows]
+        assert autocomplete.find(part).tolist() == [row for rows in wanted for row in rows]
 
 
-def test_a_card_has_the_values_of_every_column(api: TestClient, everything: Shown) -> None:
+def test_a_card_has_the_values_of_every_column(api: TestClient, everything: Session) -> None:
     (card,) = get(api, "/api/nodes", node=NAMES[9])["nodes"]
     assert (card["row"], card["node"], card["degree"], card["labels"]) == (9, NAMES[9], 8, ["clique 1"])
     assert card["values"]["label"] == "clique 1" and card["values"]["degree"] == 8
@@ -192,7 +190,7 @@ def test_neighbours_of_a_label_and_those_not_linked(api: TestClient) -> None:
     assert not set(rows) & linked_to(20)
 
 
-def test_neighbours_in_batches_and_of_vectors(api: TestClient, everything: Shown) -> None:
+def test_neighbours_in_batches_and_of_vectors(api: TestClient, everything: Session) -> None:
     rows = [*range(NODES)] * 3
     several = post(api, "/api/neighbors", rows=rows, k=3)["results"]
     assert [each["row"] for each in several] == rows
@@ -211,11 +209,11 @@ def test_neighbours_in_batches_and_of_vectors(api: TestClient, everything: Shown
 def test_neighbours_by_an_index_once_it_is_made(tmp_path: Path) -> None:
     pytest.importorskip("usearch")
     people().save(tmp_path / "people")
-    shown = Shown(load(tmp_path / "people"), index=True)
-    with client(shown) as api:
+    session = Session(load(tmp_path / "people"), index=True)
+    with client(session) as api:
         before = get(api, "/api/neighbors", row=3, k=5)
         assert before["search"] == get(api, "/api/info")["search"] == "exact"
-        ready(shown)
+        ready(session)
         after = get(api, "/api/neighbors", row=3, k=5)
         assert after["search"] == get(api, "/api/info")["search"] == "index"
         assert [each["row"] for each in after["results"][0]["neighbors"]] == nearest(3, 5)
@@ -227,21 +225,21 @@ def test_neighbours_by_an_index_once_it_is_made(tmp_path: Path) -> None:
         (few,) = get(api, "/api/neighbors", row=3, k=500)["results"]
         assert len(few["neighbors"]) == NODES - 1
     assert (tmp_path / "people.cosine.index").is_dir()
-    small = Shown(load(tmp_path / "people"))
+    small = Session(load(tmp_path / "people"))
     assert [task.name for task in small.background.tasks].count("index") == 0, "not asked for, and not needed"
 
 
 def test_queries_that_wait_are_searched_for_together() -> None:
     batches: list[list[int]] = []
 
-    def slowly(ask: Ask, queries: list[int]) -> list[Hits]:
+    def slowly(ask: SearchOptions, queries: list[int]) -> list[Hits]:
         threading.Event().wait(0.02)
         batches.append(queries)
         return [Hits([query, ask.k], [1.0, 0.5]) for query in queries]
 
     async def many() -> list[list[Hits]]:
-        finder = Finder(slowly)
-        asks = [Ask("cosine", k, None, False, True) for k in (3, 4)]
+        finder = SearchBatcher(slowly)
+        asks = [SearchOptions("cosine", k, None, False, True) for k in (3, 4)]
         return await asyncio.gather(
             *(finder.find(asks[i % 2], [i]) for i in range(40)), finder.find(asks[0], [*range(99)])
         )
@@ -253,21 +251,21 @@ def test_queries_that_wait_are_searched_for_together() -> None:
 
 
 def test_an_error_in_a_search_ends_the_searches_that_it_was_for() -> None:
-    def broken(ask: Ask, queries: list[int]) -> list[Hits]:
+    def broken(ask: SearchOptions, queries: list[int]) -> list[Hits]:
         if ask.k == 1:
             raise RuntimeError("no")
         return [Hits([query], [0.0]) for query in queries]
 
     async def both() -> list[Any]:
-        finder = Finder(broken)
-        asks = [Ask("dot", k, None, False, True) for k in (1, 2)]
+        finder = SearchBatcher(broken)
+        asks = [SearchOptions("dot", k, None, False, True) for k in (1, 2)]
         return await asyncio.gather(*(finder.find(ask, [5]) for ask in asks), return_exceptions=True)
 
     failed, fine = asyncio.run(both())
     assert isinstance(failed, RuntimeError) and fine == [Hits([5], [0.0])]
 
 
-def test_scores_are_those_of_the_embedding(api: TestClient, everything: Shown) -> None:
+def test_scores_are_those_of_the_embedding(api: TestClient, everything: Session) -> None:
     one = get(api, "/api/score", u=NAMES[1], v=NAMES[2])
     assert one == {"score": "cosine-degree", "scores": [everything.embedding.score(NAMES[1], NAMES[2])]}
     pairs = [[NAMES[i], NAMES[47 - i]] for i in range(NODES)]
@@ -291,7 +289,7 @@ def test_coordinates_are_raw_and_kept_by_clients(api: TestClient) -> None:
     assert api.get("/api/coordinates").content == found.content, "the best that is ready"
 
 
-def test_the_map_is_an_image_with_or_without_matplotlib(api: TestClient, everything: Shown) -> None:
+def test_the_map_is_an_image_with_or_without_matplotlib(api: TestClient, everything: Session) -> None:
     found = api.get("/map.png")
     assert found.headers["content-type"] == "image/png" and found.content.startswith(b"\x89PNG")
     assert api.get("/map.png", headers={"if-none-match": found.headers["etag"]}).status_code == 304
@@ -306,7 +304,7 @@ def test_the_map_is_an_image_with_or_without_matplotlib(api: TestClient, everyth
 def test_the_map_is_drawn_where_some_nodes_have_no_label(tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text(f"node,label\n{NAMES[0]},red\n{NAMES[1]},blue\n", encoding="utf-8")
-    with client(ready(Shown(people(), labels=labels))) as api:
+    with client(ready(Session(people(), labels=labels))) as api:
         assert api.get("/map.png").status_code == 200
         codes = np.frombuffer(api.get("/api/columns/label").content, "<u2")
         assert sorted(codes[:2].tolist()) == [0, 1] and set(codes[2:].tolist()) == {65535}
@@ -346,8 +344,8 @@ def test_an_ego_network_has_the_edges_among_neighbours_too(api: TestClient) -> N
 def test_the_heaviest_edges_of_a_directed_graph_come_first() -> None:
     graph = Graph.from_edges(["a", "c", "a"], ["b", "a", "d"], [1.0, 9.0, 4.0], directed=True)
     vectors = np.eye(5, 4)
-    shown = Shown(Embedding(["a", "b", "c", "d", "e"], vectors), graph=graph)
-    with client(shown) as api:
+    session = Session(Embedding(["a", "b", "c", "d", "e"], vectors), graph=graph)
+    with client(session) as api:
         found = get(api, "/api/ego", node="a")
         assert [node["node"] for node in found["nodes"]] == ["a", "c", "d", "b"]
         assert found["edges"] == [[0, 2], [0, 3], [1, 0]], "arcs keep their direction"
@@ -359,7 +357,7 @@ def test_the_heaviest_edges_of_a_directed_graph_come_first() -> None:
 def test_a_name_that_stands_on_both_sides() -> None:
     recipe = {"sides": "rows", "sources": 2}
     vectors = np.array([[1, 0], [0, 1], [1, 0.1], [0.1, 1]])
-    with client(Shown(Embedding([1, 2, 1, 3], vectors, recipe))) as api:
+    with client(Session(Embedding([1, 2, 1, 3], vectors, recipe))) as api:
         assert get(api, "/api/info")["sides"] == "rows"
         both = api.get("/api/nodes", params={"node": 1})
         assert both.status_code == 400 and "both sides" in both.json()["error"]
@@ -373,7 +371,7 @@ def test_a_name_that_stands_on_both_sides() -> None:
 
 
 def test_an_embedding_alone_and_an_empty_one() -> None:
-    with client(ready(Shown(Embedding(None, people().vectors)))) as api:
+    with client(ready(Session(Embedding(None, people().vectors)))) as api:
         told = get(api, "/api/info")
         assert not told["named"] and told["graph"] is None and told["labels"] is None and told["scores"] == []
         assert [column["name"] for column in told["columns"]] == ["cluster"]
@@ -385,7 +383,7 @@ def test_an_embedding_alone_and_an_empty_one() -> None:
             assert found.status_code == 404 and "--graph" in found.json()["error"]
         found = api.get("/api/neighbors?row=1&label=red")
         assert found.status_code == 404 and "--labels" in found.json()["error"]
-    with client(ready(Shown(Embedding(None, np.zeros((0, 4)))))) as api:
+    with client(ready(Session(Embedding(None, np.zeros((0, 4)))))) as api:
         assert get(api, "/api/nodes") == {"nodes": [], "total": 0}
         assert api.get("/api/coordinates").content == b""
         found = api.get("/api/neighbors?row=0")
@@ -394,7 +392,7 @@ def test_an_embedding_alone_and_an_empty_one() -> None:
 
 def test_zero_vectors_have_no_neighbours() -> None:
     vectors = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
-    with client(ready(Shown(Embedding(None, vectors)))) as api:
+    with client(ready(Session(Embedding(None, vectors)))) as api:
         assert get(api, "/api/neighbors", row=0)["results"][0]["neighbors"] == []
         assert np.isfinite(np.frombuffer(api.get("/api/coordinates").content, "<f4")).all()
         assert np.frombuffer(api.get("/api/columns/cluster").content, "<u2")[0] == 65535
@@ -516,7 +514,7 @@ def test_another_host_is_refused(api: TestClient, host: str) -> None:
         assert found.headers["x-content-type-options"] == "nosniff"
 
 
-def test_names_of_the_loopback_are_ours_and_others_if_said(everything: Shown) -> None:
+def test_names_of_the_loopback_are_ours_and_others_if_said(everything: Session) -> None:
     with client(everything, hosts=["Lab.example"]) as api:
         for host in ("localhost", "LOCALHOST:8000", "127.0.0.1", "[::1]:9", "lab.example:80"):
             assert api.get("/api/info", headers={"host": host}).status_code == 200, host
@@ -536,7 +534,7 @@ def test_every_answer_keeps_browsers_to_this_page(api: TestClient) -> None:
         assert not any(name.startswith("access-control") for name in headers)
 
 
-def test_a_token_is_asked_for_everywhere_but_for_health(everything: Shown) -> None:
+def test_a_token_is_asked_for_everywhere_but_for_health(everything: Session) -> None:
     with client(everything, token="s3cret ü") as api:
         for path in ("/", "/api/info", "/api/openapi.json", "/map.png", "/nothing", "/?token=wrong", "/?token="):
             found = api.get(path)
@@ -591,10 +589,10 @@ def test_too_many_at_once_and_too_long_are_asked_to_come_again() -> None:
 
 
 def test_a_head_that_does_not_come_to_an_end_is_not_waited_for(
-    everything: Shown, monkeypatch: pytest.MonkeyPatch
+    everything: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("graphrefine.explore.limits.HEAD_SECONDS", 0.3)
-    server = uvicorn.Server(uvicorn.Config(make_app(everything), http=Connection, **SETTINGS))
+    server = make_server(make_app(everything))
     listening = bind("127.0.0.1", 0)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
@@ -618,8 +616,8 @@ def test_a_head_that_does_not_come_to_an_end_is_not_waited_for(
 
 
 def test_what_is_not_ready_is_said_to_be_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrefine.explore.app.PATIENCE", 0.05)
-    with client(Shown(people())) as api:
+    monkeypatch.setattr("graphrefine.explore.raw_handlers.PATIENCE", 0.05)
+    with client(Session(people())) as api:
         states = [layout["state"] for layout in get(api, "/api/info")["layouts"]]
         assert states == ["working", "working"]
         for path in ("/api/coordinates", "/api/columns/cluster", "/map.png"):
@@ -629,14 +627,14 @@ def test_what_is_not_ready_is_said_to_be_worked_on(monkeypatch: pytest.MonkeyPat
 
 def test_a_kept_layout_is_there_at_once_and_one_of_other_vectors_is_not(tmp_path: Path) -> None:
     people().save(tmp_path / "people")
-    first = ready(Shown(load(tmp_path / "people")))
+    first = ready(Session(load(tmp_path / "people")))
     assert (tmp_path / "people.map").is_dir()
-    again = Shown(load(tmp_path / "people"))
+    again = Session(load(tmp_path / "people"))
     assert [task.state for task in again.layouts.values()] == ["working", "ready"] and again.best_layout == "clusters"
     assert np.array_equal(again.layouts["clusters"].value, first.layouts["clusters"].value)
     other = people()
     Embedding(other.names, other.vectors[::-1].copy()).save(tmp_path / "people")
-    assert Shown(load(tmp_path / "people")).layouts["clusters"].state == "working"
+    assert Session(load(tmp_path / "people")).layouts["clusters"].state == "working"
 
 
 def test_background_work_goes_on_after_a_failure_and_stops_when_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -665,12 +663,21 @@ def test_background_work_goes_on_after_a_failure_and_stops_when_told(capsys: pyt
 
 # The document
 
+ADDRESSES = {
+    *(
+        (f"/api/{name}", "GET")
+        for name in ("info", "openapi.json", "nodes", "neighbors", "ego", "score", "coordinates")
+    ),
+    *((f"/api/{name}", "POST") for name in ("nodes", "neighbors", "score")),
+    *(("/healthz", "GET"), ("/api/columns/{name}", "GET"), ("/map.png", "GET")),
+}
 
-def test_the_document_has_every_address_and_no_other(api: TestClient, everything: Shown) -> None:
+
+def test_the_document_has_every_address_and_no_other(api: TestClient, everything: Session) -> None:
     document = get(api, "/api/openapi.json")
     assert document["openapi"] == "3.1.0"
     told = {(path, method.upper()) for path, methods in document["paths"].items() for method in methods}
-    assert told == {(each.path, each.method) for each in endpoints(everything.facts)}
+    assert told == ADDRESSES
     for path, method in told:
         address = path.replace("{name}", "label")
         found = api.request(method, address, **({"json": {}} if method == "POST" else {}))
@@ -699,12 +706,12 @@ def test_columns_of_parquet_and_more_categories_than_colours(tmp_path: Path) -> 
     parquet.write_table(table, tmp_path / "t.parquet")
     columns, found = read_columns(tmp_path / "t.parquet", np.array(ids))
     assert found == 3000 and list(columns) == ["title", "label"]
-    about = columns["title"].about()["categories"]
+    about = columns["title"].describe()["categories"]
     assert len(about) == 1000 and about[-1] == {"name": "other", "count": 1002, "other": True}
     assert columns["title"].value(2999) == "t1499"
     assert np.frombuffer(columns["title"].raw(), "<u2").max() == 999
-    shown = Shown(Embedding(None, np.eye(3000, 4)), labels=["x"] * 3000, columns=columns)
-    assert list(shown.columns) == ["label", "title", "label (table)", "cluster"]
+    session = Session(Embedding(None, np.eye(3000, 4)), labels=["x"] * 3000, columns=columns)
+    assert list(session.columns) == ["label", "title", "label (table)", "cluster"]
 
 
 # The command
@@ -791,12 +798,12 @@ def test_ctrl_c_ends_it_quietly(folder: Path) -> None:
 
 
 def test_beyond_this_machine_there_is_always_a_token() -> None:
-    assert reach("127.0.0.1", 80, None) == Reach("http://127.0.0.1:80/", None, ("127.0.0.1",), False)
-    assert reach("::1", 80, "a b").url == "http://[::1]:80/?token=a%20b"
-    made = reach("192.0.2.1", 80, None)
+    assert make_access("127.0.0.1", 80, None) == Access("http://127.0.0.1:80/", None, ("127.0.0.1",), False)
+    assert make_access("::1", 80, "a b").url == "http://[::1]:80/?token=a%20b"
+    made = make_access("192.0.2.1", 80, None)
     assert made.token and len(made.token) >= 32 and made.hosts == ("192.0.2.1",) and not made.any_address
-    assert made.token != reach("192.0.2.1", 80, None).token
-    every = reach("0.0.0.0", 80, None)
+    assert made.token != make_access("192.0.2.1", 80, None).token
+    every = make_access("0.0.0.0", 80, None)
     assert every.token and every.any_address and socket.gethostname() in every.hosts
 
 
@@ -872,23 +879,23 @@ def test_communities_are_the_same_from_a_process_of_their_own(kind: str, monkeyp
     weights = rng.uniform(0.5, 2, len(edges)) if kind == "weighted" else None
     graph = Graph.from_edges(edges[:, 0], edges[:, 1], weights, directed=kind == "directed")
     embedding = Embedding(graph.names, rng.standard_normal((graph.nodes, 4)))
-    here, apart = Shown(embedding, graph=graph), Shown(embedding, graph=graph)
+    here, apart = Session(embedding, graph=graph), Session(embedding, graph=graph)
     here.columns["community"].run()
-    monkeypatch.setattr(grouping, "APART", 0)
+    monkeypatch.setattr(groups, "APART", 0)
     apart.columns["community"].run()
     assert len(here.columns["community"].value.names) > 1
     assert here.columns["community"].value.codes.tolist() == apart.columns["community"].value.codes.tolist()
 
 
 def test_a_process_that_looks_for_communities_ends_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grouping, "APART", 0)
-    monkeypatch.setattr(grouping, "__name__", "timeit")  # python -m timeit FOLDER: it fails, and says why
+    monkeypatch.setattr(groups, "APART", 0)
+    monkeypatch.setattr(groups, "__name__", "timeit")  # python -m timeit FOLDER: it fails, and says why
     embedding, graph = Embedding([0, 1], [[1, 0], [0, 1]]), Graph.from_edges([0], [1])
-    shown = Shown(embedding, graph=graph)
-    task = shown.columns["community"]
+    session = Session(embedding, graph=graph)
+    task = session.columns["community"]
     task.run()
     assert task.state == "failed" and "communities were not found" in str(task.error)
     watch = Watch()
     watch.stop()
     with pytest.raises(StopError):
-        Shown(embedding, graph=graph).columns["community"].run(watch)
+        Session(embedding, graph=graph).columns["community"].run(watch)

@@ -1,4 +1,4 @@
-"""Who is answered: the Host that a request names, and its token; and the headers that keep a browser to this page.
+"""Authorization of requests by their Host and token; and the headers that keep a browser to this page.
 
 A page of another site may make a browser send requests here. It cannot read the answers (there are no CORS headers),
 cannot send JSON (a browser asks first, by OPTIONS, which is refused), and cannot pass for this page under a name of its
@@ -21,7 +21,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
-OPEN = frozenset({"/healthz"})  # what needs no token
+OPEN = frozenset({"/healthz"})  # addresses that need no token
 HEADERS = tuple(
     (name.encode(), value.encode())
     for name, value in {
@@ -37,21 +37,21 @@ HEADERS = tuple(
 _HOST = re.compile(rb"(?P<name>[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 
 
-class Guard:
-    """Lets through what names a host of this server and, where there is one, has the token.
+class Auth:
+    """Lets through requests that name a host of this server and, if it has a token, send the token.
 
     Parameters
     ----------
     app
-        What answers.
+        The application behind it.
     refuse
-        Answers with a status and a problem.
+        Makes the answer of a status and a problem.
     hosts
-        Names beside those of the loopback.
+        Names of this server beside those of the loopback.
     any_address
-        Whether any IP address will do as a Host: where the server listens on all of them, and a token is needed.
+        Whether any IP address is accepted as a Host: for a server that listens on all of them, with a token.
     token
-        What a request must have: as a cookie, which ``/?token=`` sets, or as ``Authorization: Bearer``.
+        The token of a request: a cookie, which ``/?token=`` sets, or ``Authorization: Bearer``.
     """
 
     def __init__(
@@ -74,16 +74,20 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
-        async def send_guarded(message: MutableMapping[str, Any]) -> None:
+        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                headers = [*message.get("headers", ()), *HEADERS]
+                if not any(name == b"cache-control" for name, _ in headers):
+                    headers.append((b"cache-control", b"no-store"))
+                message["headers"] = headers
             await send(message)
 
-        await self._chosen(scope)(scope, receive, send_guarded)
+        await self._authorize(scope)(scope, receive, send_with_headers)
 
-    def _chosen(self, scope: Scope) -> App:
-        given = [value for name, value in scope["headers"] if name == b"host"]
-        if len(given) != 1 or not self._is_ours(given[0]):
+    def _authorize(self, scope: Scope) -> App:
+        """The application, or another one that refuses."""
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) != 1 or not self._is_ours(hosts[0]):
             return self._refuse(421, "this is not the Host of this server; use the address that it printed")
         if self._token is None or scope["path"] in OPEN:
             return self._app
@@ -98,10 +102,10 @@ class Guard:
         )
 
     def _is_ours(self, host: bytes) -> bool:
-        found = _HOST.fullmatch(host)
-        if found is None:
+        match = _HOST.fullmatch(host)
+        if match is None:
             return False
-        name = found["name"].decode().lower()
+        name = match["name"].decode().lower()
         return name in self._hosts or (self._any_address and _is_address(name))
 
     def _is_token(self, offered: str) -> bool:
@@ -119,7 +123,6 @@ class Guard:
 
         async def redirect(scope: Scope, receive: Receive, send: Send) -> None:
             headers = [(b"location", place.encode()), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
-            headers.append((b"cache-control", b"no-store"))
             await send({"type": "http.response.start", "status": 303, "headers": headers})
             await send({"type": "http.response.body", "body": b""})
 

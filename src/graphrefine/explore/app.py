@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from fastapi import Depends, FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.security import HTTPBearer
+from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match
+from starlette.types import ASGIApp
 
 from graphrefine import __version__
-from graphrefine.explore.auth import App, Auth
-from graphrefine.explore.handlers import open_router, router
+from graphrefine.explore.auth import OPEN, Auth
+from graphrefine.explore.handlers import router
 from graphrefine.explore.limits import Limits
 from graphrefine.explore.page_files import File, read_page
 from graphrefine.explore.raw_handlers import raw_router
 from graphrefine.explore.raw_response import Blob, RawResponse
 from graphrefine.explore.session import Session
-from graphrefine.explore.strict_route import json_response, value_problem
-
-ROUTERS = (open_router, router, raw_router)
+from graphrefine.explore.strict_route import json_response
 
 
 def make_app(
@@ -48,13 +46,12 @@ def make_app(
         openapi_url=None,  # it has a route of its own, and no page that would load code from elsewhere
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
-        exception_handlers={HTTPException: _send_error, RequestValidationError: _send_value_error},
+        exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_nothing},
     )
     app.state.session = session
     app.state.blobs = {}
-    bearer = [] if token is None else [Depends(HTTPBearer(auto_error=False))]  # for the document; `Auth` checks it
-    for each in ROUTERS:
-        app.include_router(each, dependencies=[] if each is open_router else bearer)
+    app.state.has_token = token is not None
+    app.router.routes += [*router.routes, *raw_router.routes]
     for path, file in read_page().items():
         app.add_route(path, _page_handler(file), methods=["GET"])
     app.add_middleware(Limits, refuse=_refuse)
@@ -63,21 +60,25 @@ def make_app(
 
 
 class _Application(FastAPI):
-    """FastAPI that answers HEAD as GET, without its body, and describes the errors that it sends."""
+    """FastAPI that answers HEAD as GET, without its body, and describes its errors and its token."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http" and scope["method"] == "HEAD":
+        if scope.get("method") == "HEAD":
             scope = {**scope, "method": "GET"}  # the server, which has the scope as it was, sends no body
         await super().__call__(scope, receive, send)
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
             document = super().openapi()
-            for operations in document["paths"].values():
+            for path, operations in document["paths"].items():
                 for operation in operations.values():
                     operation["responses"].pop("422", None)  # 400 here, in another form
+                    if self.state.has_token and path not in OPEN:
+                        operation["security"] = [{"token": []}]
             for name in ("HTTPValidationError", "ValidationError"):
                 document["components"]["schemas"].pop(name, None)
+            if self.state.has_token:
+                document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         return super().openapi()
 
 
@@ -90,7 +91,7 @@ def _page_handler(file: File) -> Callable[[Request], Awaitable[Response]]:
     return send_file
 
 
-def _refuse(status: int, problem: str) -> App:
+def _refuse(status: int, problem: str) -> ASGIApp:
     headers = {503: {"retry-after": "1"}, 401: {"www-authenticate": "Bearer"}}.get(status)
     return json_response({"error": problem}, status, headers)
 
@@ -107,11 +108,10 @@ async def _send_error(request: Request, error: Any) -> Response:
 
 def _methods(request: Request) -> list[str]:
     """The methods of an address, of all its routes."""
-    routes: list[Any] = [*request.app.routes, *(route for each in ROUTERS for route in each.routes)]
-    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
-    methods = {method for route in matching for method in getattr(route, "methods", ())}
+    matching = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+    methods = {method for route in matching for method in route.methods}
     return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
 
 
-async def _send_value_error(request: Request, error: Any) -> Response:
-    return json_response({"error": value_problem(error)}, 400)
+async def _send_nothing(request: Request, error: Any) -> Response:
+    return json_response({"error": "the client has left"}, 400)

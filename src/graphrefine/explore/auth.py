@@ -10,15 +10,12 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import re
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
-from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from collections.abc import Callable, Iterable
+from urllib.parse import urlencode
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 OPEN = frozenset({"/healthz"})  # addresses that need no token
@@ -34,7 +31,7 @@ HEADERS = tuple(
         "cross-origin-opener-policy": "same-origin",
     }.items()
 )
-_HOST = re.compile(rb"(?P<name>[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+_HOST = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 
 
 class Auth:
@@ -56,9 +53,9 @@ class Auth:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         *,
-        refuse: Callable[[int, str], App],
+        refuse: Callable[[int, str], ASGIApp],
         hosts: Iterable[str] = (),
         any_address: bool = False,
         token: str | None = None,
@@ -71,10 +68,9 @@ class Auth:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse to."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+            return await self._app(scope, receive, send)
 
-        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = [*message.get("headers", ()), *HEADERS]
                 if not any(name == b"cache-control" for name, _ in headers):
@@ -82,73 +78,57 @@ class Auth:
                 message["headers"] = headers
             await send(message)
 
-        await self._authorize(scope)(scope, receive, send_with_headers)
+        return await self._authorize(Request(scope))(scope, receive, send_with_headers)
 
-    def _authorize(self, scope: Scope) -> App:
-        """The application, or another one that refuses."""
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+    def _authorize(self, request: Request) -> ASGIApp:
+        """The application, or one that refuses the request, or one that sets the cookie."""
+        hosts = request.headers.getlist("host")
+        if len(hosts) != 1 or not self._is_host(hosts[0]):
             return self._refuse(421, "this is not the Host of this server; use the address that it printed")
-        if self._token is None or scope["path"] in OPEN:
+        if self._token is None or request.scope["path"] in OPEN:
             return self._app
-        if scope["path"] == "/" and scope["method"] == "GET":
-            offered = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token")
-            if offered is not None and self._is_token(offered):
-                return self._welcome(scope)
-        if any(self._is_token(token) for token in _tokens(scope)):
+        in_query = request.query_params.get("token")
+        if request.scope["path"] == "/" and request.method == "GET" and self._is_token(in_query):
+            return self._set_cookie(request)
+        if any(self._is_token(token) for token in _sent_tokens(request)):
             return self._app
         return self._refuse(
             401, "a token is needed: open the address that was printed, with ?token=, or send Authorization: Bearer"
         )
 
-    def _is_ours(self, host: bytes) -> bool:
+    def _is_host(self, host: str) -> bool:
         match = _HOST.fullmatch(host)
         if match is None:
             return False
-        name = match["name"].decode().lower()
+        name = match["name"].lower()
         return name in self._hosts or (self._any_address and _is_address(name))
 
-    def _is_token(self, offered: str) -> bool:
-        return self._token is not None and hmac.compare_digest(offered.encode("utf-8", "surrogateescape"), self._token)
+    def _is_token(self, token: str | None) -> bool:
+        if self._token is None or token is None:
+            return False
+        return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._token)
 
-    def _welcome(self, scope: Scope) -> App:
-        """Keep the token as a cookie, out of the address."""
+    def _set_cookie(self, request: Request) -> ASGIApp:
+        """Move the token from the address into a cookie."""
+        rest = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
         token = self._token or b""
-        rest = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != "token"]
-        place = "/" + (f"?{urlencode(rest)}" if rest else "")
-        name = cookie_name(scope)
-        jar: SimpleCookie = SimpleCookie()
-        jar[name] = token.hex()
-        cookie = f"{jar[name].OutputString()}; Path=/; HttpOnly; SameSite=Strict"
-
-        async def redirect(scope: Scope, receive: Receive, send: Send) -> None:
-            headers = [(b"location", place.encode()), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
-            await send({"type": "http.response.start", "status": 303, "headers": headers})
-            await send({"type": "http.response.body", "body": b""})
-
-        return redirect
+        cookie = f"{cookie_name(request)}={token.hex()}; Path=/; HttpOnly; SameSite=Strict"
+        return RedirectResponse("/" + (f"?{urlencode(rest)}" if rest else ""), 303, {"set-cookie": cookie})
 
 
-def cookie_name(scope: Scope) -> str:
+def cookie_name(request: Request) -> str:
     """A name for each port: a browser gives the cookies of a host to all of its ports."""
-    return f"graphrefine-{(scope.get('server') or ('', 0))[1]}"
+    return f"graphrefine-{(request.scope.get('server') or ('', 0))[1]}"
 
 
-def _tokens(scope: Scope) -> Iterable[str]:
-    for name, value in scope["headers"]:
-        if name == b"authorization" and value[:7].lower() == b"bearer ":
-            yield value[7:].decode("utf-8", "surrogateescape").strip()
-        if name == b"cookie":
-            yield from _in_cookie(value.decode("latin-1"), cookie_name(scope))
-
-
-def _in_cookie(text: str, name: str) -> Iterable[str]:
-    try:
-        jar: SimpleCookie = SimpleCookie(text)
-        if name in jar:
-            yield bytes.fromhex(jar[name].value).decode("utf-8", "surrogateescape")
-    except (CookieError, ValueError):
-        return
+def _sent_tokens(request: Request) -> Iterable[str]:
+    """The tokens in the headers of a request."""
+    for header in request.headers.getlist("authorization"):
+        if header[:7].lower() == "bearer ":
+            yield header[7:].encode("latin-1").decode("utf-8", "surrogateescape").strip()
+    cookie = request.cookies.get(cookie_name(request), "")
+    if re.fullmatch("([0-9a-f]{2})+", cookie):
+        yield bytes.fromhex(cookie).decode("utf-8", "surrogateescape")
 
 
 def _is_address(host: str) -> bool:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphrefine.explore import limits
-from graphrefine.explore.auth import App, Receive, Scope, Send
 
 _TIMERS: dict[tuple[Any, ...], HeadTimer] = {}  # by the addresses of server and client
 
@@ -56,7 +56,7 @@ class Connection(H11Protocol):
 class HeadTimeout:
     """Stops the timer of a connection while a request of it is answered."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

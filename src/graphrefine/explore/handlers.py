@@ -10,41 +10,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, TypeVar, cast
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 
 import graphrefine
 from graphrefine.errors import InputError
+from graphrefine.explore import request_params, responses
 from graphrefine.explore.background import Task
 from graphrefine.explore.neighbor_search import finite
-from graphrefine.explore.request_params import (
-    BATCH,
-    BODY,
-    ROWS,
-    EgoParams,
-    K,
-    NeighborBatchParams,
-    NeighborParams,
-    NodeBatchParams,
-    NodeListParams,
-    NodeParams,
-    PairBatchParams,
-    PairParams,
-    SearchParams,
-)
-from graphrefine.explore.responses import (
-    BODY_REFUSALS,
-    REFUSALS,
-    Column,
-    EgoNetwork,
-    Figure,
-    Health,
-    Info,
-    NeighborResult,
-    Neighbors,
-    Nodes,
-    Scores,
-    TaskState,
-)
 from graphrefine.explore.search_batcher import Hits, SearchOptions
 from graphrefine.explore.session import Session
 from graphrefine.explore.strict_route import StrictRoute
@@ -53,14 +25,7 @@ from graphrefine.search import SCORES
 _THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbours aside
 _Value = TypeVar("_Value")
 
-open_router = APIRouter(route_class=StrictRoute, responses=REFUSALS)  # without a token
-router = APIRouter(route_class=StrictRoute, responses=REFUSALS)
-
-
-async def get_session(request: Request) -> Session:
-    """The session that the application serves."""
-    session: Session = request.app.state.session
-    return session
+router = APIRouter(route_class=StrictRoute, responses=responses.REFUSALS)
 
 
 async def _run_in_thread(work: Callable[..., _Value], *arguments: Any) -> _Value:
@@ -68,11 +33,8 @@ async def _run_in_thread(work: Callable[..., _Value], *arguments: Any) -> _Value
     return await asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)
 
 
-CurrentSession = Annotated[Session, Depends(get_session)]
-
-
-@open_router.get("/healthz")
-async def get_health() -> Health:
+@router.get("/healthz")
+async def get_health(request: Request) -> responses.Health:
     """State of the server; needs no token."""
     return {"status": "ok"}
 
@@ -85,8 +47,9 @@ async def get_document(request: Request) -> dict[str, Any]:
 
 
 @router.get("/api/info")
-async def get_info(session: CurrentSession) -> Info:
+async def get_info(request: Request) -> responses.Info:
     """The embedding, its recipe, and the requests that it answers."""
+    session: Session = request.app.state.session
     embedding, labels, graph = session.embedding, session.labels, session.graph
     return {
         "name": session.name,
@@ -105,17 +68,23 @@ async def get_info(session: CurrentSession) -> Info:
         "search": session.search.kind("cosine"),
         "score_names": list(SCORES),
         "score": embedding.score_name,
-        "limits": {"k": K, "batch": BATCH, "rows": ROWS, "body": BODY},
+        "limits": {
+            "k": request_params.K,
+            "batch": request_params.BATCH,
+            "rows": request_params.ROWS,
+            "body": request_params.BODY,
+        },
         "sides": embedding.sides.kind,
     }
 
 
 @router.get("/api/nodes")
-async def get_nodes(session: CurrentSession, params: Annotated[NodeListParams, Query()]) -> Nodes:
+async def get_nodes(request: Request, params: Annotated[request_params.NodeList, Query()]) -> responses.Nodes:
     """Nodes whose names begin with a text, and then those that contain it; all nodes without a text; or one node.
 
     Upper and lower case are the same. A single node has its values in every column.
     """
+    session: Session = request.app.state.session
     if params.node is not None or params.row is not None:
         row = _row(session, params)
         return {"nodes": [{**session.node(row), "values": session.values(row)}]}
@@ -128,27 +97,34 @@ async def get_nodes(session: CurrentSession, params: Annotated[NodeListParams, Q
     return {"nodes": [session.node(row) for row in rows], "total": count}
 
 
-@router.post("/api/nodes", responses=BODY_REFUSALS)
-async def post_nodes(session: CurrentSession, params: NodeBatchParams) -> Nodes:
+@router.post("/api/nodes", responses=responses.BODY_REFUSALS)
+async def post_nodes(request: Request, params: request_params.NodeBatch) -> responses.Nodes:
     """Several nodes at once."""
+    session: Session = request.app.state.session
     return {"nodes": [session.node(row) for row in _rows(session, params)]}
 
 
 @router.get("/api/neighbors")
-async def get_neighbors(session: CurrentSession, params: Annotated[NeighborParams, Query()]) -> Neighbors:
+async def get_neighbors(
+    request: Request, params: Annotated[request_params.NeighborQuery, Query()]
+) -> responses.Neighbors:
     """The nodes nearest to one."""
+    session: Session = request.app.state.session
     return await _neighbors(session, params, [_row(session, params)], by_row=True)
 
 
-@router.post("/api/neighbors", responses=BODY_REFUSALS)
-async def post_neighbors(session: CurrentSession, params: NeighborBatchParams) -> Neighbors:
+@router.post("/api/neighbors", responses=responses.BODY_REFUSALS)
+async def post_neighbors(request: Request, params: request_params.NeighborBatch) -> responses.Neighbors:
     """The nodes nearest to each of several nodes or vectors."""
+    session: Session = request.app.state.session
     if params.vectors is not None:
         return await _neighbors(session, params, params.vectors, by_row=False)
     return await _neighbors(session, params, _rows(session, params), by_row=True)
 
 
-async def _neighbors(session: Session, params: SearchParams, queries: list[Any], *, by_row: bool) -> Neighbors:
+async def _neighbors(
+    session: Session, params: request_params.Search, queries: list[Any], *, by_row: bool
+) -> responses.Neighbors:
     labels = session.labels
     if params.label is not None and (labels is None or params.label not in labels):
         sample = "" if labels is None else f", such as {labels.classes[0]!r}"
@@ -161,10 +137,10 @@ async def _neighbors(session: Session, params: SearchParams, queries: list[Any],
     return {"results": results, "score": params.score, "search": session.search.kind(params.score)}
 
 
-def _result(session: Session, row: int | None, hits: Hits) -> NeighborResult:
+def _result(session: Session, row: int | None, hits: Hits) -> responses.NeighborResult:
     """The neighbours of a row, or of a vector."""
     neighbors = zip(hits.rows, hits.scores, strict=True)
-    result: NeighborResult = {"node": None, "row": None, "neighbors": []}
+    result: responses.NeighborResult = {"node": None, "row": None, "neighbors": []}
     if row is not None:
         node = session.node(row)
         result = {"node": node["node"], "row": row, "side": node["side"], "neighbors": []}
@@ -173,8 +149,9 @@ def _result(session: Session, row: int | None, hits: Hits) -> NeighborResult:
 
 
 @router.get("/api/ego")
-async def get_ego(session: CurrentSession, params: Annotated[EgoParams, Query()]) -> EgoNetwork:
+async def get_ego(request: Request, params: Annotated[request_params.EgoQuery, Query()]) -> responses.EgoNetwork:
     """A node, its neighbours in the graph, and the edges among them."""
+    session: Session = request.app.state.session
     graph = session.graph
     if graph is None:
         raise HTTPException(404, "without a graph no links are known; start graphrefine explore with --graph")
@@ -184,18 +161,20 @@ async def get_ego(session: CurrentSession, params: Annotated[EgoParams, Query()]
 
 
 @router.get("/api/score")
-async def get_score(session: CurrentSession, params: Annotated[PairParams, Query()]) -> Scores:
+async def get_score(request: Request, params: Annotated[request_params.PairQuery, Query()]) -> responses.Scores:
     """Likelihood of an edge; of directed and bipartite graphs, from u to v."""
+    session: Session = request.app.state.session
     return await _scores(session, [[params.u, params.v]])
 
 
-@router.post("/api/score", responses=BODY_REFUSALS)
-async def post_score(session: CurrentSession, params: PairBatchParams) -> Scores:
+@router.post("/api/score", responses=responses.BODY_REFUSALS)
+async def post_score(request: Request, params: request_params.PairBatch) -> responses.Scores:
     """Likelihood of each of several edges."""
+    session: Session = request.app.state.session
     return await _scores(session, params.pairs)
 
 
-async def _scores(session: Session, pairs: list[list[str | int]]) -> Scores:
+async def _scores(session: Session, pairs: list[list[str | int]]) -> responses.Scores:
     embedding = session.embedding
     sides = ("source", "target") if embedding.sides.kind == "rows" else (None, None)
     first, second = (list(names) for names in zip(*pairs, strict=True))
@@ -206,11 +185,11 @@ async def _scores(session: Session, pairs: list[list[str | int]]) -> Scores:
     return {"score": embedding.score_name, "scores": [finite(each) for each in scores.tolist()]}
 
 
-def _row(session: Session, params: NodeParams) -> int:
+def _row(session: Session, params: request_params.NodeChoice) -> int:
     return _find_row(session, params.node, params.side) if params.row is None else params.row
 
 
-def _rows(session: Session, params: NodeBatchParams | NeighborBatchParams) -> list[int]:
+def _rows(session: Session, params: request_params.NodeBatch | request_params.NeighborBatch) -> list[int]:
     if params.rows is not None:
         return params.rows
     return [_find_row(session, name, params.side) for name in params.nodes or ()]
@@ -229,17 +208,17 @@ def _find_row(session: Session, name: Any, side: Any) -> int:
     return row + (0 if side is None else session.embedding.sides.first(side))
 
 
-def _state(task: Task) -> TaskState:
+def _state(task: Task) -> responses.TaskState:
     return {"name": task.name, "state": task.state, "error": task.error}
 
 
-def _figure(task: Task) -> Figure:
+def _figure(task: Task) -> responses.Figure:
     figure = task.value or {"value": None, "note": None}
     return {**_state(task), "value": figure["value"], "note": figure["note"]}
 
 
-def _column(task: Task) -> Column:
+def _column(task: Task) -> responses.Column:
     facts: dict[str, Any] = {"kind": "category", "categories": []}  # of a column that is being made
     if task.state == "ready":
         facts = {"kind": task.value.kind, **task.value.describe()}
-    return cast(Column, {**_state(task), **facts})
+    return cast(responses.Column, {**_state(task), **facts})

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, MutableMapping
-from typing import Any
+from collections.abc import Callable
 
-from graphrefine.explore.auth import App, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 AT_ONCE = 64  # requests being answered
 SECONDS = 30.0  # for an answer
@@ -23,9 +22,9 @@ class Limits:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         *,
-        refuse: Callable[[int, str], App],
+        refuse: Callable[[int, str], ASGIApp],
         at_once: int = AT_ONCE,
         seconds: float = SECONDS,
     ) -> None:
@@ -36,12 +35,10 @@ class Limits:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse to."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+            return await self._app(scope, receive, send)
         if self._running >= self._at_once:
             refusal = self._refuse(503, f"more than {self._at_once} requests at once; try again in a second")
-            await refusal(scope, receive, send)
-            return
+            return await refusal(scope, receive, send)
         self._running += 1
         try:
             await self._within(scope, receive, send)
@@ -52,7 +49,7 @@ class Limits:
         has_begun = False
         loop = asyncio.get_running_loop()
 
-        async def send_part(message: MutableMapping[str, Any]) -> None:
+        async def send_part(message: Message) -> None:
             nonlocal has_begun
             if not has_begun:
                 has_begun = True

@@ -10,10 +10,10 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 
 from graphrefine.explore.background import Task
 from graphrefine.explore.columns import as_bytes
-from graphrefine.explore.handlers import CurrentSession
 from graphrefine.explore.raw_response import Blob, RawResponse
-from graphrefine.explore.request_params import LayoutParams
+from graphrefine.explore.request_params import LayoutQuery
 from graphrefine.explore.responses import REFUSALS, describe_raw
+from graphrefine.explore.session import Session
 from graphrefine.explore.strict_route import StrictRoute
 
 PATIENCE = 5.0  # seconds to wait for a map or column that is being made
@@ -23,21 +23,21 @@ raw_router = APIRouter(route_class=StrictRoute, responses=REFUSALS, default_resp
 
 
 @raw_router.get("/api/coordinates", responses=describe_raw(BYTES))
-async def get_coordinates(
-    request: Request, session: CurrentSession, params: Annotated[LayoutParams, Query()]
-) -> Response:
+async def get_coordinates(request: Request, params: Annotated[LayoutQuery, Query()]) -> Response:
     """Places of nodes on the map: x and y of each row, little-endian float32 from -1 to 1."""
+    session: Session = request.app.state.session
     task = session.layouts[params.layout or session.best_layout]
     await _wait_for(task, f"the layout {task.name}")
     return RawResponse(await _blob(request, ("layout", task.name), lambda: as_bytes(task.value, "<f4")), BYTES)
 
 
 @raw_router.get("/api/columns/{name:path}", responses=describe_raw(BYTES))
-async def get_column(request: Request, session: CurrentSession, name: str) -> Response:
+async def get_column(request: Request, name: str) -> Response:
     """A column to colour by: one value for each row, little-endian.
 
     uint16 codes of categories (65535: none) or float32 (NaN: none); `/api/info` has the kind of each column.
     """
+    session: Session = request.app.state.session
     task = session.columns.get(name)
     if task is None:
         raise HTTPException(404, f"there is no such column; there are: {', '.join(session.columns) or 'none'}")
@@ -46,8 +46,9 @@ async def get_column(request: Request, session: CurrentSession, name: str) -> Re
 
 
 @raw_router.get("/map.png", responses=describe_raw("image/png"))
-async def get_image(session: CurrentSession) -> Response:
+async def get_image(request: Request) -> Response:
     """The map as an image."""
+    session: Session = request.app.state.session
     await _wait_for(session.layouts[session.best_layout], "the map")
     return RawResponse(Blob.of(await asyncio.to_thread(session.draw)), "image/png")
 

@@ -14,18 +14,7 @@ from fastapi import HTTPException
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from graphrefine.explore.param_types import (
-    FACTS,
-    FLAG,
-    INT64,
-    NAME,
-    ROW,
-    TEXT,
-    VECTOR,
-    choice,
-    list_of,
-    whole,
-)
+from graphrefine.explore.param_types import FACTS, FLAG, INT64, NAME, ROW, TEXT, VECTOR, choice, list_of, whole
 from graphrefine.search import SCORES
 from graphrefine.sides import SIDES
 
@@ -104,7 +93,7 @@ def cut(value: Any) -> str:
     return text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO] + "..."
 
 
-class SideParams(Params):
+class Side(Params):
     """Side of the nodes that are named; a parameter of embeddings with two sides only."""
 
     side: Annotated[Literal["source", "target"] | None, choice(*SIDES)] = _optional(
@@ -112,20 +101,20 @@ class SideParams(Params):
     )
 
 
-class NodeParams(SideParams):
+class NodeChoice(Side):
     """One node, by name or by row."""
 
     node: Annotated[Name | None, NAME] = _optional("Name of the node.")
     row: Annotated[int | None, ROW] = _optional("Row of the node in the embedding, from 0.")
 
 
-class OneNodeParams(NodeParams):
+class SingleNode(NodeChoice):
     """One node, which must be given."""
 
     ONE_OF = ("node", "row")
 
 
-class NodeBatchParams(SideParams):
+class NodeBatch(Side):
     """Several nodes, by name or by row."""
 
     ONE_OF = ("nodes", "rows")
@@ -134,7 +123,7 @@ class NodeBatchParams(SideParams):
     rows: Annotated[list[int] | None, list_of(ROW, ROWS)] = _optional("Rows of nodes in the embedding.")
 
 
-class PageParams(Params):
+class Page(Params):
     """A page of the list of nodes."""
 
     prefix: Annotated[str | None, TEXT] = _optional("Beginning or part of names, in upper or lower case.")
@@ -142,7 +131,7 @@ class PageParams(Params):
     offset: Annotated[int, whole(0, INT64 - 1)] = Field(0, description="Number of nodes skipped.")
 
 
-class NodeListParams(NodeParams, PageParams):
+class NodeList(NodeChoice, Page):
     """A page of the list of nodes; or one node."""
 
     APART = (
@@ -151,7 +140,7 @@ class NodeListParams(NodeParams, PageParams):
     )
 
 
-class SearchParams(Params):
+class Search(Params):
     """Options of a search for neighbours."""
 
     k: Annotated[int, whole(1, K)] = Field(10, description="Number of neighbours; fewer if there are no more.")
@@ -162,11 +151,11 @@ class SearchParams(Params):
     unlinked: Annotated[bool, FLAG] = Field(False, description="Leave out nodes that are linked to it in the graph.")
 
 
-class NeighborParams(SearchParams, OneNodeParams):
+class NeighborQuery(Search, SingleNode):
     """Neighbours of one node."""
 
 
-class NeighborBatchParams(SearchParams, SideParams):
+class NeighborBatch(Search, Side):
     """Neighbours of several nodes or vectors."""
 
     ONE_OF = ("nodes", "rows", "vectors")
@@ -177,26 +166,26 @@ class NeighborBatchParams(SearchParams, SideParams):
     vectors: Annotated[list[Vector] | None, list_of(VECTOR, BATCH)] = _optional("Vectors of the embedding's length.")
 
 
-class EgoParams(OneNodeParams):
+class EgoQuery(SingleNode):
     """Neighbourhood of one node in the graph."""
 
     limit: Annotated[int, whole(1, EGO)] = Field(40, description="Largest number of neighbours.")
 
 
-class PairParams(Params):
+class PairQuery(Params):
     """One pair of nodes."""
 
     u: Annotated[Name, NAME] = Field(description="Name of the first node.")
     v: Annotated[Name, NAME] = Field(description="Name of the second node.")
 
 
-class PairBatchParams(Params):
+class PairBatch(Params):
     """Several pairs of nodes."""
 
     pairs: Annotated[list[list[Name]], list_of(list_of(NAME, 2, 2), BATCH)] = Field(description="Pairs of names.")
 
 
-class LayoutParams(Params):
+class LayoutQuery(Params):
     """One layout of the map."""
 
     layout: Annotated[str | None, choice(*LAYOUTS)] = _optional("Layout; the best one that is ready, if left out.")

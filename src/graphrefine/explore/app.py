@@ -45,7 +45,6 @@ def make_app(
         license_info={"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
         openapi_url=None,  # it has a route of its own, and no page that would load code from elsewhere
         redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
         exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_nothing},
     )
     app.state.session = session

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from operator import attrgetter
 from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import APIRouter, HTTPException, Query, Request
@@ -25,7 +26,9 @@ from graphrefine.search import SCORES
 _THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbours aside
 _Value = TypeVar("_Value")
 
-router = APIRouter(route_class=StrictRoute, responses=responses.REFUSALS)
+router = APIRouter(
+    route_class=StrictRoute, responses=responses.REFUSALS, generate_unique_id_function=attrgetter("name")
+)
 
 
 async def _run_in_thread(work: Callable[..., _Value], *arguments: Any) -> _Value:

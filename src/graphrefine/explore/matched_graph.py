@@ -25,7 +25,7 @@ class Ego(NamedTuple):
     """A node and some of its neighbours."""
 
     rows: list[int]  # in the embedding: the node, then its neighbours
-    edges: list[list[int]]  # pairs of positions in `rows`
+    edges: list[tuple[int, int]]  # pairs of positions in `rows`
     of: int  # number of all its neighbours
 
 
@@ -37,7 +37,7 @@ class MatchedGraph:
     >>> graph = Graph.from_edges(["ada", "bob", "bob"], ["bob", "cy", "dan"])
     >>> matched = MatchedGraph(graph, Embedding(["cy", "bob", "ada"], [[1, 0], [1, 1], [0, 1]]))
     >>> matched.matches, matched.neighbors(1).tolist(), matched.ego(1, limit=9).edges
-    (3, [2, 0], [[0, 1], [0, 2]])
+    (3, [2, 0], [(0, 1), (0, 2)])
     """
 
     def __init__(self, graph: Graph, embedding: Embedding) -> None:
@@ -96,7 +96,7 @@ class MatchedGraph:
         similar: NDArray[np.float32] = (vectors @ self._embedding.vectors[row]) * inverse_lengths(vectors)
         return similar
 
-    def _edges_among(self, rows: list[int]) -> list[list[int]]:
+    def _edges_among(self, rows: list[int]) -> list[tuple[int, int]]:
         """Edges among some rows, as pairs of their positions: once each, or each arc of a directed graph."""
         nodes = self.node[rows]
         edges = []
@@ -107,7 +107,7 @@ class MatchedGraph:
             at = np.searchsorted(links, nodes)
             is_linked = (at < len(links)) & (links[np.minimum(at, len(links) - 1)] == nodes if len(links) else False)
             others = np.flatnonzero(is_linked).tolist()
-            edges += [[place, other] for other in others if self.graph.directed or place < other]
+            edges += [(place, other) for other in others if self.graph.directed or place < other]
         return edges
 
     def describe(self) -> GraphFacts:

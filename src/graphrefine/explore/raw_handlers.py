@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
@@ -19,7 +20,12 @@ from graphrefine.explore.strict_route import StrictRoute
 PATIENCE = 5.0  # seconds to wait for a map or column that is being made
 BYTES = "application/octet-stream"
 
-raw_router = APIRouter(route_class=StrictRoute, responses=REFUSALS, default_response_class=Response)
+raw_router = APIRouter(
+    route_class=StrictRoute,
+    responses=REFUSALS,
+    default_response_class=Response,
+    generate_unique_id_function=attrgetter("name"),
+)
 
 
 @raw_router.get("/api/coordinates", responses=describe_raw(BYTES))

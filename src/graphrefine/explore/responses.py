@@ -16,7 +16,7 @@ Value = str | float | int | None
 SearchKind = Literal["exact", "index"]
 
 
-class Error(TypedDict):
+class Refusal(TypedDict):
     """Refusal of a request."""
 
     error: Annotated[str, Field(description="The problem, and the way out.")]
@@ -73,7 +73,7 @@ class EgoNetwork(TypedDict):
     """A node, its neighbours in the graph, and the edges among them."""
 
     nodes: list[Node]
-    edges: Annotated[list[list[int]], Field(description="Pairs of positions in nodes.")]
+    edges: Annotated[list[tuple[int, int]], Field(description="Pairs of positions in nodes.")]
     of: Annotated[int, Field(description="Number of all neighbours of the node.")]
 
 
@@ -183,8 +183,8 @@ _BODY_PROBLEMS = {
     415: "The body is not application/json.",
 }
 Responses = dict[int | str, dict[str, Any]]
-REFUSALS: Responses = {status: {"model": Error, "description": text} for status, text in _PROBLEMS.items()}
-BODY_REFUSALS: Responses = {status: {"model": Error, "description": text} for status, text in _BODY_PROBLEMS.items()}
+REFUSALS: Responses = {status: {"model": Refusal, "description": text} for status, text in _PROBLEMS.items()}
+BODY_REFUSALS: Responses = {status: {"model": Refusal, "description": text} for status, text in _BODY_PROBLEMS.items()}
 
 
 def describe_raw(media_type: str) -> Responses:

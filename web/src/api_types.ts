@@ -29,7 +29,7 @@ export interface EgoNetwork {
   of: number;
 }
 
-/** A figure that says how good the embedding is. */
+/** A figure of the quality of the embedding. */
 export interface Figure {
   name: string;
   state: "working" | "ready" | "failed";

@@ -45,7 +45,7 @@ def make_app(
         license_info={"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
         openapi_url=None,  # it has a route of its own, and no page that would load code from elsewhere
         redirect_slashes=False,
-        exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_nothing},
+        exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_disconnect},
     )
     app.state.session = session
     app.state.blobs = {}
@@ -112,5 +112,5 @@ def _methods(request: Request) -> list[str]:
     return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
 
 
-async def _send_nothing(request: Request, error: Any) -> Response:
+async def _send_disconnect(request: Request, error: Any) -> Response:
     return json_response({"error": "the client has left"}, 400)

@@ -1,4 +1,4 @@
-"""Limits of requests: how many are answered at once, and for how long; a client beyond them is asked to come again."""
+"""Limits of requests: of their number at once and of their time; a client beyond them is sent away for a second."""
 
 from __future__ import annotations
 

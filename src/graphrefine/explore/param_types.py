@@ -162,8 +162,8 @@ def _check_flag(value: Any) -> bool:
 
 def _by_facts(make: Callable[[Facts], ParamType]) -> ParamType:
     """A type that depends on the embedding."""
-    made = lru_cache(maxsize=8)(make)
-    return ParamType(lambda value: made(FACTS.get()).check(value), lambda: made(FACTS.get()).schema())
+    of_facts = lru_cache(maxsize=8)(make)
+    return ParamType(lambda value: of_facts(FACTS.get()).check(value), lambda: of_facts(FACTS.get()).schema())
 
 
 TEXT = ParamType(_check_text, lambda: {"type": "string", "maxLength": LONGEST})

@@ -115,7 +115,7 @@ class Column(TaskState):
 
 
 class Figure(TaskState):
-    """A figure that says how good the embedding is."""
+    """A figure of the quality of the embedding."""
 
     value: float | None
     note: str | None

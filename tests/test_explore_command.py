@@ -168,3 +168,9 @@ def test_without_its_packages_it_says_what_to_install(folder: Path) -> None:
 def test_help_says_how(folder: Path) -> None:
     done = spawn("explore", "--help")
     assert done.code == 0 and "--no-browser" in done.out and "API" not in done.err
+
+
+def test_its_packages_are_loaded_only_to_serve() -> None:
+    code = "import sys, graphrefine, graphrefine.cli; print({'fastapi', 'pydantic', 'uvicorn'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "set()\n"

@@ -67,6 +67,9 @@ REFUSED = [
     ("/assets/%2e%2e/app.py", 404, "openapi"),
     ("//etc/passwd", 404, "openapi"),
     ("/page/index.html", 404, "openapi"),
+    ("/docs", 404, "openapi"),  # a page about the API would load code from elsewhere
+    ("/redoc", 404, "openapi"),
+    ("/openapi.json", 404, "/api/openapi.json"),
 ]
 
 

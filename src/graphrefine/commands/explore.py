@@ -47,9 +47,11 @@ def explore(
     from pathlib import Path
 
     from graphrefine.embedding import load
-    from graphrefine.explore.server import can_open_browser, check_installed, serve
+    from graphrefine.explore import check_installed
 
     check_installed()
+    from graphrefine.explore.server import can_open_browser, serve
+
     vectors = load(embedding, format=embedding_format)
     session = _make_session(vectors, index=index, name=Path(embedding).name, **sources)
 

@@ -5,18 +5,18 @@ They are measured in the background, on samples: the same ones each time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.explore.background import Task, Watch
+from graphrefine.explore.labels import NodeLabels
+from graphrefine.explore.matched_graph import MatchedGraph
+from graphrefine.explore.neighbor_search import NeighborSearch
 from graphrefine.scoring import auc
-
-if TYPE_CHECKING:
-    from graphrefine.explore.labels import NodeLabels
-    from graphrefine.explore.session import Session
 
 NEIGHBORS = 10  # of each node
 SAMPLE = 1000  # nodes with their neighbours
@@ -26,14 +26,16 @@ PAIRS = 20_000  # edges, and pairs without one
 Rows = NDArray[np.int64]
 
 
-def make_figures(session: Session) -> list[Task]:
-    """The figures that the labels and the graph of a session allow."""
+def make_figures(
+    embedding: Embedding, labels: NodeLabels | None, graph: MatchedGraph | None, search: NeighborSearch
+) -> list[Task]:
+    """The figures that labels and graph allow."""
     tasks = []
-    if session.labels is not None:
-        tasks.append(Task("neighbours that share a label", lambda watch: measure_sharing(session)))
-        tasks.append(Task("Micro-F1 of labels", lambda watch: measure_labels(session, watch)))
-    if session.graph is not None:
-        tasks.append(Task("AUC of edges", lambda watch: measure_edges(session)))
+    if labels is not None:
+        tasks.append(Task("neighbours that share a label", lambda watch: measure_sharing(labels, search)))
+        tasks.append(Task("Micro-F1 of labels", lambda watch: measure_labels(embedding, labels, watch)))
+    if graph is not None:
+        tasks.append(Task("AUC of edges", lambda watch: measure_edges(embedding, graph)))
     return tasks
 
 
@@ -41,17 +43,16 @@ def _figure(value: float, note: str) -> dict[str, Any]:
     return {"value": value, "note": note}
 
 
-def measure_sharing(session: Session) -> dict[str, Any]:
+def measure_sharing(labels: NodeLabels, search: NeighborSearch) -> dict[str, Any]:
     """Share of the nearest labelled neighbours with a label of the node; and of any labelled nodes."""
-    labels: Any = session.labels
     draw = np.random.default_rng(0)
     labelled = np.flatnonzero(np.diff(labels.indicator.indptr))
     if len(labelled) < 2:
         raise InputError("fewer than two nodes have labels")
     sample = np.sort(draw.choice(labelled, min(SAMPLE, len(labelled)), replace=False))
-    mask = np.zeros(len(session.embedding), bool)
+    mask = np.zeros(labels.indicator.shape[0], bool)
     mask[labelled] = True
-    near = session.search.by("cosine").nearest(rows=sample, k=NEIGHBORS, among=mask).rows  # (sample, NEIGHBORS)
+    near = search.by("cosine").nearest(rows=sample, k=NEIGHBORS, among=mask).rows  # (sample, NEIGHBORS)
     is_node = near >= 0
     share = _agreement(labels, np.repeat(sample, near.shape[1])[is_node.ravel()], near[is_node])
     others = draw.choice(labelled, (len(sample), NEIGHBORS))
@@ -69,17 +70,16 @@ def _agreement(labels: NodeLabels, first: Rows, second: Rows) -> float:
     return float((np.asarray(both.sum(axis=1)).ravel() > 0).mean())
 
 
-def measure_labels(session: Session, watch: Watch) -> dict[str, Any]:
+def measure_labels(embedding: Embedding, labels: NodeLabels, watch: Watch) -> dict[str, Any]:
     """Micro-F1 of one half of the labelled nodes, learned from the other: `graphrefine evaluate labels`."""
     from graphrefine.evaluate.classification import evaluate_labels
     from graphrefine.evaluate.labels import Labels
 
-    labels: Any = session.labels
     labelled = np.flatnonzero(np.diff(labels.indicator.indptr))
     rows = np.sort(np.random.default_rng(0).choice(labelled, min(CLASSIFIED, len(labelled)), replace=False))
     indicator = labels.indicator[rows]
     sample = Labels(np.arange(len(rows)), indicator, tuple(labels.classes), by_row=True, source="labels")
-    vectors = np.ascontiguousarray(session.embedding.vectors[rows])
+    vectors = np.ascontiguousarray(embedding.vectors[rows])
     scores = evaluate_labels(vectors, sample, ratios=[0.5], repeats=1, threads=1, progress=watch)
     counts = np.asarray(indicator.sum(axis=0)).ravel()
     commonest = counts.max() / max(counts.sum(), 1)
@@ -87,10 +87,8 @@ def measure_labels(session: Session, watch: Watch) -> dict[str, Any]:
     return _figure(scores.ratios[0].micro_mean / 100, note)
 
 
-def measure_edges(session: Session) -> dict[str, Any]:
+def measure_edges(embedding: Embedding, matched: MatchedGraph) -> dict[str, Any]:
     """AUC by which `score` separates edges of the graph from pairs without one."""
-    matched, embedding = session.graph, session.embedding
-    assert matched is not None
     graph, draw = matched.graph, np.random.default_rng(0)
     if not len(graph.indices):
         raise InputError("the graph has no edge")
@@ -104,8 +102,8 @@ def measure_edges(session: Session) -> dict[str, Any]:
     u = draw.integers(0, split, len(first))
     v = draw.integers(split % graph.nodes, graph.nodes, len(first))
     is_apart = np.array([not _is_edge(graph, *pair) for pair in zip(u.tolist(), v.tolist(), strict=True)], bool)
-    positives = _score_pairs(session, matched.row[first], matched.row[second])
-    negatives = _score_pairs(session, matched.row[u[is_apart]], matched.row[v[is_apart]])
+    positives = _score_pairs(embedding, matched.row[first], matched.row[second])
+    negatives = _score_pairs(embedding, matched.row[u[is_apart]], matched.row[v[is_apart]])
     if not len(positives) or not len(negatives):
         raise InputError("there are no two nodes with an edge, or none without")
     note = (
@@ -123,10 +121,8 @@ def _is_edge(graph: Any, u: int, v: int) -> bool:
     return u == v or (at < len(row) and int(row[at]) == v)
 
 
-def _score_pairs(session: Session, first: Rows, second: Rows) -> NDArray[np.float32]:
+def _score_pairs(embedding: Embedding, first: Rows, second: Rows) -> NDArray[np.float32]:
     in_embedding = (first >= 0) & (second >= 0)
-    names = session.embedding.names
-    scores: NDArray[np.float32] = session.embedding.score(
-        names[first[in_embedding]].tolist(), names[second[in_embedding]].tolist()
-    )
+    u, v = (embedding.names[rows[in_embedding]].tolist() for rows in (first, second))
+    scores: NDArray[np.float32] = embedding.score(u, v)
     return scores

@@ -13,15 +13,16 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from graphrefine.errors import InputError, MissingExtraError
+import uvicorn
 
-if TYPE_CHECKING:
-    import uvicorn
-
-    from graphrefine.explore.session import Session
+from graphrefine.errors import InputError
+from graphrefine.explore.app import make_app
+from graphrefine.explore.connections import Connection, HeadTimeout
+from graphrefine.explore.session import Session
+from graphrefine.files import remove_unfinished
 
 SETTINGS: dict[str, Any] = {
     "loop": "asyncio",  # and h11, by `Connection`, whatever else is installed: the same refusals everywhere
@@ -49,15 +50,6 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def check_installed() -> None:
-    """Raise MissingExtraError unless the packages of the extra are installed."""
-    for package in ("fastapi", "uvicorn"):
-        try:
-            __import__(package)
-        except ImportError as error:
-            raise MissingExtraError("graphrefine explore", package, "explore") from error
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -89,8 +81,6 @@ def make_server(app: Any) -> uvicorn.Server:
     """Uvicorn for an application, with its limits."""
     import uvicorn
 
-    from graphrefine.explore.connections import Connection, HeadTimeout
-
     return uvicorn.Server(uvicorn.Config(HeadTimeout(app), http=Connection, **SETTINGS))
 
 
@@ -120,9 +110,6 @@ def serve(
     on_start
         Called with the page's address, and the port, once it can be reached.
     """
-    check_installed()
-    from graphrefine.explore.app import make_app
-
     with bind(host, port) as listening:
         bound = listening.getsockname()[1]
         access = make_access(host, bound, token)
@@ -170,8 +157,6 @@ def _end(session: Session) -> None:
     """Stop the background work. If it does not stop in time, it is in compiled code, which must not see Python end."""
     if session.background.stop(seconds=1.0):
         return
-    from graphrefine.files import remove_unfinished
-
     remove_unfinished()
     print("interrupted; no half-written output is left", file=sys.stderr, flush=True)  # as `graphrefine.cli` ends
     os._exit(128 + getattr(sys.exc_info()[1], "number", signal.SIGINT))

@@ -84,7 +84,7 @@ class Session:
         self.columns = {name: _ready_task(name, column) for name, column in self._list_columns(columns or {})}
         self.columns[groups.name] = groups
         self.layouts = {name: self._layout_task(name) for name in LAYOUTS}
-        self.figures = make_figures(self)
+        self.figures = make_figures(embedding, self.labels, self.graph, self.search)
         if index is None:
             index = len(embedding) > INDEX_BEYOND and find_spec("usearch") is not None
         index_tasks = [Task("index", self.search.make_index)] if index else []

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -223,31 +224,49 @@ def test_too_many_at_once_and_too_long_are_asked_to_come_again() -> None:
     assert asyncio.run(later()) == ([200, 200, 200, 503, 503], 200, 503)
 
 
+@contextmanager
+def listening(session: Session) -> Iterator[Any]:
+    """The address of a server in a thread."""
+    server = make_server(make_app(session))
+    socket_ = bind("127.0.0.1", 0)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket_]})
+    thread.start()
+    try:
+        yield socket_.getsockname()
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        socket_.close()
+
+
 def test_a_head_that_does_not_come_to_an_end_is_not_waited_for(
     everything: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("graphrefine.explore.limits.HEAD_SECONDS", 0.3)
-    server = make_server(make_app(everything))
-    listening = bind("127.0.0.1", 0)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    try:
-        whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with listening(everything) as address:
         for sent in (b"", b"GET /healthz HT", whole + b"GET /healthz HT"):
-            with socket.create_connection(listening.getsockname(), timeout=10) as connection:
+            with socket.create_connection(address, timeout=10) as connection:
                 connection.sendall(sent)
                 if sent.startswith(whole):
                     assert received(connection).endswith(b'{"status":"ok"}')
                 assert connection.recv(100) == b"", "closed"
-        with socket.create_connection(listening.getsockname(), timeout=10) as connection:
+        with socket.create_connection(address, timeout=10) as connection:
             for _ in range(3):  # someone who asks now and then is not cut off
                 connection.sendall(whole)
                 assert received(connection).endswith(b'{"status":"ok"}')
                 time.sleep(0.2)
-    finally:
-        server.should_exit = True
-        thread.join(20)
-        listening.close()
+
+
+def test_requests_that_take_longer_than_a_head_may_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphrefine.explore.limits.HEAD_SECONDS", 0.3)
+    monkeypatch.setattr("graphrefine.explore.raw_handlers.PATIENCE", 0.8)
+    slow = b"GET /map.png HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with listening(Session(people())) as address, socket.create_connection(address, timeout=10) as connection:
+        connection.sendall(slow * 2)  # the second one waits in the connection while the first is answered
+        for _ in range(2):
+            assert received(connection).startswith(b"HTTP/1.1 503 ")
+        assert connection.recv(100) == b"", "closed"
 
 
 def test_what_is_not_ready_is_said_to_be_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Parameters of requests: one model for each endpoint, by which FastAPI reads, checks and describes them.
+"""Parameters of requests: one model for each endpoint, by which pydantic checks them and FastAPI describes them.
 
 A handler names its model in the annotation of its argument `params`. Names are checked before values
 (`Params.check_names`), so that an error can say which names there are.
@@ -109,7 +109,7 @@ class NodeChoice(Side):
 
 
 class SingleNode(NodeChoice):
-    """One node, which must be given."""
+    """One node, which a request must name."""
 
     ONE_OF = ("node", "row")
 

@@ -65,7 +65,7 @@ export interface Info {
   named: boolean;
   graph: GraphFacts | null;
   labels: LabelFacts | null;
-  layouts: Layout[];
+  layouts: TaskState[];
   layout: string;
   columns: Column[];
   scores: Figure[];
@@ -80,13 +80,6 @@ export interface Info {
 export interface LabelFacts {
   classes: number;
   labelled: number;
-}
-
-/** A layout of the map. */
-export interface Layout {
-  name: string;
-  state: "working" | "ready" | "failed";
-  error: string | null;
 }
 
 /** A node near another. */
@@ -188,4 +181,11 @@ export interface RequestLimits {
 export interface Scores {
   score: string;
   scores: (number | null)[];
+}
+
+/** State of background work. */
+export interface TaskState {
+  name: string;
+  state: "working" | "ready" | "failed";
+  error: string | null;
 }

@@ -4,11 +4,11 @@ import { byId, count, el } from "./dom";
 import { LARGEST_SELECTION, toHash } from "./link";
 import { toast } from "./notices";
 import { set, type Theme, view } from "./state";
-import type { Layout } from "./api_types";
+import type { TaskState } from "./api_types";
 import { canvas, tone, world } from "./world";
 
 const HASH_WAIT = 250; // ms without a change before the address is written
-const STATES: Record<Layout["state"], string> = { ready: "", working: " (working…)", failed: " (failed)" };
+const STATES: Record<TaskState["state"], string> = { ready: "", working: " (working…)", failed: " (failed)" };
 
 let hashTimer = 0;
 let lassoing = false;
@@ -22,7 +22,7 @@ export function drawControls(): void {
   byId("layout").replaceChildren(...world.info.layouts.map((layout) => choice(layout, view.layout)));
 }
 
-function choice({ name, state }: Pick<Layout, "name" | "state">, current: string | null): HTMLOptionElement {
+function choice({ name, state }: Pick<TaskState, "name" | "state">, current: string | null): HTMLOptionElement {
   const option = el("option", { value: name, disabled: state !== "ready" }, `${name}${STATES[state]}`);
   option.selected = name === current;
   return option;

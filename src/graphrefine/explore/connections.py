@@ -16,41 +16,37 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphrefine.explore import limits
 
-_TIMERS: dict[tuple[Any, ...], HeadTimer] = {}  # by the addresses of server and client
-
-
-class HeadTimer:
-    """Closes a connection unless it is stopped in time."""
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
-        self._handle: asyncio.TimerHandle | None = None
-
-    def start(self) -> None:
-        """Wait for a request."""
-        self.stop()
-        self._handle = asyncio.get_running_loop().call_later(limits.HEAD_SECONDS, self._transport.close)
-
-    def stop(self) -> None:
-        """Wait no longer."""
-        if self._handle is not None:
-            self._handle.cancel()
+_CONNECTIONS: dict[tuple[Any, ...], Connection] = {}  # by the addresses of server and client
 
 
 class Connection(H11Protocol):
     """HTTP/1.1 by uvicorn, with a timer for each connection."""
 
+    _timer: asyncio.TimerHandle | None = None
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer."""
         super().connection_made(transport)
+        self._close = transport.close
         self._ends = tuple((transport.get_extra_info(name) or ())[:2] for name in ("sockname", "peername"))
-        _TIMERS[self._ends] = HeadTimer(transport)
-        _TIMERS[self._ends].start()
+        _CONNECTIONS[self._ends] = self
+        self.start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Drop the timer."""
-        _TIMERS.pop(self._ends).stop()
+        _CONNECTIONS.pop(self._ends, None)
+        self.stop_timer()
         super().connection_lost(exc)
+
+    def start_timer(self) -> None:
+        """Wait for a request."""
+        self.stop_timer()
+        self._timer = asyncio.get_running_loop().call_later(limits.HEAD_SECONDS, self._close)
+
+    def stop_timer(self) -> None:
+        """Wait no longer."""
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 class HeadTimeout:
@@ -61,11 +57,11 @@ class HeadTimeout:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        timer = _TIMERS.get((scope.get("server"), scope.get("client")))
-        if timer is None:  # a test's client, which has no connection
-            return await self._app(scope, receive, send)
-        timer.stop()
+        ends = scope["server"], scope["client"]
+        if ends in _CONNECTIONS:  # it may be lost by now
+            _CONNECTIONS[ends].stop_timer()
         try:
             await self._app(scope, receive, send)
         finally:
-            timer.start()
+            if ends in _CONNECTIONS:
+                _CONNECTIONS[ends].start_timer()

@@ -71,12 +71,7 @@ async def get_info(request: Request) -> responses.Info:
         "search": session.search.kind("cosine"),
         "score_names": list(SCORES),
         "score": embedding.score_name,
-        "limits": {
-            "k": request_params.K,
-            "batch": request_params.BATCH,
-            "rows": request_params.ROWS,
-            "body": request_params.BODY,
-        },
+        "limits": request_params.LIMITS,
         "sides": embedding.sides.kind,
     }
 

@@ -39,10 +39,6 @@ def make_figures(
     return tasks
 
 
-def _figure(value: float, note: str) -> dict[str, Any]:
-    return {"value": value, "note": note}
-
-
 def measure_sharing(labels: NodeLabels, search: NeighborSearch) -> dict[str, Any]:
     """Share of the nearest labelled neighbours with a label of the node; and of any labelled nodes."""
     draw = np.random.default_rng(0)
@@ -59,7 +55,7 @@ def measure_sharing(labels: NodeLabels, search: NeighborSearch) -> dict[str, Any
     is_other = others != sample[:, None]
     chance = _agreement(labels, np.repeat(sample, NEIGHBORS)[is_other.ravel()], others[is_other])
     note = f"of the {NEIGHBORS} nearest labelled nodes, for {len(sample):,} nodes; {chance:.3f} by chance"
-    return _figure(share, note)
+    return {"value": share, "note": note}
 
 
 def _agreement(labels: NodeLabels, first: Rows, second: Rows) -> float:
@@ -84,7 +80,7 @@ def measure_labels(embedding: Embedding, labels: NodeLabels, watch: Watch) -> di
     counts = np.asarray(indicator.sum(axis=0)).ravel()
     commonest = counts.max() / max(counts.sum(), 1)
     note = f"of half of {len(rows):,} labelled nodes, by the other half; {commonest:.3f} for the commonest label alone"
-    return _figure(scores.ratios[0].micro_mean / 100, note)
+    return {"value": scores.ratios[0].micro_mean / 100, "note": note}
 
 
 def measure_edges(embedding: Embedding, matched: MatchedGraph) -> dict[str, Any]:
@@ -111,7 +107,7 @@ def measure_edges(embedding: Embedding, matched: MatchedGraph) -> dict[str, Any]
         f"{embedding.score_name}; the embedding has seen these edges: this is how well it keeps them, not how well it "
         "predicts; 0.5 by chance"
     )
-    return _figure(auc(positives, negatives), note)
+    return {"value": auc(positives, negatives), "note": note}
 
 
 def _is_edge(graph: Any, u: int, v: int) -> bool:

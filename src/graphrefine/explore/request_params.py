@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from graphrefine.explore.param_types import FACTS, FLAG, INT64, NAME, ROW, TEXT, VECTOR, choice, list_of, whole
+from graphrefine.explore.responses import RequestLimits
 from graphrefine.search import SCORES
 from graphrefine.sides import SIDES
 
@@ -24,6 +25,7 @@ BATCH = 1000  # nodes, vectors or pairs of a request
 ROWS = 10_000  # nodes of a list
 BODY = 4 << 20  # bytes
 EGO = 200  # neighbours drawn
+LIMITS: RequestLimits = {"k": K, "batch": BATCH, "rows": ROWS, "body": BODY}
 LONGEST_ECHO = 80  # characters of a refused value that an error repeats
 
 Name = str | int

@@ -92,10 +92,6 @@ class TaskState(TypedDict):
     error: str | None
 
 
-class Layout(TaskState):
-    """A layout of the map."""
-
-
 class Category(TypedDict):
     """A category of a column, with a code of its own."""
 
@@ -159,7 +155,7 @@ class Info(TypedDict):
     named: Annotated[bool, Field(description="Nodes have names, other than the numbers of their rows.")]
     graph: GraphFacts | None
     labels: LabelFacts | None
-    layouts: list[Layout]
+    layouts: list[TaskState]
     layout: str
     columns: list[Column]
     scores: list[Figure]

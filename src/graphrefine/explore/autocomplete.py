@@ -44,10 +44,6 @@ class Autocomplete:
         lower[:] = [name.lower() for name in self._names.tolist()]
         return pack(lower)
 
-    def prepare(self) -> None:
-        """Do now the work of the first search."""
-        self.find("a")
-
     def _find(self, part: str) -> NDArray[np.int64]:
         """The rows of names with this part, the best match first."""
         text, starts = self._text

@@ -10,14 +10,7 @@ TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
-    ".json": "application/json",
-    ".map": "application/json",
     ".txt": "text/plain; charset=utf-8",
-    ".woff2": "font/woff2",
-    ".wasm": "application/wasm",
 }
 MISSING = """<!doctype html><html lang="en"><title>graphrefine explore</title>
 <h1>The page is not built</h1>

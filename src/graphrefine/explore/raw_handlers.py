@@ -20,15 +20,10 @@ from graphrefine.explore.strict_route import StrictRoute
 PATIENCE = 5.0  # seconds to wait for a map or column that is being made
 BYTES = "application/octet-stream"
 
-raw_router = APIRouter(
-    route_class=StrictRoute,
-    responses=REFUSALS,
-    default_response_class=Response,
-    generate_unique_id_function=attrgetter("name"),
-)
+raw_router = APIRouter(route_class=StrictRoute, responses=REFUSALS, generate_unique_id_function=attrgetter("name"))
 
 
-@raw_router.get("/api/coordinates", responses=describe_raw(BYTES))
+@raw_router.get("/api/coordinates", response_class=Response, responses=describe_raw(BYTES))
 async def get_coordinates(request: Request, params: Annotated[LayoutQuery, Query()]) -> Response:
     """Places of nodes on the map: x and y of each row, little-endian float32 from -1 to 1."""
     session: Session = request.app.state.session
@@ -37,7 +32,7 @@ async def get_coordinates(request: Request, params: Annotated[LayoutQuery, Query
     return RawResponse(await _blob(request, ("layout", task.name), lambda: as_bytes(task.value, "<f4")), BYTES)
 
 
-@raw_router.get("/api/columns/{name:path}", responses=describe_raw(BYTES))
+@raw_router.get("/api/columns/{name:path}", response_class=Response, responses=describe_raw(BYTES))
 async def get_column(request: Request, name: str) -> Response:
     """A column to colour by: one value for each row, little-endian.
 
@@ -51,7 +46,7 @@ async def get_column(request: Request, name: str) -> Response:
     return RawResponse(await _blob(request, ("column", name), task.value.raw), BYTES)
 
 
-@raw_router.get("/map.png", responses=describe_raw("image/png"))
+@raw_router.get("/map.png", response_class=Response, responses=describe_raw("image/png"))
 async def get_image(request: Request) -> Response:
     """The map as an image."""
     session: Session = request.app.state.session

@@ -123,7 +123,7 @@ class Session:
         """Do now the work that the first requests would wait for."""
         self.embedding.lookup.check_distinct()
         watch.check()
-        self.autocomplete.prepare()
+        self.autocomplete.find("a")
         watch.check()
         if len(self.embedding):
             self.search.by("cosine").nearest(rows=np.zeros(1, np.int64), k=1)

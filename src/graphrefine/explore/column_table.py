@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, MissingExtraError
-from graphrefine.explore.colouring import Categories, Column, Numbers
+from graphrefine.explore.columns import CategoryColumn, Column, NumberColumn
 from graphrefine.graph.node_names import Names
 from graphrefine.readers.label_tables import NODE_WORDS
-from graphrefine.vectors.lookup import shown
+from graphrefine.vectors.lookup import shown as quote_name
 
 Table = dict[str, Sequence[Any]]  # the columns, in their order
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_LOG = 100.0  # how many times the median the largest number is, where colours go by the logarithm
+_LOG = 100.0  # largest number over median, beyond which colours go by the logarithm
 
 
 def read_columns(path: str | PathLike[str], names: Names) -> tuple[dict[str, Column], int]:
-    """The columns of a table beside the rows of an embedding, and how many of its nodes are there.
+    """The columns of a table for the rows of an embedding, and the number of rows that it has values of.
 
     The nodes are in the column called node, id, name or the like, or else in the first.
     """
@@ -33,32 +33,32 @@ def read_columns(path: str | PathLike[str], names: Names) -> tuple[dict[str, Col
         raise FormatError(path, "a column of nodes and at least one more are expected, with a header")
     rows = {str(name): row for row, name in enumerate(names.tolist())}
     place = np.fromiter((rows.get(str(name), -1) for name in table[key]), np.int64, len(table[key]))
-    found = np.flatnonzero(place >= 0)
-    if not len(found):
-        theirs, ours = (", ".join(shown(name) for name in some[:3]) for some in (list(table[key][:3]), names))
+    listed = np.unique(place[place >= 0])
+    if not len(listed):
+        theirs, ours = (", ".join(map(quote_name, some[:3])) for some in (list(table[key]), names))
         raise FormatError(
             path,
             f"none of the {len(place)} nodes in column {key!r} is in the embedding: the table has {theirs}, the "
             f"embedding has {ours}; call them the same in both",
         )
     columns = {name: _column(values, place, len(names)) for name, values in table.items() if name != key}
-    return columns, len(np.unique(place[found]))
+    return columns, len(listed)
 
 
 def _column(values: Sequence[Any], place: NDArray[np.int64], count: int) -> Column:
     """Numbers where every value is one, or is missing; categories otherwise."""
-    known = place >= 0
+    is_listed = place >= 0
     numbers = _numbers(values)
     if numbers is not None:
         column = np.full(count, np.nan, np.float32)
-        column[place[known]] = numbers[known]
-        return Numbers(column, log=_is_skewed(column[np.isfinite(column)]))
+        column[place[is_listed]] = numbers[is_listed]
+        return NumberColumn(column, log=_is_skewed(column[np.isfinite(column)]))
     texts = np.array(["" if value is None else str(value) for value in values], object)
     kinds, codes = np.unique(texts, return_inverse=True)
     codes = np.where(texts == "", -1, codes.reshape(-1)).astype(np.int32)
-    of = np.full(count, -1, np.int32)
-    of[place[known]] = codes[known]
-    return Categories(of, [str(kind) for kind in kinds.tolist()])
+    positions = np.full(count, -1, np.int32)
+    positions[place[is_listed]] = codes[is_listed]
+    return CategoryColumn(positions, [str(kind) for kind in kinds.tolist()])
 
 
 def _is_skewed(numbers: NDArray[np.float32]) -> bool:
@@ -109,10 +109,10 @@ def _read_parquet(path: str | PathLike[str]) -> Table:
     except ImportError as error:
         raise MissingExtraError("reading parquet", "pyarrow", "io") from error
     try:
-        found = parquet.read_table(fspath(path))
+        table = parquet.read_table(fspath(path))
     except (OSError, ArrowException) as error:
         raise FormatError(path, f"cannot be read as parquet: {error}") from error
-    flat = [name for name, kind in zip(found.column_names, found.schema.types, strict=True) if kind.num_fields == 0]
+    flat = [name for name, kind in zip(table.column_names, table.schema.types, strict=True) if kind.num_fields == 0]
     if len(set(flat)) < len(flat):
         raise FormatError(path, "two columns have one name")
-    return {name: found.column(name).to_pylist() for name in flat}  # lists of neighbours and the like colour nothing
+    return {name: table.column(name).to_pylist() for name in flat}  # lists of neighbours and the like colour nothing

@@ -72,7 +72,8 @@ docs: $(STAMP)
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
 	@echo "docs/_build/index.html"
 
-web:
+web: $(STAMP)
+	$(BIN)/python scripts/api_types.py
 	cd web && npm ci --no-audit --no-fund && npm run check && npm run build
 
 clean:

@@ -124,9 +124,9 @@ def ego_network_is_drawn(page: Page, truth: Truth) -> None:
     edges = sum(truth.names.index(a) in among and truth.names.index(b) in among for a, b in truth.edges)
     expect(page.locator("#ego svg line")).to_have_count(edges)
     first = page.locator("#ego svg .dot").first
-    chosen = int(first.get_attribute("data-row") or -1)
+    neighbor = int(first.get_attribute("data-row") or -1)
     first.press("Enter")
-    see_card(page, truth.names[chosen])
+    see_card(page, truth.names[neighbor])
 
 
 def _legend(page: Page) -> tuple[list[str], NDArray[np.float64], list[int]]:
@@ -166,9 +166,9 @@ def colors_by_community(page: Page, truth: Truth) -> None:
     page.locator(".entry", has=page.get_by_text(community, exact=True)).first.click()
     page.get_by_role("button", name="Select", exact=True).click()
     expect(page.locator(".nodes .line").first).to_be_visible()
-    chosen = rows_of(page, ".nodes .line")
-    same = [int(truth.names[other].split()[1]) % 4 == group for other in chosen if other in members]
-    assert row in chosen, "the point has another community's colour"
+    selected = rows_of(page, ".nodes .line")
+    same = [int(truth.names[other].split()[1]) % 4 == group for other in selected if other in members]
+    assert row in selected, "the point has another community's colour"
     assert np.mean(same) > 0.9, "the community is not the group that was planted"
 
 
@@ -182,13 +182,13 @@ def colors_by_number(column: str) -> Check:
         values = np.array(
             [len(truth.adjacent(row)) if column == "degree" else truth.years[truth.names[row]] for row in rows], float
         )
-        told = next(one for one in truth.info["columns"] if one["name"] == column)
-        low, high = told["min"], told["max"]
-        share = np.log1p(values - low) / np.log1p(high - low) if told["log"] else (values - low) / (high - low)
-        wanted = fills[np.round(share * (len(fills) - 1)).astype(int)]
+        facts = next(one for one in truth.info["columns"] if one["name"] == column)
+        low, high = facts["min"], facts["max"]
+        share = np.log1p(values - low) / np.log1p(high - low) if facts["log"] else (values - low) / (high - low)
+        expected = fills[np.round(share * (len(fills) - 1)).astype(int)]
         seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
         background = np.array(rgb("#fcfcfb"))
-        assert np.abs(seen - (0.9 * wanted + 0.1 * background)).max() < 12, "points have colours of other values"
+        assert np.abs(seen - (0.9 * expected + 0.1 * background)).max() < 12, "points have colours of other values"
 
     colors.__name__ = f"colors_by_{column}"
     return colors
@@ -254,10 +254,12 @@ def export_is_the_selection(page: Page, truth: Truth) -> None:
     lines = list(csv.DictReader(io.StringIO(_saved(page, "CSV"), newline="")))
     records = json.loads(_saved(page, "JSON"))
     xy = truth.xy(layout_of(page))
-    for found in (lines, records):
-        assert [record["node"] for record in found] == [truth.names[row] for row in rows], "other nodes were exported"
-        assert [int(record["degree"]) for record in found] == [len(truth.adjacent(row)) for row in rows]
-        at = np.array([[float(record["x"]), float(record["y"])] for record in found])
+    for exported in (lines, records):
+        assert [record["node"] for record in exported] == [truth.names[row] for row in rows], (
+            "other nodes were exported"
+        )
+        assert [int(record["degree"]) for record in exported] == [len(truth.adjacent(row)) for row in rows]
+        at = np.array([[float(record["x"]), float(record["y"])] for record in exported])
         np.testing.assert_allclose(at, xy[rows], atol=1e-6)
 
 

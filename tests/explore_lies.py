@@ -29,8 +29,8 @@ def _asked_for(pattern: str, **changed: str | None) -> Lie:
     def route(route: Route) -> None:
         parts = urlsplit(route.request.url)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()} | changed
-        kept = {name: value for name, value in query.items() if value is not None}
-        route.fulfill(response=route.fetch(url=parts._replace(query=urlencode(kept)).geturl()))
+        changed_query = {name: value for name, value in query.items() if value is not None}
+        route.fulfill(response=route.fetch(url=parts._replace(query=urlencode(changed_query)).geturl()))
 
     return _Routed(pattern, route)
 
@@ -44,7 +44,7 @@ def _next_row(pattern: str) -> Lie:
             rows = [row + 1 if row < 150 else row - 1 for row in json.loads(request.post_data or "")["rows"]]
             route.fulfill(response=route.fetch(post_data=json.dumps({"rows": rows})))
         else:
-            changed = re.sub(r"\brow=(\d+)", lambda found: f"row={(int(found[1]) + 1) % 150}", request.url)
+            changed = re.sub(r"\brow=(\d+)", lambda match: f"row={(int(match[1]) + 1) % 150}", request.url)
             route.fulfill(response=route.fetch(url=changed))
 
     return _Routed(pattern, route)
@@ -64,9 +64,9 @@ def _rolled(pattern: str, size: int) -> Lie:
 def _other_recipe() -> Lie:
     def route(route: Route) -> None:
         response = route.fetch()
-        told = response.json()
-        recipe = {**told["recipe"], "seed": 17, "dim": 8}
-        route.fulfill(response=response, json={**told, "recipe": recipe, "dim": 8})
+        info = response.json()
+        recipe = {**info["recipe"], "seed": 17, "dim": 8}
+        route.fulfill(response=response, json={**info, "recipe": recipe, "dim": 8})
 
     return _Routed("/api/info", route)
 

@@ -17,8 +17,8 @@ PAGE = 50  # nodes on a page of the selection
 
 
 def rows_of(page: Page, selector: str) -> list[int]:
-    found: list[str] = page.locator(selector).evaluate_all("all => all.map(one => one.dataset.row)")
-    return [int(row) for row in found]
+    rows: list[str] = page.locator(selector).evaluate_all("all => all.map(one => one.dataset.row)")
+    return [int(row) for row in rows]
 
 
 def layout_of(page: Page) -> str:
@@ -39,9 +39,9 @@ def lonely(page: Page, truth: Truth, apart: float = 12) -> NDArray[np.intp]:
     at = place(page, truth.xy(layout_of(page)))
     distances = np.linalg.norm(at[:, None] - at[None], axis=-1) + np.eye(len(at)) * 1e9
     free = (distances.min(axis=1) > apart) & (at[:, 0] > 245) & (at[:, 0] < 990) & (at[:, 1] > 70) & (at[:, 1] < 630)
-    found = np.flatnonzero(free)
-    assert len(found) > 5, "no points stand alone enough to be looked at"
-    return found
+    rows = np.flatnonzero(free)
+    assert len(rows) > 5, "no points stand alone enough to be looked at"
+    return rows
 
 
 def colors_at(page: Page, at: NDArray[np.float64]) -> NDArray[np.float64]:

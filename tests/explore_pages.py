@@ -58,8 +58,8 @@ class Truth:
     def adjacent(self, row: int) -> set[int]:
         """Rows of the neighbours in the graph."""
         name = self.names[row]
-        found = {b if a == name else a for a, b in self.edges if name in (a, b)}
-        return {self.names.index(other) for other in found}
+        others = {b if a == name else a for a, b in self.edges if name in (a, b)}
+        return {self.names.index(other) for other in others}
 
     def xy(self, layout: str) -> NDArray[np.float32]:
         """Places of the nodes, as a script gets them."""
@@ -72,13 +72,13 @@ class Truth:
         """Of all nodes beside one; itself is last."""
         vectors = np.asarray(self.embedding.vectors, np.float64)
         if score == "link":
-            found = np.array(self.embedding.score(self.names[row]), np.float64)
+            scores = np.array(self.embedding.score(self.names[row]), np.float64)
         else:
             if score == "cosine":
                 vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-            found = vectors @ vectors[row]
-        found[row] = -np.inf
-        return found
+            scores = vectors @ vectors[row]
+        scores[row] = -np.inf
+        return scores
 
 
 def write_graph(folder: Path) -> tuple[set[tuple[str, str]], dict[str, str], dict[str, int]]:
@@ -146,13 +146,13 @@ def explored(folder: Path) -> Iterator[Truth]:
 
 def chromium_path() -> str:
     """Debian's Chromium; without it tests fail in CI, and are skipped elsewhere."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
         message = "no chromium: install Debian's package of that name to test the page"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
-    return found
+    return path
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import numpy as np
 from cli_runs import PROGRAM, ring_of_cliques
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.explore.app import make_app
-from graphrefine.explore.shown import Shown
+from graphrefine.explore.session import Session
 from graphrefine.graph.graph import Graph
 
 with warnings.catch_warnings():  # newer ones would rather have another client below them
@@ -61,18 +61,55 @@ def write_friends(path: Path) -> Path:
     return path
 
 
-def ready(shown: Shown) -> Shown:
+def ready(session: Session) -> Session:
     """All background work done; a failure in it fails the test."""
-    shown.background.start()
-    assert shown.background.wait(60)
-    for task in shown.background.tasks:
+    session.background.start()
+    assert session.background.wait(60)
+    for task in session.background.tasks:
         assert task.state == "ready", (task.name, task.error)
-    return shown
+    return session
 
 
-def client(shown: Shown, **options: Any) -> TestClient:
+def client(session: Session, **options: Any) -> TestClient:
     """A client within this process."""
-    return TestClient(make_app(shown, **options), base_url="http://localhost")
+    return TestClient(make_app(session, **options), base_url="http://localhost")
+
+
+def make_everything(folder: Path) -> Session:
+    """A session with everything that can stand beside an embedding."""
+    labels = write_labels(folder / "labels.csv")
+    return ready(Session(people(), graph=friends(), labels=labels, name="people"))
+
+
+def get(api: TestClient, path: str, **query: Any) -> Any:
+    answer = api.get(path, params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def post(api: TestClient, path: str, **body: Any) -> Any:
+    answer = api.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def nearest(row: int, k: int, *, among: Any = None, without: Any = ()) -> list[int]:
+    """By the cosine, in plain NumPy."""
+    vectors = people().vectors.astype(np.float64)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    scores = vectors @ vectors[row]
+    scores[[row, *without]] = -np.inf
+    if among is not None:
+        scores[~among] = -np.inf
+    order = np.argsort(-scores)[:k]
+    return [int(each) for each in order if np.isfinite(scores[each])]
+
+
+def linked_to(row: int) -> set[int]:
+    graph = friends()
+    names = graph.names.tolist()
+    at = names.index(NAMES[row])
+    return {NAMES.index(names[each]) for each in graph.indices[graph.indptr[at] : graph.indptr[at + 1]]}
 
 
 class Server(NamedTuple):
@@ -97,13 +134,13 @@ class Server(NamedTuple):
 
 def received(connection: socket.socket) -> bytes:
     """An answer as long as it says it is, or all until the connection ends."""
-    found = b""
+    answer = b""
     try:
-        while not _is_whole(found) and (part := connection.recv(1 << 16)):
-            found += part
+        while not _is_whole(answer) and (part := connection.recv(1 << 16)):
+            answer += part
     except ConnectionResetError:
         pass
-    return found
+    return answer
 
 
 def _is_whole(answer: bytes) -> bool:
@@ -123,8 +160,8 @@ def serving(*arguments: str | Path, env: dict[str, str] | None = None) -> Iterat
     try:
         line = process.stdout.readline()
         assert line, process.stderr.read().decode()
-        told = json.loads(line)
-        yield Server(process, told["url"], told["port"])
+        address = json.loads(line)
+        yield Server(process, address["url"], address["port"])
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

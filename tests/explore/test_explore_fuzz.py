@@ -34,14 +34,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     write_friends(folder / "friends.csv")
     write_labels(folder / "labels.csv")
     options = ("--graph", folder / "friends.csv", "--labels", folder / "labels.csv")
-    with serving(folder / "people", *options) as found:
-        yield found
-        assert found.process.poll() is None, "it is still there"
-        found.process.terminate()
-        found.process.wait(20)
-        assert found.process.stderr
-        said = found.process.stderr.read().decode()
-        assert "Traceback" not in said, said
+    with serving(folder / "people", *options) as server:
+        yield server
+        assert server.process.poll() is None, "it is still there"
+        server.process.terminate()
+        server.process.wait(20)
+        assert server.process.stderr
+        messages = server.process.stderr.read().decode()
+        assert "Traceback" not in messages, messages
 
 
 def strategies(server: Server) -> list[Any]:

@@ -60,20 +60,20 @@ FEATURES: list[tuple[checks.Check, list[lies.Lie]]] = [
 
 @pytest.fixture(scope="module")
 def truth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Truth]:
-    with explored(tmp_path_factory.mktemp("explore")) as found:
-        yield found
+    with explored(tmp_path_factory.mktemp("explore")) as fixture:
+        yield fixture
 
 
 @pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
+    with chromium() as fixture:
+        yield fixture
 
 
 @pytest.fixture(scope="module")
 def only_page(chrome: Browser) -> Iterator[Watched]:
-    with watched(chrome) as found:
-        yield found
+    with watched(chrome) as fixture:
+        yield fixture
 
 
 @pytest.fixture
@@ -93,11 +93,11 @@ def test_feature(check: checks.Check, seen: Watched, truth: Truth) -> None:
 
 def _lies() -> Iterator[ParameterSet]:
     """All of them; the first use of each kind is quick, the others are slow."""
-    told: list[lies.Lie] = []
+    earlier: list[lies.Lie] = []
     for check, tried in FEATURES:
         for i, lie in enumerate(tried):
-            marks = [pytest.mark.slow] if lie in told else []
-            told.append(lie)
+            marks = [pytest.mark.slow] if lie in earlier else []
+            earlier.append(lie)
             yield pytest.param(check, lie, marks=marks, id=f"{check.__name__}-{i}")
 
 
@@ -159,10 +159,10 @@ def test_axe_finds_nothing_serious(chrome: Browser, truth: Truth, scheme: str, w
 
 
 def _no_serious_issue(page: Page) -> None:
-    found = Axe().run(page).response["violations"]
+    violations = Axe().run(page).response["violations"]
     grave = [
         (one["id"], [node["html"] for node in one["nodes"]])
-        for one in found
+        for one in violations
         if one["impact"] in ("serious", "critical")
     ]
     assert grave == []

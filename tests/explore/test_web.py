@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,9 +41,9 @@ def _files(folder: Path) -> dict[str, bytes]:
 @pytest.mark.usefixtures("modules")
 def test_the_page_is_what_its_source_builds(tmp_path: Path) -> None:
     _run("node", "build.mjs", str(tmp_path))
-    fresh, kept = _files(tmp_path), _files(PAGE)
-    assert sorted(fresh) == sorted(kept)
-    stale = [name for name in fresh if fresh[name] != kept[name]]
+    fresh, committed = _files(tmp_path), _files(PAGE)
+    assert sorted(fresh) == sorted(committed)
+    stale = [name for name in fresh if fresh[name] != committed[name]]
     assert stale == [], "run `make web` and commit what it makes"
 
 
@@ -51,9 +52,15 @@ def test_types() -> None:
     _run("npm", "run", "check")
 
 
+def test_the_types_of_the_api_are_those_of_its_document(tmp_path: Path) -> None:
+    _run(sys.executable, str(ROOT / "scripts" / "api_types.py"), str(tmp_path / "api_types.ts"))
+    fresh, committed = (folder / "api_types.ts" for folder in (tmp_path, WEB / "src"))
+    assert fresh.read_text("utf-8") == committed.read_text("utf-8"), "run `make web` and commit what it makes"
+
+
 def test_versions_are_exact_and_no_registry_is_named() -> None:
-    wanted = json.loads((WEB / "package.json").read_text())["devDependencies"]
-    assert [name for name, version in wanted.items() if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
+    versions = json.loads((WEB / "package.json").read_text())["devDependencies"]
+    assert [name for name, version in versions.items() if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
     locked = json.loads((WEB / "package-lock.json").read_text())["packages"]
     assert [name for name, package in locked.items() if "resolved" in package] == []
     assert [name for name, package in locked.items() if name and "integrity" not in package] == []

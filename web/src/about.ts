@@ -1,7 +1,7 @@
-// How the embedding was made, and how good it is.
+// The recipe of the embedding, and its quality.
 
 import { count, el, number } from "./dom";
-import type { Info, Score } from "./types";
+import type { Figure, Info } from "./api_types";
 
 export function drawAbout(place: HTMLElement, info: Info): void {
   place.replaceChildren(
@@ -39,23 +39,23 @@ function facts(info: Info): [string, string][] {
   return rows;
 }
 
-function scores(all: Score[]): HTMLElement {
+function scores(all: Figure[]): HTMLElement {
   if (all.length === 0) return el("p", { class: "muted" }, "None: start with --graph or --labels to have it judged.");
   const lines = all.map(({ name, value, note, state }) => {
-    const told = state === "working" ? "working…" : state === "failed" || value === null ? "–" : number(value);
+    const text = state === "working" ? "working…" : state === "failed" || value === null ? "–" : number(value);
     const more = note ? [el("span", { class: "muted small" }, note)] : [];
-    return el("li", {}, el("span", { class: "name" }, name, ...more), el("span", { class: "number" }, told));
+    return el("li", {}, el("span", { class: "name" }, name, ...more), el("span", { class: "number" }, text));
   });
   return el("ul", { class: "scores", id: "scores" }, ...lines);
 }
 
-function recipe(made: Record<string, unknown>): HTMLElement {
-  const rows = Object.entries(made).filter(([, value]) => value !== null);
+function recipe(settings: Record<string, unknown>): HTMLElement {
+  const rows = Object.entries(settings).filter(([, value]) => value !== null);
   if (rows.length === 0) return el("p", { class: "muted" }, "Its file does not say.");
-  return el("dl", { class: "facts", id: "recipe" }, ...pairs(rows.map(([name, value]) => [name, told(value)])));
+  return el("dl", { class: "facts", id: "recipe" }, ...pairs(rows.map(([name, value]) => [name, valueText(value)])));
 }
 
-function told(value: unknown): string {
+function valueText(value: unknown): string {
   if (typeof value === "number") return number(value);
   return typeof value === "string" ? value : JSON.stringify(value, null, 1);
 }

@@ -1,6 +1,6 @@
 // The only module that talks to the server. Every failure becomes a Failure that says what to do.
 
-import type { Ego, Info, Neighbors, Node } from "./types";
+import type { EgoNetwork, Info, Neighbors, Node, NodeBatch, Nodes } from "./api_types";
 
 export type Kind = "lost" | "token" | "busy" | "refused";
 
@@ -21,7 +21,7 @@ const BUSY_WAITS = [300, 1200]; // ms before a request that met a busy server is
 type Listener = (kind: Kind | null) => void;
 let listener: Listener = () => {};
 
-/** Is told after each request whether the server could be reached: null, or what is wrong. */
+/** Calls a listener after each request: with null, or with the problem if the server could not be reached. */
 export function onReach(heard: Listener): void {
   listener = heard;
 }
@@ -109,18 +109,18 @@ export async function getCoordinates(layout: string): Promise<Float32Array> {
 export const getColumn = (name: string): Promise<ArrayBuffer> => raw(`api/columns/${encodeURIComponent(name)}`);
 
 export async function complete(prefix: string, limit: number, signal: AbortSignal): Promise<Node[]> {
-  const found = await json<{ nodes: Node[] }>(query("api/nodes", { prefix, limit }), signal);
-  return found.nodes;
+  const { nodes } = await json<Nodes>(query("api/nodes", { prefix, limit }), signal);
+  return nodes;
 }
 
 export async function getNode(row: number, signal?: AbortSignal): Promise<Node> {
-  const found = await json<{ nodes: Node[] }>(query("api/nodes", { row }), signal);
-  return found.nodes[0];
+  const { nodes } = await json<Nodes>(query("api/nodes", { row }), signal);
+  return nodes[0];
 }
 
 export async function getNodes(rows: number[], signal?: AbortSignal): Promise<Node[]> {
-  const found = await post<{ nodes: Node[] }>("api/nodes", { rows }, signal);
-  return found.nodes;
+  const { nodes } = await post<Nodes>("api/nodes", { rows } satisfies NodeBatch, signal);
+  return nodes;
 }
 
 export interface NeighborQuery {
@@ -131,8 +131,8 @@ export interface NeighborQuery {
   unlinked: boolean;
 }
 
-export const getNeighbors = (asked: NeighborQuery, signal: AbortSignal): Promise<Neighbors> =>
-  json<Neighbors>(query("api/neighbors", { ...asked }), signal);
+export const getNeighbors = (options: NeighborQuery, signal: AbortSignal): Promise<Neighbors> =>
+  json<Neighbors>(query("api/neighbors", { ...options }), signal);
 
-export const getEgo = (row: number, limit: number, signal: AbortSignal): Promise<Ego> =>
-  json<Ego>(query("api/ego", { row, limit }), signal);
+export const getEgo = (row: number, limit: number, signal: AbortSignal): Promise<EgoNetwork> =>
+  json<EgoNetwork>(query("api/ego", { row, limit }), signal);

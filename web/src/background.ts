@@ -16,11 +16,11 @@ export function firstColor(): string | null {
   return FIRST_COLORS.find((name) => ready.includes(name)) ?? null;
 }
 
-let chosen = false;
+let isColorFixed = false;
 
 /** Somebody has chosen what colours mean; it is theirs from now on. */
 export function keepColor(): void {
-  chosen = true;
+  isColorFixed = true;
 }
 
 const untouched = (): boolean => view.row === null && view.selection.length === 0 && !hasMoved();
@@ -44,7 +44,7 @@ async function look(): Promise<void> {
     ({ name, state }) => state === "ready" && before.some((old) => old.name === name && old.state !== "ready"),
   );
   if (fresh) offer(fresh.name);
-  if (view.color === null && untouched() && !chosen) set({ color: firstColor() });
+  if (view.color === null && untouched() && !isColorFixed) set({ color: firstColor() });
   drawControls();
   if (view.panel === "about") drawPanel();
   follow();

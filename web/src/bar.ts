@@ -4,11 +4,11 @@ import { byId, count, el } from "./dom";
 import { LARGEST_SELECTION, toHash } from "./link";
 import { toast } from "./notices";
 import { set, type Theme, view } from "./state";
-import type { Progress } from "./types";
+import type { TaskState } from "./api_types";
 import { canvas, tone, world } from "./world";
 
 const HASH_WAIT = 250; // ms without a change before the address is written
-const STATES: Record<Progress, string> = { ready: "", working: " (working…)", failed: " (failed)" };
+const STATES: Record<TaskState["state"], string> = { ready: "", working: " (working…)", failed: " (failed)" };
 
 let hashTimer = 0;
 let lassoing = false;
@@ -22,10 +22,10 @@ export function drawControls(): void {
   byId("layout").replaceChildren(...world.info.layouts.map((layout) => choice(layout, view.layout)));
 }
 
-function choice({ name, state }: { name: string; state: Progress }, chosen: string | null): HTMLOptionElement {
-  const made = el("option", { value: name, disabled: state !== "ready" }, `${name}${STATES[state]}`);
-  made.selected = name === chosen;
-  return made;
+function choice({ name, state }: Pick<TaskState, "name" | "state">, current: string | null): HTMLOptionElement {
+  const option = el("option", { value: name, disabled: state !== "ready" }, `${name}${STATES[state]}`);
+  option.selected = name === current;
+  return option;
 }
 
 export function nextTheme(): void {
@@ -76,12 +76,12 @@ export function writeHashSoon(): void {
 
 export async function copyLink(): Promise<void> {
   writeHash();
-  const chosen = view.selection.length;
-  const left = chosen > LARGEST_SELECTION ? ` The selection of ${count(chosen)} nodes is too large for it: export that.` : "";
+  const size = view.selection.length;
+  const rest = size > LARGEST_SELECTION ? ` The selection of ${count(size)} nodes is too large for it: export that.` : "";
   try {
     await navigator.clipboard.writeText(location.href);
-    toast(`Link copied.${left}`);
+    toast(`Link copied.${rest}`);
   } catch {
-    toast(`This browser does not let pages copy; the link is in the address bar.${left}`);
+    toast(`This browser does not let pages copy; the link is in the address bar.${rest}`);
   }
 }

@@ -1,11 +1,11 @@
 // A node's card: who it is, its values, its nearest neighbours and its ego network.
 
 import { getEgo, getNeighbors, getNode } from "./api";
-import { button, count, el, number, shown } from "./dom";
+import { button, count, el, number, displayName } from "./dom";
 import { drawEgo } from "./ego";
-import { isAbort, said } from "./notices";
+import { isAbort, problemText } from "./notices";
 import { set, view } from "./state";
-import type { Info, Neighbor, Node } from "./types";
+import type { Info, Neighbor, Node } from "./api_types";
 
 const K = 10; // neighbours in the list
 const EGO_LIMIT = 40;
@@ -19,13 +19,13 @@ export interface Around {
   info: () => Info;
   go: (row: number) => void;
   colorOf: (row: number) => string;
-  found: (node: Node) => void;
-  foundNeighbors: (neighbors: Neighbor[]) => void;
+  showNode: (node: Node) => void;
+  showNeighbors: (neighbors: Neighbor[]) => void;
 }
 
 export class Card {
-  private asked = new AbortController();
-  private askedNeighbors = new AbortController();
+  private request = new AbortController();
+  private neighborRequest = new AbortController();
   private neighbors: Neighbor[] = [];
   private readonly list = el("ol", { class: "neighbors", "aria-label": "Nearest neighbours" });
 
@@ -33,18 +33,18 @@ export class Card {
 
   /** Draws the card of `view.row` into `place`. */
   async show(place: HTMLElement): Promise<void> {
-    this.asked.abort();
-    const asked = (this.asked = new AbortController());
+    this.request.abort();
+    const request = (this.request = new AbortController());
     const row = view.row;
     if (row === null) return void place.replaceChildren(el("p", { class: "muted" }, "Click a node, or find one by name."));
     place.replaceChildren(el("p", { class: "muted" }, "Loading…"));
     try {
-      const node = await getNode(row, asked.signal);
-      place.replaceChildren(...this.head(node), ...this.nearest(), ...this.network(row, asked.signal));
-      this.around.found(node);
-      void this.ask();
+      const node = await getNode(row, request.signal);
+      place.replaceChildren(...this.head(node), ...this.nearest(), ...this.network(row, request.signal));
+      this.around.showNode(node);
+      void this.fetchNeighbors();
     } catch (error) {
-      if (!isAbort(error)) place.replaceChildren(el("p", { class: "problem" }, said(error)));
+      if (!isAbort(error)) place.replaceChildren(el("p", { class: "problem" }, problemText(error)));
     }
   }
 
@@ -58,8 +58,8 @@ export class Card {
     }
     const pairs = [...facts].flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]);
     return [
-      el("h2", { class: "name", id: "node-name" }, shown(node.node)),
-      el("p", { class: "tags", id: "node-labels" }, ...tags.map((tag) => el("span", { class: "tag" }, shown(tag)))),
+      el("h2", { class: "name", id: "node-name" }, displayName(node.node)),
+      el("p", { class: "tags", id: "node-labels" }, ...tags.map((tag) => el("span", { class: "tag" }, displayName(tag)))),
       el("dl", { class: "facts", id: "node-facts" }, ...pairs),
     ];
   }
@@ -72,7 +72,7 @@ export class Card {
     const controls = [el("label", { class: "choice" }, el("span", {}, "By"), score)];
     const classes = columns.find((column) => column.name === "label")?.categories;
     if (labels && classes) {
-      const all = classes.map((entry) => option(String(entry.name), shown(entry.name), entry.name === view.label));
+      const all = classes.map((entry) => option(String(entry.name), displayName(entry.name), entry.name === view.label));
       const label = el("select", { id: "only-label" }, option("", "any label", view.label === null), ...all);
       label.addEventListener("change", () => this.change({ label: label.value === "" ? null : label.value }));
       controls.push(el("label", { class: "choice" }, el("span", {}, "Only"), label));
@@ -91,36 +91,36 @@ export class Card {
 
   private change(patch: Partial<typeof view>): void {
     set(patch);
-    void this.ask();
+    void this.fetchNeighbors();
   }
 
-  private async ask(): Promise<void> {
-    this.askedNeighbors.abort();
-    const asked = (this.askedNeighbors = new AbortController());
+  private async fetchNeighbors(): Promise<void> {
+    this.neighborRequest.abort();
+    const request = (this.neighborRequest = new AbortController());
     const row = view.row;
     if (row === null) return;
     this.list.setAttribute("aria-busy", "true");
     try {
       const { score, label, unlinked } = view;
-      const found = await getNeighbors({ row, k: K, score, label, unlinked }, asked.signal);
-      this.neighbors = found.results[0]?.neighbors ?? [];
+      const { results } = await getNeighbors({ row, k: K, score, label, unlinked }, request.signal);
+      this.neighbors = results[0]?.neighbors ?? [];
       const lines = this.neighbors.map((neighbor) => this.line(neighbor));
       this.list.replaceChildren(...(lines.length ? lines : [el("li", { class: "muted" }, "None with these choices.")]));
-      this.around.foundNeighbors(this.neighbors);
+      this.around.showNeighbors(this.neighbors);
     } catch (error) {
       if (isAbort(error)) return;
-      this.list.replaceChildren(el("li", { class: "problem" }, said(error)));
+      this.list.replaceChildren(el("li", { class: "problem" }, problemText(error)));
     }
     this.list.removeAttribute("aria-busy");
   }
 
   private line(neighbor: Neighbor): HTMLElement {
     const go = button("", () => this.around.go(neighbor.row), { class: "line", "data-row": neighbor.row });
-    const label = neighbor.labels.slice(0, 1).map((name) => el("span", { class: "muted" }, shown(name)));
+    const label = neighbor.labels.slice(0, 1).map((name) => el("span", { class: "muted" }, displayName(name)));
     const dot = el("span", { class: "dot", "aria-hidden": "true" });
     dot.style.setProperty("background", this.around.colorOf(neighbor.row));
-    go.append(dot, el("span", { class: "name" }, shown(neighbor.node)), ...label);
-    go.append(el("span", { class: "number" }, neighbor.score.toFixed(3)));
+    go.append(dot, el("span", { class: "name" }, displayName(neighbor.node)), ...label);
+    go.append(el("span", { class: "number" }, neighbor.score?.toFixed(3) ?? "–"));
     return el("li", {}, go);
   }
 
@@ -133,9 +133,9 @@ export class Card {
   private network(row: number, signal: AbortSignal): HTMLElement[] {
     const place = el("div", { id: "ego" }, el("p", { class: "muted" }, "Loading…"));
     if (this.around.info().graph === null) {
-      const how = "Start with --graph to see the edges around a node:";
+      const hint = "Start with --graph to see the edges around a node:";
       place.replaceChildren(
-        el("p", { class: "muted" }, how),
+        el("p", { class: "muted" }, hint),
         el("code", {}, "graphrefine explore EMBEDDING --graph GRAPH"),
       );
     } else {
@@ -150,13 +150,13 @@ export class Card {
       if (ego.nodes.length < 2) place.replaceChildren(el("p", { class: "muted" }, "This node has no edges."));
       else place.replaceChildren(drawEgo(ego, this.around.colorOf, this.around.go));
     } catch (error) {
-      if (!isAbort(error)) place.replaceChildren(el("p", { class: "problem" }, said(error)));
+      if (!isAbort(error)) place.replaceChildren(el("p", { class: "problem" }, problemText(error)));
     }
   }
 }
 
 function option(value: string, text: string, selected: boolean): HTMLOptionElement {
-  const made = el("option", { value }, text);
-  made.selected = selected;
-  return made;
+  const choice = el("option", { value }, text);
+  choice.selected = selected;
+  return choice;
 }

@@ -1,7 +1,7 @@
 // Columns to colours. Categories get hues that colour-blind people can tell apart, in three lightnesses; numbers get
 // a ramp of even lightness; whatever is left over or unknown is grey.
 
-import type { Column, Name } from "./types";
+import type { Category, Column } from "./api_types";
 
 export interface Entry {
   slot: number;
@@ -65,7 +65,7 @@ export function colorBy(column: Column, data: ArrayBuffer, tone: Tone): Coloring
     : byNumber(column, new Float32Array(data), tone);
 }
 
-function byCategory(categories: { name: Name; count: number }[], codes: Uint16Array, tone: Tone): Coloring {
+function byCategory(categories: Category[], codes: Uint16Array, tone: Tone): Coloring {
   const palette = hues(tone);
   const order = categories.map((_, code) => code).sort((a, b) => categories[b].count - categories[a].count);
   const other = palette.length;
@@ -82,7 +82,7 @@ function byCategory(categories: { name: Name; count: number }[], codes: Uint16Ar
   }
   const colors = [...palette, OTHER[tone], NONE[tone]];
   const entry = (slot: number, name: string): Entry => ({ slot, name, count: counts[slot], color: colors[slot] });
-  const entries = order.slice(0, palette.length).map((code, slot) => entry(slot, String(categories[code].name)));
+  const entries = order.slice(0, palette.length).map((code, slot) => entry(slot, categories[code].name));
   if (counts[other]) entries.push(entry(other, `other (${categories.length - palette.length} more)`));
   if (counts[none]) entries.push(entry(none, "none"));
   return { slots, colors, entries, ramp: null };
@@ -110,11 +110,11 @@ function byNumber(column: Column, values: Float32Array, tone: Tone): Coloring {
   return { slots, colors: [...colors, NONE[tone]], entries: [], ramp: { colors, low, middle, high, none } };
 }
 
-/** The colours with one slot kept and all others faded. */
+/** The colours with one slot as it is and all others faded. */
 export function highlighted(coloring: Coloring, slot: number | null, tone: Tone): string[] {
   if (slot === null) return coloring.colors;
-  const kept = coloring.entries.find((entry) => entry.slot === slot);
-  const faint = kept && (kept.color === OTHER[tone] || kept.color === NONE[tone]);
+  const current = coloring.entries.find((entry) => entry.slot === slot);
+  const faint = current && (current.color === OTHER[tone] || current.color === NONE[tone]);
   return coloring.colors.map((color, i) => {
     if (i !== slot) return FADED[tone];
     return faint ? PLAIN[tone] : color;

@@ -31,16 +31,16 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 }
 
 export function button(label: string, pressed: () => void, attributes: Attributes = {}): HTMLButtonElement {
-  const made = el("button", { type: "button", ...attributes }, label);
-  made.addEventListener("click", pressed);
-  return made;
+  const control = el("button", { type: "button", ...attributes }, label);
+  control.addEventListener("click", pressed);
+  return control;
 }
 
 /** The element of index.html with this id. */
 export function byId<E extends Element = HTMLElement>(id: string): E {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`index.html has no #${id}`);
-  return found as unknown as E;
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`index.html has no #${id}`);
+  return element as unknown as E;
 }
 
 const whole = new Intl.NumberFormat("en-US");
@@ -53,8 +53,8 @@ export function number(value: number): string {
   return size >= 1e6 || size < 1e-3 ? value.toExponential(2) : Number(value.toPrecision(4)).toString();
 }
 
-/** How a name is shown; one that is empty or blank would otherwise be invisible. */
-export function shown(name: string | number): string {
+/** A name as the page shows it; one that is empty or blank would otherwise be invisible. */
+export function displayName(name: string | number): string {
   const text = String(name);
   return text.trim() === "" ? `“${text}”` : text;
 }

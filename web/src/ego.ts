@@ -1,7 +1,7 @@
 // The ego network: a node, its neighbours in the graph and the edges among them, placed by springs.
 
-import { count, el, shown, svg } from "./dom";
-import type { Ego } from "./types";
+import { count, el, displayName, svg } from "./dom";
+import type { EgoNetwork } from "./api_types";
 
 const WIDE = 320;
 const HIGH = 230;
@@ -63,7 +63,7 @@ function scaled(x: Float64Array, y: Float64Array): [number, number][] {
 }
 
 /** The drawing; `go` is called with the row of a neighbour that is clicked. */
-export function drawEgo(ego: Ego, colorOf: (row: number) => string, go: (row: number) => void): HTMLElement {
+export function drawEgo(ego: EgoNetwork, colorOf: (row: number) => string, go: (row: number) => void): HTMLElement {
   const places = arrange(ego.nodes.length, ego.edges).map(([x, y]): [number, number] => [
     MARGIN + x * (WIDE - 2 * MARGIN),
     MARGIN + y * (HIGH - 2 * MARGIN),
@@ -80,11 +80,11 @@ export function drawEgo(ego: Ego, colorOf: (row: number) => string, go: (row: nu
   const dots = ego.nodes.map((node, i) => {
     const [cx, cy] = places[i];
     const circle = svg("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r: i === 0 ? 7 : 5, fill: colorOf(node.row) });
-    const title = svg("title", {}, shown(node.node));
+    const title = svg("title", {}, displayName(node.node));
     if (i === 0) return svg("g", { class: "centre" }, title, circle);
     const group = svg(
       "g",
-      { class: "dot", role: "button", tabindex: 0, "aria-label": `Go to ${shown(node.node)}`, "data-row": node.row },
+      { class: "dot", role: "button", tabindex: 0, "aria-label": `Go to ${displayName(node.node)}`, "data-row": node.row },
       title,
       svg("circle", { class: "target", cx: cx.toFixed(1), cy: cy.toFixed(1), r: 11 }),
       circle,
@@ -104,7 +104,7 @@ export function drawEgo(ego: Ego, colorOf: (row: number) => string, go: (row: nu
     { class: "ego" },
     svg(
       "svg",
-      { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group", "aria-label": `Ego network of ${shown(ego.nodes[0].node)}` },
+      { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group", "aria-label": `Ego network of ${displayName(ego.nodes[0].node)}` },
       ...lines,
       ...dots.reverse(),
     ),

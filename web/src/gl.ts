@@ -109,54 +109,54 @@ export default function createRegl({ gl, extensions = [] }: { gl: WebGLRendering
   }
 
   function makeBuffer(target: number, convert: (data: Numbers) => BufferSource): Buffer {
-    const made = gl.createBuffer();
-    if (!made) throw new Error("WebGL gives no buffer");
+    const handle = gl.createBuffer();
+    if (!handle) throw new Error("WebGL gives no buffer");
     const put = (upload: Upload | Numbers): void => {
       const bare = Array.isArray(upload) || ArrayBuffer.isView(upload);
       const { data, length } = bare ? { data: upload as Numbers, length: 0 } : (upload as Upload);
-      gl.bindBuffer(target, made);
+      gl.bindBuffer(target, handle);
       if (data) gl.bufferData(target, convert(data), gl.DYNAMIC_DRAW);
       else gl.bufferData(target, length ?? 0, gl.DYNAMIC_DRAW);
     };
     const subdata = (data: Numbers): void => {
-      gl.bindBuffer(target, made);
+      gl.bindBuffer(target, handle);
       gl.bufferSubData(target, 0, convert(data));
     };
-    return Object.assign(put, { subdata, destroy: () => gl.deleteBuffer(made), gl: made });
+    return Object.assign(put, { subdata, destroy: () => gl.deleteBuffer(handle), gl: handle });
   }
 
   function buffer(upload?: Upload | Numbers): Buffer {
-    const made = makeBuffer(gl.ARRAY_BUFFER, (data) => floats(data) as BufferSource);
-    if (upload) made(upload);
-    return made;
+    const buffer = makeBuffer(gl.ARRAY_BUFFER, (data) => floats(data) as BufferSource);
+    if (upload) buffer(upload);
+    return buffer;
   }
 
   function elements(): Elements {
     let size = 0;
     let kind: number = gl.UNSIGNED_SHORT;
-    const made = makeBuffer(gl.ELEMENT_ARRAY_BUFFER, (data) => {
+    const buffer = makeBuffer(gl.ELEMENT_ARRAY_BUFFER, (data) => {
       const indices = flat(data);
       size = indices.length;
       const wide = has.has("oes_element_index_uint");
       kind = wide ? gl.UNSIGNED_INT : gl.UNSIGNED_SHORT;
       return wide ? new Uint32Array(indices) : new Uint16Array(indices);
     });
-    return Object.assign(made, { size: () => size, kind: () => kind });
+    return Object.assign(buffer, { size: () => size, kind: () => kind });
   }
 
-  function texture(made: { data?: ArrayBufferView | null; shape: [number, number, number]; type?: string }): Texture {
-    const [width, height] = made.shape;
+  function texture(options: { data?: ArrayBufferView | null; shape: [number, number, number]; type?: string }): Texture {
+    const [width, height] = options.shape;
     const handle = gl.createTexture();
     if (!handle) throw new Error("WebGL gives no texture");
     gl.bindTexture(gl.TEXTURE_2D, handle);
     for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
     for (const name of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, name, gl.CLAMP_TO_EDGE);
-    const kind = made.type === "float" ? gl.FLOAT : gl.UNSIGNED_BYTE;
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, kind, made.data ?? null);
+    const kind = options.type === "float" ? gl.FLOAT : gl.UNSIGNED_BYTE;
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, kind, options.data ?? null);
     return { texture: handle, width, height, destroy: () => gl.deleteTexture(handle) };
   }
 
-  function framebuffer(made: { color?: Texture; width?: number; height?: number; colorType?: string }): Framebuffer {
+  function framebuffer(options: { color?: Texture; width?: number; height?: number; colorType?: string }): Framebuffer {
     const frame = gl.createFramebuffer();
     if (!frame) throw new Error("WebGL gives no framebuffer");
     let color: Texture;
@@ -171,12 +171,12 @@ export default function createRegl({ gl, extensions = [] }: { gl: WebGLRendering
     const surface = (width: number, height: number): void => {
       const shape: [number, number, number] = [Math.max(1, Math.floor(width)), Math.max(1, Math.floor(height)), 4];
       // Where floats cannot be drawn to, bytes can: fine densities are then coarser.
-      if (attach(texture({ shape, type: made.colorType ?? "uint8" }))) return;
+      if (attach(texture({ shape, type: options.colorType ?? "uint8" }))) return;
       color.destroy();
       attach(texture({ shape }));
     };
-    if (made.color) attach(made.color);
-    else surface(made.width ?? 1, made.height ?? 1);
+    if (options.color) attach(options.color);
+    else surface(options.width ?? 1, options.height ?? 1);
     const self: Framebuffer = {
       frame,
       color: () => color,
@@ -191,25 +191,25 @@ export default function createRegl({ gl, extensions = [] }: { gl: WebGLRendering
   }
 
   function shader(kind: number, source: string): WebGLShader {
-    const made = gl.createShader(kind);
-    if (!made) throw new Error("WebGL gives no shader");
-    gl.shaderSource(made, source);
-    gl.compileShader(made);
-    return made;
+    const handle = gl.createShader(kind);
+    if (!handle) throw new Error("WebGL gives no shader");
+    gl.shaderSource(handle, source);
+    gl.compileShader(handle);
+    return handle;
   }
 
   function program(vert: string, frag: string): WebGLProgram {
     const key = `${vert}\0${frag}`;
-    let made = programs.get(key);
-    if (!made) {
-      made = gl.createProgram();
-      gl.attachShader(made, shader(gl.VERTEX_SHADER, vert));
-      gl.attachShader(made, shader(gl.FRAGMENT_SHADER, frag));
-      gl.linkProgram(made);
-      if (!gl.getProgramParameter(made, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(made) ?? "no WebGL program");
-      programs.set(key, made);
+    let linked = programs.get(key);
+    if (!linked) {
+      linked = gl.createProgram();
+      gl.attachShader(linked, shader(gl.VERTEX_SHADER, vert));
+      gl.attachShader(linked, shader(gl.FRAGMENT_SHADER, frag));
+      gl.linkProgram(linked);
+      if (!gl.getProgramParameter(linked, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(linked) ?? "no WebGL program");
+      programs.set(key, linked);
     }
-    return made;
+    return linked;
   }
 
   function setUniform(place: WebGLUniformLocation, kind: number, value: unknown, unit: number): number {
@@ -231,20 +231,20 @@ export default function createRegl({ gl, extensions = [] }: { gl: WebGLRendering
   }
 
   /** A draw command: what does not change is looked up once, the rest at each call. */
-  function command(made: Definition): (props?: Record<string, unknown>) => void {
-    const used = program(made.vert, made.frag);
+  function command(definition: Definition): (props?: Record<string, unknown>) => void {
+    const used = program(definition.vert, definition.frag);
     const attributes = listActive(gl.ACTIVE_ATTRIBUTES, (i) => gl.getActiveAttrib(used, i)).map(({ name, type }) => ({
-      source: made.attributes[name],
+      source: definition.attributes[name],
       place: gl.getAttribLocation(used, name),
       size: SIZES[type] ?? 1,
       own: buffer(), // for values that a command brings itself
     }));
     const uniforms = listActive(gl.ACTIVE_UNIFORMS, (i) => gl.getActiveUniform(used, i)).map(({ name, type }) => ({
-      value: made.uniforms?.[name],
+      value: definition.uniforms?.[name],
       place: gl.getUniformLocation(used, name),
       type,
     }));
-    const indices = made.elements ? elements() : null;
+    const indices = definition.elements ? elements() : null;
 
     function listActive(what: number, one: (i: number) => WebGLActiveInfo | null): WebGLActiveInfo[] {
       const total = gl.getProgramParameter(used, what) as number;
@@ -253,15 +253,15 @@ export default function createRegl({ gl, extensions = [] }: { gl: WebGLRendering
 
     function feed(at: Context, props: Record<string, unknown>): void {
       for (const { source, place, size, own } of attributes) {
-        const given = typeof source === "function" && !("gl" in source) ? (source as () => unknown)() : source;
+        const current = typeof source === "function" && !("gl" in source) ? (source as () => unknown)() : source;
         let from: AttributeSource;
-        if (given && typeof given === "object" && "buffer" in given) from = given as AttributeSource;
+        if (current && typeof current === "object" && "buffer" in current) from = current as AttributeSource;
         else {
-          own(given as Numbers);
+          own(current as Numbers);
           from = { buffer: own };
         }
-        const chosen = "gl" in from.buffer ? from.buffer : from.buffer(at, props);
-        gl.bindBuffer(gl.ARRAY_BUFFER, (chosen as Buffer).gl);
+        const bound = "gl" in from.buffer ? from.buffer : from.buffer(at, props);
+        gl.bindBuffer(gl.ARRAY_BUFFER, (bound as Buffer).gl);
         gl.enableVertexAttribArray(place);
         gl.vertexAttribPointer(place, from.size ?? size, gl.FLOAT, false, from.stride ?? 0, from.offset ?? 0);
       }
@@ -273,8 +273,8 @@ export default function createRegl({ gl, extensions = [] }: { gl: WebGLRendering
         typeof value === "function" && !("gl" in value) ? (value as (c: Context, p: unknown) => T)(at, props) : (value as T);
       gl.useProgram(used);
       gl.disable(gl.DEPTH_TEST);
-      if (made.blend?.enable) {
-        const { srcRGB, dstRGB, srcAlpha, dstAlpha } = made.blend.func;
+      if (definition.blend?.enable) {
+        const { srcRGB, dstRGB, srcAlpha, dstAlpha } = definition.blend.func;
         gl.enable(gl.BLEND);
         gl.blendFuncSeparate(factors[srcRGB], factors[dstRGB], factors[srcAlpha], factors[dstAlpha]);
       } else gl.disable(gl.BLEND);
@@ -284,32 +284,32 @@ export default function createRegl({ gl, extensions = [] }: { gl: WebGLRendering
         if (place && set !== undefined && set !== null) unit = setUniform(place, type, set, unit);
       }
       feed(at, props);
-      const primitive = made.primitive === "points" ? gl.POINTS : gl.TRIANGLES;
-      if (indices && made.elements) {
-        const given = now(made.elements);
-        const chosen = "gl" in given ? given : indices;
-        if (chosen === indices) indices(given as Numbers);
-        gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, chosen.gl);
-        gl.drawElements(primitive, chosen.size(), chosen.kind(), 0);
-      } else gl.drawArrays(primitive, 0, now(made.count ?? 0));
+      const primitive = definition.primitive === "points" ? gl.POINTS : gl.TRIANGLES;
+      if (indices && definition.elements) {
+        const current = now(definition.elements);
+        const bound = "gl" in current ? current : indices;
+        if (bound === indices) indices(current as Numbers);
+        gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, bound.gl);
+        gl.drawElements(primitive, bound.size(), bound.kind(), 0);
+      } else gl.drawArrays(primitive, 0, now(definition.count ?? 0));
       for (const { place } of attributes) gl.disableVertexAttribArray(place);
     }
 
     return (props = {}) => {
-      if (!made.framebuffer) return run(props);
-      const target = typeof made.framebuffer === "function" ? made.framebuffer(context(), props) : made.framebuffer;
+      if (!definition.framebuffer) return run(props);
+      const target = typeof definition.framebuffer === "function" ? definition.framebuffer(context(), props) : definition.framebuffer;
       return within(target, () => run(props));
     };
   }
 
   function frame(draw: () => void): { cancel: () => void } {
-    let asked = 0;
+    let frame = 0;
     const next = (): void => {
-      asked = requestAnimationFrame(next);
+      frame = requestAnimationFrame(next);
       draw();
     };
-    asked = requestAnimationFrame(next);
-    return { cancel: () => cancelAnimationFrame(asked) };
+    frame = requestAnimationFrame(next);
+    return { cancel: () => cancelAnimationFrame(frame) };
   }
 
   function clear({ color }: { color: [number, number, number, number] }): void {

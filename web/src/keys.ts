@@ -4,7 +4,7 @@ import { button, byId, el } from "./dom";
 
 export interface Shortcut {
   keys: string[]; // values of KeyboardEvent.key
-  shown: string;
+  label: string;
   does: string;
   run: () => void;
   onMap?: boolean; // only while the map has the focus
@@ -31,7 +31,7 @@ export function showKeys(shortcuts: Shortcut[]): void {
     ["Shift + drag", "draw around nodes to select them"],
     ["Click", "open the card of a node"],
   ];
-  const rows = [...shortcuts.map(({ shown, does }): [string, string] => [shown, does]), ...mouse];
+  const rows = [...shortcuts.map(({ label, does }): [string, string] => [label, does]), ...mouse];
   dialog.replaceChildren(
     el("h2", { id: "keys-title" }, "Keyboard and mouse"),
     el("table", {}, el("tbody", {}, ...rows.map(([key, does]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, does))))),

@@ -3,7 +3,7 @@
 import type { Coloring } from "./colors";
 import { button, byId, count, el, number, svg } from "./dom";
 
-interface Asked {
+interface Legend {
   title: string;
   coloring: Coloring;
   highlight: number | null;
@@ -11,12 +11,12 @@ interface Asked {
   select: (slot: number) => void;
 }
 
-export function drawLegend(asked: Asked | null): void {
+export function drawLegend(legend: Legend | null): void {
   const place = byId("legend");
-  place.hidden = asked === null;
-  if (asked === null) return;
-  const body = asked.coloring.ramp ? scale(asked.coloring.ramp) : entries(asked);
-  const fold = el("details", { open: isOpen(place) }, el("summary", {}, asked.title), ...body);
+  place.hidden = legend === null;
+  if (legend === null) return;
+  const body = legend.coloring.ramp ? scale(legend.coloring.ramp) : entries(legend);
+  const fold = el("details", { open: isOpen(place) }, el("summary", {}, legend.title), ...body);
   place.replaceChildren(fold);
 }
 
@@ -25,7 +25,7 @@ function isOpen(place: HTMLElement): boolean {
   return before ? before.open : !matchMedia("(max-width: 640px)").matches;
 }
 
-function entries({ coloring, highlight, pick, select }: Asked): HTMLElement[] {
+function entries({ coloring, highlight, pick, select }: Legend): HTMLElement[] {
   const items = coloring.entries.map((entry) => {
     const swatch = svg("svg", { class: "swatch", viewBox: "0 0 12 12", "aria-hidden": "true" });
     swatch.append(svg("circle", { cx: 6, cy: 6, r: 5, fill: entry.color }));

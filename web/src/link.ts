@@ -69,12 +69,12 @@ function ranges(sorted: number[]): string {
 }
 
 function rows(text: string, n: number): number[] {
-  const found = new Set<number>();
+  const rows = new Set<number>();
   for (const part of text.split(",")) {
     const match = /^(\d+)(?:-(\d+))?$/.exec(part);
     if (!match) continue;
     const last = Math.min(Number(match[2] ?? match[1]), n - 1);
-    for (let row = Number(match[1]); row <= last && found.size < LARGEST_SELECTION; row++) found.add(row);
+    for (let row = Number(match[1]); row <= last && rows.size < LARGEST_SELECTION; row++) rows.add(row);
   }
-  return [...found].sort((a, b) => a - b);
+  return [...rows].sort((a, b) => a - b);
 }

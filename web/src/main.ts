@@ -9,7 +9,7 @@ import { listen, type Shortcut, showKeys } from "./keys";
 import { fromHash } from "./link";
 import { Marks } from "./marks";
 import { fit, go, openMiddle, pan, refit, zoom } from "./moving";
-import { cover, reach, said } from "./notices";
+import { cover, reach, problemText } from "./notices";
 import { color, paint, place, recolor, relayout } from "./painting";
 import { drawPanel, selection } from "./panel";
 import { followPointer } from "./pointer";
@@ -17,7 +17,7 @@ import { followTouches } from "./touch";
 import { type Camera, Scatter } from "./scatter";
 import { Search } from "./search";
 import { on, set, view } from "./state";
-import type { Info } from "./types";
+import type { Info } from "./api_types";
 import { canvas, free, systemDark, tone, world } from "./world";
 
 const LAYOUT_WAIT = 150; // ms between looks whether there is a first layout
@@ -25,22 +25,22 @@ const LAYOUT_WAIT = 150; // ms between looks whether there is a first layout
 const search = new Search(go);
 
 const shortcuts: Shortcut[] = [
-  { keys: ["/"], shown: "/", does: "find a node by name", run: () => search.focus() },
-  { keys: ["ArrowLeft"], shown: "←", does: "pan left", run: () => pan(-1, 0), onMap: true },
-  { keys: ["ArrowRight"], shown: "→", does: "pan right", run: () => pan(1, 0), onMap: true },
-  { keys: ["ArrowUp"], shown: "↑", does: "pan up", run: () => pan(0, 1), onMap: true },
-  { keys: ["ArrowDown"], shown: "↓", does: "pan down", run: () => pan(0, -1), onMap: true },
-  { keys: ["+", "="], shown: "+", does: "zoom in", run: () => zoom(true) },
-  { keys: ["-", "_"], shown: "−", does: "zoom out", run: () => zoom(false) },
-  { keys: ["0"], shown: "0", does: "show the whole map", run: () => fit() },
-  { keys: ["Enter"], shown: "Enter", does: "on the map: open the node in the middle", run: openMiddle, onMap: true },
-  { keys: ["l", "L"], shown: "L", does: "lasso on or off", run: () => lasso(!isLassoing()) },
-  { keys: ["s", "S"], shown: "S", does: "list the selection", run: () => set({ panel: "selection" }) },
-  { keys: ["c", "C"], shown: "C", does: "copy a link to this view", run: () => void copyLink() },
-  { keys: ["t", "T"], shown: "T", does: "theme: light, dark, as the system", run: nextTheme },
-  { keys: ["i", "I"], shown: "I", does: "about this embedding", run: toggleAbout },
-  { keys: ["Escape"], shown: "Esc", does: "close what is open", run: escape },
-  { keys: ["?"], shown: "?", does: "this list", run: () => showKeys(shortcuts) },
+  { keys: ["/"], label: "/", does: "find a node by name", run: () => search.focus() },
+  { keys: ["ArrowLeft"], label: "←", does: "pan left", run: () => pan(-1, 0), onMap: true },
+  { keys: ["ArrowRight"], label: "→", does: "pan right", run: () => pan(1, 0), onMap: true },
+  { keys: ["ArrowUp"], label: "↑", does: "pan up", run: () => pan(0, 1), onMap: true },
+  { keys: ["ArrowDown"], label: "↓", does: "pan down", run: () => pan(0, -1), onMap: true },
+  { keys: ["+", "="], label: "+", does: "zoom in", run: () => zoom(true) },
+  { keys: ["-", "_"], label: "−", does: "zoom out", run: () => zoom(false) },
+  { keys: ["0"], label: "0", does: "show the whole map", run: () => fit() },
+  { keys: ["Enter"], label: "Enter", does: "on the map: open the node in the middle", run: openMiddle, onMap: true },
+  { keys: ["l", "L"], label: "L", does: "lasso on or off", run: () => lasso(!isLassoing()) },
+  { keys: ["s", "S"], label: "S", does: "list the selection", run: () => set({ panel: "selection" }) },
+  { keys: ["c", "C"], label: "C", does: "copy a link to this view", run: () => void copyLink() },
+  { keys: ["t", "T"], label: "T", does: "theme: light, dark, as the system", run: nextTheme },
+  { keys: ["i", "I"], label: "I", does: "about this embedding", run: toggleAbout },
+  { keys: ["Escape"], label: "Esc", does: "close what is open", run: escape },
+  { keys: ["?"], label: "?", does: "this list", run: () => showKeys(shortcuts) },
 ];
 
 function toggleAbout(): void {
@@ -98,12 +98,12 @@ function connectView(): void {
 
 /** What controls and keys do. */
 function connectControls(): void {
-  const chosen = (event: Event): string => (event.target as HTMLSelectElement).value;
+  const selectedValue = (event: Event): string => (event.target as HTMLSelectElement).value;
   byId("color").addEventListener("change", (event) => {
     keepColor();
-    set({ color: chosen(event) || null, highlight: null });
+    set({ color: selectedValue(event) || null, highlight: null });
   });
-  byId("layout").addEventListener("change", (event) => set({ layout: chosen(event) }));
+  byId("layout").addEventListener("change", (event) => set({ layout: selectedValue(event) }));
   byId("lasso").addEventListener("click", () => lasso(!isLassoing()));
   byId("fit").addEventListener("click", () => fit());
   byId("link").addEventListener("click", () => void copyLink());
@@ -152,8 +152,8 @@ function showPicture(): void {
   document.documentElement.dataset.map = "picture";
   const picture = el("img", { src: "map.png", alt: `Map of ${count(world.info.nodes)} nodes` });
   const why = "This browser has no WebGL, so the map is a picture. Search and cards work as always.";
-  const how = "To move in it, turn on hardware acceleration in the browser's settings, or use another browser.";
-  cover("A still map", why, el("p", { class: "muted" }, how), picture);
+  const hint = "To move in it, turn on hardware acceleration in the browser's settings, or use another browser.";
+  cover("A still map", why, el("p", { class: "muted" }, hint), picture);
   for (const id of ["lasso", "fit", "color", "layout"]) byId(id).setAttribute("disabled", "");
 }
 
@@ -171,7 +171,7 @@ async function start(): Promise<void> {
     await load();
   } catch (error) {
     reach(null); // the banner would only repeat it
-    cover("The map could not be loaded", said(error), again());
+    cover("The map could not be loaded", problemText(error), again());
     state("failed");
   }
 }

@@ -63,7 +63,7 @@ export function work(names: string[]): void {
   if (names.length) place.textContent = `Working on ${names.join(", ")}…`;
 }
 
-export const said = (error: unknown): string =>
+export const problemText = (error: unknown): string =>
   error instanceof Failure ? error.message : "The page met an error of its own. Reload it; if it stays, please report it.";
 
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError";

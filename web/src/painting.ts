@@ -1,27 +1,27 @@
-// Colours and places of the points: fetched when they are wanted, drawn, explained by the legend.
+// Colours and places of the points: fetched when they are needed, drawn, explained by the legend.
 
 import { getColumn, getCoordinates } from "./api";
 import { colorBy, highlighted, plain, rowsOf } from "./colors";
 import { drawLegend } from "./legend";
-import { said, toast } from "./notices";
+import { problemText, toast } from "./notices";
 import { set, view } from "./state";
-import type { Column } from "./types";
+import type { Column } from "./api_types";
 import { canvas, tone, world } from "./world";
 
 /** The column that the map is to be coloured by, if it is ready. */
-const wanted = (): Column | undefined =>
+const currentColumn = (): Column | undefined =>
   world.info.columns.find(({ name, state }) => name === view.color && state === "ready");
 
 /** Fetches what the colours need and turns it into colours; without it all points have one. */
 export async function color(): Promise<void> {
   const { info, columns } = world;
-  const column = wanted();
+  const column = currentColumn();
   try {
     if (column && !columns.has(column.name)) columns.set(column.name, await getColumn(column.name));
   } catch (error) {
-    toast(said(error));
+    toast(problemText(error));
   }
-  const now = wanted(); // another one may have been chosen meanwhile
+  const now = currentColumn(); // another one may have been chosen meanwhile
   const data = now && columns.get(now.name);
   if (now && !data && now !== column) return;
   world.coloring = now && data ? colorBy(now, data, tone()) : plain(info.nodes, tone());
@@ -65,6 +65,6 @@ export async function relayout(): Promise<void> {
     canvas.dataset.layout = view.layout ?? "";
     world.marks?.draw();
   } catch (error) {
-    toast(said(error));
+    toast(problemText(error));
   }
 }

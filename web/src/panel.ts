@@ -2,7 +2,7 @@
 
 import { drawAbout } from "./about";
 import { Card } from "./card";
-import { button, byId, count, el, shown } from "./dom";
+import { button, byId, count, el, displayName } from "./dom";
 import { go } from "./moving";
 import { Selection } from "./selection";
 import { type Panel, set, view } from "./state";
@@ -12,8 +12,8 @@ const card = new Card({
   info: () => world.info,
   go,
   colorOf,
-  found: (node) => world.marks?.showNode({ row: node.row, name: shown(node.node), kind: "node" }),
-  foundNeighbors: (found) => world.marks?.showNeighbors(found.map(({ row }) => ({ row, name: null, kind: "neighbor" }))),
+  showNode: (node) => world.marks?.showNode({ row: node.row, name: displayName(node.node), kind: "node" }),
+  showNeighbors: (neighbors) => world.marks?.showNeighbors(neighbors.map(({ row }) => ({ row, name: null, kind: "neighbor" }))),
 });
 
 export const selection = new Selection({
@@ -43,9 +43,9 @@ export function drawPanel(): void {
 }
 
 function tab(name: Panel, title: string): HTMLElement {
-  const chosen = view.selection.length;
-  const told = name === "selection" && chosen ? `${title} (${count(chosen)})` : title;
-  return button(told, () => set({ panel: name }), { class: "tab", "aria-pressed": String(name === view.panel) });
+  const size = view.selection.length;
+  const label = name === "selection" && size ? `${title} (${count(size)})` : title;
+  return button(label, () => set({ panel: name }), { class: "tab", "aria-pressed": String(name === view.panel) });
 }
 
 const close = (): HTMLElement =>

@@ -2,7 +2,7 @@
 
 import { getNode } from "./api";
 import { isLassoing } from "./bar";
-import { shown } from "./dom";
+import { displayName } from "./dom";
 import type { Marks } from "./marks";
 import { open } from "./moving";
 import { isAbort } from "./notices";
@@ -22,13 +22,13 @@ export function followPointer(map: Scatter, marks: Marks): void {
   let hovered: number | null = null;
   let frame = 0;
   let naming = 0;
-  let asked = new AbortController();
+  let request = new AbortController();
 
   const name = async (row: number): Promise<void> => {
-    asked = new AbortController();
+    request = new AbortController();
     try {
-      const node = await getNode(row, asked.signal);
-      if (hovered === row) marks.showHover({ row, name: shown(node.node), kind: "hover" });
+      const node = await getNode(row, request.signal);
+      if (hovered === row) marks.showHover({ row, name: displayName(node.node), kind: "hover" });
     } catch (error) {
       if (!isAbort(error)) hover(null);
     }
@@ -36,7 +36,7 @@ export function followPointer(map: Scatter, marks: Marks): void {
   const hover = (row: number | null): void => {
     if (row === hovered) return;
     hovered = row;
-    asked.abort();
+    request.abort();
     clearTimeout(naming);
     canvas.classList.toggle("pointing", row !== null && !isLassoing());
     marks.showHover(row === null ? null : { row, name: null, kind: "hover" });

@@ -138,10 +138,10 @@ export class Scatter {
     this.plot.subscribe("drawing", drawn);
   }
 
-  onLasso(chosen: (rows: number[]) => void): void {
+  onLasso(select: (rows: number[]) => void): void {
     this.plot.subscribe("lassoEnd", (event) => {
       const polygon = (event as unknown as { coordinates: [number, number][] }).coordinates;
-      chosen(polygon.length > 2 ? within(this.xy, polygon) : []);
+      select(polygon.length > 2 ? within(this.xy, polygon) : []);
     });
   }
 

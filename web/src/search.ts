@@ -1,9 +1,9 @@
 // The search box: a combobox with a list of completions, by keyboard and mouse.
 
 import { complete } from "./api";
-import { byId, count, el, shown } from "./dom";
-import { isAbort, said } from "./notices";
-import type { Node } from "./types";
+import { byId, count, el, displayName } from "./dom";
+import { isAbort, problemText } from "./notices";
+import type { Node } from "./api_types";
 
 const WAIT = 90; // ms without a key before the server is asked
 const LIMIT = 12;
@@ -11,10 +11,10 @@ const LIMIT = 12;
 export class Search {
   private readonly input = byId<HTMLInputElement>("query");
   private readonly list = byId<HTMLUListElement>("completions");
-  private found: Node[] = [];
+  private matches: Node[] = [];
   private active = -1;
   private timer = 0;
-  private asked = new AbortController();
+  private request = new AbortController();
 
   constructor(private readonly go: (row: number) => void) {
     this.input.addEventListener("input", () => this.soon());
@@ -40,21 +40,21 @@ export class Search {
 
   private async ask(): Promise<void> {
     clearTimeout(this.timer);
-    this.asked.abort();
-    this.asked = new AbortController();
+    this.request.abort();
+    this.request = new AbortController();
     const text = this.input.value.trim();
     if (!text) return this.close();
     try {
-      this.found = await complete(text, LIMIT, this.asked.signal);
-      this.show(this.found.length ? null : `No node has “${text}” in its name`);
+      this.matches = await complete(text, LIMIT, this.request.signal);
+      this.show(this.matches.length ? null : `No node has “${text}” in its name`);
     } catch (error) {
-      if (!isAbort(error)) this.show(said(error));
+      if (!isAbort(error)) this.show(problemText(error));
     }
   }
 
   private show(message: string | null): void {
     if (document.activeElement !== this.input) return;
-    const options = message === null ? this.found.map((node, i) => this.option(node, i)) : [];
+    const options = message === null ? this.matches.map((node, i) => this.option(node, i)) : [];
     const note = message === null ? [] : [el("li", { class: "note", role: "option", "aria-disabled": "true" }, message)];
     this.list.replaceChildren(...options, ...note);
     this.list.hidden = false;
@@ -68,7 +68,7 @@ export class Search {
     return el(
       "li",
       { id: `completion-${i}`, role: "option", "aria-selected": "false", "data-row": node.row },
-      el("span", { class: "name" }, shown(node.node)),
+      el("span", { class: "name" }, displayName(node.node)),
       el("span", { class: "muted" }, more.join(" · ")),
     );
   }
@@ -86,7 +86,7 @@ export class Search {
   private key(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && this.list.hidden) void this.ask();
-    else if (step && this.found.length) this.mark((this.active + step + this.found.length) % this.found.length);
+    else if (step && this.matches.length) this.mark((this.active + step + this.matches.length) % this.matches.length);
     else if (event.key === "Enter") void this.enter();
     else if (event.key === "Escape" && !this.list.hidden) this.close();
     else if (event.key === "Escape") this.input.blur();
@@ -102,12 +102,12 @@ export class Search {
   }
 
   private timerRuns(): boolean {
-    const marked = this.found[this.active];
+    const marked = this.matches[this.active];
     return !marked || !String(marked.node).toLowerCase().includes(this.input.value.trim().toLowerCase());
   }
 
   private choose(i: number): void {
-    const node = this.found[i];
+    const node = this.matches[i];
     if (!node || !this.input.value.trim()) return;
     this.input.value = String(node.node);
     this.close();

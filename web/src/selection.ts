@@ -1,10 +1,10 @@
 // The selection: its nodes page by page, and all of it as a file.
 
 import { getNodes } from "./api";
-import { button, count, el, shown } from "./dom";
-import { isAbort, said, toast } from "./notices";
+import { button, count, el, displayName } from "./dom";
+import { isAbort, problemText, toast } from "./notices";
 import { set, view } from "./state";
-import type { Node } from "./types";
+import type { Node } from "./api_types";
 
 const PAGE = 50;
 
@@ -19,7 +19,7 @@ export interface Around {
 
 export class Selection {
   private page = 0;
-  private asked = new AbortController();
+  private request = new AbortController();
   private readonly list = el("ol", { class: "nodes", "aria-label": "Selected nodes" });
   private readonly where = el("span", { class: "muted", id: "selection-page" });
 
@@ -32,9 +32,9 @@ export class Selection {
   show(place: HTMLElement): void {
     const rows = view.selection;
     if (rows.length === 0) {
-      const how = "Nothing is selected. Hold Shift and drag on the map, or press L and drag, to draw around nodes.";
+      const hint = "Nothing is selected. Hold Shift and drag on the map, or press L and drag, to draw around nodes.";
       const keys = "By keyboard: choose an entry of the legend, or “Select these” on a node's card.";
-      place.replaceChildren(el("h2", {}, "Selection"), el("p", { class: "muted" }, how), el("p", { class: "muted" }, keys));
+      place.replaceChildren(el("h2", {}, "Selection"), el("p", { class: "muted" }, hint), el("p", { class: "muted" }, keys));
       return;
     }
     place.replaceChildren(
@@ -66,18 +66,18 @@ export class Selection {
   }
 
   private async fill(): Promise<void> {
-    this.asked.abort();
-    const asked = (this.asked = new AbortController());
+    this.request.abort();
+    const request = (this.request = new AbortController());
     const first = this.page * PAGE;
     const rows = view.selection.slice(first, first + PAGE);
     this.where.textContent = `${count(first + 1)}–${count(first + rows.length)} of ${count(view.selection.length)}`;
     this.list.setAttribute("aria-busy", "true");
     try {
-      const nodes = await getNodes(rows, asked.signal);
+      const nodes = await getNodes(rows, request.signal);
       this.list.replaceChildren(...nodes.map((node) => this.line(node)));
       this.list.removeAttribute("aria-busy");
     } catch (error) {
-      if (!isAbort(error)) this.list.replaceChildren(el("li", { class: "problem" }, said(error)));
+      if (!isAbort(error)) this.list.replaceChildren(el("li", { class: "problem" }, problemText(error)));
     }
   }
 
@@ -85,9 +85,9 @@ export class Selection {
     const go = button("", () => this.around.go(node.row), { class: "line", "data-row": node.row });
     const dot = el("span", { class: "dot", "aria-hidden": "true" });
     dot.style.setProperty("background", this.around.colorOf(node.row));
-    const label = node.labels.slice(0, 1).map((name) => el("span", { class: "muted" }, shown(name)));
+    const label = node.labels.slice(0, 1).map((name) => el("span", { class: "muted" }, displayName(name)));
     const degree = node.degree === null ? [] : [el("span", { class: "number" }, count(node.degree))];
-    go.append(dot, el("span", { class: "name" }, shown(node.node)), ...label, ...degree);
+    go.append(dot, el("span", { class: "name" }, displayName(node.node)), ...label, ...degree);
     return el("li", {}, go);
   }
 
@@ -104,7 +104,7 @@ export class Selection {
       else download(name, "application/json", `${JSON.stringify(this.records(nodes), null, 1)}\n`);
       toast(`${count(nodes.length)} nodes written to ${name}.`);
     } catch (error) {
-      toast(said(error));
+      toast(problemText(error));
     }
   }
 

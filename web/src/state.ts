@@ -41,7 +41,7 @@ export function set(patch: Partial<View>): void {
   const keys = (Object.keys(patch) as Key[]).filter((key) => !same(view[key], patch[key]));
   if (keys.length === 0) return;
   Object.assign(view, patch);
-  for (const [wanted, changed] of listeners) if (wanted.some((key) => keys.includes(key))) changed();
+  for (const [names, changed] of listeners) if (names.some((key) => keys.includes(key))) changed();
 }
 
 function same(a: unknown, b: unknown): boolean {

@@ -5,7 +5,7 @@ import { byId } from "./dom";
 import type { Marks } from "./marks";
 import type { Free, Scatter } from "./scatter";
 import { view } from "./state";
-import type { Info } from "./types";
+import type { Info } from "./api_types";
 
 export interface World {
   info: Info;

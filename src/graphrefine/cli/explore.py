@@ -10,7 +10,7 @@ from graphrefine.cli.options import READING, Command, Option, reading_options
 
 if TYPE_CHECKING:
     from graphrefine.embedding.embedding import Embedding
-    from graphrefine.explore.shown import Shown
+    from graphrefine.explore.session import Session
 
 
 @click.command(
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
                help="Search neighbours by an index, kept beside EMBEDDING and made while it serves if there is none; "
                     "or all vectors.  [default: by an index beyond a million nodes]"),
         Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS",
-               help="Where to listen; beyond this machine a token is needed, and made if none is given."),
-        Option(["--port"], type=int, default=0, metavar="N", help="Any that is free if not given."),
-        Option(["--token"], metavar="TEXT", help="What whoever asks must have."),
+               help="Address to listen on; beyond this machine a token is needed, and made if none is given."),
+        Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
+        Option(["--token"], metavar="TEXT", help="Token that every request must send."),
         Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
         Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
         Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),
@@ -47,13 +47,15 @@ def explore(
     from pathlib import Path
 
     from graphrefine.embedding.embedding import load
-    from graphrefine.explore.serving import can_open_browser, check_installed, serve
+    from graphrefine.explore import check_installed
 
     check_installed()
-    vectors = load(embedding, format=embedding_format)
-    shown = _shown(vectors, index=index, name=Path(embedding).name, **sources)
+    from graphrefine.explore.server import can_open_browser, serve
 
-    def tell(url: str, bound: int) -> None:
+    vectors = load(embedding, format=embedding_format)
+    session = _make_session(vectors, index=index, name=Path(embedding).name, **sources)
+
+    def print_address(url: str, bound: int) -> None:
         import json
 
         from graphrefine.visuals.console import note
@@ -64,41 +66,44 @@ def explore(
         else:
             note(f"{url}  (Ctrl-C ends it)")
 
-    serve(shown, host=host, port=port, token=token, browser=not no_browser and can_open_browser(), tell=tell)
+    browser = not no_browser and can_open_browser()
+    serve(session, host=host, port=port, token=token, browser=browser, on_start=print_address)
 
 
-def _shown(
+def _make_session(
     vectors: Embedding, *, graph: str | None, labels: str | None, columns: str | None, index: bool | None, name: str,
     **options: Any,
-) -> Shown:  # fmt: skip
-    """What is shown, with notes about what does not fit together."""
-    from graphrefine.explore.shown import Shown
-    from graphrefine.explore.tables import read_columns
+) -> Session:  # fmt: skip
+    """A session of files, with notes about names that do not fit together."""
+    from graphrefine.explore.column_table import read_columns
+    from graphrefine.explore.session import Session
     from graphrefine.readers.read import read
     from graphrefine.visuals.console import note
 
-    found, table, listed = None, None, 0
+    links, table, listed = None, None, 0
     if graph is not None:
         reading = reading_options(options)
         reading["directed"] |= vectors.sides.kind == "columns"
         reading["bipartite"] |= vectors.sides.kind == "rows"
-        found = read(graph, **reading)
+        links = read(graph, **reading)
     if columns is not None:
         table, listed = read_columns(columns, vectors.names)
-    shown = Shown(vectors, graph=found, labels=labels, columns=table, index=index, name=name)
-    if not shown.named:
+    session = Session(vectors, graph=links, labels=labels, columns=table, index=index, name=name)
+    if not session.named:
         note(f"note: {name} has no names of nodes; they are called by their rows, 0 to {max(len(vectors) - 1, 0)}")
-    if shown.linked is not None and found is not None:
-        _tell_matches(shown.linked.matched, len(vectors), f"the graph, which has {found.nodes:,} nodes")
-    if shown.labels is not None and shown.labels.missing:
-        note(f"warning: {shown.labels.missing:,} of {shown.labels.given:,} labelled nodes are not in the embedding")
+    if session.graph is not None:
+        matched = session.graph
+        _note_matches(matched.matches, len(vectors), f"the graph, which has {matched.graph.nodes:,} nodes")
+    if session.labels is not None and session.labels.missing:
+        labelled = session.labels
+        note(f"warning: {labelled.missing:,} of {labelled.listed:,} labelled nodes are not in the embedding")
     if table is not None:
-        _tell_matches(listed, len(vectors), f"the table {columns}")
-    return shown
+        _note_matches(listed, len(vectors), f"the table {columns}")
+    return session
 
 
-def _tell_matches(matched: int, nodes: int, where: str) -> None:
+def _note_matches(matches: int, nodes: int, place: str) -> None:
     from graphrefine.visuals.console import note
 
-    kind = "" if matched == nodes else "warning: "
-    note(f"{kind}{matched:,} of {nodes:,} nodes of the embedding are in {where}")
+    kind = "" if matches == nodes else "warning: "
+    note(f"{kind}{matches:,} of {nodes:,} nodes of the embedding are in {place}")

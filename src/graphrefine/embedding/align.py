@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.linalg.small import one_blas_thread, unit_rows
-from graphrefine.vectors.lookup import shown
+from graphrefine.vectors.lookup import quote_name
 from graphrefine.vectors.table import VectorTable
 
 BLOCK = 1 << 14  # rows at a time
@@ -38,7 +38,7 @@ def align_tables(moved: VectorTable, fixed: VectorTable) -> tuple[NDArray[np.flo
     check_alike(moved, fixed)
     shared = moved.lookup.shared(fixed.lookup)
     if not len(shared[0]):
-        first, other = (shown(each.names[0]) if len(each.names) else "no node" for each in (moved, fixed))
+        first, other = (quote_name(each.names[0]) if len(each.names) else "no node" for each in (moved, fixed))
         raise InputError(
             f"no node is in both embeddings, so there is nothing to align by; the names begin with {first} here "
             f"and {other} there"

@@ -29,7 +29,7 @@ from graphrefine.graph.node_names import as_names
 from graphrefine.search.neighbors import neighbors
 from graphrefine.vectors.checks import as_vectors, check_finite
 from graphrefine.vectors.companions import stamp_file
-from graphrefine.vectors.lookup import Name, is_name, shown
+from graphrefine.vectors.lookup import Name, is_name, quote_name
 from graphrefine.vectors.source_target import SIDES, Side
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import VectorTable
@@ -99,7 +99,7 @@ class Embedding(VectorTable):
         return embedding
 
     def __repr__(self) -> str:
-        ends = f", names {shown(self.names[0])} ... {shown(self.names[-1])}" if len(self) else ""
+        ends = f", names {quote_name(self.names[0])} ... {quote_name(self.names[-1])}" if len(self) else ""
         return f"Embedding({len(self)} nodes x {self.dim}{ends})"
 
     def _repr_html_(self) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import Links
 from graphrefine.errors import InputError
-from graphrefine.vectors.lookup import Lookup, Rows, shown
+from graphrefine.vectors.lookup import Lookup, Rows, quote_name
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -29,7 +29,7 @@ class NewNodes(NamedTuple):
         if zeros.size:
             warnings.warn(
                 f"new nodes without a known neighbour that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
-                f"{shown(self.names[zeros[0]])}; their vectors are zero",
+                f"{quote_name(self.names[zeros[0]])}; their vectors are zero",
                 stacklevel=3,
             )
 
@@ -82,8 +82,8 @@ def _check(graph: Graph, names: list[Any], *, rows: Rows, lookup: Lookup) -> Non
     again = np.flatnonzero(leaves & (rows >= 0))
     if again.size:
         raise InputError(
-            f"{graph.source}: node {shown(names[again[0]])} has a vector already; each edge must lead from a new node "
-            "to a known one. To change known nodes, embed the whole graph anew and align_to the old vectors"
+            f"{graph.source}: node {quote_name(names[again[0]])} has a vector already; each edge must lead from a new "
+            "node to a known one. To change known nodes, embed the whole graph anew and align_to the old vectors"
         )
     reached = np.zeros(graph.nodes, np.bool_)
     reached[graph.indices] = True
@@ -92,8 +92,8 @@ def _check(graph: Graph, names: list[Any], *, rows: Rows, lookup: Lookup) -> Non
         name = names[unknown[0]]
         more = f" (and {unknown.size - 1:,} more)" if unknown.size > 1 else ""
         raise InputError(
-            f"{graph.source}: an edge leads to {shown(name)}{more}, which is neither known nor a new node with edges "
-            f"of its own{lookup.hint(name)}"
+            f"{graph.source}: an edge leads to {quote_name(name)}{more}, which is neither known nor a new node with "
+            f"edges of its own{lookup.hint(name)}"
         )
 
 

@@ -1,71 +1,68 @@
-"""How much is done at once and for how long: what goes beyond is asked to come again."""
+"""Limits of requests: of their number at once and of their time; a client beyond them is sent away for a second."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, MutableMapping
-from typing import Any
+from collections.abc import Callable
 
-from graphrefine.explore.guard import App, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 AT_ONCE = 64  # requests being answered
 SECONDS = 30.0  # for an answer
 BODY_SECONDS = 10.0  # for a body to arrive
-HEAD_SECONDS = 10.0  # for all that comes before it
+HEAD_SECONDS = 10.0  # for the lines before it
 SENDING = 600.0  # for an answer to be taken: a map of a million nodes is 8 MB, over any line
 
 
 class Limits:
-    """Answers so many requests at once, each for so long.
+    """Answers at most `at_once` requests at once, each for at most `seconds`.
 
-    `refuse` answers with a status and a problem.
+    `refuse` makes the answer of a status and a problem.
     """
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         *,
-        refuse: Callable[[int, str], App],
+        refuse: Callable[[int, str], ASGIApp],
         at_once: int = AT_ONCE,
         seconds: float = SECONDS,
     ) -> None:
         self._app, self._refuse = app, refuse
         self._at_once, self._seconds = at_once, seconds
-        self._now = 0
+        self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse to."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        if self._now >= self._at_once:
-            refused = self._refuse(503, f"more than {self._at_once} requests at once; try again in a second")
-            await refused(scope, receive, send)
-            return
-        self._now += 1
+            return await self._app(scope, receive, send)
+        if self._running >= self._at_once:
+            refusal = self._refuse(503, f"more than {self._at_once} requests at once; try again in a second")
+            return await refusal(scope, receive, send)
+        self._running += 1
         try:
             await self._within(scope, receive, send)
         finally:
-            self._now -= 1
+            self._running -= 1
 
     async def _within(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun = False
+        has_begun = False
         loop = asyncio.get_running_loop()
 
-        async def send_seen(message: MutableMapping[str, Any]) -> None:
-            nonlocal begun
-            if not begun:
-                begun = True
+        async def send_part(message: Message) -> None:
+            nonlocal has_begun
+            if not has_begun:
+                has_begun = True
                 clock.reschedule(loop.time() + SENDING)
             await send(message)
 
         try:
             async with asyncio.timeout(self._seconds) as clock:
-                await self._app(scope, receive, send_seen)
+                await self._app(scope, receive, send_part)
         except TimeoutError:
-            if begun:  # the connection ends, as the answer cannot
+            if has_begun:  # the connection ends, as the answer cannot
                 return
-            late = self._refuse(
+            refusal = self._refuse(
                 503, f"no answer within {self._seconds:g} seconds; ask for less at once, or again later"
             )
-            await late(scope, receive, send)
+            await refusal(scope, receive, send)

@@ -10,14 +10,7 @@ TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
-    ".json": "application/json",
-    ".map": "application/json",
     ".txt": "text/plain; charset=utf-8",
-    ".woff2": "font/woff2",
-    ".wasm": "application/wasm",
 }
 MISSING = """<!doctype html><html lang="en"><title>graphrefine explore</title>
 <h1>The page is not built</h1>
@@ -27,7 +20,7 @@ MISSING = """<!doctype html><html lang="en"><title>graphrefine explore</title>
 
 
 class File(NamedTuple):
-    """What is sent for an address."""
+    """The content of an address."""
 
     content: bytes
     media_type: str
@@ -36,7 +29,7 @@ class File(NamedTuple):
 def read_page(folder: Path = FOLDER) -> dict[str, File]:
     """Every file of the page by its address; ``/`` is index.html."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in TYPES)
-    found = {f"/{path.relative_to(folder).as_posix()}": File(path.read_bytes(), TYPES[path.suffix]) for path in paths}
-    index = found.pop("/index.html", None)
-    found["/"] = index or File(MISSING.encode(), TYPES[".html"])
-    return found
+    files = {f"/{path.relative_to(folder).as_posix()}": File(path.read_bytes(), TYPES[path.suffix]) for path in paths}
+    index = files.pop("/index.html", None)
+    files["/"] = index or File(MISSING.encode(), TYPES[".html"])
+    return files

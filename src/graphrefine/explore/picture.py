@@ -1,6 +1,6 @@
 """The map as an image, for browsers that cannot draw a million points.
 
-As `graphrefine map` draws it where matplotlib is there. Without it, discs in colours that people can tell apart, by
+As `graphrefine map` draws it, if matplotlib is installed. Without it, discs in colours that people can tell apart, by
 NumPy alone.
 """
 
@@ -14,29 +14,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.explore.colouring import NONE, Categories
+from graphrefine.explore.columns import NONE, CategoryColumn
+from graphrefine.visuals.colours import LIGHT, rgb
 
 SIZE = 1000  # pixels each way
 MARGIN = 30
-# Okabe and Ito's colours, which colour-blind people tell apart too; the last is for all else.
-COLOURS = np.array(
-    [
-        *((0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (86, 180, 233), (213, 94, 0), (240, 228, 66)),
-        (153, 153, 153),
-    ],
-    np.float64,
-)
+COLORS = np.array([rgb(colour) for colour in (*LIGHT.classes, LIGHT.other)], np.float64)  # the last: all else
 
 
 class Picture(NamedTuple):
-    """What is drawn."""
+    """The map to draw."""
 
     names: NDArray[Any]  # (n,)
     coordinates: NDArray[np.float32]  # (n, 2), within [-1, 1]
     degrees: NDArray[np.float32] | None  # (n,)
     title: str
 
-    def png(self, column: Categories | None) -> bytes:
+    def png(self, column: CategoryColumn | None) -> bytes:
         """The image, in the colours of a column."""
         if find_spec("matplotlib") is None:
             return plain_png(self.coordinates, None if column is None else column.codes)
@@ -61,18 +55,18 @@ def plain_png(coordinates: NDArray[np.float32], codes: NDArray[np.uint16] | None
     >>> plain_png(np.zeros((1, 2), np.float32))[1:4]
     b'PNG'
     """
-    given = np.zeros(len(coordinates), np.uint16) if codes is None else codes
-    kinds = np.minimum(given, len(COLOURS) - 1).astype(np.int64)
+    codes = np.zeros(len(coordinates), np.uint16) if codes is None else codes
+    kinds = np.minimum(codes, len(COLORS) - 1).astype(np.int64)
     place = np.rint(MARGIN + (np.clip(coordinates, -1, 1) + 1) / 2 * (SIZE - 1 - 2 * MARGIN)).astype(np.int64)
     column, row = place[:, 0], SIZE - 1 - place[:, 1]  # y grows upwards
-    counts = np.zeros((len(COLOURS), SIZE, SIZE))
+    counts = np.zeros((len(COLORS), SIZE, SIZE))
     for down, right in _disc(len(coordinates)):
         at = (kinds * SIZE + row + down) * SIZE + column + right
         counts += np.bincount(at, minlength=counts.size).reshape(counts.shape)
     total = counts.sum(axis=0)
-    mixed = np.einsum("kij,kc->ijc", counts, COLOURS) / np.maximum(total, 1)[..., None]
+    mixed = np.einsum("kij,kc->ijc", counts, COLORS) / np.maximum(total, 1)[..., None]
     ink = np.where(total > 0, 0.55 + 0.45 * (1 - 1 / np.maximum(total, 1)), 0)[..., None]  # the more, the stronger
-    return _encoded(np.rint(255 * (1 - ink) + mixed * ink).astype(np.uint8))
+    return _encode(np.rint(255 * (1 - ink) + mixed * ink).astype(np.uint8))
 
 
 def _disc(points: int) -> list[tuple[int, int]]:
@@ -82,7 +76,7 @@ def _disc(points: int) -> list[tuple[int, int]]:
     return [(down, right) for down in steps for right in steps if down * down + right * right <= radius * radius + 1]
 
 
-def _encoded(pixels: NDArray[np.uint8]) -> bytes:
+def _encode(pixels: NDArray[np.uint8]) -> bytes:
     height, width, _ = pixels.shape
     rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)  # each row: no filter
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)

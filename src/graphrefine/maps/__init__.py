@@ -24,4 +24,3 @@ __all__ = [
     "resolve_method",
 ]
 
-kept_layout = obtain_layout  # the name that `graphrefine.explore` imports

@@ -57,21 +57,22 @@ class Lookup:
         """The row of a node among all, or within a side; None if there is none."""
         if side is not None and side not in SIDES:
             raise InputError(f"side={side!r} is not known; it is 'source' or 'target'")
-        found = self.on_sides(name)
+        rows_by_side = self.on_sides(name)
         if side is not None:
-            return found.get(side if side in self._by_side else "source")
-        if len(found) > 1:
+            return rows_by_side.get(side if side in self._by_side else "source")
+        if len(rows_by_side) > 1:
             raise InputError(
-                f'{shown(name)} stands on both sides; say which: index({shown(name)}, side="source") or side="target"'
+                f"{quote_name(name)} stands on both sides; say which: "
+                f'index({quote_name(name)}, side="source") or side="target"'
             )
-        return next((row + self.sides.first(at) for at, row in found.items()), None)
+        return next((row + self.sides.first(at) for at, row in rows_by_side.items()), None)
 
     def row(self, name: object, side: Side | None = None) -> int:
         """The row of a node among all, or within a side."""
         row = self.find(name, side)
         if row is None:
             where = f" on the {side} side" if side and self.sides.kind == "rows" else ""
-            raise InputError(f"no node is called {shown(name)}{where}{self.hint(name, side)}")
+            raise InputError(f"no node is called {quote_name(name)}{where}{self.hint(name, side)}")
         return row
 
     def rows(self, names: Iterable[object], side: Side | None = None) -> Rows:
@@ -89,9 +90,9 @@ class Lookup:
             return "; there is no node there" if len(self.names) else "; the embedding is empty"
         wanted, kind = (str, "strings") if names.dtype == object else (int, "integers")
         if not isinstance(name, wanted | np.generic):
-            return f"; the names are {kind}, such as {shown(names[0])}"
+            return f"; the names are {kind}, such as {quote_name(names[0])}"
         near = difflib.get_close_matches(str(name), map(str, names)) if len(names) <= _MANY else []
-        return f"; near it: {', '.join(dict.fromkeys(near))}" if near else f"; the first is {shown(names[0])}"
+        return f"; near it: {', '.join(dict.fromkeys(near))}" if near else f"; the first is {quote_name(names[0])}"
 
     def shared(self, other: Lookup) -> tuple[Rows, Rows]:
         """The rows here, and there, of the names that both have.
@@ -121,7 +122,7 @@ def is_name(value: object) -> bool:
     return isinstance(value, int | str | np.integer)
 
 
-def shown(name: object) -> str:
+def quote_name(name: object) -> str:
     """A name for people: 7, not np.int64(7)."""
     return repr(name.item() if isinstance(name, np.generic) else name)
 

@@ -1,4 +1,4 @@
-"""The graph beside the embedding: which row is which node of it, who is linked to whom, and what to draw of that."""
+"""The graph beside the embedding: the node of each row, the links of a node, and its neighbourhood as it is drawn."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
+from graphrefine.explore.responses import GraphFacts
 from graphrefine.graph.graph import Graph
 from graphrefine.vectors.lengths import inverse_lengths
-from graphrefine.vectors.lookup import Lookup, shown
+from graphrefine.vectors.lookup import Lookup, quote_name
 from graphrefine.vectors.source_target import ONE, Sides
 
-RANKED = 20_000  # neighbours of a node that are looked at to draw the first few
+RANKED = 20_000  # neighbours of a node that are ranked to draw the first few
 
 Rows = NDArray[np.int64]
 
@@ -23,26 +24,26 @@ class Ego(NamedTuple):
     """A node and some of its neighbours."""
 
     rows: list[int]  # in the embedding: the node, then its neighbours
-    edges: list[list[int]]  # pairs of positions in `rows`
-    of: int  # how many neighbours it has
+    edges: list[tuple[int, int]]  # pairs of positions in `rows`
+    of: int  # number of all its neighbours
 
 
-class Linked:
+class MatchedGraph:
     """A graph whose nodes are matched to the rows of an embedding by their names.
 
     Examples
     --------
     >>> graph = Graph.from_edges(["ada", "bob", "bob"], ["bob", "cy", "dan"])
-    >>> linked = Linked(graph, Embedding(["cy", "bob", "ada"], [[1, 0], [1, 1], [0, 1]]))
-    >>> linked.matched, linked.neighbours(1).tolist(), linked.ego(1, limit=9).edges
-    (3, [2, 0], [[0, 1], [0, 2]])
+    >>> matched = MatchedGraph(graph, Embedding(["cy", "bob", "ada"], [[1, 0], [1, 1], [0, 1]]))
+    >>> matched.matches, matched.neighbors(1).tolist(), matched.ego(1, limit=9).edges
+    (3, [2, 0], [(0, 1), (0, 2)])
     """
 
     def __init__(self, graph: Graph, embedding: Embedding) -> None:
         self.graph, self._embedding = graph, embedding
         here, there = _shared(embedding, graph)
-        self.matched = len(here)
-        if not self.matched:
+        self.matches = len(here)
+        if not self.matches:
             raise InputError(
                 f"none of the {graph.nodes:,} nodes of {graph.source} is in the embedding: the graph has "
                 f"{_samples(graph.names)}, the embedding has {_samples(embedding.names)}; give the graph that it was "
@@ -53,11 +54,11 @@ class Linked:
         self.node[here], self.row[there] = there, here
 
     def degrees(self) -> NDArray[np.float32]:
-        """How many neighbours each row has; NaN for those that are not in the graph.  # (n,)."""
+        """The number of neighbours of each row; NaN for rows that are not in the graph.  # (n,)."""
         counts = self.graph.neighbour_counts().astype(np.float32)
         return np.where(self.node >= 0, counts[self.node], np.float32(np.nan))
 
-    def neighbours(self, row: int) -> Rows:
+    def neighbors(self, row: int) -> Rows:
         """The rows that a row is linked to; of a directed graph, those that its edges lead to."""
         node = int(self.node[row])
         rows = self.row[self.graph.rows(node, node + 1).indices] if node >= 0 else self.node[:0]
@@ -68,54 +69,54 @@ class Linked:
         node = int(self.node[row])
         if node < 0:
             return np.empty(0, np.int64), None
-        found = self.graph.rows(node, node + 1)
+        links = self.graph.rows(node, node + 1)
         if not self.graph.directed:
-            return found.indices.astype(np.int64), found.weights
+            return links.indices.astype(np.int64), links.weights
         back = self.graph.transposed().rows(node, node + 1)
-        nodes, first = np.unique(np.concatenate([found.indices, back.indices]), return_index=True)
-        if found.weights is None or back.weights is None:
+        nodes, first = np.unique(np.concatenate([links.indices, back.indices]), return_index=True)
+        if links.weights is None or back.weights is None:
             return nodes.astype(np.int64), None
-        return nodes.astype(np.int64), np.concatenate([found.weights, back.weights])[first]
+        return nodes.astype(np.int64), np.concatenate([links.weights, back.weights])[first]
 
     def ego(self, row: int, *, limit: int) -> Ego:
-        """A row with the neighbours of the heaviest edges, or the most similar ones where edges have no weights."""
+        """A row with the neighbours of its heaviest edges; or the most similar ones, if edges have no weights."""
         nodes, weights = self._links(row)
-        known = np.flatnonzero(self.row[nodes] >= 0)
-        if len(known) > RANKED:
-            known = known[np.linspace(0, len(known) - 1, RANKED).astype(np.int64)]
-        rows = self.row[nodes[known]]
-        ranks = self._similarity(row, rows) if weights is None else weights[known]
+        places = np.flatnonzero(self.row[nodes] >= 0)
+        if len(places) > RANKED:
+            places = places[np.linspace(0, len(places) - 1, RANKED).astype(np.int64)]
+        rows = self.row[nodes[places]]
+        ranks = self._similarity(row, rows) if weights is None else weights[places]
         best = np.argsort(-ranks, kind="stable")[:limit]
-        chosen = [row, *rows[best].tolist()]
-        return Ego(chosen, self._among(chosen), len(nodes))
+        members = [row, *rows[best].tolist()]
+        return Ego(members, self._edges_among(members), len(nodes))
 
     def _similarity(self, row: int, rows: Rows) -> NDArray[np.float32]:
         vectors = self._embedding.vectors[rows]
         similar: NDArray[np.float32] = (vectors @ self._embedding.vectors[row]) * inverse_lengths(vectors)
         return similar
 
-    def _among(self, rows: list[int]) -> list[list[int]]:
+    def _edges_among(self, rows: list[int]) -> list[tuple[int, int]]:
         """Edges among some rows, as pairs of their positions: once each, or each arc of a directed graph."""
         nodes = self.node[rows]
-        found = []
+        edges = []
         for place, node in enumerate(nodes.tolist()):
             if node < 0:
                 continue
             links = self.graph.rows(node, node + 1).indices
             at = np.searchsorted(links, nodes)
-            linked = (at < len(links)) & (links[np.minimum(at, len(links) - 1)] == nodes if len(links) else False)
-            others = np.flatnonzero(linked).tolist()
-            found += [[place, other] for other in others if self.graph.directed or place < other]
-        return found
+            is_linked = (at < len(links)) & (links[np.minimum(at, len(links) - 1)] == nodes if len(links) else False)
+            others = np.flatnonzero(is_linked).tolist()
+            edges += [(place, other) for other in others if self.graph.directed or place < other]
+        return edges
 
-    def about(self) -> dict[str, Any]:
-        """What the page is told."""
+    def describe(self) -> GraphFacts:
+        """The facts of `/api/info`."""
         return {
             "nodes": self.graph.nodes,
             "edges": self.graph.edges,
             "directed": self.graph.directed,
             "weighted": self.graph.weighted,
-            "matched": self.matched,
+            "matched": self.matches,
         }
 
 
@@ -123,13 +124,13 @@ def _shared(embedding: Embedding, graph: Graph) -> tuple[Rows, Rows]:
     """The rows, and the nodes of the graph, that have the same names."""
     sides = ONE if graph.sources is None else Sides("rows", graph.sources)
     if sides == embedding.sides or (sides.kind is None and embedding.sides.kind != "rows"):
-        same = embedding.names.dtype == graph.names.dtype and np.array_equal(embedding.names, graph.names)
-        if same:  # in no time, as for a graph and the embedding made from it
+        is_same = embedding.names.dtype == graph.names.dtype and np.array_equal(embedding.names, graph.names)
+        if is_same:  # in no time, as for a graph and the embedding made from it
             every = np.arange(graph.nodes)
             return every, every
     return embedding.lookup.shared(Lookup(graph.names, sides))
 
 
 def _samples(names: NDArray[Any]) -> str:
-    some = ", ".join(shown(name) for name in names[:3])
-    return some + (", ..." if len(names) > 3 else "")
+    samples = ", ".join(quote_name(name) for name in names[:3])
+    return samples + (", ..." if len(names) > 3 else "")

@@ -1,4 +1,4 @@
-"""Names by a part of them: those that begin with a text, then those that contain it, whatever the case.
+"""Completion of names: those that begin with a text, then those that contain it, in upper or lower case.
 
 The names stand in lower case as one run of UTF-8 bytes, and a search goes over these: the places of the first byte,
 those of them that go on with the second, and so on. A million names of ten characters take some ten milliseconds.
@@ -14,28 +14,28 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.node_names import encode_all, pack
 
-KEPT = 16  # searches whose results are kept, for the next page of them
+CACHED = 16  # searches whose rows stay in memory, for the next page of them
 
 
-class Completion:
+class Autocomplete:
     """A search over names.
 
     Examples
     --------
-    >>> names = Completion(np.array(["Ada", "bob", "Canada", "Adam"], object))
+    >>> names = Autocomplete(np.array(["Ada", "bob", "Canada", "Adam"], object))
     >>> names.find("ada").tolist(), names.find("B").tolist(), names.find("x").tolist()
     ([0, 3, 2], [1], [])
-    >>> Completion(np.array([1, 21, 12])).find("1").tolist()
+    >>> Autocomplete(np.array([1, 21, 12])).find("1").tolist()
     [0, 2, 1]
     """
 
     def __init__(self, names: NDArray[Any]) -> None:
         self._names = names
-        self.find = lru_cache(maxsize=KEPT)(self._find)
+        self.find = lru_cache(maxsize=CACHED)(self._find)
 
     @cached_property
     def _text(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """All names as bytes, and where each begins and the last one ends."""
+        """All names as bytes; and the place where each begins, with the end of the last."""
         if self._names.dtype != object:
             texts = encode_all(self._names)
             ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
@@ -44,19 +44,15 @@ class Completion:
         lower[:] = [name.lower() for name in self._names.tolist()]
         return pack(lower)
 
-    def prepare(self) -> None:
-        """Do now what the first search would do."""
-        self.find("a")
-
     def _find(self, part: str) -> NDArray[np.int64]:
-        """The rows of names with this part, in the order in which to show them."""
+        """The rows of names with this part, the best match first."""
         text, starts = self._text
-        wanted = part.lower().encode("utf-8", "surrogatepass")
-        places = _occurrences(text, wanted)
+        pattern = part.lower().encode("utf-8", "surrogatepass")
+        places = _occurrences(text, pattern)
         rows = np.searchsorted(starts, places, side="right") - 1
-        places, rows = _first_within(places, rows, starts[rows + 1] - len(wanted))
+        places, rows = _first_within(places, rows, starts[rows + 1] - len(pattern))
         begins = places == starts[rows]
-        whole = begins & (starts[rows + 1] - starts[rows] == len(wanted))
+        whole = begins & (starts[rows + 1] - starts[rows] == len(pattern))
         return np.concatenate([rows[whole], rows[begins & ~whole], rows[~begins]])
 
 
@@ -72,7 +68,7 @@ def _first_within(
 
 
 def _occurrences(text: NDArray[np.uint8], part: bytes) -> NDArray[np.int64]:
-    """Where a part begins in a text."""
+    """The places where a part begins in a text."""
     if not part or len(part) > len(text):
         return np.empty(0, np.int64)
     places = np.flatnonzero(text[: len(text) - len(part) + 1] == part[0])

@@ -1,7 +1,7 @@
-"""What takes a while is made in the background, one thing after the other: maps, groups of nodes, figures.
+"""Background work, one task after the other: maps, groups of nodes, figures.
 
-A `Task` is offered from the start, as one that is being worked on, and is there once it is ready; requests never wait
-for a task but look at its state.
+A `Task` is listed from the start, in the state "working", and has its value once it is ready; requests never wait for a
+task but look at its state.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal
 from graphrefine.errors import GraphRefineError
 
 State = Literal["working", "ready", "failed"]
-NICE = 10  # requests come first, where the operating system knows priorities of threads
+NICE = 10  # requests come first, if the operating system has priorities of threads
 
 
 class StopError(Exception):
@@ -24,7 +24,7 @@ class StopError(Exception):
 
 
 class Task:
-    """Something that is made in the background, and what is known of it so far.
+    """A value that is made in the background, and its state.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Task:
         self.error: str | None = None
 
     def run(self, watch: Watch | None = None) -> None:
-        """Make it now. What a user can mend becomes its error; anything else is a bug, and shown as one."""
+        """Make the value now. An error that a user can mend becomes its error; any other is a bug, and shown as one."""
         try:
             self.value = self._make(watch or Watch())
             self.state = "ready"
@@ -56,7 +56,7 @@ class Task:
 
 
 class Watch:
-    """A `graphrefine.progress.Watcher` that ends the work once it is told to stop."""
+    """A `graphrefine.progress.Watcher` that ends the work after `stop`."""
 
     def __init__(self) -> None:
         self._stop = threading.Event()
@@ -104,7 +104,7 @@ class Background:
         return not self._thread.is_alive()
 
     def stop(self, seconds: float) -> bool:
-        """Let it end; whether it did, within so many seconds."""
+        """Let it end; whether it did, within some seconds."""
         self._watch.stop()
         return not self._thread.ident or self.wait(seconds)
 
@@ -124,7 +124,7 @@ class Background:
 
 
 def _give_way() -> None:
-    """Let this thread, and those that it starts, have the time that others leave; where that can be said."""
+    """Lower the priority of this thread, and of those that it starts, on Linux."""
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

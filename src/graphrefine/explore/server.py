@@ -1,4 +1,4 @@
-"""Serving: a socket on a free port, uvicorn behind it, a browser before it, and a quiet end."""
+"""The server: a socket on a free port, uvicorn behind it, a browser before it, and a quiet end."""
 
 from __future__ import annotations
 
@@ -16,15 +16,20 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from graphrefine.errors import InputError, MissingExtraError
-from graphrefine.explore.shown import Shown
+import uvicorn
+
+from graphrefine.errors import InputError
+from graphrefine.explore.app import make_app
+from graphrefine.explore.connections import Connection, HeadTimeout
+from graphrefine.explore.session import Session
+from graphrefine.system.files import remove_unfinished
 
 SETTINGS: dict[str, Any] = {
-    "loop": "asyncio",  # and h11, by `Connection`, whatever else is installed: all that is refused is refused alike
+    "loop": "asyncio",  # and h11, by `Connection`, whatever else is installed: the same refusals everywhere
     "ws": "none",
     "lifespan": "off",
-    "proxy_headers": False,  # who asks is who is connected, whatever a header says
-    "log_level": "error",  # bugs of ours; not a line for each request that is none
+    "proxy_headers": False,  # the client is the one that is connected, whatever a header names
+    "log_level": "error",  # bugs of ours; not a line for each bad request
     "access_log": False,
     "server_header": False,
     "date_header": False,
@@ -47,30 +52,21 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def check_installed() -> None:
-    """Raise MissingExtraError unless there is what it takes to serve."""
-    for package in ("starlette", "uvicorn"):
-        try:
-            __import__(package)
-        except ImportError as error:
-            raise MissingExtraError("graphrefine explore", package, "explore") from error
-
-
 def bind(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 is any that is free."""
     if not 0 <= port <= 65535:
         raise InputError(f"port={port} is not a port; it can be 1 to 65535, or 0 for any that is free")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind, protocol)
+        listening = socket.socket(family, kind, protocol)
     except OSError as error:
         raise InputError(f"host={host} is not an address of this machine: {error.strerror or error}") from error
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen(128)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
     except OSError as error:
-        found.close()
+        listening.close()
         if error.errno == errno.EADDRINUSE:
             problem = f"port={port} is taken on {host}; choose another, or 0 for any that is free"
         elif error.errno == errno.EACCES:
@@ -78,73 +74,74 @@ def bind(host: str, port: int) -> socket.socket:
         else:
             problem = f"host={host} cannot be listened on: {error.strerror or error}"
         raise InputError(problem) from error
-    return found
+    return listening
+
+
+def make_server(app: Any) -> uvicorn.Server:
+    """Uvicorn for an application, with its limits."""
+    import uvicorn
+
+    return uvicorn.Server(uvicorn.Config(HeadTimeout(app), http=Connection, **SETTINGS))
 
 
 def serve(
-    shown: Shown,
+    session: Session,
     *,
     host: str = "127.0.0.1",
     port: int = 0,
     token: str | None = None,
     browser: bool = False,
-    tell: Callable[[str, int], None] | None = None,
+    on_start: Callable[[str, int], None] | None = None,
 ) -> None:
     """Serve the page until it is stopped (Ctrl-C).
 
     Parameters
     ----------
-    shown
-        What to show.
+    session
+        The embedding with all that belongs to it.
     host
-        Where to listen. Beyond the loopback a token is needed, and made if none is given.
+        Address to listen on. Beyond the loopback a token is needed, and made if none is given.
     port
         0 for any that is free.
     token
-        What requests must have.
+        Token that requests must send.
     browser
         Whether to open the page.
-    tell
-        Told the page's address, and the port, once it can be reached.
+    on_start
+        Called with the page's address, and the port, once it can be reached.
     """
-    check_installed()
-    import uvicorn
-
-    from graphrefine.explore.app import make_app
-    from graphrefine.explore.connecting import Connection
-
     with bind(host, port) as listening:
         bound = listening.getsockname()[1]
-        found = reach(host, bound, token)
-        app = make_app(shown, token=found.token, hosts=found.hosts, any_address=found.any_address)
-        # What is loaded by then stays: requests need not wait while it is looked through for garbage.
-        shown.background.start(then=gc.freeze)
-        if tell is not None:
-            tell(found.url, bound)
+        access = make_access(host, bound, token)
+        app = make_app(session, token=access.token, hosts=access.hosts, any_address=access.any_address)
+        # Objects that exist by then stay: requests need not wait while the collector looks through them.
+        session.background.start(then=gc.freeze)
+        if on_start is not None:
+            on_start(access.url, bound)
         if browser:
-            threading.Thread(target=webbrowser.open, args=(found.url,), daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(access.url,), daemon=True).start()
         try:
-            uvicorn.Server(uvicorn.Config(app, http=Connection, **SETTINGS)).run(sockets=[listening])
+            make_server(app).run(sockets=[listening])
         finally:
             gc.unfreeze()
-            _end(shown)
+            _end(session)
 
 
-class Reach(NamedTuple):
-    """How a server is reached."""
+class Access(NamedTuple):
+    """The way to a server."""
 
     url: str
-    token: str | None  # what requests must have
-    hosts: tuple[str, ...]  # what their Host may be, beside names of the loopback
+    token: str | None  # that requests must send
+    hosts: tuple[str, ...]  # that they may name, beside those of the loopback
     any_address: bool  # or any IP address
 
 
-def reach(host: str, port: int, token: str | None) -> Reach:
-    """How a server that listens on a host is reached: beyond the loopback with a token, made if there is none.
+def make_access(host: str, port: int, token: str | None) -> Access:
+    """The way to a server that listens on a host: beyond the loopback with a token, made if there is none.
 
     Examples
     --------
-    >>> reach("::1", 8000, "a b").url
+    >>> make_access("::1", 8000, "a b").url
     'http://[::1]:8000/?token=a%20b'
     """
     if token is None and not is_loopback(host):
@@ -153,22 +150,20 @@ def reach(host: str, port: int, token: str | None) -> Reach:
     names = (socket.gethostname(), socket.getfqdn()) if every else (host,)
     hosts = tuple(f"[{name}]" if ":" in name else name for name in names)
     url = f"http://{hosts[0]}:{port}/"
-    return Reach(url if token is None else f"{url}?token={quote(token, safe='')}", token, hosts, every)
+    return Access(url if token is None else f"{url}?token={quote(token, safe='')}", token, hosts, every)
 
 
-def _end(shown: Shown) -> None:
-    """Stop the background work; what does not stop in time is in compiled code, which must not meet Python's end."""
-    if shown.background.stop(seconds=1.0):
+def _end(session: Session) -> None:
+    """Stop the background work. If it does not stop in time, it is in compiled code, which must not see Python end."""
+    if session.background.stop(seconds=1.0):
         return
-    from graphrefine.system.files import remove_unfinished
-
     remove_unfinished()
     print("interrupted; no half-written output is left", file=sys.stderr, flush=True)  # as `graphrefine.cli.main` ends
     os._exit(128 + getattr(sys.exc_info()[1], "number", signal.SIGINT))
 
 
 def can_open_browser() -> bool:
-    """Whether there is someone to open a browser for."""
+    """Whether a person is there to see a browser."""
     if os.environ.get("CI"):
         return False
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
-from graphrefine.explore.colouring import Categories
-from graphrefine.explore.linking import Linked
-from graphrefine.explore.making import Watch
+from graphrefine.explore.background import Watch
+from graphrefine.explore.columns import CategoryColumn
+from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread, unit_rows
 
@@ -26,30 +26,31 @@ CLUSTERS = 12  # as many as there are colours that people can tell apart
 SAMPLE = 20_000  # rows that clusters are found with
 BLOCK = 1 << 14  # rows that are assigned at a time
 APART = 100_000  # entries of a graph from which on its communities are found in a process of their own
-OFTEN = 0.2  # seconds between two looks at that
+POLL = 0.2  # seconds between two looks at that process
 
 
-def make_groups(embedding: Embedding, graph: Graph | None, linked: Linked | None, watch: Watch) -> Categories:
-    """The community of each row, or its cluster; called by numbers from 1, the largest first."""
-    if graph is None or linked is None:
-        return _called(clusters(embedding.vectors))
-    found = _communities(graph) if len(graph.indices) < APART else _communities_apart(graph, watch)
-    groups = np.where(linked.node >= 0, found[linked.node], -1)
-    return _called(groups.astype(np.int64))
+def find_groups(embedding: Embedding, graph: MatchedGraph | None, watch: Watch) -> CategoryColumn:
+    """The community of each row, or its cluster; groups are numbered from 1, the largest first."""
+    if graph is None:
+        return _as_column(find_clusters(embedding.vectors))
+    is_small = len(graph.graph.indices) < APART
+    communities = find_communities(graph.graph) if is_small else _find_communities_apart(graph.graph, watch)
+    groups = np.where(graph.node >= 0, communities[graph.node], -1)
+    return _as_column(groups.astype(np.int64))
 
 
-def _communities(graph: Graph) -> NDArray[np.int64]:
-    """Louvain's; a node without edges has none (-1)."""
+def find_communities(graph: Graph) -> NDArray[np.int64]:
+    """The community of each node, by Louvain; -1 for a node without edges."""
     from graphrefine.methods.coarsening import communities
 
     adjacency = graph.to_scipy()
     if graph.directed:
         adjacency = (adjacency + adjacency.T).tocsr()
-    found = communities(adjacency, np.zeros(graph.nodes, np.int64))
-    return np.where(graph.without_edges(), -1, found)
+    groups = communities(adjacency, np.zeros(graph.nodes, np.int64))
+    return np.where(graph.without_edges(), -1, groups)
 
 
-def _communities_apart(graph: Graph, watch: Watch) -> NDArray[np.int64]:
+def _find_communities_apart(graph: Graph, watch: Watch) -> NDArray[np.int64]:
     """The same from a process of its own, which ends with the server."""
     with tempfile.TemporaryDirectory(prefix="graphrefine-") as folder:
         place = Path(folder)
@@ -62,53 +63,53 @@ def _communities_apart(graph: Graph, watch: Watch) -> NDArray[np.int64]:
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             try:
                 while process.poll() is None:
-                    watch.wait(OFTEN)
-                said = process.stderr.read() if process.stderr else ""
+                    watch.wait(POLL)
+                messages = process.stderr.read() if process.stderr else ""
             finally:
                 process.kill()
         if process.returncode:
-            why = said.strip().splitlines()[-1] if said.strip() else "the process that looked for them was ended"
-            raise InputError(f"communities were not found: {why}")
-        found: NDArray[np.int64] = np.load(place / "communities.npy")
-    return found
+            reason = messages.strip().splitlines()[-1] if messages.strip() else "the process that finds them was ended"
+            raise InputError(f"communities were not found: {reason}")
+        groups: NDArray[np.int64] = np.load(place / "communities.npy")
+    return groups
 
 
 def _work_apart(place: Path) -> None:
     weights = np.load(place / "weights.npy") if (place / "weights.npy").exists() else None
     indptr, indices = np.load(place / "indptr.npy"), np.load(place / "indices.npy")
     graph = Graph(indptr, indices, weights, np.arange(len(indptr) - 1), directed=bool(np.load(place / "directed.npy")))
-    np.save(place / "communities.npy", _communities(graph))
+    np.save(place / "communities.npy", find_communities(graph))
 
 
-def clusters(vectors: NDArray[np.float32], *, count: int = CLUSTERS) -> NDArray[np.int64]:
+def find_clusters(vectors: NDArray[np.float32], *, count: int = CLUSTERS) -> NDArray[np.int64]:
     """The nearest of a few centres, found by k-means in a sample of the unit rows; -1 for zero rows.
 
     Examples
     --------
-    >>> clusters(np.array([[1, 0], [2, 0.1], [0, 1], [0, 0]], np.float32), count=2).tolist()
+    >>> find_clusters(np.array([[1, 0], [2, 0.1], [0, 1], [0, 0]], np.float32), count=2).tolist()
     [0, 0, 1, -1]
     """
     from sklearn.cluster import KMeans
 
-    found = np.full(len(vectors), -1, np.int64)
-    some = np.unique(np.linspace(0, len(vectors) - 1, min(len(vectors), SAMPLE)).astype(np.int64))
-    sample = unit_rows(vectors[some])
+    groups = np.full(len(vectors), -1, np.int64)
+    rows = np.unique(np.linspace(0, len(vectors) - 1, min(len(vectors), SAMPLE)).astype(np.int64))
+    sample = unit_rows(vectors[rows])
     sample = sample[sample.any(axis=1)]
     count = min(count, len(np.unique(sample, axis=0)))
     if count == 0:
-        return found
+        return groups
     with one_blas_thread():
         centres = KMeans(count, n_init=1, random_state=0).fit(sample).cluster_centers_.astype(np.float32)
     halves = (centres**2).sum(axis=1) / 2
     for lo in range(0, len(vectors), BLOCK):
         block = unit_rows(vectors[lo : lo + BLOCK])
         nearest = np.argmax(block @ centres.T - halves, axis=1)
-        found[lo : lo + BLOCK] = np.where(block.any(axis=1), nearest, -1)
-    return _in_order(found)
+        groups[lo : lo + BLOCK] = np.where(block.any(axis=1), nearest, -1)
+    return _in_order(groups)
 
 
 def _in_order(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Groups numbered from 0 in the order of their first rows, so that nothing depends on the way they were found."""
+    """Groups numbered from 0 in the order of their first rows, so that the way to them makes no difference."""
     kinds, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     rank = np.empty(len(kinds), np.int64)
     rank[np.argsort(first)] = np.arange(len(kinds))
@@ -116,13 +117,13 @@ def _in_order(groups: NDArray[np.int64]) -> NDArray[np.int64]:
     return rank[inverse.reshape(-1)]
 
 
-def _called(groups: NDArray[np.int64]) -> Categories:
-    """Groups as categories called 1, 2, ... from the largest to the smallest."""
+def _as_column(groups: NDArray[np.int64]) -> CategoryColumn:
+    """Groups as categories named 1, 2, ... from the largest to the smallest."""
     counts = np.bincount(groups[groups >= 0])
     order = np.argsort(-counts, kind="stable")
     rank = np.empty(len(order) + 1, np.int32)
     rank[order], rank[-1] = np.arange(len(order)), -1  # the last is that of -1
-    return Categories(rank[groups], [str(number) for number in range(1, len(order) + 1)])
+    return CategoryColumn(rank[groups], [str(number) for number in range(1, len(order) + 1)])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What nodes can be coloured by: a category or a number for each row, in the form in which the page takes it."""
+"""Columns to colour by: a category or a number for each row, in the form in which the page takes it."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 NONE = 65535  # the code of a node without a category
-MOST = 1000  # categories that are told apart, "other" included
+MOST = 1000  # categories with a code of their own, "other" included
 OTHER = "other"
 
 
 @dataclass(frozen=True, eq=False)
-class Categories:
+class CategoryColumn:
     """A category for each row.
 
     Examples
     --------
-    >>> colours = Categories(np.array([1, 0, 1, -1], np.int32), ["red", "blue"])
-    >>> colours.categories, colours.codes.tolist(), colours.value(0), colours.value(3)
+    >>> column = CategoryColumn(np.array([1, 0, 1, -1], np.int32), ["red", "blue"])
+    >>> column.categories, column.codes.tolist(), column.value(0), column.value(3)
     ([{'name': 'blue', 'count': 2}, {'name': 'red', 'count': 1}], [0, 1, 0, 65535], 'blue', None)
     """
 
-    of: NDArray[np.int32]  # (n,), a position in `names`; -1 for none
+    positions: NDArray[np.int32]  # (n,), of each row in `names`; -1 for none
     names: Sequence[str]
 
     kind = "category"
 
     @cached_property
     def _ranked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many nodes each category has, and the categories, the largest first."""
-        counts = np.bincount(self.of[self.of >= 0], minlength=len(self.names))
+        """The number of nodes of each category, and the categories, the largest first."""
+        counts = np.bincount(self.positions[self.positions >= 0], minlength=len(self.names))
         order = np.argsort(-counts, kind="stable")
         return counts, order[counts[order] > 0]
 
@@ -43,11 +43,13 @@ class Categories:
     def categories(self) -> list[dict[str, Any]]:
         """Name and count of each category that has a code of its own, in the order of the codes."""
         counts, order = self._ranked
-        few = order if len(order) <= MOST else order[: MOST - 1]
-        found: list[dict[str, Any]] = [{"name": self.names[each], "count": int(counts[each])} for each in few.tolist()]
-        if len(few) < len(order):
-            found.append({"name": OTHER, "count": int(counts[order[MOST - 1 :]].sum()), "other": True})
-        return found
+        first = order if len(order) <= MOST else order[: MOST - 1]
+        categories: list[dict[str, Any]] = [
+            {"name": self.names[each], "count": int(counts[each])} for each in first.tolist()
+        ]
+        if len(first) < len(order):
+            categories.append({"name": OTHER, "count": int(counts[order[MOST - 1 :]].sum()), "other": True})
+        return categories
 
     @cached_property
     def codes(self) -> NDArray[np.uint16]:
@@ -55,7 +57,7 @@ class Categories:
         _, order = self._ranked
         table = np.full(len(self.names) + 1, NONE, np.uint16)  # the last is that of -1
         table[order] = np.minimum(np.arange(len(order)), MOST - 1)
-        return table[self.of]
+        return table[self.positions]
 
     def raw(self) -> memoryview:
         """The codes as bytes."""
@@ -63,44 +65,44 @@ class Categories:
 
     def value(self, row: int) -> str | None:
         """The category of a row."""
-        code = int(self.of[row])
-        return None if code < 0 else self.names[code]
+        position = int(self.positions[row])
+        return None if position < 0 else self.names[position]
 
-    def about(self) -> dict[str, Any]:
-        """What the page is told."""
+    def describe(self) -> dict[str, Any]:
+        """The facts that the page needs to colour by it."""
         return {"categories": self.categories}
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class NumberColumn:
     """A number for each row; NaN for none.
 
     Examples
     --------
-    >>> Numbers(np.array([3, np.nan, 1], np.float32)).about()
+    >>> NumberColumn(np.array([3, np.nan, 1], np.float32)).describe()
     {'min': 1.0, 'max': 3.0, 'log': False}
     """
 
-    of: NDArray[np.float32]  # (n,)
+    numbers: NDArray[np.float32]  # (n,)
     log: bool = False  # whether colours go by its logarithm
 
     kind = "number"
 
     @cached_property
     def _range(self) -> tuple[float | None, float | None]:
-        known = self.of[np.isfinite(self.of)]
-        return (float(known.min()), float(known.max())) if len(known) else (None, None)
+        finite = self.numbers[np.isfinite(self.numbers)]
+        return (float(finite.min()), float(finite.max())) if len(finite) else (None, None)
 
     def raw(self) -> memoryview:
         """The numbers as bytes."""
-        return as_bytes(self.of, "<f4")
+        return as_bytes(self.numbers, "<f4")
 
     def value(self, row: int) -> float | int | None:
         """The number of a row."""
-        return as_number(self.of[row])
+        return as_number(self.numbers[row])
 
-    def about(self) -> dict[str, Any]:
-        """What the page is told."""
+    def describe(self) -> dict[str, Any]:
+        """The facts that the page needs to colour by it."""
         least, most = self._range
         return {"min": least, "max": most, "log": self.log}
 
@@ -131,4 +133,4 @@ def as_number(value: Any) -> float | int | None:
     return int(number) if number.is_integer() else number
 
 
-Column = Categories | Numbers
+Column = CategoryColumn | NumberColumn

@@ -1,4 +1,4 @@
-"""The labels of the nodes that are shown."""
+"""The labels of the nodes of a session."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.explore.colouring import Categories
+from graphrefine.explore.columns import CategoryColumn
 
 
 class NodeLabels:
-    """Which row has which labels, those of most nodes first.
+    """The labels of each row, those of most nodes first.
 
     Examples
     --------
@@ -24,13 +24,13 @@ class NodeLabels:
     def __init__(self, labels: Any, names: NDArray[Any]) -> None:
         from graphrefine.readers.labels import align, as_labels
 
-        found = as_labels(labels)
-        aligned = align(found, names, unlabelled="keep")
-        self.given, self.missing = len(found.names), aligned.missing  # labelled nodes, and those not in the embedding
+        table = as_labels(labels)
+        aligned = align(table, names, unlabelled="keep")
+        self.listed, self.missing = len(table.names), aligned.missing  # labelled nodes, and those not in the embedding
         counts = np.asarray(aligned.indicator.sum(axis=0)).ravel()
         ranked = np.argsort(-counts, kind="stable")
         ranked = ranked[counts[ranked] > 0]
-        self.classes = [found.classes[each] for each in ranked.tolist()]
+        self.classes = [table.classes[each] for each in ranked.tolist()]
         self.indicator = aligned.indicator[np.argsort(aligned.order)][:, ranked].tocsr()  # (n, classes)
         self.indicator.sort_indices()
         self.labelled = int(np.count_nonzero(np.diff(self.indicator.indptr)))
@@ -46,16 +46,16 @@ class NodeLabels:
         return label in self._codes
 
     def _mask(self, label: str) -> NDArray[np.bool_]:
-        """Which rows have a label.  # (n,)."""
-        having = np.flatnonzero(self.indicator.indices == self._codes[label])
-        rows = np.searchsorted(self.indicator.indptr, having, side="right") - 1
+        """Whether each row has a label.  # (n,)."""
+        entries = np.flatnonzero(self.indicator.indices == self._codes[label])
+        rows = np.searchsorted(self.indicator.indptr, entries, side="right") - 1
         mask = np.zeros(self.indicator.shape[0], bool)
         mask[rows] = True
         return mask
 
-    def column(self) -> Categories:
+    def column(self) -> CategoryColumn:
         """The label of each row that most nodes have."""
         first = np.full(self.indicator.shape[0], -1, np.int32)
-        some = np.diff(self.indicator.indptr) > 0
-        first[some] = self.indicator.indices[self.indicator.indptr[:-1][some]]
-        return Categories(first, self.classes)
+        labelled = np.diff(self.indicator.indptr) > 0
+        first[labelled] = self.indicator.indices[self.indicator.indptr[:-1][labelled]]
+        return CategoryColumn(first, self.classes)

@@ -1,0 +1,191 @@
+"""Responses of the API in JSON: the type of each, which mypy holds handlers to and the OpenAPI document describes.
+
+The page's types (`web/src/api_types.ts`) are generated from the document.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from graphrefine.explore.background import State
+
+Value = str | float | int | None
+SearchKind = Literal["exact", "index"]
+
+
+class Refusal(TypedDict):
+    """Refusal of a request."""
+
+    error: Annotated[str, Field(description="The problem, and the way out.")]
+
+
+class Health(TypedDict):
+    """State of the server."""
+
+    status: Literal["ok"]
+
+
+class Node(TypedDict):
+    """One node of the embedding."""
+
+    row: int
+    node: str | int
+    side: Literal["source", "target"] | None
+    degree: float | int | None
+    labels: list[str]
+    values: NotRequired[Annotated[dict[str, Value], Field(description="Value in each column; of a single node only.")]]
+
+
+class Nodes(TypedDict):
+    """Several nodes."""
+
+    nodes: list[Node]
+    total: NotRequired[Annotated[int, Field(description="Number of nodes, including those that are not listed.")]]
+
+
+class Neighbor(Node):
+    """A node near another."""
+
+    score: float | None
+
+
+class NeighborResult(TypedDict):
+    """Neighbours of one node or vector, the nearest first."""
+
+    node: str | int | None
+    row: int | None
+    side: NotRequired[Literal["source", "target"] | None]
+    neighbors: list[Neighbor]
+
+
+class Neighbors(TypedDict):
+    """Neighbours of each node or vector of a request."""
+
+    results: list[NeighborResult]
+    score: str
+    search: SearchKind
+
+
+class EgoNetwork(TypedDict):
+    """A node, its neighbours in the graph, and the edges among them."""
+
+    nodes: list[Node]
+    edges: Annotated[list[tuple[int, int]], Field(description="Pairs of positions in nodes.")]
+    of: Annotated[int, Field(description="Number of all neighbours of the node.")]
+
+
+class Scores(TypedDict):
+    """Scores of pairs of nodes."""
+
+    score: str
+    scores: list[float | None]
+
+
+class TaskState(TypedDict):
+    """State of background work."""
+
+    name: str
+    state: State
+    error: str | None
+
+
+class Category(TypedDict):
+    """A category of a column, with a code of its own."""
+
+    name: str
+    count: int
+    other: NotRequired[Annotated[bool, Field(description="All categories without a code of their own.")]]
+
+
+class Column(TaskState):
+    """A column to colour by."""
+
+    kind: Literal["category", "number"]
+    categories: NotRequired[list[Category]]
+    min: NotRequired[float | None]
+    max: NotRequired[float | None]
+    log: NotRequired[bool]
+
+
+class Figure(TaskState):
+    """A figure of the quality of the embedding."""
+
+    value: float | None
+    note: str | None
+
+
+class GraphFacts(TypedDict):
+    """The graph beside the embedding."""
+
+    nodes: int
+    edges: int
+    directed: bool
+    weighted: bool
+    matched: Annotated[int, Field(description="Nodes of the embedding that are in the graph.")]
+
+
+class LabelFacts(TypedDict):
+    """The labels beside the embedding."""
+
+    classes: int
+    labelled: int
+
+
+class RequestLimits(TypedDict):
+    """Largest requests."""
+
+    k: int
+    batch: int
+    rows: int
+    body: int
+
+
+class Info(TypedDict):
+    """The embedding, its recipe, and the requests that it answers."""
+
+    name: str
+    nodes: int
+    dim: int
+    version: str
+    recipe: dict[str, Any]
+    method: str | None
+    named: Annotated[bool, Field(description="Nodes have names, other than the numbers of their rows.")]
+    graph: GraphFacts | None
+    labels: LabelFacts | None
+    layouts: list[TaskState]
+    layout: str
+    columns: list[Column]
+    scores: list[Figure]
+    search: SearchKind
+    score_names: list[str]
+    score: str
+    limits: RequestLimits
+    sides: Literal["rows", "columns"] | None
+
+
+_PROBLEMS = {
+    400: "A parameter that is unknown, missing, sent twice, or not of its type.",
+    401: "No token, or a wrong one.",
+    404: "No such node, label, column or graph.",
+    421: "The Host is not one of this server's.",
+    503: "Too many requests at once, or not ready yet: try again.",
+}
+_BODY_PROBLEMS = {
+    408: "The body took too long.",
+    413: "The body is too large.",
+    415: "The body is not application/json.",
+}
+Responses = dict[int | str, dict[str, Any]]
+REFUSALS: Responses = {status: {"model": Refusal, "description": text} for status, text in _PROBLEMS.items()}
+BODY_REFUSALS: Responses = {status: {"model": Refusal, "description": text} for status, text in _BODY_PROBLEMS.items()}
+
+
+def describe_raw(media_type: str) -> Responses:
+    """The responses of an endpoint that sends bytes of a media type."""
+    return {
+        200: {"description": "The bytes.", "content": {media_type: {}}},
+        304: {"description": "The bytes that the client has are current."},
+    }

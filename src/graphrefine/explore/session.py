@@ -1,0 +1,193 @@
+"""The session of a server: an embedding, with the graph, labels, columns, layouts and figures that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from importlib.util import find_spec
+from threading import Lock
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.errors import MissingExtraError
+from graphrefine.explore.autocomplete import Autocomplete
+from graphrefine.explore.background import Background, Task, Watch
+from graphrefine.explore.columns import CategoryColumn, Column, NumberColumn, as_number
+from graphrefine.explore.groups import find_groups
+from graphrefine.explore.labels import NodeLabels
+from graphrefine.explore.matched_graph import MatchedGraph
+from graphrefine.explore.neighbor_search import NeighborSearch
+from graphrefine.explore.param_types import Facts
+from graphrefine.explore.picture import Picture
+from graphrefine.explore.quality import make_figures
+from graphrefine.explore.request_params import LAYOUTS
+from graphrefine.explore.responses import Node
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_names import is_range
+from graphrefine.search import INDEX_BEYOND
+from graphrefine.vectors.checks import check_finite
+from graphrefine.vectors.companions import companion
+
+
+class Session:
+    """An embedding with everything that the page and its API give of it.
+
+    Parameters
+    ----------
+    embedding
+        Its vectors stay where they are: mapped, if they come from a file.
+    graph
+        The graph that it was made from, or one with some of the same nodes.
+    labels
+        Anything that `graphrefine.readers.labels.as_labels` takes.
+    columns
+        Further columns to colour by, for each row.
+    index
+        Whether to search neighbours by an index, once it is made, rather than exactly; None: beyond a million nodes.
+    name
+        Name of the embedding on the page.
+
+    Examples
+    --------
+    >>> session = Session(Embedding([0, 1], [[1, 0], [0, 1]], degrees=[1, 1]), labels=["red", "blue"])
+    >>> session.node(1)
+    {'row': 1, 'node': 1, 'side': None, 'degree': 1, 'labels': ['blue']}
+    """
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        *,
+        graph: Graph | None = None,
+        labels: Any = None,
+        columns: Mapping[str, Column] | None = None,
+        index: bool | None = None,
+        name: str = "embedding",
+    ) -> None:
+        check_finite(embedding.vectors, embedding.names)
+        if index and find_spec("usearch") is None:
+            raise MissingExtraError("an index of neighbours", "usearch", "ann")
+        self.embedding, self.name = embedding, name
+        self.graph = None if graph is None else MatchedGraph(graph, embedding)
+        self.labels = None if labels is None else NodeLabels(labels, embedding.names)
+        self.search = NeighborSearch(embedding, self.labels, self.graph)
+        self.autocomplete = Autocomplete(embedding.names)
+        self._pictures: dict[tuple[str, str | None], bytes] = {}
+        self._drawing = Lock()
+        self._targets = embedding.sides.start  # the row at which they begin, if there are two sides
+        groups = Task(
+            "cluster" if graph is None else "community", lambda watch: find_groups(embedding, self.graph, watch)
+        )
+        self.columns = {name: _ready_task(name, column) for name, column in self._list_columns(columns or {})}
+        self.columns[groups.name] = groups
+        self.layouts = {name: self._layout_task(name) for name in LAYOUTS}
+        self.figures = make_figures(embedding, self.labels, self.graph, self.search)
+        if index is None:
+            index = len(embedding) > INDEX_BEYOND and find_spec("usearch") is not None
+        index_tasks = [Task("index", self.search.make_index)] if index else []
+        preparation = Task("preparation", self._prepare)
+        tasks = [self.layouts["pca"], preparation, *index_tasks, groups, *self.figures, self.layouts["clusters"]]
+        self.background = Background([task for task in tasks if task.state == "working"], urgent=1)
+
+    def _list_columns(self, table: Mapping[str, Column]) -> list[tuple[str, Column]]:
+        """The columns that are there at once: a new way to colour the map is one more here."""
+        own: list[tuple[str, Column]] = []
+        if self.labels is not None:
+            own.append(("label", self.labels.column()))
+        if self.degrees is not None:
+            own.append(("degree", NumberColumn(self.degrees, log=True)))
+        reserved = {name for name, _ in own} | {"community", "cluster"}
+        return [*own, *((f"{name} (table)" if name in reserved else name, column) for name, column in table.items())]
+
+    def _layout_task(self, name: str) -> Task:
+        """A layout: ready at once if it is stored beside the embedding, else made in the background."""
+        path = self.embedding.path
+        if path is not None and companion(path, "map").is_dir():
+            from graphrefine.maps import find_layout
+
+            coordinates = find_layout(self.embedding, name)
+            if coordinates is not None:
+                return _ready_task(name, coordinates)
+
+        def make_layout(watch: Watch) -> NDArray[np.float32]:
+            from graphrefine.maps import obtain_layout  # here, so that the server is up before its imports
+
+            return obtain_layout(self.embedding, name, watch=watch).coordinates
+
+        return Task(name, make_layout)
+
+    def _prepare(self, watch: Watch) -> None:
+        """Do now the work that the first requests would wait for."""
+        self.embedding.lookup.check_distinct()
+        watch.check()
+        self.autocomplete.find("a")
+        watch.check()
+        if len(self.embedding):
+            self.search.by("cosine").nearest(rows=np.zeros(1, np.int64), k=1)
+            self.embedding.score(self.embedding.source_names[:1], self.embedding.target_names[:1])
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The facts on which the parameters of requests depend."""
+        has_integers = self.embedding.names.dtype != object
+        return Facts(len(self.embedding), self.embedding.dim, has_integers, self.embedding.sides.kind == "rows")
+
+    @cached_property
+    def named(self) -> bool:
+        """Whether nodes have names, other than the numbers of their rows."""
+        return not is_range(self.embedding.names)
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float32] | None:
+        """The number of neighbours of each row, if it is known."""
+        if self.embedding.degrees is not None:
+            return np.asarray(self.embedding.degrees)  # of a mapped file: as a plain array, which is quicker to read
+        return None if self.graph is None else self.graph.degrees()
+
+    def node(self, row: int) -> Node:
+        """A node as every list of nodes has it."""
+        name = self.embedding.names[row]
+        return {
+            "row": row,
+            "node": name if isinstance(name, str) else int(name),
+            "side": self._side(row),
+            "degree": None if self.degrees is None else as_number(self.degrees[row]),
+            "labels": [] if self.labels is None else self.labels.of(row),
+        }
+
+    def _side(self, row: int) -> Literal["source", "target"] | None:
+        """The side of a bipartite graph on which a row stands."""
+        if not self.facts.two_sides:
+            return None
+        return "source" if row < self._targets else "target"
+
+    def values(self, row: int) -> dict[str, Any]:
+        """The value of a row in each column that is ready."""
+        return {name: task.value.value(row) for name, task in self.columns.items() if task.state == "ready"}
+
+    def draw(self) -> bytes:
+        """The best map that is ready as an image, in the colours of the first categories that are: labels, if any."""
+        layout = self.best_layout
+        columns = {name: task.value for name, task in self.columns.items() if task.state == "ready"}
+        color = next((name for name, column in columns.items() if isinstance(column, CategoryColumn)), None)
+        with self._drawing:
+            if (layout, color) not in self._pictures:
+                coordinates = self.layouts[layout].value
+                picture = Picture(self.embedding.names, coordinates, self.degrees, f"{self.name} by {color or layout}")
+                self._pictures[layout, color] = picture.png(columns[color] if color else None)
+            return self._pictures[layout, color]
+
+    @property
+    def best_layout(self) -> str:
+        """The best layout that is ready, or the one that will be first."""
+        ready = [name for name in LAYOUTS if self.layouts[name].state == "ready"]
+        return ready[-1] if ready else LAYOUTS[0]
+
+
+def _ready_task(name: str, value: Any) -> Task:
+    task = Task(name, lambda watch: value)
+    task.run()
+    return task

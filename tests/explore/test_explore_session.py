@@ -1,0 +1,168 @@
+"""The parts of a session of ``graphrefine explore``: completion, batches of searches, tasks, tables, groups."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from explore_servers import people, ready
+from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.errors import InputError
+from graphrefine.explore import groups
+from graphrefine.explore.autocomplete import Autocomplete
+from graphrefine.explore.background import Background, StopError, Task, Watch
+from graphrefine.explore.column_table import read_columns
+from graphrefine.explore.search_batcher import Hits, SearchBatcher, SearchOptions
+from graphrefine.explore.session import Session
+from graphrefine.graph.graph import Graph
+
+
+@pytest.mark.parametrize("names", [["b", "ab", "B", "a", "", "ba b", "abab"], ["Straße", "STRASSE", "ß", "é\udce9x"]])
+def test_completion_agrees_with_asking_each_name(names: list[str]) -> None:
+    autocomplete = Autocomplete(np.array(names, object))
+    for part in ("a", "b", "AB", "bab", "ß", "x", "é", " ", "\0"):
+        expected = [[], [], []]  # type: list[list[int]]
+        for row, name in enumerate(names):
+            text = name.lower()
+            if part.lower() in text:
+                expected[0 if text == part.lower() else 1 if text.startswith(part.lower()) else 2].append(row)
+        assert autocomplete.find(part).tolist() == [row for rows in expected for row in rows]
+
+
+def test_queries_that_wait_are_searched_for_together() -> None:
+    batches: list[list[int]] = []
+
+    def slowly(ask: SearchOptions, queries: list[int]) -> list[Hits]:
+        threading.Event().wait(0.02)
+        batches.append(queries)
+        return [Hits([query, ask.k], [1.0, 0.5]) for query in queries]
+
+    async def many() -> list[list[Hits]]:
+        finder = SearchBatcher(slowly)
+        asks = [SearchOptions("cosine", k, None, False, True) for k in (3, 4)]
+        return await asyncio.gather(
+            *(finder.find(asks[i % 2], [i]) for i in range(40)), finder.find(asks[0], [*range(99)])
+        )
+
+    *single, several = asyncio.run(many())
+    assert [hits[0].rows for hits in single] == [[i, 3 + i % 2] for i in range(40)], "each has its own answer"
+    assert [hits.rows[0] for hits in several] == [*range(99)]
+    assert len(batches) < 10 and max(map(len, batches)) <= 64
+
+
+def test_an_error_in_a_search_ends_the_searches_that_it_was_for() -> None:
+    def broken(ask: SearchOptions, queries: list[int]) -> list[Hits]:
+        if ask.k == 1:
+            raise RuntimeError("no")
+        return [Hits([query], [0.0]) for query in queries]
+
+    async def both() -> list[Any]:
+        finder = SearchBatcher(broken)
+        asks = [SearchOptions("dot", k, None, False, True) for k in (1, 2)]
+        return await asyncio.gather(*(finder.find(ask, [5]) for ask in asks), return_exceptions=True)
+
+    failed, fine = asyncio.run(both())
+    assert isinstance(failed, RuntimeError) and fine == [Hits([5], [0.0])]
+
+
+def test_a_kept_layout_is_there_at_once_and_one_of_other_vectors_is_not(tmp_path: Path) -> None:
+    people().save(tmp_path / "people")
+    first = ready(Session(load(tmp_path / "people")))
+    assert (tmp_path / "people.map").is_dir()
+    second = Session(load(tmp_path / "people"))
+    assert [task.state for task in second.layouts.values()] == ["working", "ready"] and second.best_layout == "clusters"
+    assert np.array_equal(second.layouts["clusters"].value, first.layouts["clusters"].value)
+    other = people()
+    Embedding(other.names, other.vectors[::-1].copy()).save(tmp_path / "people")
+    assert Session(load(tmp_path / "people")).layouts["clusters"].state == "working"
+
+
+def test_background_work_goes_on_after_a_failure_and_stops_when_told(capsys: pytest.CaptureFixture[str]) -> None:
+    def refuse(watch: Any) -> None:
+        raise InputError("the graph has no edge")
+
+    def endless(watch: Any) -> None:
+        while True:
+            watch.advance()
+
+    tasks = [
+        Task("one", refuse),
+        Task("two", lambda watch: 1 / 0),
+        Task("three", lambda watch: 3),
+        Task("last", endless),
+    ]
+    background = Background(tasks)
+    background.start()
+    while tasks[2].state == "working":
+        background.wait(0.01)
+    assert background.stop(5)
+    assert [task.state for task in tasks] == ["failed", "failed", "ready", "working"]
+    assert tasks[0].error == "the graph has no edge" and "bug" in str(tasks[1].error)
+    assert "ZeroDivisionError" in capsys.readouterr().err, "a bug is shown"
+
+
+# Tables
+
+
+def test_columns_of_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("kind,id,age,note\nx,ada,3,\ny,bob,,1e5\nx,eve,7,\n,zoe,9,3\n", encoding="utf-8")
+    columns, answer = read_columns(path, np.array(["eve", "ada", "bob"], object))
+    assert answer == 3 and list(columns) == ["kind", "age", "note"]
+    assert [columns["kind"].value(row) for row in range(3)] == ["x", "x", "y"]
+    assert [columns["age"].value(row) for row in range(3)] == [7, 3, None]
+    assert [columns["note"].value(row) for row in range(3)] == [None, None, 100000]
+
+
+def test_columns_of_parquet_and_more_categories_than_colours(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    ids = list(range(3000))
+    table = pa.table({"node": ids, "title": [f"t{i // 2}" for i in ids], "near": [[1]] * 3000, "label": ["a"] * 3000})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    columns, answer = read_columns(tmp_path / "t.parquet", np.array(ids))
+    assert answer == 3000 and list(columns) == ["title", "label"]
+    about = columns["title"].describe()["categories"]
+    assert len(about) == 1000 and about[-1] == {"name": "other", "count": 1002, "other": True}
+    assert columns["title"].value(2999) == "t1499"
+    assert np.frombuffer(columns["title"].raw(), "<u2").max() == 999
+    session = Session(Embedding(None, np.eye(3000, 4)), labels=["x"] * 3000, columns=columns)
+    assert list(session.columns) == ["label", "title", "label (table)", "cluster"]
+
+
+@pytest.mark.parametrize("kind", ["plain", "weighted", "directed"])
+def test_communities_are_the_same_from_a_process_of_their_own(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 5, 200)
+    pairs = np.array([(u, v) for u in range(200) for v in range(u)])
+    same = group[pairs[:, 0]] == group[pairs[:, 1]]
+    edges = pairs[rng.random(len(pairs)) < np.where(same, 0.3, 0.01)]
+    weights = rng.uniform(0.5, 2, len(edges)) if kind == "weighted" else None
+    graph = Graph.from_edges(edges[:, 0], edges[:, 1], weights, directed=kind == "directed")
+    embedding = Embedding(graph.names, rng.standard_normal((graph.nodes, 4)))
+    here, apart = Session(embedding, graph=graph), Session(embedding, graph=graph)
+    here.columns["community"].run()
+    monkeypatch.setattr(groups, "APART", 0)
+    apart.columns["community"].run()
+    assert len(here.columns["community"].value.names) > 1
+    assert here.columns["community"].value.codes.tolist() == apart.columns["community"].value.codes.tolist()
+
+
+def test_a_process_that_looks_for_communities_ends_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "APART", 0)
+    monkeypatch.setattr(groups, "__name__", "timeit")  # python -m timeit FOLDER: it fails, and says why
+    embedding, graph = Embedding([0, 1], [[1, 0], [0, 1]]), Graph.from_edges([0], [1])
+    session = Session(embedding, graph=graph)
+    task = session.columns["community"]
+    task.run()
+    assert task.state == "failed" and "communities were not found" in str(task.error)
+    watch = Watch()
+    watch.stop()
+    with pytest.raises(StopError):
+        Session(embedding, graph=graph).columns["community"].run(watch)

@@ -70,7 +70,7 @@ class Recorder:
         if not self.on or event not in ("call", "return") or not code.co_filename.startswith(self._package):
             return
         thread = threading.get_ident()
-        if code.co_name == "<module>" and frame.f_globals["__name__"] != "__main__":
+        if code.co_name == "<module>" and frame.f_globals.get("__name__") != "__main__":
             self._importing[thread] += 1 if event == "call" else -1
         elif event == "call" and not self._importing[thread]:
             self.codes.add(code)

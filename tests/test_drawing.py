@@ -13,7 +13,6 @@ import pytest
 import drawing
 
 ROOT = Path(__file__).resolve().parent.parent / "src" / "graphrefine"
-old_tree = pytest.mark.xfail(reason="the modules have not moved to the new tree", strict=True)
 
 
 def make_tree(folder: Path, **modules: str) -> Path:
@@ -131,43 +130,35 @@ def arrows() -> list[drawing.Arrow]:
     return drawing.draw(ROOT)
 
 
-@old_tree
 def test_every_box_is_in_the_drawing() -> None:
     assert drawing.unplaced(ROOT) == []
 
 
-@old_tree
 def test_imports_point_down(arrows: list[drawing.Arrow]) -> None:
     assert drawing.upward(arrows) == []
 
 
-@old_tree
 def test_nothing_goes_round(arrows: list[drawing.Arrow]) -> None:
     assert drawing.module_cycles(arrows) == drawing.box_cycles(arrows) == []
 
 
-@old_tree
 def test_few_imports_stand_inside_functions(arrows: list[drawing.Arrow]) -> None:
     assert len(drawing.lazy_imports(arrows)) <= 60
 
 
-@old_tree
 def test_the_hall_is_small() -> None:
     assert len(drawing.entries(ROOT)) <= 26
 
 
-@old_tree
 def test_no_file_is_long() -> None:
     assert drawing.long_files(ROOT, 400) == []
 
 
-@old_tree
 @pytest.mark.parametrize("name", ["found", "chosen"])
 def test_names_are_nouns(name: str) -> None:
     assert len(drawing.identifiers(ROOT, name)) <= 20
 
 
-@old_tree
 def test_a_file_is_embedded_with_few_turns() -> None:
     """What is counted, and how: ``scripts/walk.py``."""
     script = ROOT.parent.parent / "scripts" / "walk.py"

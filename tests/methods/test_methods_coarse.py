@@ -153,7 +153,7 @@ class Toy:
         )
         real = methods.find_method
         for module in (methods, multilevel):
-            monkeypatch.setattr(module, "find", lambda name: self.method if name == "toy" else real(name))
+            monkeypatch.setattr(module, "find_method", lambda name: self.method if name == "toy" else real(name))
 
     def fit(self, graph: Graph, chosen: MethodSettings, run: Resources) -> Floats:
         self.fitted.append(graph)
@@ -240,11 +240,11 @@ def test_bad_settings(method: str, options: dict[str, Any], message: str) -> Non
 
 def test_harp_walks_as_in_its_paper_unless_told_otherwise() -> None:
     for base in ("deepwalk", "node2vec"):
-        inner = methods.make_settings("harp", base=base, dim=32, seed=7).chosen_base()[1]
+        inner = methods.make_settings("harp", base=base, dim=32, seed=7).base_method()[1]
         assert (inner.walks, inner.length, inner.window, inner.dim, inner.seed) == (40, 10, 10, 32, 7)
-    told = methods.make_settings("harp", base_settings="walks=5,rate=0.05").chosen_base()[1]
+    told = methods.make_settings("harp", base_settings="walks=5,rate=0.05").base_method()[1]
     assert (told.walks, told.length, told.rate) == (5, 10, 0.05)
-    assert methods.make_settings("mile").chosen_base()[1] == methods.make_settings("deepwalk")
+    assert methods.make_settings("mile").base_method()[1] == methods.make_settings("deepwalk")
 
 
 @pytest.mark.parametrize("method", ["harp", "mile"])

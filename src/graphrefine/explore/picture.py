@@ -19,7 +19,8 @@ from graphrefine.visuals.colours import LIGHT, rgb
 
 SIZE = 1000  # pixels each way
 MARGIN = 30
-COLORS = np.array([rgb(colour) for colour in (*LIGHT.classes, LIGHT.other)], np.float64)  # the last: all else
+GREY = (sum(rgb(LIGHT.other)) / 3,) * 3  # as light as on other pictures, without a tint
+COLORS = np.array([*map(rgb, LIGHT.classes), GREY], np.float64)  # of categories; the last is for all else
 
 
 class Picture(NamedTuple):
@@ -48,7 +49,7 @@ class Picture(NamedTuple):
 
 
 def plain_png(coordinates: NDArray[np.float32], codes: NDArray[np.uint16] | None = None) -> bytes:
-    """The image of points in [-1, 1], in the colours of their categories; the first seven have one of their own.
+    """The image of points in [-1, 1], in the colours of their categories; the first ten have one of their own.
 
     Examples
     --------

@@ -5,32 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import click
+from graphrefine.cli.arguments import reading_options
+from graphrefine.cli.describe import described, figures, remarks
+from graphrefine.methods.registry import find_method
+from graphrefine.progress import Stages
+from graphrefine.readers.read import read
+from graphrefine.refine.settings import refine_settings
+from graphrefine.run.forecast import Estimate, estimate
+from graphrefine.run.memory_plan import plan_local
+from graphrefine.system.memory import budget_of
+from graphrefine.system.threads import usable_threads
+from graphrefine.visuals.console import note, progress_bar, show_json, show_pairs
 
-from graphrefine.cli.options import GRAPH, JSON, MEMORY, READING, REFINING, THREADS, Command, reading_options
 
-
-@click.command(
-    cls=Command,
-    params=[GRAPH, MEMORY, THREADS, JSON, *REFINING, *READING],
-    short_help="What is in a graph, and what embedding it takes.",
-)
 def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
-    """What is in GRAPH, and what embedding it will take: time and memory are predicted from a short trial.
-
-    Where the memory does not suffice, how embed would do without is told in place of the time.
-    """
-    from graphrefine.cli.describe import described, figures, remarks
-    from graphrefine.methods.registry import find_method
-    from graphrefine.progress import Stages
-    from graphrefine.readers.read import read
-    from graphrefine.refine.settings import refine_settings
-    from graphrefine.run.forecast import Estimate, estimate
-    from graphrefine.run.memory_plan import plan_local
-    from graphrefine.system.memory import budget_of
-    from graphrefine.system.threads import usable_threads
-    from graphrefine.visuals.console import note, progress_bar, show_json, show_pairs
-
+    """What is in GRAPH, and what embedding it will take: time and memory are predicted from a short trial."""
     reading, given_dim = reading_options(options), options["dim"]
     chosen = refine_settings(options.pop("preset"), **options)
     threads = usable_threads(threads)

@@ -1,4 +1,4 @@
-"""Arguments of the library, taken out of the options of a command."""
+"""Arguments of the library, out of the options of a command."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
     if options.get("preset") is not None:
         raise click.BadParameter("cannot stand beside --preset; leave one of them out", param_hint="--config")
     config = read_config(path)
-    typed = click.get_current_context().get_parameter_source("method") is not click.core.ParameterSource.DEFAULT
-    if typed and options["method"] != config.method:
+    by_hand = click.get_current_context().get_parameter_source("method") is not click.core.ParameterSource.DEFAULT
+    if by_hand and options["method"] != config.method:
         raise click.BadParameter(f"{path} has settings of {config.method}", param_hint="--method")
     options["method"] = config.method
     return config.settings

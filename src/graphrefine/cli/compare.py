@@ -19,7 +19,7 @@ from graphrefine.visuals.report_folder import check_report_folder, save_results,
 
 
 def compare(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:
-    """Embed GRAPH by many methods, each in a process of its own, and show the quality and the cost of each."""
+    """Embed a graph by many methods, and print the quality and the cost of each."""
     folder = _ReportFolder(graph, output)
     with progress_bar() as bar:
         with Stages(bar).stage("read"):

@@ -21,10 +21,10 @@ from graphrefine.visuals.console import note, progress_bar, show_json
 
 
 def embed(output: str, output_format: str | None, as_json: bool, **options: Any) -> None:
-    """Vectors for every node of GRAPH, with the node names kept."""
+    """Write vectors for every node of a graph."""
     start = perf_counter()
     memory, align_to = options["memory"], options["align_to"]
-    request = _request(output, output_format, options)
+    request = _make_request(output, output_format, options)
     check_not_input(output, request.source, request.reading["nodes"], request.features)
     check_output(output, format=output_format)
     tree = request.run.executor == "dask"
@@ -53,7 +53,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
     return None
 
 
-def _request(output: str, output_format: str | None, options: dict[str, Any]) -> Request:
+def _make_request(output: str, output_format: str | None, options: dict[str, Any]) -> Request:
     """The request that the options make."""
     source, features, align_to = options.pop("graph"), options.pop("features"), options.pop("align_to")
     run, reading = run_options(options), reading_options(options)

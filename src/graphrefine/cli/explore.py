@@ -19,7 +19,7 @@ def explore(
     embedding: str, embedding_format: str | None, index: bool | None, host: str, port: int, token: str | None,
     no_browser: bool, as_json: bool, **sources: Any,
 ) -> None:  # fmt: skip
-    """Open a page that shows EMBEDDING as a map: find a node, see its neighbours, colour, select."""
+    """Serve the page of an embedding, and open it."""
     vectors = load(embedding, format=embedding_format)
     session = _make_session(vectors, index=index, name=Path(embedding).name, **sources)
 

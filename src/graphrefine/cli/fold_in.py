@@ -22,21 +22,21 @@ def fold_in(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Vectors for new nodes from their edges to nodes of OLD, without its graph and in milliseconds."""
+    """Write vectors for new nodes, from their edges to nodes that have one."""
     check_output(output, format=output_format)
-    known = load(old)
-    found = read(edges, directed=True, threads=threads, **options)
+    embedding = load(old)
+    graph = read(edges, directed=True, threads=threads, **options)
     start = perf_counter()
-    new = known.fold_in(found)
+    new = embedding.fold_in(graph)
     spent = perf_counter() - start
     learnt, zeros = new.recipe["learnt"], zero_rows(new.vectors)
-    (known.extended(new) if extend else new).save(output, format=output_format)
+    (embedding.extended(new) if extend else new).save(output, format=output_format)
     if not learnt:
         note(f"note: {old} was saved without what folding in learns; the vectors are means of their neighbours'")
     if as_json:
         return show_json({
-            "output": output, "into": old, "nodes": len(new), "edges": found.edges, "dim": new.dim,
+            "output": output, "into": old, "nodes": len(new), "edges": graph.edges, "dim": new.dim,
             "zero_vectors": zeros, "learnt": learnt, "extended": extend, "seconds": spent,
         })  # fmt: skip
-    print(f"{output}: {len(new):,} new nodes x {new.dim} from {found.edges:,} edges in {seconds(spent)}")
+    print(f"{output}: {len(new):,} new nodes x {new.dim} from {graph.edges:,} edges in {seconds(spent)}")
     return None

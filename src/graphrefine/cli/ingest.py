@@ -15,7 +15,7 @@ from graphrefine.visuals.console import note, progress_bar, show_json
 def ingest(
     edges: tuple[str, ...], output: str, memory: str | None, threads: int | None, as_json: bool, **options: Any
 ) -> None:
-    """Make a graph on disk of edges that need not fit into memory; embed and info take it as they take any file."""
+    """Write edges that need not fit into memory as a graph on disk."""
     start = perf_counter()
     check_not_input(output, *edges, options["nodes"])
     reading = ReadOptions(threads=threads, **reading_options(options))

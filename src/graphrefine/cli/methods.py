@@ -52,7 +52,7 @@ def _nodes(count: int | None) -> str:
     ('1,230,000', '31,400')
     """
     if count is None:
-        return "not figures"
+        return "not known"
     return f"{float(f'{count:.3g}'):,.0f}" if count else "0"
 
 

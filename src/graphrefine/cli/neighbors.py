@@ -24,63 +24,63 @@ def neighbors(
     vectors: str | None,
     format: str | None,
     as_json: bool,
-    **asked: Any,
+    **options: Any,
 ) -> None:
-    """The nodes nearest to each NODE, the nearest first, itself left out."""
-    names = [*nodes, *([] if listed is None else _listed(listed))]
+    """Print the nodes nearest to each node, the nearest first, itself left out."""
+    names = [*nodes, *([] if listed is None else _read_names(listed))]
     if bool(names) == (vectors is not None):
         raise click.UsageError("name nodes, or give --vectors, to find the neighbours of")
-    known = load(embedding, format=format)
+    table = load(embedding, format=format)
     queries = None if vectors is None else load(vectors)
-    asking = [_as_name(name, known) for name in names] if queries is None else queries.names.tolist()
-    search = _search(known, asked)
+    query_names = [_as_name(name, table) for name in names] if queries is None else queries.names.tolist()
+    search = _make_search(table, options)
     start = perf_counter()
-    every = _find(search, asking, None if queries is None else queries.vectors, asked)
+    neighbor_lists = _find(search, query_names, None if queries is None else queries.vectors, options)
     spent = perf_counter() - start
     if as_json:
         results = [
-            {"node": node, "neighbors": [near._asdict() for near in found]}
-            for node, found in zip(asking, every, strict=True)
+            {"node": node, "neighbors": [near._asdict() for near in nearest]}
+            for node, nearest in zip(query_names, neighbor_lists, strict=True)
         ]
-        return show_json({"results": results, "score": asked["score"], **_about(search), "seconds": spent})
+        return show_json({"results": results, "score": options["score"], **_index_figures(search), "seconds": spent})
     lines = [
         (str(node) if place == 0 else "", str(near.node), f"{near.score:.4f}")
-        for node, found in zip(asking, every, strict=True)
-        for place, near in enumerate(found)
+        for node, nearest in zip(query_names, neighbor_lists, strict=True)
+        for place, near in enumerate(nearest)
     ]
-    show_table([("node", "neighbour", asked["score"]), *lines], left=(0, 1))
-    for node, found in zip(asking, every, strict=True):
-        if not found:
+    show_table([("node", "neighbour", options["score"]), *lines], left=(0, 1))
+    for node, nearest in zip(query_names, neighbor_lists, strict=True):
+        if not nearest:
             note(f"note: nothing is near {node!r}: its vector is zero, or nothing may be found")
     if search.index is not None:
-        where = search.index.path or f"is not kept ({search.index.problem})"
-        note(f"index {where}: recall@10 {search.index.recall:.3f}; {len(asking)} searched in {seconds(spent)}")
+        place = search.index.path or f"is not kept ({search.index.problem})"
+        note(f"index {place}: recall@10 {search.index.recall:.3f}; {len(query_names)} searched in {seconds(spent)}")
     return None
 
 
-def _search(known: Embedding, asked: dict[str, Any]) -> Search:
-    if asked["index"] is None and len(known) > INDEX_BEYOND:
-        note(f"{len(known):,} nodes are searched by an index, made now if there is none; --exact searches them all")
+def _make_search(embedding: Embedding, options: dict[str, Any]) -> Search:
+    if options["index"] is None and len(embedding) > INDEX_BEYOND:
+        note(f"{len(embedding):,} nodes are searched by an index, made now if there is none; --exact searches them all")
     with progress_bar() as bar:
-        return Search(known, asked["score"], index=asked["index"], threads=asked["threads"], watcher=bar)
+        return Search(embedding, options["score"], index=options["index"], threads=options["threads"], watcher=bar)
 
 
-def _find(search: Search, asking: list[Any], vectors: Any, asked: dict[str, Any]) -> list[list[Neighbor]]:
-    nodes = asking if vectors is None else None
-    labels = None if asked["labels"] is None else read_labels(asked["labels"], variable=asked["variable"])
-    wanted = {name: asked[name] for name in ("k", "label", "unlinked", "side")}
-    return ask(search, nodes, vectors=vectors, labels=labels, **wanted)
+def _find(search: Search, query_names: list[Any], vectors: Any, options: dict[str, Any]) -> list[list[Neighbor]]:
+    nodes = query_names if vectors is None else None
+    labels = None if options["labels"] is None else read_labels(options["labels"], variable=options["variable"])
+    limits = {name: options[name] for name in ("k", "label", "unlinked", "side")}
+    return ask(search, nodes, vectors=vectors, labels=labels, **limits)
 
 
-def _about(search: Search) -> dict[str, Any]:
+def _index_figures(search: Search) -> dict[str, Any]:
     if search.index is None:
         return {"search": "exact"}
     path = search.index.path
-    about = {"path": None if path is None else str(path), "made": search.index.made, "recall": search.index.recall}
-    return {"search": "index", "index": about}
+    figures = {"path": None if path is None else str(path), "made": search.index.made, "recall": search.index.recall}
+    return {"search": "index", "index": figures}
 
 
-def _listed(file: str) -> list[str]:
+def _read_names(file: str) -> list[str]:
     """Names, one on each line; empty lines are passed over."""
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
@@ -91,9 +91,9 @@ def _listed(file: str) -> list[str]:
     return [name for line in text.splitlines() if (name := line.strip())]
 
 
-def _as_name(text: str, known: Embedding) -> int | str:
+def _as_name(text: str, embedding: Embedding) -> int | str:
     """A name as the embedding has it: where its names are integers, so is this one, if it can be."""
-    if known.names.dtype == object:
+    if embedding.names.dtype == object:
         return text
     try:
         return int(text)

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from graphrefine.embedding.formats import FORMATS
 from graphrefine.readers.formats import BY_NAME
 from graphrefine.readers.options import ReadOptions
 from graphrefine.refine.settings import RefineSettings
@@ -181,8 +182,8 @@ def _setting_option(each: Field[Any]) -> Option:
 def _default_text(words: str | None, value: Any) -> str:
     if words is None and value is None:
         return ""
-    shown = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
-    return f"  [default: {words or (f'{shown:g}' if isinstance(shown, float) else shown)}]"
+    text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+    return f"  [default: {words or (f'{text:g}' if isinstance(text, float) else text)}]"
 
 
 PRESET = Option(
@@ -204,6 +205,10 @@ SET = Option(["--set", "assigned"], multiple=True, metavar="SETTING=VALUE",
 CONFIG = Option(["--config"], metavar="FILE",
                 help="The method and its settings from a JSON file, as graphrefine tune writes it; options override "
                      "it.")  # fmt: skip
+SUFFIXES = ", ".join(  # of the formats of embeddings, with their names where the suffixes have other words
+    " ".join(each.suffixes or ["none"]) + (f" ({each.name})" if f".{each.name}" not in each.suffixes else "")
+    for each in FORMATS
+)
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
 

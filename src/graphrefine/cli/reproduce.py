@@ -12,7 +12,7 @@ from graphrefine.visuals.console import note, seconds, show_json, show_table
 
 
 def reproduce(output: str | None, list_only: bool, only: str | None, as_json: bool, **options: Any) -> None:
-    """Run the experiments of the REFINE paper, and set our figures beside the paper's."""
+    """Run the experiments of the paper, and print the verdicts."""
     setup = (paper.quick if options["quick"] else paper.full)(
         threads=options["threads"], data=options["data"], seed=options["seed"]
     )

@@ -16,7 +16,7 @@ from graphrefine.visuals.console import progress_bar, show_json, show_table
 
 
 def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:
-    """Try settings of REFINE on GRAPH, and show the best: the default first, then filters, then the rest."""
+    """Try settings of REFINE on a graph, and print the best."""
     parse_seconds(options["budget"])
     reading = reading_options(options)
     if output is not None:

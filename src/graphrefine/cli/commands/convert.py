@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import click
 
-from graphrefine.cli.options import JSON, Command, Option, under
+from graphrefine.cli.options import JSON, SUFFIXES, Command, Option, under
 
 CONVERT = Command(
     "convert",
     work="convert:convert",
     short_help="An embedding in another format.",
-    help="""Write an embedding in another format; the suffix of TO says which.
+    help=f"""Write an embedding in another format; the suffix of TO names it.
 
-    None is the native folder; .npy .npz .parquet .arrow .feather .safetensors; .txt .vec .w2v are word2vec's text,
-    .bin its binary form; .csv .csv.gz. An .npy file holds no names.
+    Suffixes: {SUFFIXES}. An .npy file holds no names.
 
     With postgresql://user@host/database as FROM or TO, vectors come from a PostgreSQL server with pgvector or go there;
     a password belongs into ~/.pgpass or PGPASSWORD, as others can see a command line.

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from graphrefine.cli.options import CONFIG, GRAPH, JSON, METHOD, READING, REFINING, RUNNING, SET, Command, Option
+from graphrefine.cli.options import (
+    CONFIG,
+    GRAPH,
+    JSON,
+    METHOD,
+    READING,
+    REFINING,
+    RUNNING,
+    SET,
+    SUFFIXES,
+    Command,
+    Option,
+)
 
 EMBED = Command(
     "embed",
@@ -16,8 +28,7 @@ EMBED = Command(
     params=[
         GRAPH,
         Option(["-o", "--output"], required=True, metavar="OUT",
-               help="File or folder for the vectors. The suffix names the format: none (a folder), .npy .npz .parquet "
-                    ".arrow .safetensors .txt .vec (word2vec) .bin (the same, binary) .csv .csv.gz"),
+               help=f"File or folder for the vectors. The suffix names the format: {SUFFIXES}."),
         Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not name it."),
         Option(["--features"], metavar="FILE",
                help="Further knowledge of the nodes beside the edges: a table with a node's name and its numbers in "

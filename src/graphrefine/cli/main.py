@@ -23,6 +23,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
+from graphrefine.errors import GraphRefineError
+
 
 def main() -> None:
     """Run the command that ``sys.argv`` asks for, and exit."""
@@ -77,7 +79,6 @@ def _obey(arguments: list[str]) -> int:
 
     from graphrefine.cli.commands import cli
     from graphrefine.cli.options import in_options
-    from graphrefine.errors import GraphRefineError
 
     if "_GRAPHREFINE_COMPLETE" in os.environ:  # a shell asks what could come next
         cli.main(arguments, prog_name="graphrefine")

@@ -56,8 +56,7 @@ def _degrees(name: str, indptr: NDArray[np.int64], names_of: NamesOf) -> dict[st
     """The degrees as a histogram, and the nodes with the highest."""
     nodes = len(indptr) - 1
     step = -(-nodes // MOST_NODES)  # rounded up
-    sample = np.arange(0, nodes, step)
-    degrees = np.diff(indptr) if step == 1 else indptr[sample + 1] - indptr[sample]
+    degrees = np.diff(indptr) if step == 1 else indptr[1::step] - indptr[:-1:step]
     share = "" if step == 1 else f" (of one node in {step})"
     hubs = np.argpartition(degrees, -min(HUBS, len(degrees)))[-min(HUBS, len(degrees)) :]
     hubs = hubs[np.lexsort((hubs, -degrees[hubs]))]

@@ -26,7 +26,7 @@ from scipy.spatial import cKDTree
 
 import graphrefine
 from common import data, graph, machine
-from graphrefine.cli.demo_digits import digits_graph
+from graphrefine.datasets.digits import digits_graph
 from graphrefine.evaluate import read_labels
 from graphrefine.linalg.small import unit_rows
 from graphrefine.maps import layout

@@ -31,7 +31,7 @@ from PIL import Image
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 import graphrefine
-from graphrefine.cli.demo_digits import digits_graph
+from graphrefine.datasets.digits import digits_graph
 from graphrefine.graph.graph import Graph
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"

@@ -234,8 +234,7 @@ def test_labels_of_no_embedding(labelled: Path) -> None:
 # demo
 
 
-def test_demo_beats_its_control_and_draws_a_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrefine.cli.demo_digits.ROUNDS", 250)
+def test_demo_beats_its_control_and_draws_a_map(tmp_path: Path) -> None:
     figures = works("demo", "-o", tmp_path / "a" / "b", "--json").figures
     scores = {name: score["micro_f1"] for name, score in figures["scores"].items()}
     assert (figures["nodes"], figures["dim"], figures["seed"]) == (1797, 64, 0)
@@ -246,7 +245,7 @@ def test_demo_beats_its_control_and_draws_a_map(tmp_path: Path, monkeypatch: pyt
 
 
 def test_demo_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrefine.cli.demo_digits.importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("graphrefine.cli.demo.importlib.util.find_spec", lambda _: None)
     done = works("demo", "-o", tmp_path / "x")
     assert re.search(r"REFINE +9\d\.\d +9\d\.\d\n", done.out) and "map" not in done.out
     assert 'pip install "graphrefine[plot]"' in done.err
@@ -254,7 +253,7 @@ def test_demo_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_demo_finds_a_bad_folder_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrefine.cli.demo_digits.digits_graph", None)
+    monkeypatch.setattr("graphrefine.cli.demo.digits_graph", None)
     (tmp_path / "file").write_text("")
     refuses("demo", "-o", tmp_path / "file" / "x", folder=tmp_path, expected=("file is not a folder",))
     check_refused(run("demo", "-o", "/proc/x"), "/proc", "cannot write")

@@ -18,7 +18,7 @@ import pytest
 from test_embed_subprocess import alive, children_of, wait_for
 
 from cli_runs import PROGRAM, Outcome, check_refused, contents, refuses, ring_of_cliques, run, works, write_csv
-from graphrefine.cli.compare import _parse_size
+from graphrefine.cli.commands.compare import _parse_size
 from graphrefine.errors import InputError
 from graphrefine.evaluate import embed_subprocess as children
 from graphrefine.evaluate import evaluate_labels, evaluate_links

@@ -1,1 +1,1 @@
-"""The command line: ``graphrefine``, one module a command."""
+"""The command line: ``graphrefine``. A command has its options and help in ``commands/``, its work in a module here."""

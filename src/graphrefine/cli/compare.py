@@ -2,89 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
-from graphrefine.cli.options import (
-    GRAPH,
-    JSON,
-    READING,
-    THREADS,
-    Command,
-    Option,
-    in_options,
-    parse_counts,
-    parse_numbers,
-    parse_penalty,
-    reading_options,
-)
-
-if TYPE_CHECKING:
-    from graphrefine.evaluate.compare_results import Comparison, Row
-
-UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+from graphrefine.cli.arguments import reading_options
+from graphrefine.cli.options import in_options
+from graphrefine.errors import InputError, OutputError
+from graphrefine.evaluate import read_labels
+from graphrefine.evaluate.compare import compare as run
+from graphrefine.evaluate.compare_report import KIND, check_inputs, make_report, make_title
+from graphrefine.evaluate.compare_results import Comparison, Row
+from graphrefine.progress import Stages
+from graphrefine.readers.read import read
+from graphrefine.visuals.console import note, progress_bar, show_json, show_table
+from graphrefine.visuals.report_folder import check_report_folder, save_results, write_report
 
 
-def _parse_names(_: Any, __: Any, value: str | None) -> list[str] | None:
-    return None if value is None else [name.strip() for name in value.split(",") if name.strip()]
-
-
-def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
-    if value is None:
-        return None
-    size = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", value, re.IGNORECASE)
-    if size is None:
-        raise click.BadParameter(f"{value!r} is not a size, as in 8GB or 500MB")
-    power = "KMGT".find(size[2].upper()) + 1 if size[2] else 0
-    return round(float(size[1]) * (1024**power if size[3] else UNITS[size[2].upper()]))
-
-
-@click.command(
-    cls=Command,
-    params=[
-        GRAPH,
-        Option(["--labels"], metavar="FILE",
-               help="Labels of nodes, as for evaluate labels: methods are judged by node classification.  [default: by "
-                    "edges that are held out]"),
-        Option(["--methods"], metavar="A,B,...", callback=_parse_names,
-               help="Names of methods; graphrefine methods lists them.  [default: all]"),
-        Option(["--dims"], metavar="K,K,...", callback=parse_counts,
-               help="Lengths of the vectors.  [default: 128, or the number of nodes if that is less]"),
-        Option(["-o", "--output"], metavar="FOLDER",
-               help="Folder for the report: a page, the same in Markdown, a plot, and all figures. The same command "
-                    "adds the rows that are missing there."),
-        Option(["--time-limit"], type=float, default=300, show_default=True, metavar="SECONDS",
-               help="Limit for each method and dimension."),
-        Option(["--memory-limit"], metavar="SIZE", callback=_parse_size,
-               help="Limit of memory, as in 500MB.  [default: 8GB, or 80% of the free memory if that is less]"),
-        Option(["--ratios", "--ratio"], default="0.5", show_default=True, metavar="R,R,...", callback=parse_numbers,
-               help="Parts of the labelled nodes that train."),
-        Option(["--repeats"], type=int, metavar="N",
-               help="Random splits for each ratio [default: 10]; or repeats of holding edges out [default: 1]."),
-        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=parse_penalty,
-               help="Weight of the data in the logistic regression; see evaluate labels."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Seed of the methods, the splits and the held-out edges."),
-        THREADS, JSON, *READING,
-    ],
-    short_help="Quality and cost of methods on a graph.",
-)  # fmt: skip
 def compare(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:
-    """Embed GRAPH by many methods, each in a process of its own, and show the quality and the cost of each.
-
-    Rows are sorted by quality: Micro F1 of the labels, or AUC of held-out edges. A method that cannot take the graph,
-    fails, or passes a limit is a row with the reason.
-    """
-    from graphrefine.errors import InputError
-    from graphrefine.evaluate import read_labels
-    from graphrefine.evaluate.compare import compare as run
-    from graphrefine.progress import Stages
-    from graphrefine.readers.read import read
-    from graphrefine.visuals.console import note, progress_bar, show_json
-
+    """Embed a graph by many methods, and print the quality and the cost of each."""
     folder = _ReportFolder(graph, output)
     with progress_bar() as bar:
         with Stages(bar).stage("read"):
@@ -115,20 +50,12 @@ class _ReportFolder:
     """The folder of the report. Finished rows are stored there at once, so that an interrupted run loses none."""
 
     def __init__(self, graph: str, output: str | None) -> None:
-        from graphrefine.evaluate.compare_report import KIND, make_title
-        from graphrefine.visuals.report_folder import check_report_folder
-
         self.output, self.title, self.full = output, make_title(graph), False
         self.comparison: Comparison | None = None
         self.previous = None if output is None else check_report_folder(output, kind=KIND, identity=self.title)
 
     def add_row(self, comparison: Comparison, row: Row | None) -> None:
         """Print and store a row; before the first, refuse to replace another comparison."""
-        from graphrefine.errors import OutputError
-        from graphrefine.evaluate.compare_report import KIND, check_inputs
-        from graphrefine.visuals.console import note
-        from graphrefine.visuals.report_folder import save_results
-
         self.comparison = comparison
         if row is None:
             if self.output is not None:
@@ -146,8 +73,6 @@ class _ReportFolder:
 
     def show_finished(self) -> None:
         """Print the finished rows of an interrupted run."""
-        from graphrefine.visuals.console import note
-
         if self.comparison is None or not self.comparison.finished:
             return
         note(str(_in_options(self.comparison)))
@@ -156,9 +81,6 @@ class _ReportFolder:
 
     def write(self, comparison: Comparison) -> None:
         """Write the report."""
-        from graphrefine.evaluate.compare_report import make_report
-        from graphrefine.visuals.report_folder import write_report
-
         assert self.output is not None
         write_report(self.output, make_report(comparison, self.title), comparison.to_dict())
 
@@ -170,8 +92,6 @@ def _in_options(comparison: Comparison) -> Comparison:
 
 
 def _show(comparison: Comparison) -> None:
-    from graphrefine.visuals.console import show_table
-
     table = comparison.table()
     show_table(table, left=[place for place, name in enumerate(table[0]) if name in ("method", "score", "status")])
     print(f"\n{comparison.protocol}")

@@ -5,48 +5,18 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-import click
+from graphrefine.embedding.embedding import load
+from graphrefine.embedding.formats import choose_format
+from graphrefine.embedding.formats.addresses import shown_place
+from graphrefine.embedding.formats.pgvector_sql import table_name
+from graphrefine.embedding.storage import check_output, input_format
+from graphrefine.visuals.console import show_json
 
-from graphrefine.cli.options import JSON, Command, Option, under
 
-
-@click.command(
-    cls=Command,
-    params=[
-        click.Argument(["source"], metavar="FROM"),
-        click.Argument(["target"], metavar="TO"),
-        Option(["--from", "--from-format", "from_format"], metavar="NAME",
-               help="Format of FROM where its suffix does not say."),
-        Option(["--to", "--to-format", "to_format"], metavar="NAME",
-               help="Format of TO where its suffix does not say."),
-        *under(
-            "Tables for PostgreSQL with pgvector",
-            Option(["--table"], metavar="NAME",
-                   help="The table to write, or to read from a server, as NAME or SCHEMA.NAME.  [default: named after "
-                        "FROM]"),
-            Option(["--index/--no-index"], default=None,
-                   help="Whether to make an HNSW index for cosines, which takes time.  [default: no]"),
-            Option(["--replace"], is_flag=True, default=None,
-                   help="Also replace a table that graphrefine did not write."),
-        ),
-        JSON,
-    ],
-    short_help="An embedding in another format.",
-)  # fmt: skip
 def convert(
     source: str, target: str, from_format: str | None, to_format: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Write an embedding in another format; the suffix of TO says which.
-
-    None is the native folder; .npy .npz .parquet .arrow .feather .safetensors; .txt .vec .w2v are word2vec's text,
-    .bin its binary form; .csv .csv.gz. An .npy file holds no names.
-
-    With postgresql://user@host/database as FROM or TO, vectors come from a PostgreSQL server with pgvector or go there;
-    a password belongs into ~/.pgpass or PGPASSWORD, as others can see a command line.
-    """
-    from graphrefine.embedding.formats.addresses import shown_place
-    from graphrefine.visuals.console import show_json
-
+    """Write an embedding in another format; the suffix of TO says which."""
     conversion = convert_embedding(source, target, source_format=from_format, target_format=to_format, **options)
     source, target = shown_place(source), shown_place(target)
     if as_json:
@@ -91,11 +61,6 @@ def convert_embedding(
     >>> convert_embedding(folder / "some.csv", folder / "same.vec")
     Conversion(nodes=3, dim=1, source_format='csv', target_format='word2vec')
     """
-    from graphrefine.embedding.embedding import load
-    from graphrefine.embedding.formats import choose_format
-    from graphrefine.embedding.formats.pgvector_sql import table_name
-    from graphrefine.embedding.storage import check_output, input_format
-
     read_as, write_as = input_format(source, source_format), choose_format(target, target_format)
     if "table" in write_as.takes and table is None and not read_as.server:
         table = table_name(os.fspath(source))

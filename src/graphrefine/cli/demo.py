@@ -1,32 +1,28 @@
-"""``graphrefine demo``: see it work on a real graph."""
+"""``graphrefine demo``: a real graph, its vectors, their scores and their map."""
 
 from __future__ import annotations
 
-import click
+import importlib.util
+from pathlib import Path
+from time import perf_counter
+from typing import Any
 
-from graphrefine.cli.options import JSON, THREADS, Command, Option
+from graphrefine.datasets.digits import digits_graph
+from graphrefine.errors import OutputError
+from graphrefine.evaluate import evaluate_labels, random_control
+from graphrefine.methods.registry import make_settings
+from graphrefine.progress import Stages, Watcher
+from graphrefine.run.embed import embed_graph
+from graphrefine.system.files import check_writable
+from graphrefine.system.threads import usable_threads
+from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_table
+
+DIM = 64
+TITLE = "1,797 handwritten digits, placed by the graph of who looks like whom"
 
 
-@click.command(
-    cls=Command,
-    params=[
-        Option(["-o", "--output"], default="demo-output", show_default=True, metavar="FOLDER",
-               help="For the map."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Of the sketch, the splits and the map."),
-        THREADS, JSON,
-    ],
-    short_help="See it work on a real graph.",
-)  # fmt: skip
 def demo(output: str, seed: int, threads: int | None, as_json: bool) -> None:
-    """Embed a real graph that every installation has, score the vectors, and draw a map of them.
-
-    The graph: 1,797 handwritten digits from scikit-learn, each joined to its ten nearest. The labels: which digit
-    it is.
-    """
-    from graphrefine.cli.demo_digits import run_demo
-    from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_table
-
+    """Embed the digits, and print the scores."""
     with progress_bar() as bar:
         figures = run_demo(output, seed=seed, threads=threads, watcher=bar)
     if figures["map"] is None:
@@ -41,3 +37,53 @@ def demo(output: str, seed: int, threads: int | None, as_json: bool) -> None:
     if figures["map"] is not None:
         print(f"\nmap: {figures['map']}")
     return None
+
+
+def run_demo(
+    folder: str, *, seed: int = 0, threads: int | None = None, watcher: Watcher | None = None
+) -> dict[str, Any]:
+    """Embed the digits, score the vectors beside random ones, and draw the map into ``folder``.
+
+    Without matplotlib there is no map, and all else is the same.
+    """
+    threads = usable_threads(threads)
+    path = None if importlib.util.find_spec("matplotlib") is None else Path(folder) / "map.png"
+    if path is not None:
+        _check_folder(path.parent)
+    stages = Stages(watcher)
+    with stages.stage("graph"):
+        graph, digit = digits_graph()
+    start = perf_counter()
+    embedding, _ = embed_graph(graph, make_settings("refine", dim=DIM, seed=seed), threads=threads, watcher=watcher)
+    spent = perf_counter() - start
+    with stages.stage("score", steps=3):
+        unfiltered, _ = embed_graph(graph, make_settings("rbqr", dim=DIM, seed=seed), method="rbqr", threads=threads)
+        scores = {}
+        for name, vectors in {
+            "REFINE": embedding.vectors,
+            "RBQR (no filter)": unfiltered.vectors,
+            "random control": random_control(graph.nodes, DIM, seed=seed),
+        }.items():
+            at = evaluate_labels(vectors, digit, ratios=(0.1,), seed=seed, threads=threads).ratios[0]
+            scores[name] = {"micro_f1": at.micro_mean, "macro_f1": at.macro_mean}
+            stages.advance()
+    if path is not None:
+        node_map = embedding.map(digit, seed=seed, title=TITLE, threads=threads, watch=watcher)
+        _make_folder(path.parent)
+        node_map.save(path, names=None)
+    counts = {"nodes": graph.nodes, "edges": graph.edges, "dim": DIM, "seed": seed}
+    return {**counts, "seconds": spent, "scores": scores, "map": None if path is None else str(path)}
+
+
+def _check_folder(folder: Path) -> None:
+    """Check before the work that the map can be drawn: the folder, or the nearest above it, takes files."""
+    folder = folder.absolute()
+    existing = next(above for above in (folder, *folder.parents) if above.exists())
+    check_writable(existing / "map.png")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made a folder: {error.strerror}") from None

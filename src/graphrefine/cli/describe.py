@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.graph.graph import Graph
 from graphrefine.graph.remarks import describe_reading
 from graphrefine.kernels import edge_lists, kernels
+from graphrefine.refine.settings import RefineSettings
+from graphrefine.run.embed import EmbedRun
+from graphrefine.run.forecast import Estimate
 from graphrefine.run.memory_plan import MemoryPlan
 from graphrefine.visuals.console import seconds
-
-if TYPE_CHECKING:
-    from graphrefine.embedding.embedding import Embedding
-    from graphrefine.graph.graph import Graph
-    from graphrefine.refine.settings import RefineSettings
-    from graphrefine.run.embed import EmbedRun
-    from graphrefine.run.forecast import Estimate
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 BLOCK = 8192  # rows looked at together
@@ -26,9 +24,9 @@ SYMMETRIC = 4  # of what `inspect_rows` sees
 
 
 def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | None = None) -> list[str]:
-    """What reading did that a person may not expect; and how many nodes got a zero vector, if they have one now.
+    """Remarks on the reading of a graph that a person may not expect; and on zero vectors, once there are vectors.
 
-    ``features`` is what the recipe tells about them.
+    ``features`` is the entry of that name in the recipe.
     """
     counts = {**graph.report, "isolated": graph.isolated, "zero_vectors": max(zero_vectors - graph.isolated, 0)}
     if features:
@@ -41,7 +39,7 @@ def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | N
 
 
 def zero_rows(vectors: NDArray[np.float32]) -> int:
-    """How many rows are zero, found without a look at every number.
+    """Number of rows that are zero, counted without a look at every number.
 
     Examples
     --------
@@ -109,8 +107,8 @@ def drift_line(aligned: dict[str, Any]) -> str:
     return f"aligned to {aligned['to']} by {by}: {drift}"
 
 
-def figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
-    """What can be counted in a graph, within so many bytes; components need more of them than anything else."""
+def count_figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
+    """Counts of a graph; components only if ``memory``, in bytes, has room for them: they need the most."""
     components: dict[str, Any] = {"components": None, "largest_component": None}
     if memory is None or len(graph.indices) * COMPONENT_BYTES <= memory:
         count, member_of = graph.components()
@@ -125,10 +123,10 @@ def figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
     }
 
 
-def described(
+def figure_texts(
     figures: dict[str, Any], settings: RefineSettings, cost: Estimate | MemoryPlan, *, threads: int
 ) -> list[tuple[str, str]]:
-    """The same figures in words, and what embedding the graph will cost."""
+    """The same figures in words, and the cost of embedding the graph."""
     weights = "{min:g} to {max:g}".format(**figures["weights"]) if figures["weights"] else "none"
     quantiles = figures["degree_quantiles"].items()
     degrees = (f"{round(100 * float(share))}%: {value:g}" for share, value in quantiles)

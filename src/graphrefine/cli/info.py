@@ -5,57 +5,46 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import click
+from graphrefine.cli.arguments import reading_options
+from graphrefine.cli.describe import count_figures, figure_texts, remarks
+from graphrefine.methods.registry import find_method
+from graphrefine.progress import Stages
+from graphrefine.readers.read import read
+from graphrefine.refine.settings import refine_settings
+from graphrefine.run.forecast import Estimate, estimate
+from graphrefine.run.memory_plan import plan_local
+from graphrefine.system.memory import budget_of
+from graphrefine.system.threads import usable_threads
+from graphrefine.visuals.console import note, progress_bar, show_json, show_pairs
 
-from graphrefine.cli.options import GRAPH, JSON, MEMORY, READING, REFINING, THREADS, Command, reading_options
 
-
-@click.command(
-    cls=Command,
-    params=[GRAPH, MEMORY, THREADS, JSON, *REFINING, *READING],
-    short_help="What is in a graph, and what embedding it takes.",
-)
 def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
-    """What is in GRAPH, and what embedding it will take: time and memory are predicted from a short trial.
-
-    Where the memory does not suffice, how embed would do without is told in place of the time.
-    """
-    from graphrefine.cli.describe import described, figures, remarks
-    from graphrefine.methods.registry import find_method
-    from graphrefine.progress import Stages
-    from graphrefine.readers.read import read
-    from graphrefine.refine.settings import refine_settings
-    from graphrefine.run.forecast import Estimate, estimate
-    from graphrefine.run.memory_plan import plan_local
-    from graphrefine.system.memory import budget_of
-    from graphrefine.system.threads import usable_threads
-    from graphrefine.visuals.console import note, progress_bar, show_json, show_pairs
-
-    reading, given_dim = reading_options(options), options["dim"]
-    chosen = refine_settings(options.pop("preset"), **options)
+    """Print the size of a graph, and the cost of embedding it."""
+    reading, default_dim = reading_options(options), options["dim"] is None
+    settings = refine_settings(options.pop("preset"), **options)
     threads = usable_threads(threads)
     with progress_bar() as bar:
         stages = Stages(bar)
         with stages.stage("read"):
-            found = read(graph, threads=threads, **reading)
-        if given_dim is None:
-            chosen = replace(chosen, dim=min(chosen.dim, find_method("refine").most_columns(found, chosen)))
+            whole = read(graph, threads=threads, **reading)
+        if default_dim:
+            settings = replace(settings, dim=min(settings.dim, find_method("refine").most_columns(whole, settings)))
         method, budget = find_method("refine"), budget_of(memory)
-        plan = None if method.on_disk(found, chosen) else plan_local(found, chosen, budget)
+        plan = None if method.on_disk(whole, settings) else plan_local(whole, settings, budget)
         large = None if plan is None or plan.mode == "memory" else plan
-        method.check(found, chosen, in_memory=large is None)
+        method.check(whole, settings, in_memory=large is None)
         with stages.stage("predict"):
-            cost = large or estimate(found, chosen, threads=threads)
+            cost = large or estimate(whole, settings, threads=threads)
         with stages.stage("count"):
-            counted = figures(found, memory=budget)
+            figures = count_figures(whole, memory=budget)
     if as_json:
-        predicted: dict[str, Any] = {"dim": chosen.dim, "threads": threads}
+        prediction: dict[str, Any] = {"dim": settings.dim, "threads": threads}
         if isinstance(cost, Estimate):
-            predicted |= {"compute_seconds": cost.seconds, "peak_mb": cost.peak_bytes / 1e6}
+            prediction |= {"compute_seconds": cost.seconds, "peak_mb": cost.peak_bytes / 1e6}
         if plan is not None:
-            predicted["plan"] = plan.figures()
-        return show_json({**counted, "predicted": predicted})
-    show_pairs(described(counted, chosen, cost, threads=threads))
-    for line in remarks(found):
+            prediction["plan"] = plan.figures()
+        return show_json({**figures, "predicted": prediction})
+    show_pairs(figure_texts(figures, settings, cost, threads=threads))
+    for line in remarks(whole):
         note(line)
     return None

@@ -5,37 +5,17 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-import click
-
-from graphrefine.cli.options import JSON, READING, THREADS, Command, Option, check_not_input, reading_options
+from graphrefine.cli.arguments import check_not_input, reading_options
+from graphrefine.cli.describe import remarks
+from graphrefine.ingestion.ingest import ingest_files
 from graphrefine.readers.options import ReadOptions
+from graphrefine.visuals.console import note, progress_bar, show_json
 
 
-@click.command(
-    cls=Command,
-    params=[
-        click.Argument(["edges"], metavar="EDGES...", nargs=-1, required=True),
-        Option(["-o", "--output"], required=True, metavar="OUT",
-               help="The graph on disk, a folder, usually called NAME.grf. Unfinished work is in OUT.work beside it; a "
-                    "run that was killed goes on from there."),
-        Option(["--memory"], metavar="AMOUNT",
-               help="Largest amount of memory, as in 8GB or 512MB.  [default: most of the free memory]"),
-        THREADS, JSON, *READING,
-    ],
-    short_help="Edges to a graph on disk, whatever their number.",
-)  # fmt: skip
 def ingest(
     edges: tuple[str, ...], output: str, memory: str | None, threads: int | None, as_json: bool, **options: Any
 ) -> None:
-    """Make a graph on disk of edges that need not fit into memory; embed and info take it as they take any file.
-
-    EDGES are files (edge lists, csv, tsv, parquet, arrow, also compressed), folders of files, or patterns in quotes;
-    several are parts of one list. Graphs in mat, mtx, npz, METIS and GraphML are read whole, if they fit.
-    """
-    from graphrefine.cli.describe import remarks
-    from graphrefine.ingestion.ingest import ingest_files
-    from graphrefine.visuals.console import note, progress_bar, show_json
-
+    """Write edges that need not fit into memory as a graph on disk."""
     start = perf_counter()
     check_not_input(output, *edges, options["nodes"])
     reading = ReadOptions(threads=threads, **reading_options(options))

@@ -8,7 +8,8 @@
 ====  ==============================================================================================
 
 Whatever the end, an output is the old one or the new one, never a part of it. Little is imported here, so that Ctrl-C
-is in good hands from the first moment.
+is in good hands from the first moment. With GRAPHREFINE_PARENT, the id of the process that started it, the program ends
+when that process does.
 """
 
 from __future__ import annotations
@@ -16,15 +17,37 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
+from graphrefine.errors import GraphRefineError
+
 
 def main() -> None:
     """Run the command that ``sys.argv`` asks for, and exit."""
+    parent = os.environ.pop("GRAPHREFINE_PARENT", None)
+    if parent is not None:
+        _end_with(int(parent))
     sys.exit(run(sys.argv[1:] or ["--help"]))
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent, which started it with blocked signals (`evaluate.embed_subprocess`)."""
+    if os.name != "posix":
+        return
+    from threading import Thread
+
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    Thread(target=_watch_parent, args=(parent,), daemon=True).start()
+
+
+def _watch_parent(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
 
 
 def run(arguments: list[str]) -> int:
@@ -56,7 +79,6 @@ def _obey(arguments: list[str]) -> int:
 
     from graphrefine.cli.commands import cli
     from graphrefine.cli.options import in_options
-    from graphrefine.errors import GraphRefineError
 
     if "_GRAPHREFINE_COMPLETE" in os.environ:  # a shell asks what could come next
         cli.main(arguments, prog_name="graphrefine")
@@ -68,8 +90,8 @@ def _obey(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
     except click.UsageError as mistake:
-        asked = mistake.ctx.command_path if mistake.ctx else "graphrefine"
-        return _failed(f"{mistake.format_message().rstrip('.')} (see {asked} --help)")
+        command = mistake.ctx.command_path if mistake.ctx else "graphrefine"
+        return _failed(f"{mistake.format_message().rstrip('.')} (see {command} --help)")
     except GraphRefineError as mistake:
         return _failed(in_options(str(mistake)))
     except MemoryError:
@@ -102,9 +124,9 @@ class Stopped(KeyboardInterrupt):
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """Signals that end a program raise `Stopped`, so that unfinished output goes; a second one kills at once."""
-    wanted = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in wanted}
-    caught = [number for number in wanted if before[number] != signal.SIG_IGN]  # nohup stays in force
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    caught = [number for number in numbers if before[number] != signal.SIG_IGN]  # nohup stays in force
     complain, sys.unraisablehook = sys.unraisablehook, _stop_again
     try:
         for number in caught:

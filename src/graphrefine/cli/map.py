@@ -3,89 +3,50 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
 
 import click
 
-from graphrefine.cli.options import JSON, THREADS, Command, Option
+from graphrefine.embedding.embedding import load
+from graphrefine.evaluate import read_labels
+from graphrefine.maps import check_map_output, map_of
+from graphrefine.progress import Stages
+from graphrefine.visuals.console import note, progress_bar, seconds, show_json
 
 
-def _parse_names(_: Any, __: Any, value: str) -> int:
-    if value == "none":
-        return 0
-    if not value.isdecimal():
-        raise click.BadParameter(f"{value!r} is not a number, nor 'none'")
-    return int(value)
-
-
-@click.command(
-    cls=Command,
-    params=[
-        click.Argument(["embedding"], metavar="EMBEDDING"),
-        Option(["-o", "--output"], required=True, metavar="OUT",
-               help="A picture (.png, .svg), a page to look around in (.html), or a table (.parquet)."),
-        Option(["--labels"], metavar="LABELS",
-               help="What to colour by: a table (node, label), or a .mat file, as for graphrefine evaluate labels."),
-        Option(["--method"], type=click.Choice(["auto", "clusters", "pca"]), default="auto", show_default=True,
-               help="How nodes are placed: near those that are like them, or on the principal plane."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Of the layout."),
-        Option(["--title"], metavar="TEXT", help="Of the picture.  [default: the embedding's name and size]"),
-        Option(["--names"], default="12", show_default=True, metavar="N|none", callback=_parse_names,
-               help="How many nodes have their names on a picture: those with the most neighbours."),
-        Option(["--dark"], is_flag=True, help="A picture for a dark page."),
-        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Of a .mat file of labels."),
-        Option(["--format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
-        THREADS, JSON,
-    ],
-    short_help="The nodes in the plane: a picture, a page or a table.",
-)  # fmt: skip
-@click.pass_context
 def map(
-    context: click.Context, /, embedding: str, output: str, labels: str | None, method: str, seed: int,
+    embedding: str, output: str, labels: str | None, method: str, seed: int,
     title: str | None, names: int, dark: bool, variable: str, format: str | None, threads: int | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Place the nodes of EMBEDDING in the plane, near those that are like them, and draw them.
-
-    \b
-    graphrefine map friends -o friends.png
-    graphrefine map friends --labels clubs.csv -o friends.html
-
-    The layout is kept beside EMBEDDING, in the folder EMBEDDING.map, for the next time.
-    """  # noqa: D301  click wants the character itself, not its name
-    from graphrefine.embedding.embedding import load
-    from graphrefine.evaluate import read_labels
-    from graphrefine.maps import check_map_output, map_of
-    from graphrefine.progress import Stages
-    from graphrefine.visuals.console import note, progress_bar, seconds, show_json
-
+    """Place the nodes of an embedding in the plane, and draw them."""
     suffix = check_map_output(output)
-    _check_given(context, suffix)
+    _check_options(suffix)
     vectors = load(embedding, format=format)
-    known = None if labels is None else read_labels(labels, variable=variable)
+    node_labels = None if labels is None else read_labels(labels, variable=variable)
     start = perf_counter()
     with progress_bar() as bar:
-        drawn = map_of(vectors, known, method=method, seed=seed, title=title, threads=threads, watch=bar)
-        placed = perf_counter() - start
+        node_map = map_of(vectors, node_labels, method=method, seed=seed, title=title, threads=threads, watch=bar)
+        layout_seconds = perf_counter() - start
         with Stages(bar).stage("draw"):
-            drawn.save(output, names=names, dark=dark, threads=threads)
+            node_map.save(output, names=names, dark=dark, threads=threads)
     spent = perf_counter() - start
-    classes = drawn.classes
+    classes = node_map.classes
     labelled = 0 if classes is None else int((classes.codes >= 0).sum())
-    if known is not None and labelled < len(drawn):
-        note(f"note: {labelled:,} of {len(drawn):,} nodes have a label in {labels}; the others are grey")
+    if node_labels is not None and labelled < len(node_map):
+        note(f"note: {labelled:,} of {len(node_map):,} nodes have a label in {labels}; the others are grey")
     if classes is not None and classes.missing:
         note(f"note: {classes.missing:,} nodes of {labels} are not in {embedding}")
     if as_json:
         return show_json({
-            "output": output, "nodes": len(drawn), "method": drawn.method, "seed": seed, "labelled": labelled,
-            "classes": 0 if classes is None else len(classes.names), "seconds": spent, "layout_seconds": placed,
+            "output": output, "nodes": len(node_map), "method": node_map.method, "seed": seed, "labelled": labelled,
+            "classes": 0 if classes is None else len(classes.names), "seconds": spent, "layout_seconds": layout_seconds,
         })  # fmt: skip
-    print(f"{output}: {len(drawn):,} nodes by {drawn.method} in {seconds(spent)}")
+    print(f"{output}: {len(node_map):,} nodes by {node_map.method} in {seconds(spent)}")
     return None
 
 
-def _check_given(context: click.Context, suffix: str) -> None:
+def _check_options(suffix: str) -> None:
     """Refuse options that the output would not show."""
+    context = click.get_current_context()
     only = {"names": (".png", ".svg"), "dark": (".png", ".svg"), "title": (".png", ".svg", ".html")}
     for name, suffixes in only.items():
         typed = context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT

@@ -5,36 +5,23 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-import click
+from graphrefine.methods.registry import METHODS, find_method
+from graphrefine.system.memory import available_bytes
+from graphrefine.visuals.console import show_json, show_pairs, show_table
 
-from graphrefine.cli.options import JSON, Command
 
-
-@click.command(
-    cls=Command,
-    params=[click.Argument(["names"], metavar="[NAME]...", nargs=-1), JSON],
-    short_help="Which methods there are, what they cost, what they can take.",
-)
 def methods(names: tuple[str, ...], as_json: bool) -> None:
-    """The methods that `embed --method` knows: where each was published, its cost, the largest graph it can take here.
-
-    With NAMEs, these methods with their settings, as `--set SETTING=VALUE` takes them. The largest graph is for 10
-    edges a node, the default settings and the memory that is free now.
-    """
-    from graphrefine.methods.registry import METHODS, find_method
-    from graphrefine.system.memory import available_bytes
-    from graphrefine.visuals.console import show_json, show_table
-
+    """Print the methods, their cost and the largest graph that each can take here."""
     free = available_bytes()
-    known = [_figures(find_method(name), free) for name in names or METHODS]
+    figures = [_figures(find_method(name), free) for name in names or METHODS]
     if as_json:
-        return show_json({"free_bytes": free, "methods": known})
+        return show_json({"free_bytes": free, "methods": figures})
     if names:
-        for figures in known:
-            _show(figures)
+        for entry in figures:
+            _show(entry)
         return None
     rows = [("name", "reference", "time", "largest here", "limit")]
-    rows += [(f["name"], f["reference"], f["cost"], _nodes(f["largest_nodes"]), f["limit"]) for f in known]
+    rows += [(f["name"], f["reference"], f["cost"], _nodes(f["largest_nodes"]), f["limit"]) for f in figures]
     show_table(rows, left=(0, 1, 2, 4))
     print("\nn nodes, m edges, k dimensions; graphrefine methods NAME shows the settings of one")
     return None
@@ -70,8 +57,6 @@ def _nodes(count: int | None) -> str:
 
 
 def _show(figures: dict[str, Any]) -> None:
-    from graphrefine.visuals.console import show_pairs
-
     print(f"{figures['name']}: {figures['summary']} ({figures['reference']})")
     threads = "the same for any number of threads" if figures["same_bits"] else "the same on one thread only"
     pairs = [

@@ -6,17 +6,16 @@ import re
 import sys
 from collections.abc import Collection
 from dataclasses import Field, fields
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 import click
 
-from graphrefine.errors import OutputError
+from graphrefine.embedding.formats import FORMATS
 from graphrefine.readers.formats import BY_NAME
 from graphrefine.readers.options import ReadOptions
-from graphrefine.refine.method_settings import parse_setting
 from graphrefine.refine.settings import RefineSettings
-from graphrefine.run.settings import RunSettings, read_config
+from graphrefine.run.settings import RunSettings
 
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
@@ -28,7 +27,19 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help lists its options under their headings, in order."""
+    """A command whose help lists its options under their headings, in order.
+
+    ``work`` is "module:function" in `graphrefine.cli`: imported when the command runs, too slow for ``--help``.
+    """
+
+    def __init__(self, name: str, *, work: str, **settings: Any) -> None:
+        super().__init__(name, callback=self.work, **settings)
+        self.place = work
+
+    def work(self, **options: Any) -> None:
+        """Do the work."""
+        module, function = self.place.split(":")
+        getattr(import_module(f"graphrefine.cli.{module}"), function)(**options)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options into the help text."""
@@ -45,14 +56,9 @@ class Command(click.Command):
 class Group(click.Group):
     """Commands in the order of their use, not of the alphabet."""
 
-    command_class = Command
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Their names."""
         return list(self.commands)
-
-
-Group.group_class = Group
 
 
 def _parse_weights(_: Any, __: Any, value: str | None) -> str | bool | None:
@@ -176,8 +182,8 @@ def _setting_option(each: Field[Any]) -> Option:
 def _default_text(words: str | None, value: Any) -> str:
     if words is None and value is None:
         return ""
-    shown = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
-    return f"  [default: {words or (f'{shown:g}' if isinstance(shown, float) else shown)}]"
+    text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+    return f"  [default: {words or (f'{text:g}' if isinstance(text, float) else text)}]"
 
 
 PRESET = Option(
@@ -199,58 +205,11 @@ SET = Option(["--set", "assigned"], multiple=True, metavar="SETTING=VALUE",
 CONFIG = Option(["--config"], metavar="FILE",
                 help="The method and its settings from a JSON file, as graphrefine tune writes it; options override "
                      "it.")  # fmt: skip
+SUFFIXES = ", ".join(  # of the formats of embeddings, with their names where the suffixes have other words
+    " ".join(each.suffixes or ["none"]) + (f" ({each.name})" if f".{each.name}" not in each.suffixes else "")
+    for each in FORMATS
+)
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
-
-
-def check_not_input(output: str, *inputs: str | int | None) -> None:
-    """Refuse to replace what is about to be read."""
-    for path in inputs:
-        if isinstance(path, str) and Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
-            raise OutputError(f"{output}: is an input, and would be replaced; choose another --output")
-
-
-def reading_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the options for `graphrefine.read` out of a command's."""
-    return {str(option.name): options.pop(str(option.name)) for option in READING}
-
-
-def run_options(options: dict[str, Any]) -> RunSettings:
-    """Take the settings of the run out of a command's options."""
-    values = {each.name: options.pop(each.name) for each in fields(RunSettings) if each.name in options}
-    return RunSettings(**{name: value for name, value in values.items() if value is not None})
-
-
-def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:
-    """Take the method, its preset and its settings out of a command's options."""
-    from graphrefine.methods.registry import find_method
-
-    path = options.pop("config", None)
-    configured = {} if path is None else _config(path, options)
-    method, preset = options.pop("method"), options.pop("preset", None)
-    kind = find_method(method).settings
-    for assignment in options.pop("assigned"):
-        name, equals, text = assignment.partition("=")
-        if not equals or not name:
-            raise click.BadParameter(f"{assignment!r} is not SETTING=VALUE, as in window=5", param_hint="--set")
-        if options.get(name) is not None:
-            raise click.BadParameter(f"{name!r} is given twice", param_hint="--set")
-        options[name] = parse_setting(kind, name, text, of=f"method {method!r}")
-    for name, value in configured.items():
-        if options.get(name) is None:
-            options[name] = value
-    return method, preset, options
-
-
-def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The settings in a file; its method becomes that of the options."""
-    if options.get("preset") is not None:
-        raise click.BadParameter("cannot stand beside --preset; leave one of them out", param_hint="--config")
-    config = read_config(path)
-    typed = click.get_current_context().get_parameter_source("method") is not click.core.ParameterSource.DEFAULT
-    if typed and options["method"] != config.method:
-        raise click.BadParameter(f"{path} has settings of {config.method}", param_hint="--method")
-    options["method"] = config.method
-    return config.settings
 
 
 _ARGUMENTS = "|".join(

@@ -2,75 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
-from graphrefine.cli.options import (
-    GRAPH,
-    JSON,
-    READING,
-    THREADS,
-    Command,
-    Option,
-    check_not_input,
-    parse_counts,
-    reading_options,
-)
-
-if TYPE_CHECKING:
-    from graphrefine.evaluate.tune_results import Tuning
+from graphrefine.cli.arguments import check_not_input, reading_options
+from graphrefine.evaluate import read_labels
+from graphrefine.evaluate.tune import tune as run
+from graphrefine.evaluate.tune_clock import parse_seconds
+from graphrefine.evaluate.tune_results import Tuning
+from graphrefine.progress import Stages
+from graphrefine.readers.read import read
+from graphrefine.system.files import check_writable
+from graphrefine.visuals.console import progress_bar, show_json, show_table
 
 
-def _parse_penalty(_: Any, __: Any, value: str) -> str | float:
-    try:
-        return value if value == "cv" else float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither a number nor 'cv'") from None
-
-
-@click.command(
-    cls=Command,
-    params=[
-        GRAPH,
-        Option(["--labels"], metavar="FILE",
-               help="Labels of nodes, as for evaluate labels: settings are judged by cross-validated Micro F1."),
-        Option(["--task"], type=click.Choice(["labels", "links"]),
-               help="Task that settings are judged by.  [default: labels if given, else links: held-out edges]"),
-        Option(["--budget"], default="60s", show_default=True, metavar="TIME",
-               help="Time of the search, as in 60s, 2min or 1m30s."),
-        Option(["--train"], type=float, metavar="PART",
-               help="Read only the labels of the nodes that evaluate labels trains with at this ratio, in its first "
-                    "split.  [default: all labels]"),
-        Option(["--split-seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Seed of that split: the --seed of evaluate labels."),
-        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=_parse_penalty,
-               help="Weight of the data in the logistic regression, for all trials; 'cv': the best for the default "
-                    "settings."),
-        Option(["--dims"], metavar="K,K,...", callback=parse_counts,
-               help="Lengths of the vectors to try; longer is nearly always better, and costs more.  [default: 128]"),
-        Option(["-o", "--output"], metavar="FILE",
-               help="File for the best settings, as JSON: graphrefine embed --config FILE takes it."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Seed of the vectors, the folds and the held-out edges."),
-        THREADS, JSON, *READING,
-    ],
-    short_help="The best settings for a graph, found by trying.",
-)  # fmt: skip
 def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:
-    """Try settings of REFINE on GRAPH, and show the best: the default first, then filters, then the rest.
-
-    Settings are judged by labels of training nodes, or by edges that are held out. Give only labels that you will not
-    test with, or use --train: test labels that help to choose settings make every later score too good.
-    """
-    from graphrefine.evaluate import read_labels
-    from graphrefine.evaluate.tune import tune as run
-    from graphrefine.evaluate.tune_clock import parse_seconds
-    from graphrefine.progress import Stages
-    from graphrefine.readers.read import read
-    from graphrefine.system.files import check_writable
-    from graphrefine.visuals.console import progress_bar, show_json
-
+    """Try settings of REFINE on a graph, and print the best."""
     parse_seconds(options["budget"])
     reading = reading_options(options)
     if output is not None:
@@ -90,8 +36,6 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
 
 
 def _show(tuning: Tuning) -> None:
-    from graphrefine.visuals.console import show_table
-
     table = tuning.table()
     show_table(table, left=[place for place, name in enumerate(table[0]) if name in ("settings", "")])
     end = "nothing was left to try" if tuning.complete else f"the budget of {tuning.budget:g} s ended the search"

@@ -22,6 +22,7 @@ from graphrefine.embedding.formats.addresses import is_address
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.learn import learn_state
 from graphrefine.embedding.new_nodes import read_new_nodes
+from graphrefine.embedding.notebook import embedding_html
 from graphrefine.embedding.recommend import recommend
 from graphrefine.embedding.storage import input_format, load_parts, save_parts, unreadable
 from graphrefine.errors import InputError
@@ -104,8 +105,6 @@ class Embedding(VectorTable):
 
     def _repr_html_(self) -> str:
         """The embedding in a notebook; see `graphrefine.embedding.notebook`."""
-        from graphrefine.embedding.notebook import embedding_html
-
         return embedding_html(self)
 
     def __getitem__(self, name: Name) -> NDArray[np.float32]:

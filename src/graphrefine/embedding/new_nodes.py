@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import Links
 from graphrefine.errors import InputError
+from graphrefine.readers.read import read
 from graphrefine.vectors.lookup import Lookup, Rows, quote_name
 
 if TYPE_CHECKING:
@@ -44,8 +45,6 @@ def read_new_nodes(edges: Any, lookup: Lookup) -> NewNodes:
     >>> found.names.tolist(), found.known.indices.tolist(), found.known.weights.tolist()
     (['eve'], [0, 1], [1.0, 2.0])
     """
-    from graphrefine.readers.read import read
-
     graph = read(edges, directed=True)
     names = _in_the_same_words(graph.names, lookup)
     rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))

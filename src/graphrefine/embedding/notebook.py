@@ -7,15 +7,13 @@ dark pages. The template is ``embedding.html`` of `graphrefine.visuals`; it esca
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.vectors.table import VectorTable
 from graphrefine.visuals.html import count_of, render, shorten
-
-if TYPE_CHECKING:
-    from graphrefine.embedding.embedding import Embedding
 
 FIRST = 5  # rows from the top; and one from the end
 FIRST_OF_SIDE = 3  # rows of each side, where there are two
@@ -23,7 +21,7 @@ NUMBERS = 64  # of a vector, at most
 OPACITIES = (0.15, 0.4, 0.7, 1.0)  # of numbers, from small to large
 
 
-def embedding_html(embedding: Embedding) -> str:
+def embedding_html(embedding: VectorTable) -> str:
     """An embedding for a notebook: its size, its origin and its first rows.
 
     Examples
@@ -52,7 +50,7 @@ def _origin(recipe: dict[str, Any]) -> str:
     return ", ".join([f"by {recipe['method']}", *([graph] if graph else []), *settings])
 
 
-def _storage(embedding: Embedding) -> str:
+def _storage(embedding: VectorTable) -> str:
     """Type, size and file of the vectors, and isolated nodes."""
     size = embedding.vectors.nbytes
     facts = [f"float32, {size / 1e6:,.0f} MB" if size >= 1e6 else f"float32, {size / 1e3:,.1f} kB"]
@@ -63,7 +61,7 @@ def _storage(embedding: Embedding) -> str:
     return "; ".join(facts)
 
 
-def _table(embedding: Embedding) -> tuple[list[str], list[list[Any]]]:
+def _table(embedding: VectorTable) -> tuple[list[str], list[list[Any]]]:
     """The heads, and the first rows: names, side, degree, and the vector as a strip."""
     rows = _first_rows(embedding)
     numbers = np.array(embedding.vectors[rows, :NUMBERS])  # a copy of these few
@@ -86,7 +84,7 @@ def _table(embedding: Embedding) -> tuple[list[str], list[list[Any]]]:
     return [*columns], lines
 
 
-def _first_rows(embedding: Embedding) -> list[int]:
+def _first_rows(embedding: VectorTable) -> list[int]:
     """The first rows and the last one; of two sides, the first of each."""
     count, split = len(embedding), embedding.sides.first("target")
     ends = [(0, split, FIRST_OF_SIDE), (split, count, FIRST_OF_SIDE)] if split else [(0, count, FIRST)]

@@ -44,6 +44,8 @@ class Slab:
 class LocalTall:
     """A tall matrix of a `LocalEngine`; its memory is used again once it is let go."""
 
+    slab: Slab | None = None  # also of one that an interrupt left unfinished
+
     def __init__(self, data: NDArray[Any], slab: Slab | None = None, halves: tuple[int, ...] = ()) -> None:
         self.data = data  # (n, padded k), or (n, words) for signs
         self.gram: NDArray[np.float64] | None = None

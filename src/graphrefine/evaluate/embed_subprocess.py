@@ -1,8 +1,8 @@
 """Embedding in a process of its own, with a limit of time and of memory: one failure is an outcome, not the end.
 
-``python -m graphrefine.cli.child PARENT embed ...`` is the child: the program itself, which ends with its parent, even
-with one that was killed. The parent measures the memory of the child and of all processes that the child started,
-several times a second.
+``python -m graphrefine embed ...`` is the child: the program itself. It has the id of its parent in GRAPHREFINE_PARENT,
+and ends with its parent, even with one that was killed. The parent measures the memory of the child and of all
+processes that the child started, several times a second.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def run_embed(
     """
     arguments = embed_arguments(graph_path, method=method, dim=dim, options=options or {}, reading=reading or {})
     arguments += ["--seed", str(seed), "--threads", str(threads), "--json", "-o", os.fspath(output)]
-    command = [sys.executable, "-m", "graphrefine.cli.child", str(os.getpid()), *arguments]
-    env = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads))}
+    command = [sys.executable, "-m", "graphrefine", *arguments]
+    env = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads)), "GRAPHREFINE_PARENT": str(os.getpid())}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start, process = time.perf_counter(), None
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
@@ -160,7 +160,7 @@ def _text(value: Any) -> str:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """No signal comes between the start of a child and knowing of it; the child lets them in again (`cli.child`)."""
+    """No signal comes between the start of a child and knowing of it; the child lets them in again."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

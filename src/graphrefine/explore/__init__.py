@@ -1,12 +1,14 @@
-"""A page to look at an embedding, and the API under it: ``graphrefine explore``."""
+"""A page to look at an embedding, and the API under it: ``graphrefine explore``.
+
+Raises MissingExtraError unless the packages of the extra are installed.
+"""
+
+from importlib import import_module
 
 from graphrefine.errors import MissingExtraError
 
-
-def check_installed() -> None:
-    """Raise MissingExtraError unless the packages of the extra are installed."""
-    for package in ("fastapi", "uvicorn"):
-        try:
-            __import__(package)
-        except ImportError as error:
-            raise MissingExtraError("graphrefine explore", package, "explore") from error
+for _package in ("fastapi", "uvicorn"):
+    try:
+        import_module(_package)
+    except ImportError as error:
+        raise MissingExtraError("graphrefine explore", _package, "explore") from error

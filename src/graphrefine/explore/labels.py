@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.explore.columns import CategoryColumn
+from graphrefine.readers.labels import align, as_labels
 
 
 class NodeLabels:
@@ -22,8 +23,6 @@ class NodeLabels:
     """
 
     def __init__(self, labels: Any, names: NDArray[Any]) -> None:
-        from graphrefine.readers.labels import align, as_labels
-
         table = as_labels(labels)
         aligned = align(table, names, unlabelled="keep")
         self.listed, self.missing = len(table.names), aligned.missing  # labelled nodes, and those not in the embedding

@@ -36,8 +36,8 @@ class Picture(NamedTuple):
         if find_spec("matplotlib") is None:
             return plain_png(self.coordinates, None if column is None else column.codes)
         from graphrefine.maps.classes import Classes
-        from graphrefine.maps.map import NAMES, Map
-        from graphrefine.maps.picture import draw
+        from graphrefine.maps.picture import NAMES, draw
+        from graphrefine.maps.points import MapPoints
 
         classes = None
         if column is not None:
@@ -45,7 +45,8 @@ class Picture(NamedTuple):
             names, counts = ([each[key] for each in column.categories] for key in ("name", "count"))
             classes = Classes(tuple(names), codes, np.array(counts, np.int64))
         degrees = None if self.degrees is None else np.nan_to_num(self.degrees)
-        return draw(Map(self.names, self.coordinates, classes, degrees, title=self.title), "png", names=NAMES)
+        points = MapPoints(self.names, self.coordinates, classes, degrees, title=self.title)
+        return draw(points, "png", names=NAMES)
 
 
 def plain_png(coordinates: NDArray[np.float32], codes: NDArray[np.uint16] | None = None) -> bytes:

@@ -18,6 +18,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import Adjacency, check_weights, inverses, merge_edges, sums_of_rows
 from graphrefine.graph.from_matrix import ASCENDING, HOLLOW, SYMMETRIC, adjacency_of_matrix
 from graphrefine.graph.node_ids import Numbered, name_array, number
+from graphrefine.graph.notebook import graph_html
 from graphrefine.kernels import edge_lists, kernels
 from graphrefine.system.threads import usable_threads
 
@@ -146,9 +147,7 @@ class Graph:
 
     def _repr_html_(self) -> str:
         """The graph in a notebook; see `graphrefine.graph.notebook`."""
-        from graphrefine.graph.notebook import graph_html
-
-        return graph_html(self)
+        return graph_html(self.summary(), report=self.report, indptr=self.indptr, names_of=self.names_of)
 
     @property
     def nodes(self) -> int:

@@ -6,61 +6,63 @@ of `graphrefine.visuals`; it escapes names.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.graph.remarks import describe_reading
 from graphrefine.visuals.html import count_of, render, shorten
 
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
+NamesOf = Callable[[ArrayLike], NDArray[Any]]
 
 HUBS = 5  # nodes with the highest degrees
 MOST_NODES = 1 << 20  # whose degrees are looked at; of more nodes, that many evenly spread ones
 
 
-def graph_html(graph: Graph) -> str:
-    """A graph for a notebook.
+def graph_html(
+    facts: Mapping[str, Any], *, report: Mapping[str, Any], indptr: NDArray[np.int64], names_of: NamesOf
+) -> str:
+    """A graph for a notebook: its summary, the report of its reading, and its rows.
 
     Examples
     --------
     >>> from graphrefine import Graph
-    >>> "3 nodes, 2 edges" in graph_html(Graph.from_edges(["a", "b"], ["b", "c"]))
+    >>> "3 nodes, 2 edges" in Graph.from_edges(["a", "b"], ["b", "c"])._repr_html_()
     True
     """
-    title = f"{count_of(graph.nodes, 'node')}, {count_of(graph.edges, 'edge')}"
-    kind = "directed" if graph.directed else "undirected"
-    if graph.sources is not None:
-        kind = f"bipartite: {graph.sources:,} sources, {graph.nodes - graph.sources:,} targets"
-    facts = [kind, "weighted" if graph.weighted else "unweighted", f"{graph.isolated:,} isolated"]
-    origin = [f"from {graph.source}"] if graph.source != "memory" else []
-    lines = [", ".join(facts), "; ".join(origin + _name_range(graph))]
-    degrees = _degrees(graph) if graph.edges else {"histogram": None}
-    notes = describe_reading(graph.report, edges=graph.edges)
-    return render("graph.html", title=title, lines=lines, notes=notes, **degrees)
+    nodes, edges = facts["nodes"], facts["edges"]
+    title = f"{count_of(nodes, 'node')}, {count_of(edges, 'edge')}"
+    kind = "directed" if facts["directed"] else "undirected"
+    if "sources" in facts:
+        kind = f"bipartite: {facts['sources']:,} sources, {nodes - facts['sources']:,} targets"
+    kinds = [kind, "weighted" if facts["weighted"] else "unweighted", f"{facts['isolated']:,} isolated"]
+    origin = [f"from {facts['source']}"] if facts["source"] != "memory" else []
+    lines = [", ".join(kinds), "; ".join(origin + _name_range(nodes, names_of))]
+    name = "out-degree" if facts["directed"] else "degree"
+    degrees = _degrees(name, indptr, names_of) if edges else {"histogram": None}
+    return render("graph.html", title=title, lines=lines, notes=describe_reading(report, edges=edges), **degrees)
 
 
-def _name_range(graph: Graph) -> list[str]:
-    if not graph.nodes:
+def _name_range(nodes: int, names_of: NamesOf) -> list[str]:
+    if not nodes:
         return []
-    first, last = (shorten(repr(name)) for name in graph.names_of([0, graph.nodes - 1]).tolist())
-    return [f"names {first} to {last}" if graph.nodes > 1 else f"name {first}"]
+    first, last = (shorten(repr(name)) for name in names_of([0, nodes - 1]).tolist())
+    return [f"names {first} to {last}" if nodes > 1 else f"name {first}"]
 
 
-def _degrees(graph: Graph) -> dict[str, Any]:
+def _degrees(name: str, indptr: NDArray[np.int64], names_of: NamesOf) -> dict[str, Any]:
     """The degrees as a histogram, and the nodes with the highest."""
-    step = -(-graph.nodes // MOST_NODES)  # rounded up
-    sample = np.arange(0, graph.nodes, step) if step > 1 else None
-    degrees = graph.out_counts if sample is None else graph.indptr[sample + 1] - graph.indptr[sample]
+    nodes = len(indptr) - 1
+    step = -(-nodes // MOST_NODES)  # rounded up
+    degrees = np.diff(indptr) if step == 1 else indptr[1::step] - indptr[:-1:step]
     share = "" if step == 1 else f" (of one node in {step})"
-    name = "out-degree" if graph.directed else "degree"
     hubs = np.argpartition(degrees, -min(HUBS, len(degrees)))[-min(HUBS, len(degrees)) :]
     hubs = hubs[np.lexsort((hubs, -degrees[hubs]))]
     median = int(np.partition(degrees, len(degrees) // 2)[len(degrees) // 2])
     summary = f"{name}{share}: median {median:,}, mean {degrees.mean():,.1f}, highest {degrees[hubs[0]]:,}"
-    hub_names = [shorten(node) for node in graph.names_of(hubs * step)]
+    hub_names = [shorten(node) for node in names_of(hubs * step)]
     return {
         "histogram": {"name": name, "summary": summary, **_bars(degrees, name)},
         "hubs": [[node, f"{degree:,}"] for node, degree in zip(hub_names, degrees[hubs], strict=True)],

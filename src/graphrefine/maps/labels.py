@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.maps.points import MapPoints
 from graphrefine.visuals.plots import Box, measure_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from graphrefine.maps.map import Map
 
 APART = 0.06  # between hubs that are named, so that their names find room
 CELLS = 64  # of the grid, along each axis
@@ -41,7 +40,7 @@ def densest(points: NDArray[np.float32]) -> Place:
     return (column + 0.5) / CELLS * 2 - 1, (row + 0.5) / CELLS * 2 - 1
 
 
-def hub_rows(node_map: Map, count: int) -> NDArray[np.int64]:
+def hub_rows(node_map: MapPoints, count: int) -> NDArray[np.int64]:
     """The nodes with the most neighbours, passing over those close to one before them."""
     degrees, coordinates = node_map.degrees, node_map.coordinates
     if degrees is None or count < 1 or not len(node_map):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from graphrefine.errors import InputError, MissingExtraError, OutputError
-from graphrefine.maps.classes import Classes, assign_classes
+from graphrefine.maps.classes import assign_classes
 from graphrefine.maps.layout_cache import obtain_layout
+from graphrefine.maps.page import render_page
+from graphrefine.maps.picture import NAMES, draw
+from graphrefine.maps.points import MapPoints
+from graphrefine.maps.table import write_table
 from graphrefine.system.files import check_writable, replacing
 from graphrefine.visuals.html import count_of
 
@@ -22,29 +23,13 @@ if TYPE_CHECKING:
     from graphrefine.progress import Watcher
     from graphrefine.vectors.table import VectorTable
 
-Floats = NDArray[np.float32]
-
 SUFFIXES = (".png", ".svg", ".html", ".parquet")
-NAMES = 12  # of hubs, the nodes with the most neighbours, on the map
 _NEEDS = {".png": ("matplotlib", "plot"), ".svg": ("matplotlib", "plot"), ".parquet": ("pyarrow", "io")}
 
 
-@dataclass(frozen=True)
-class Map:
-    """Nodes in the plane.
-
-    Attributes
-    ----------
-    names : ndarray of n int64 or str
-    coordinates : ndarray of float32, (n, 2), within [-1, 1]
-    classes : Classes or None
-        The class of each node.
-    degrees : ndarray of float32, (n,), or None
-    method : str
-        Of the layout: "clusters" or "pca".
-    title : str
-    vectors : ndarray of float32, (n, k), or None
-        The vectors of the map; for the neighbours in a parquet file.
+@dataclass(frozen=True, repr=False)
+class Map(MapPoints):
+    """Nodes in the plane: `graphrefine.maps.points.MapPoints` that can be shown and saved.
 
     Examples
     --------
@@ -54,17 +39,6 @@ class Map:
     Map(3 nodes by pca)
     """
 
-    names: NDArray[Any]
-    coordinates: Floats
-    classes: Classes | None = None
-    degrees: Floats | None = None
-    method: str = "clusters"
-    title: str = ""
-    vectors: Floats | None = field(default=None, repr=False)
-
-    def __len__(self) -> int:
-        return len(self.coordinates)
-
     def __repr__(self) -> str:
         classes = "" if self.classes is None else f", {len(self.classes.names)} classes"
         return f"Map({len(self)} nodes by {self.method}{classes})"
@@ -73,8 +47,6 @@ class Map:
         """The picture, for notebooks; None without matplotlib."""
         if importlib.util.find_spec("matplotlib") is None:
             return None
-        from graphrefine.maps.picture import draw
-
         return draw(self, "png", names=NAMES)
 
     def save(
@@ -119,15 +91,9 @@ class Map:
 
     def _writer(self, suffix: str, *, names: int, dark: bool, threads: int | None) -> Callable[[Path], object]:
         if suffix == ".parquet":
-            from graphrefine.maps.table import write_table
-
             return lambda path: write_table(self, path, threads=threads)
         if suffix == ".html":
-            from graphrefine.maps.page import render_page
-
             return lambda path: path.write_text(render_page(self), encoding="utf-8", errors="replace")
-        from graphrefine.maps.picture import draw
-
         return lambda path: path.write_bytes(draw(self, suffix[1:], names=names, dark=dark))
 
 

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 from base64 import b64encode
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.maps.points import MapPoints
 from graphrefine.visuals.colours import DARK, LIGHT
 from graphrefine.visuals.html import render
-
-if TYPE_CHECKING:
-    from graphrefine.maps.map import Map
 
 NONE = 255  # the code of points without a class
 MOST = 41  # classes; the rest are one of them
 
 
-def render_page(node_map: Map) -> str:
+def render_page(node_map: MapPoints) -> str:
     """The page.
 
     Examples
@@ -37,7 +35,7 @@ def render_page(node_map: Map) -> str:
     return render("map.html", title=node_map.title or "Map", digest=digest, figures=_figures(node_map))
 
 
-def _figures(node_map: Map) -> dict[str, Any]:
+def _figures(node_map: MapPoints) -> dict[str, Any]:
     places = np.round((node_map.coordinates.astype(np.float64) + 1) / 2 * 65535).astype("<u2")
     figures: dict[str, Any] = {
         "count": len(node_map),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from graphrefine.maps.classes import OTHER, Classes
 from graphrefine.maps.labels import densest, free_places, hub_rows
+from graphrefine.maps.points import MapPoints
 from graphrefine.visuals.colours import THEMES, Theme
 from graphrefine.visuals.html import shorten
 from graphrefine.visuals.plots import encode, figure_style, label_points, new_figure, plain
@@ -21,15 +22,14 @@ from graphrefine.visuals.plots import encode, figure_style, label_points, new_fi
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from graphrefine.maps.map import Map
-
+NAMES = 12  # of hubs, the nodes with the most neighbours, on the map
 INCHES = 7.0
 SHADED = 60_000
 PIXELS = 1000  # of the shaded picture, along each axis
 LONGEST = 26  # letters of a class or a node
 
 
-def draw(node_map: Map, format: str, *, names: int, dark: bool = False) -> bytes:
+def draw(node_map: MapPoints, format: str, *, names: int, dark: bool = False) -> bytes:
     """The picture as png or svg: the same bytes for the same map."""
     theme = THEMES["dark" if dark else "light"]
     classes = None if node_map.classes is None else node_map.classes.most_frequent(len(theme.classes) + 1)
@@ -54,14 +54,14 @@ def _colours(classes: Classes | None, theme: Theme) -> list[str]:
     return [*theme.classes[: len(classes.names)], *[theme.other] * (beyond + 1)]
 
 
-def _codes(node_map: Map, classes: Classes | None) -> NDArray[np.int32]:
+def _codes(node_map: MapPoints, classes: Classes | None) -> NDArray[np.int32]:
     """The position of each point's colour among `_colours`."""
     if classes is None:
         return np.zeros(len(node_map), np.int32)
     return np.where(classes.codes < 0, np.int32(len(classes.names)), classes.codes)
 
 
-def _draw_points(axes: Axes, node_map: Map, classes: Classes | None, theme: Theme) -> None:
+def _draw_points(axes: Axes, node_map: MapPoints, classes: Classes | None, theme: Theme) -> None:
     codes, colours = _codes(node_map, classes), _colours(classes, theme)
     if len(node_map) > SHADED:
         image = shade(node_map.coordinates, codes, colours, PIXELS)
@@ -113,7 +113,7 @@ def _draw_legend(axes: Axes, classes: Classes, theme: Theme) -> None:
     axes.legend(handles=entries, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, handletextpad=0.3)
 
 
-def _write_names(axes: Axes, node_map: Map, classes: Classes | None, *, hubs: int, theme: Theme) -> None:
+def _write_names(axes: Axes, node_map: MapPoints, classes: Classes | None, *, hubs: int, theme: Theme) -> None:
     """The names of classes at their densest places, and of hubs beside their points, all clear of each other."""
     from matplotlib.patheffects import withStroke
 

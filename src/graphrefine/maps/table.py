@@ -10,22 +10,20 @@ Rows without neighbours, as those of zero vectors, have -1.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.maps.nearest import COUNT, find_nearest
+from graphrefine.maps.points import MapPoints
 from graphrefine.progress import Stages
 from graphrefine.system.threads import usable_threads
-
-if TYPE_CHECKING:
-    from graphrefine.maps.map import Map
 
 FARTHEST = 2.0  # the largest distance: beside -1
 
 
-def write_table(node_map: Map, path: Path, *, threads: int | None = None) -> None:
+def write_table(node_map: MapPoints, path: Path, *, threads: int | None = None) -> None:
     """Write the map as parquet."""
     import pyarrow as pa
     from pyarrow import parquet

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphrefine.paper.experiments import Experiment
 from graphrefine.paper.findings import Cell, Findings, Layout, Picture
+from graphrefine.visuals.plots import label_points, log_seconds, plain, style_of
 from graphrefine.visuals.report import Cell as TableCell
 from graphrefine.visuals.report import Plot, Report, Section, Table
 
@@ -142,8 +143,6 @@ def _make_plot(picture: Picture) -> Plot:
     """A picture as the report draws it."""
 
     def draw(axes: Axes) -> None:
-        from graphrefine.visuals.plots import label_points, log_seconds, plain, style_of
-
         for place, line in enumerate(picture.lines):
             style = "none" if line.points_only else "-"
             axes.plot(line.x, line.y, label=plain(line.name), linestyle=style, **style_of(place))

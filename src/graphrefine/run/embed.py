@@ -30,7 +30,8 @@ from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.method_settings import MethodSettings
 from graphrefine.run.feature_table import Features, read_features
 from graphrefine.run.joined_features import add_features
-from graphrefine.run.memory_plan import MemoryPlan, plan_run
+from graphrefine.run.memory_plan import MemoryPlan
+from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, private_bytes
 from graphrefine.system.threads import usable_threads

@@ -6,21 +6,15 @@ hand are its own, and it takes them back when they are wanted.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphrefine.embedding.learn import learning_bytes
 from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph.stored import StoredGraph
 from graphrefine.kernels import PAD, kernels
-from graphrefine.methods.contract import Method, Shape
-from graphrefine.run.settings import Cluster
 from graphrefine.system.memory import gigabytes, megabytes, private_bytes
-from graphrefine.system.work_folder import WorkFolder
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -74,45 +68,6 @@ class MemoryPlan:
         return {"mode": self.mode, **sizes, "panel": self.panel, "panels": self.panels}
 
 
-def plan_run(
-    graph: Graph,
-    settings: Any,
-    *,
-    method: Method[Any],
-    budget: int,
-    work: WorkFolder,
-    in_memory_for: str | None = None,
-    cluster: Cluster | None = None,
-    learns: bool = False,
-) -> MemoryPlan:
-    """The plan of a run within a budget; InputError where there is none.
-
-    Work that waits in the folder ``work`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory,
-    whatever the method needs; ``cluster`` does the work, if given; ``learns`` adds the stage that learns.
-    """
-    reason = method.on_disk(graph, settings) if in_memory_for is None else in_memory_for
-    extra = learning_bytes(graph.nodes, len(graph.indices), settings.dim) if learns else 0
-    if reason is None:
-        method.check(graph, settings, in_memory=False)
-        if cluster is not None:
-            from graphrefine.run.cluster_plan import plan_cluster
-
-            return plan_cluster(graph, settings, budget, workers=cluster.workers)
-        return resumed_plan(work.path, plan_local(graph, settings, budget, extra=extra))
-    if cluster is not None:
-        raise InputError(f"a Dask cluster cannot be used for {method.name} on {graph.source}: {reason}")
-    simple = method.on_disk(graph, settings) is None
-    counted = in_memory_bytes(graph, settings) if simple else private_bytes() + method.memory(Shape.of(graph), settings)
-    needed = max(counted, private_bytes() + vector_bytes(graph, settings) + extra)
-    if needed > budget:
-        method.check(graph, settings)  # which says what would fit
-        raise InputError(
-            f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for {graph.source}, "
-            f"and {reason}"
-        )
-    return MemoryPlan("memory", budget, needed)
-
-
 def vector_bytes(graph: Graph, settings: Any) -> int:
     """What the vectors alone take in memory."""
     return int(graph.nodes * settings.dim * 4)
@@ -139,21 +94,6 @@ def plan_local(graph: Graph, settings: RefineSettings, budget: int, *, extra: in
         f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
         f"time, {megabytes(least)} are needed at least{on_disk}; give that much, or use a cluster (--executor dask)"
     )
-
-
-def resumed_plan(folder: Path, plan: MemoryPlan) -> MemoryPlan:
-    """The plan of the work that waits in a folder, if some does and the budget has room for it; else the plan given."""
-    try:
-        begun = json.loads((folder / f"{RUN}.json").read_bytes())["plan"]
-        waiting = replace(plan, **{name: begun[name] for name in ("mode", "predicted", "disk", "panel", "panels")})
-    except (OSError, ValueError, KeyError, TypeError):
-        return plan
-    if waiting.predicted > plan.budget:
-        raise InputError(
-            f"memory={megabytes(plan.budget)}: {folder} holds unfinished work that needs "
-            f"{megabytes(waiting.predicted)}; give that much to go on with it, or delete it to start anew"
-        )
-    return waiting
 
 
 def in_memory_bytes(graph: Graph, settings: RefineSettings) -> int:

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.readers.labels import align, as_labels
+from graphrefine.readers.read import read
 from graphrefine.search.searcher import Found, Search
-from graphrefine.vectors.lookup import is_name
-from graphrefine.vectors.source_target import Side
+from graphrefine.vectors.lookup import Lookup, is_name
+from graphrefine.vectors.source_target import ONE, Side, Sides
 
 if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
     from graphrefine.vectors.table import VectorTable
 
 Rows = NDArray[np.int64]
@@ -165,8 +167,6 @@ def allowed_rows(
 
 def labelled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
     """The rows of the nodes that have a label."""
-    from graphrefine.readers.labels import align, as_labels
-
     known = as_labels(labels)
     if str(label) not in known.classes:
         some = ", ".join(known.classes[:8]) + (", ..." if len(known.classes) > 8 else "")
@@ -180,9 +180,6 @@ def labelled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
 
 def as_graph(embedding: VectorTable, graph: Any) -> Graph:
     """A graph; if it is yet to be read, directed or bipartite as that of the embedding was."""
-    from graphrefine.graph.graph import Graph
-    from graphrefine.readers.read import read
-
     if isinstance(graph, Graph):
         return graph
     kinds = {"directed": embedding.recipe.get("directed"), "bipartite": embedding.sides.kind == "rows"}
@@ -215,9 +212,6 @@ def places(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
 
     InputError if they have no name in common.
     """
-    from graphrefine.vectors.lookup import Lookup
-    from graphrefine.vectors.source_target import ONE, Sides
-
     other = Lookup(graph.names, ONE if graph.sources is None else Sides("rows", graph.sources))
     here, there = embedding.lookup.shared(other)
     if not len(here) and len(embedding) and len(graph.names):

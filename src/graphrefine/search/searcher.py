@@ -12,6 +12,7 @@ from graphrefine.kernels.nearest import LeftOut, Nearest, nearest
 from graphrefine.progress import Watcher
 from graphrefine.search.index import INDEX_BEYOND, Index, open_index
 from graphrefine.search.scores import Terms, Way, ways
+from graphrefine.system.threads import usable_threads
 from graphrefine.vectors.lengths import inverse_lengths
 
 if TYPE_CHECKING:
@@ -66,8 +67,6 @@ class Search:
         threads: int | None = None,
         watcher: Watcher | None = None,
     ) -> None:
-        from graphrefine.system.threads import usable_threads
-
         self.embedding, self.score = embedding, score
         self.threads = usable_threads(threads)
         self._ways = ways(embedding, score)

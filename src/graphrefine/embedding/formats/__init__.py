@@ -32,13 +32,15 @@ import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 from graphrefine.embedding.formats.addresses import is_address, shown_address
-from graphrefine.embedding.formats.parts import Parts
 from graphrefine.errors import InputError, MissingExtraError
-from graphrefine.graph.node_names import Names
+
+if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
+    from graphrefine.embedding.formats.parts import Parts
+    from graphrefine.graph.node_names import Names
 
 # What damaged files make the standard library, NumPy and pyarrow (a ValueError) raise.
 READ_ERRORS = (OSError, EOFError, LookupError, OverflowError, TypeError, ValueError, BadZipFile, zlib.error)

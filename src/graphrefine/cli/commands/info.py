@@ -1,0 +1,16 @@
+"""Options and help of ``graphrefine info``."""
+
+from __future__ import annotations
+
+from graphrefine.cli.options import GRAPH, JSON, MEMORY, READING, REFINING, THREADS, Command
+
+INFO = Command(
+    "info",
+    work="info:info",
+    short_help="What is in a graph, and what embedding it takes.",
+    help="""What is in GRAPH, and what embedding it will take: time and memory are predicted from a short trial.
+
+    Where the memory does not suffice, how embed would do without is told in place of the time.
+    """,
+    params=[GRAPH, MEMORY, THREADS, JSON, *REFINING, *READING],
+)  # fmt: skip

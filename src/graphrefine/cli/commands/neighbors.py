@@ -1,0 +1,43 @@
+"""Options and help of ``graphrefine neighbors``."""
+
+from __future__ import annotations
+
+import click
+
+from graphrefine.cli.options import JSON, THREADS, Command, Option
+
+NEIGHBORS = Command(
+    "neighbors",
+    work="neighbors:neighbors",
+    short_help="The nodes nearest to a node.",
+    help="""The nodes nearest to each NODE, the nearest first, itself left out.
+
+    \b
+    who is most like her, whom she may want to know, the nearest chess players:
+    graphrefine neighbors friends ada -k 5
+    graphrefine neighbors friends ada --score link --unlinked friends.csv
+    graphrefine neighbors friends ada --labels labels.csv --label chess
+    """,
+    params=[
+        click.Argument(["embedding"], metavar="EMBEDDING"),
+        click.Argument(["nodes"], metavar="NODE...", nargs=-1),
+        Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbours."),
+        Option(["--score"], type=click.Choice(["cosine", "dot", "link"]), default="cosine", show_default=True,
+               help="What is near: the angle, the inner product, or how likely an edge is."),
+        Option(["--from", "listed"], metavar="FILE", help="Names of further nodes, one on each line; - for stdin."),
+        Option(["--vectors"], metavar="FILE",
+               help="Search for the vectors of this embedding instead of nodes, such as those of new nodes."),
+        Option(["--labels"], metavar="LABELS", help="Which node has which label; for --label."),
+        Option(["--label"], metavar="LABEL", help="Find only nodes that have this label."),
+        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Of a .mat file of labels."),
+        Option(["--unlinked"], metavar="GRAPH",
+               help="Leave out nodes that are neighbours in this graph: near, but not linked yet."),
+        Option(["--side"], type=click.Choice(["source", "target"]),
+               help="The side of the nodes, where a name stands on both of a bipartite graph."),
+        Option(["--index/--exact"], default=None,
+               help="Search by an index, made if there is none and kept beside EMBEDDING; or all vectors.  "
+                    "[default: by an index beyond a million nodes]"),
+        Option(["--format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
+        THREADS, JSON,
+    ],
+)  # fmt: skip

@@ -1,12 +1,12 @@
 """A page to look at an embedding, and the API under it: ``graphrefine explore``."""
 
+from importlib.util import find_spec
+
 from graphrefine.errors import MissingExtraError
 
 
 def check_installed() -> None:
     """Raise MissingExtraError unless the packages of the extra are installed."""
     for package in ("fastapi", "uvicorn"):
-        try:
-            __import__(package)
-        except ImportError as error:
-            raise MissingExtraError("graphrefine explore", package, "explore") from error
+        if find_spec(package) is None:
+            raise MissingExtraError("graphrefine explore", package, "explore")

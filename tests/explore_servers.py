@@ -38,7 +38,7 @@ def people() -> Embedding:
     centres = draw.standard_normal((CLIQUES, DIM))
     vectors = np.repeat(centres, SIZE, axis=0) + 0.2 * draw.standard_normal((NODES, DIM))
     counts = np.bincount(ring_of_cliques(CLIQUES, SIZE).ravel(), minlength=NODES)
-    return Embedding(NAMES, vectors, {"method": "refine", "seed": 3}, degrees=counts)
+    return Embedding(NAMES, vectors, {"method": "refine", "seed": 3}, degrees=counts, degree_weight=0.1)
 
 
 def friends() -> Graph:

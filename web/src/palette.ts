@@ -15,7 +15,7 @@ export const PALETTE = {
       "#7F4F24"
     ],
     "single": "#0072B2",
-    "other": "#A7ADB4",
+    "other": "#ACACAC",
     "none": "#c9cdd2",
     "faded": "#e3e6e9"
   },
@@ -33,7 +33,7 @@ export const PALETTE = {
       "#B98A5E"
     ],
     "single": "#7CC7F2",
-    "other": "#6B737C",
+    "other": "#727272",
     "none": "#434a54",
     "faded": "#2a3038"
   },

@@ -48,7 +48,7 @@ class Picture(NamedTuple):
 
 
 def plain_png(coordinates: NDArray[np.float32], codes: NDArray[np.uint16] | None = None) -> bytes:
-    """The image of points in [-1, 1], in the colours of their categories; the first seven have one of their own.
+    """The image of points in [-1, 1], in the colours of their categories; the first ten have one of their own.
 
     Examples
     --------

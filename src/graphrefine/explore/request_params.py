@@ -40,7 +40,7 @@ def _optional(description: str) -> Any:
 class Params(BaseModel):
     """Parameters of one endpoint; those of a body are described with their rules."""
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, defer_build=True)  # built when used
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     ONE_OF: ClassVar[tuple[str, ...]] = ()  # exactly one of these
     APART: ClassVar[tuple[tuple[str, str], ...]] = ()  # pairs that exclude each other

@@ -70,6 +70,7 @@ docs: $(STAMP)
 
 web: $(STAMP)
 	$(BIN)/python scripts/api_types.py
+	$(BIN)/python scripts/palette.py
 	cd web && npm ci --no-audit --no-fund && npm run check && npm run build
 
 clean:

@@ -10,7 +10,6 @@ shown. Needs chromium and the packages of the group "test".
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from time import perf_counter, sleep
 from playwright.sync_api import Browser, sync_playwright
 
 from common import machine
-from explore_serving import Served, fetch
+from explore_serving import Served, fetch, read_options
 from explore_start import make_embedding
 
 BAR = 3.0  # seconds
@@ -56,16 +55,12 @@ def measure(nodes: int, dim: int, runs: int) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--dim", type=int, default=128)
-    parser.add_argument("--runs", type=int, default=3)
-    chosen = parser.parse_args()
+    options = read_options(__doc__)
     print(machine())
-    seconds = measure(chosen.nodes, chosen.dim, chosen.runs)
+    seconds = measure(options.nodes, options.dim, options.runs)
     reached = min(seconds) < BAR
     every = ", ".join(f"{each:.2f}" for each in seconds)
-    print(f"{chosen.nodes:,} nodes x {chosen.dim}, best of {chosen.runs}")
+    print(f"{options.nodes:,} nodes x {options.dim}, best of {options.runs}")
     verdict = "reached" if reached else "MISSED"
     print(f"  first view   {min(seconds):6.2f} s   bar {BAR:g} s: {verdict}   all runs: {every}")
     sys.exit(not reached)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import http.client
 import json
 import subprocess
@@ -41,6 +42,15 @@ class Served:
         """Bytes that it holds that are not a file's."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon"))
+
+
+def read_options(description: str | None) -> argparse.Namespace:
+    """Size of the embedding, and number of runs, from the command line."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--dim", type=int, default=128)
+    parser.add_argument("--runs", type=int, default=3)
+    return parser.parse_args()
 
 
 def fetch(port: int, path: str) -> bytes | None:

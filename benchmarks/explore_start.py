@@ -9,7 +9,6 @@ from its launch until ``/healthz`` does, with the vectors memory-mapped; "coordi
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -18,7 +17,7 @@ from time import perf_counter, sleep
 import numpy as np
 
 from common import machine
-from explore_serving import Served, fetch
+from explore_serving import Served, fetch, read_options
 from graphrefine.embedding.embedding import Embedding
 
 ANSWERS, COORDINATES = 2.0, 3.0  # seconds: the bars
@@ -39,24 +38,20 @@ def run(path: Path, nodes: int) -> tuple[float, float]:
         while fetch(server.port, "/healthz") is None:
             sleep(0.005)
         answers = perf_counter() - start
-        while (found := fetch(server.port, "/api/coordinates?layout=pca")) is None:
+        while (coordinates := fetch(server.port, "/api/coordinates?layout=pca")) is None:
             sleep(0.02)
         arrived = perf_counter() - start - answers
-        assert len(found) == 8 * nodes, "x and y of every node"
+        assert len(coordinates) == 8 * nodes, "x and y of every node"
         return answers, arrived
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--dim", type=int, default=128)
-    parser.add_argument("--runs", type=int, default=3)
-    chosen = parser.parse_args()
+    options = read_options(__doc__)
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
-        path = make_embedding(Path(folder), chosen.nodes, chosen.dim)
-        runs = [run(path, chosen.nodes) for _ in range(chosen.runs)]
-    print(f"{chosen.nodes:,} nodes x {chosen.dim}, best of {chosen.runs}")
+        path = make_embedding(Path(folder), options.nodes, options.dim)
+        runs = [run(path, options.nodes) for _ in range(options.runs)]
+    print(f"{options.nodes:,} nodes x {options.dim}, best of {options.runs}")
     passed = True
     for name, seconds, bar in zip(
         ("answers", "coordinates"), zip(*runs, strict=True), (ANSWERS, COORDINATES), strict=True

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.explore.app import make_app
+from graphrefine.explore.api_document import make_document
+from graphrefine.explore.app import ROUTES
 from graphrefine.explore.param_types import FACTS
 from graphrefine.explore.session import Session
 
@@ -25,7 +26,7 @@ def make_types() -> str:
     """The text of the file: an interface for each schema of the document."""
     session = Session(Embedding(["ada", "bob"], [[1, 0], [0, 1]]))
     FACTS.set(session.facts)
-    schemas: dict[str, Schema] = make_app(session).openapi()["components"]["schemas"]
+    schemas: dict[str, Schema] = make_document(ROUTES, has_token=False)["components"]["schemas"]
     return "\n".join([HEADER, *(_interface(name, schema) for name, schema in schemas.items())])
 
 

@@ -310,7 +310,9 @@ def keys_are_enough(page: Page, truth: Truth) -> None:
     page.locator("#map").focus()
     camera = camera_of(page)
     for key in ("ArrowRight", "ArrowUp", "+"):
+        before = page.get_attribute("#map", "data-camera") or ""
         page.keyboard.press(key)
+        expect(page.locator("#map")).not_to_have_attribute("data-camera", before)
         page.wait_for_timeout(80)
     moved = camera_of(page)
     assert moved[0] > camera[0] and moved[1] > camera[1] and moved[2] < camera[2], "arrows and + do not move the map"

@@ -52,9 +52,10 @@ def test_types() -> None:
     _run("npm", "run", "check")
 
 
-def test_the_types_of_the_api_are_those_of_its_document(tmp_path: Path) -> None:
-    _run(sys.executable, str(ROOT / "scripts" / "api_types.py"), str(tmp_path / "api_types.ts"))
-    fresh, committed = (folder / "api_types.ts" for folder in (tmp_path, WEB / "src"))
+@pytest.mark.parametrize("name", ["api_types", "palette"])  # of the API's document, of graphrefine.visuals.colours
+def test_generated_sources_are_those_of_python(name: str, tmp_path: Path) -> None:
+    _run(sys.executable, str(ROOT / "scripts" / f"{name}.py"), str(tmp_path / f"{name}.ts"))
+    fresh, committed = (folder / f"{name}.ts" for folder in (tmp_path, WEB / "src"))
     assert fresh.read_text("utf-8") == committed.read_text("utf-8"), "run `make web` and commit what it makes"
 
 

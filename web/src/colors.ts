@@ -2,6 +2,7 @@
 // a ramp of even lightness; whatever is left over or unknown is grey.
 
 import type { Category, Column } from "./api_types";
+import { PALETTE } from "./palette";
 
 export interface Entry {
   slot: number;
@@ -17,14 +18,6 @@ export interface Coloring {
   ramp: { colors: string[]; low: number; middle: number; high: number; none: number } | null;
 }
 
-const HUES_LIGHT = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8f8f2a", "#882255"];
-const HUES_DARK = ["#3f8fe0", "#e69f00", "#1fbf92", "#f0702f", "#d98bb8", "#8ad0f5", "#b9b34b", "#b8568f"];
-const OTHER = { light: "#9aa0a8", dark: "#6d7682" };
-const NONE = { light: "#c9cdd2", dark: "#434a54" };
-const PLAIN = { light: "#31688e", dark: "#7cb7e8" };
-const FADED = { light: "#e3e6e9", dark: "#2a3038" };
-// Viridis at nine places: dark is high on paper, light is high on a dark screen.
-const VIRIDIS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
 const RAMP_STEPS = 64;
 const NO_CODE = 65535;
 
@@ -39,14 +32,15 @@ function mix(a: string, b: string, share: number): string {
 }
 
 function hues(tone: Tone): string[] {
-  const base = tone === "light" ? HUES_LIGHT : HUES_DARK;
+  const base = PALETTE[tone].classes;
   const lighter = base.map((color) => mix(color, "#ffffff", 0.45));
   const darker = base.map((color) => mix(color, "#000000", 0.38));
   return tone === "light" ? [...base, ...darker, ...lighter] : [...base, ...lighter, ...darker];
 }
 
+// Dark is high on paper, light is high on a dark screen.
 function ramp(tone: Tone): string[] {
-  const stops = tone === "light" ? [...VIRIDIS].reverse().slice(2) : VIRIDIS.slice(1);
+  const stops = tone === "light" ? [...PALETTE.viridis].reverse().slice(2) : PALETTE.viridis.slice(1);
   return Array.from({ length: RAMP_STEPS }, (_, i) => {
     const place = (i / (RAMP_STEPS - 1)) * (stops.length - 1);
     const at = Math.min(Math.floor(place), stops.length - 2);
@@ -56,7 +50,7 @@ function ramp(tone: Tone): string[] {
 
 /** All points in one colour. */
 export function plain(n: number, tone: Tone): Coloring {
-  return { slots: new Uint8Array(n), colors: [PLAIN[tone]], entries: [], ramp: null };
+  return { slots: new Uint8Array(n), colors: [PALETTE[tone].single], entries: [], ramp: null };
 }
 
 export function colorBy(column: Column, data: ArrayBuffer, tone: Tone): Coloring {
@@ -80,7 +74,7 @@ function byCategory(categories: Category[], codes: Uint16Array, tone: Tone): Col
     slots[i] = slot;
     counts[slot]++;
   }
-  const colors = [...palette, OTHER[tone], NONE[tone]];
+  const colors = [...palette, PALETTE[tone].other, PALETTE[tone].none];
   const entry = (slot: number, name: string): Entry => ({ slot, name, count: counts[slot], color: colors[slot] });
   const entries = order.slice(0, palette.length).map((code, slot) => entry(slot, categories[code].name));
   if (counts[other]) entries.push(entry(other, `other (${categories.length - palette.length} more)`));
@@ -107,17 +101,17 @@ function byNumber(column: Column, values: Float32Array, tone: Tone): Coloring {
   }
   const colors = ramp(tone);
   const middle = Number((column.log ? low + Math.expm1(span / 2) : (low + high) / 2).toPrecision(2));
-  return { slots, colors: [...colors, NONE[tone]], entries: [], ramp: { colors, low, middle, high, none } };
+  return { slots, colors: [...colors, PALETTE[tone].none], entries: [], ramp: { colors, low, middle, high, none } };
 }
 
 /** The colours with one slot as it is and all others faded. */
 export function highlighted(coloring: Coloring, slot: number | null, tone: Tone): string[] {
   if (slot === null) return coloring.colors;
   const current = coloring.entries.find((entry) => entry.slot === slot);
-  const faint = current && (current.color === OTHER[tone] || current.color === NONE[tone]);
+  const faint = current && (current.color === PALETTE[tone].other || current.color === PALETTE[tone].none);
   return coloring.colors.map((color, i) => {
-    if (i !== slot) return FADED[tone];
-    return faint ? PLAIN[tone] : color;
+    if (i !== slot) return PALETTE[tone].faded;
+    return faint ? PALETTE[tone].single : color;
   });
 }
 

@@ -3,12 +3,10 @@
 Raises MissingExtraError unless the packages of the extra are installed.
 """
 
-from importlib import import_module
+from importlib.util import find_spec
 
 from graphrefine.errors import MissingExtraError
 
 for _package in ("fastapi", "uvicorn"):
-    try:
-        import_module(_package)
-    except ImportError as error:
-        raise MissingExtraError("graphrefine explore", _package, "explore") from error
+    if find_spec(_package) is None:
+        raise MissingExtraError("graphrefine explore", _package, "explore")

@@ -1,18 +1,19 @@
-"""The page and its API as a FastAPI application: routes, middleware, and the form of errors."""
+"""The page and its API as a Starlette application: routes, middleware, and the form of errors."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from functools import cache
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp
 
-from graphrefine import __version__
-from graphrefine.explore.auth import OPEN, Auth
+from graphrefine.explore.auth import Auth
 from graphrefine.explore.handlers import router
 from graphrefine.explore.limits import Limits
 from graphrefine.explore.page_files import File, read_page
@@ -21,10 +22,12 @@ from graphrefine.explore.raw_response import Blob, RawResponse
 from graphrefine.explore.session import Session
 from graphrefine.explore.strict_route import json_response
 
+ROUTES = [*router.routes, *raw_router.routes]
+
 
 def make_app(
     session: Session, *, token: str | None = None, hosts: Iterable[str] = (), any_address: bool = False
-) -> FastAPI:
+) -> Starlette:
     """Make the application.
 
     Parameters
@@ -38,19 +41,12 @@ def make_app(
     any_address
         Whether requests may name any IP address as their Host.
     """
-    app = _Application(
-        title="graphrefine explore",
-        version=__version__,
-        description="Nodes, neighbours, scores and maps of one embedding.",
-        license_info={"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
-        openapi_url=None,  # it has a route of its own, and no page that would load code from elsewhere
-        redirect_slashes=False,
-        exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_disconnect},
-    )
+    app = _Application(exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_disconnect})
+    app.router.redirect_slashes = False
+    app.router.routes += ROUTES
     app.state.session = session
     app.state.blobs = {}
-    app.state.has_token = token is not None
-    app.router.routes += [*router.routes, *raw_router.routes]
+    app.state.document = cache(lambda: _make_document(has_token=token is not None))
     for path, file in read_page().items():
         app.add_route(path, _page_handler(file), methods=["GET"])
     app.add_middleware(Limits, refuse=_refuse)
@@ -58,27 +54,19 @@ def make_app(
     return app
 
 
-class _Application(FastAPI):
-    """FastAPI that answers HEAD as GET, without its body, and describes its errors and its token."""
+class _Application(Starlette):
+    """Starlette that answers HEAD as GET, without its body."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope.get("method") == "HEAD":
             scope = {**scope, "method": "GET"}  # the server, which has the scope as it was, sends no body
         await super().__call__(scope, receive, send)
 
-    def openapi(self) -> dict[str, Any]:
-        if self.openapi_schema is None:
-            document = super().openapi()
-            for path, operations in document["paths"].items():
-                for operation in operations.values():
-                    operation["responses"].pop("422", None)  # 400 here, in another form
-                    if self.state.has_token and path not in OPEN:
-                        operation["security"] = [{"token": []}]
-            for name in ("HTTPValidationError", "ValidationError"):
-                document["components"]["schemas"].pop(name, None)
-            if self.state.has_token:
-                document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        return super().openapi()
+
+def _make_document(*, has_token: bool) -> dict[str, Any]:
+    from graphrefine.explore.api_document import make_document  # FastAPI is slow to load
+
+    return make_document(ROUTES, has_token=has_token)
 
 
 def _page_handler(file: File) -> Callable[[Request], Awaitable[Response]]:

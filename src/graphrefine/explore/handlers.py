@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from operator import attrgetter
-from typing import Annotated, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 import graphrefine
 from graphrefine.errors import InputError
@@ -20,15 +20,13 @@ from graphrefine.explore.background import Task
 from graphrefine.explore.neighbor_search import finite
 from graphrefine.explore.search_batcher import Hits, SearchOptions
 from graphrefine.explore.session import Session
-from graphrefine.explore.strict_route import StrictRoute
+from graphrefine.explore.strict_route import Router
 from graphrefine.search import SCORES
 
 _THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbours aside
 _Value = TypeVar("_Value")
 
-router = APIRouter(
-    route_class=StrictRoute, responses=responses.REFUSALS, generate_unique_id_function=attrgetter("name")
-)
+router = Router()
 
 
 async def _run_in_thread(work: Callable[..., _Value], *arguments: Any) -> _Value:
@@ -45,8 +43,7 @@ async def get_health(request: Request) -> responses.Health:
 @router.get("/api/openapi.json")
 async def get_document(request: Request) -> dict[str, Any]:
     """The API as an OpenAPI document."""
-    document: dict[str, Any] = request.app.openapi()
-    return document
+    return await asyncio.to_thread(request.app.state.document)
 
 
 @router.get("/api/info")
@@ -77,7 +74,7 @@ async def get_info(request: Request) -> responses.Info:
 
 
 @router.get("/api/nodes")
-async def get_nodes(request: Request, params: Annotated[request_params.NodeList, Query()]) -> responses.Nodes:
+async def get_nodes(request: Request, params: request_params.NodeList) -> responses.Nodes:
     """Nodes whose names begin with a text, and then those that contain it; all nodes without a text; or one node.
 
     Upper and lower case are the same. A single node has its values in every column.
@@ -95,7 +92,7 @@ async def get_nodes(request: Request, params: Annotated[request_params.NodeList,
     return {"nodes": [session.node(row) for row in rows], "total": count}
 
 
-@router.post("/api/nodes", responses=responses.BODY_REFUSALS)
+@router.post("/api/nodes")
 async def post_nodes(request: Request, params: request_params.NodeBatch) -> responses.Nodes:
     """Several nodes at once."""
     session: Session = request.app.state.session
@@ -103,15 +100,13 @@ async def post_nodes(request: Request, params: request_params.NodeBatch) -> resp
 
 
 @router.get("/api/neighbors")
-async def get_neighbors(
-    request: Request, params: Annotated[request_params.NeighborQuery, Query()]
-) -> responses.Neighbors:
+async def get_neighbors(request: Request, params: request_params.NeighborQuery) -> responses.Neighbors:
     """The nodes nearest to one."""
     session: Session = request.app.state.session
     return await _neighbors(session, params, [_row(session, params)], by_row=True)
 
 
-@router.post("/api/neighbors", responses=responses.BODY_REFUSALS)
+@router.post("/api/neighbors")
 async def post_neighbors(request: Request, params: request_params.NeighborBatch) -> responses.Neighbors:
     """The nodes nearest to each of several nodes or vectors."""
     session: Session = request.app.state.session
@@ -147,7 +142,7 @@ def _result(session: Session, row: int | None, hits: Hits) -> responses.Neighbor
 
 
 @router.get("/api/ego")
-async def get_ego(request: Request, params: Annotated[request_params.EgoQuery, Query()]) -> responses.EgoNetwork:
+async def get_ego(request: Request, params: request_params.EgoQuery) -> responses.EgoNetwork:
     """A node, its neighbours in the graph, and the edges among them."""
     session: Session = request.app.state.session
     graph = session.graph
@@ -159,13 +154,13 @@ async def get_ego(request: Request, params: Annotated[request_params.EgoQuery, Q
 
 
 @router.get("/api/score")
-async def get_score(request: Request, params: Annotated[request_params.PairQuery, Query()]) -> responses.Scores:
+async def get_score(request: Request, params: request_params.PairQuery) -> responses.Scores:
     """Likelihood of an edge; of directed and bipartite graphs, from u to v."""
     session: Session = request.app.state.session
     return await _scores(session, [[params.u, params.v]])
 
 
-@router.post("/api/score", responses=responses.BODY_REFUSALS)
+@router.post("/api/score")
 async def post_score(request: Request, params: request_params.PairBatch) -> responses.Scores:
     """Likelihood of each of several edges."""
     session: Session = request.app.state.session

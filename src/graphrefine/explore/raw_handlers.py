@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from operator import attrgetter
-from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
 from graphrefine.explore.background import Task
 from graphrefine.explore.columns import as_bytes
 from graphrefine.explore.raw_response import Blob, RawResponse
 from graphrefine.explore.request_params import LayoutQuery
-from graphrefine.explore.responses import REFUSALS, describe_raw
+from graphrefine.explore.responses import describe_raw
 from graphrefine.explore.session import Session
-from graphrefine.explore.strict_route import StrictRoute
+from graphrefine.explore.strict_route import Router
 
 PATIENCE = 5.0  # seconds to wait for a map or column that is being made
 BYTES = "application/octet-stream"
 
-raw_router = APIRouter(route_class=StrictRoute, responses=REFUSALS, generate_unique_id_function=attrgetter("name"))
+raw_router = Router()
 
 
-@raw_router.get("/api/coordinates", response_class=Response, responses=describe_raw(BYTES))
-async def get_coordinates(request: Request, params: Annotated[LayoutQuery, Query()]) -> Response:
+@raw_router.get("/api/coordinates", describe_raw(BYTES))
+async def get_coordinates(request: Request, params: LayoutQuery) -> Response:
     """Places of nodes on the map: x and y of each row, little-endian float32 from -1 to 1."""
     session: Session = request.app.state.session
     task = session.layouts[params.layout or session.best_layout]
@@ -32,7 +32,7 @@ async def get_coordinates(request: Request, params: Annotated[LayoutQuery, Query
     return RawResponse(await _blob(request, ("layout", task.name), lambda: as_bytes(task.value, "<f4")), BYTES)
 
 
-@raw_router.get("/api/columns/{name:path}", response_class=Response, responses=describe_raw(BYTES))
+@raw_router.get("/api/columns/{name:path}", describe_raw(BYTES))
 async def get_column(request: Request, name: str) -> Response:
     """A column to colour by: one value for each row, little-endian.
 
@@ -46,7 +46,7 @@ async def get_column(request: Request, name: str) -> Response:
     return RawResponse(await _blob(request, ("column", name), task.value.raw), BYTES)
 
 
-@raw_router.get("/map.png", response_class=Response, responses=describe_raw("image/png"))
+@raw_router.get("/map.png", describe_raw("image/png"))
 async def get_image(request: Request) -> Response:
     """The map as an image."""
     session: Session = request.app.state.session

@@ -10,9 +10,9 @@ from collections.abc import Collection
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from fastapi import HTTPException
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
 
 from graphrefine.explore.param_types import FACTS, FLAG, INT64, NAME, ROW, TEXT, VECTOR, choice, list_of, whole
 from graphrefine.explore.responses import RequestLimits

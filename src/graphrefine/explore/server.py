@@ -79,8 +79,6 @@ def bind(host: str, port: int) -> socket.socket:
 
 def make_server(app: Any) -> uvicorn.Server:
     """Uvicorn for an application, with its limits."""
-    import uvicorn
-
     return uvicorn.Server(uvicorn.Config(HeadTimeout(app), http=Connection, **SETTINGS))
 
 

@@ -1,4 +1,4 @@
-"""Strict reading of requests: routes that refuse what FastAPI would ignore or read without a limit.
+"""Strict reading of requests: routes that refuse what others would ignore or read without a limit.
 
 A parameter that is unknown or sent twice, a query that is not UTF-8, a body that is not JSON by the letter (a name
 twice, NaN), is too long or takes too long: each is an error that names the way out.
@@ -12,28 +12,32 @@ from collections.abc import Callable, Coroutine
 from typing import Any, get_type_hints
 from urllib.parse import unquote_to_bytes
 
-from fastapi import HTTPException, Request, Response
-from fastapi.routing import APIRoute
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from graphrefine.explore.limits import BODY_SECONDS
 from graphrefine.explore.param_types import FACTS, QueryText
 from graphrefine.explore.request_params import BODY, Params, cut
+from graphrefine.explore.responses import BODY_REFUSALS, Responses
 
 FIELDS = 32  # parameters of a query
 
+Handler = Callable[..., Coroutine[Any, Any, Any]]
 
-class StrictRoute(APIRoute):
+
+class StrictRoute(Route):
     """A route whose handler gets `request`, `params` and the parts of the path, and gives JSON content or a Response.
 
-    `params` is a model of `request_params`: of the query of a GET, of the body of a POST. FastAPI describes it, and the
-    type that the handler returns, in the OpenAPI document.
+    `params` is a model of `request_params`: of the query of a GET, of the body of a POST. `api_document` describes it,
+    and the type that the handler returns.
     """
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The function that reads a request, calls the handler and makes the response."""
-        model: type[Params] | None = get_type_hints(self.endpoint).get("params")
-        in_body = self.methods == {"POST"}
+    def __init__(self, path: str, handler: Handler, method: str, responses: Responses) -> None:
+        model: type[Params] | None = get_type_hints(handler).get("params")
+        in_body = method == "POST"
 
         async def respond(request: Request) -> Response:
             FACTS.set(request.app.state.session.facts)
@@ -44,10 +48,33 @@ class StrictRoute(APIRoute):
                 if in_body:
                     values = await read_body(request, model)
                 arguments["params"] = check_values(model, values)
-            content = await self.endpoint(request=request, **arguments)
+            content = await handler(request=request, **arguments)
             return content if isinstance(content, Response) else json_response(content)
 
-        return respond
+        super().__init__(path, respond, methods=[method])
+        self.handler, self.method, self.responses = handler, method, responses
+
+
+class Router:
+    """Strict routes, each added by a decorator of its handler."""
+
+    def __init__(self) -> None:
+        self.routes: list[StrictRoute] = []
+
+    def get(self, path: str, responses: Responses | None = None) -> Callable[[Handler], Handler]:
+        """A route of GET. `responses` are those beside the common ones, for the document."""
+        return self._add(path, "GET", responses or {})
+
+    def post(self, path: str) -> Callable[[Handler], Handler]:
+        """A route of POST."""
+        return self._add(path, "POST", BODY_REFUSALS)
+
+    def _add(self, path: str, method: str, responses: Responses) -> Callable[[Handler], Handler]:
+        def add(handler: Handler) -> Handler:
+            self.routes.append(StrictRoute(path, handler, method, responses))
+            return handler
+
+        return add
 
 
 def json_response(content: Any, status: int = 200, headers: Any = None) -> Response:

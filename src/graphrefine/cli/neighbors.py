@@ -117,7 +117,7 @@ def _about(search: Search) -> dict[str, Any]:
     if search.index is None:
         return {"search": "exact"}
     path = search.index.path
-    about = {"path": None if path is None else str(path), "made": search.index.made, "recall": search.index.recall}
+    about = {"path": None if path is None else str(path), "made": search.index.is_new, "recall": search.index.recall}
     return {"search": "index", "index": about}
 
 

@@ -247,6 +247,14 @@ def test_extended_holds_both_and_refuses_names_that_are_there() -> None:
         whole.extended(new)
 
 
+def test_every_piece_of_the_state_is_in_the_extended_and_the_aligned() -> None:
+    embedding = graphrefine.embed(communities(300), 8, learn=True)
+    whole = embedding.extended(embedding.fold_in([(1000, 1)]))
+    for each in fields(State):
+        assert getattr(whole.state, each.name) is not None, each.name
+        assert getattr(whole.align_to(embedding).state, each.name) is not None, each.name
+
+
 def test_turned_maps_fold_turned_vectors() -> None:
     rng = np.random.default_rng(0)
     X, degrees = unit_rows(rng.standard_normal((40, 3))), rng.integers(1, 9, 40)

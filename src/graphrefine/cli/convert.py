@@ -44,11 +44,11 @@ def convert(
     With postgresql://user@host/database as FROM or TO, vectors come from a PostgreSQL server with pgvector or go there;
     a password belongs into ~/.pgpass or PGPASSWORD, as others can see a command line.
     """
-    from graphrefine.embedding.formats.addresses import shown_place
+    from graphrefine.embedding.formats.addresses import format_place
     from graphrefine.visuals.console import show_json
 
     conversion = convert_embedding(source, target, source_format=from_format, target_format=to_format, **options)
-    source, target = shown_place(source), shown_place(target)
+    source, target = format_place(source), format_place(target)
     if as_json:
         return show_json({"source": source, "target": target, **conversion._asdict()})
     formats = f"{conversion.source_format} to {conversion.target_format}"

@@ -130,6 +130,6 @@ def _note_learning(run: EmbedRun) -> None:
 
 
 def _place(path: str) -> str:
-    from graphrefine.embedding.formats.addresses import shown_place
+    from graphrefine.embedding.formats.addresses import format_place
 
-    return shown_place(path)
+    return format_place(path)

@@ -60,7 +60,7 @@ def labels(embedding: str, labels: str, variable: str, format: str | None, as_js
     matrix `group`, a row for each node.
     """
     from graphrefine.embedding.embedding import load
-    from graphrefine.embedding.formats.addresses import shown_place
+    from graphrefine.embedding.formats.addresses import format_place
     from graphrefine.evaluate import evaluate_labels, read_labels
     from graphrefine.visuals.console import progress_bar, show_json, show_table
 
@@ -69,7 +69,7 @@ def labels(embedding: str, labels: str, variable: str, format: str | None, as_js
     with progress_bar() as bar:
         scores = evaluate_labels(vectors, node_labels, progress=bar, **protocol)
     if as_json:
-        return show_json({"embedding": shown_place(embedding), **scores.to_dict()})
+        return show_json({"embedding": format_place(embedding), **scores.to_dict()})
     show_table(scores.table())
     print(scores.protocol)
     return None
@@ -162,7 +162,7 @@ def reconstruction(
     random order, and the highest possible precision.
     """
     from graphrefine.embedding.embedding import load
-    from graphrefine.embedding.formats.addresses import shown_place
+    from graphrefine.embedding.formats.addresses import format_place
     from graphrefine.evaluate import evaluate_reconstruction
     from graphrefine.evaluate.vector_maker import VectorMaker
     from graphrefine.readers.read import read
@@ -177,7 +177,7 @@ def reconstruction(
         whole = read(graph, threads=threads, **reading)
         if embedding is not None:
             vectors: Any = load(embedding, format=embedding_format)
-            origin: dict[str, Any] = {"embedding": shown_place(embedding)}
+            origin: dict[str, Any] = {"embedding": format_place(embedding)}
         else:
             method, _, settings = method_options({**options, "seed": seed})
             maker = VectorMaker.of(method, whole, settings, threads=threads, progress=bar)

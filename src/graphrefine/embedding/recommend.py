@@ -31,7 +31,7 @@ def recommend(table: VectorTable, source: Name, n: int = 20, *, exclude: Any = (
         Number of targets; fewer where there are no more.
     exclude : Graph, or names of targets
         Targets to leave out: names, or the neighbours that the source has in a graph. A node is never
-        recommended to ittable.
+        recommended to itself.
 
     Examples
     --------

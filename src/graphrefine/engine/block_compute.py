@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Rows
 
 Array = NDArray[Any]
-CHECK = 4  # bytes of the checksum at the end of a block's file
 READERS = 2  # files read at a time
 
 

@@ -171,7 +171,7 @@ class StoredGraph(Graph):
         for name, expected in block["crc32"].items():
             actual = checksum(getattr(self, name)[first:last])
             if actual != expected:
-                problem = damage(f"{self._side}{name}", number, (first, last), found=actual, expected=expected)
+                problem = damage(f"{self._side}{name}", number, (first, last), actual=actual, expected=expected)
                 raise FormatError(self.path, problem)
 
 

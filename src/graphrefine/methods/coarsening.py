@@ -280,7 +280,7 @@ def _matching(graph: Graph, edges: Scored) -> Pairs:
     order = draw.permutation(np.flatnonzero(~whole))
     order = order[np.argsort(scores[order], kind="stable")]
     u, v = u[order], v[order]  # the best last
-    taken = np.zeros(graph.nodes, bool)
+    matched = np.zeros(graph.nodes, bool)
     best = np.empty((2, graph.nodes), np.int64)
     pairs: list[Pairs] = []
     for done in count():
@@ -294,8 +294,8 @@ def _matching(graph: Graph, edges: Scored) -> Pairs:
         top = best.max(axis=0)
         mutual = (top[u] == place) & (top[v] == place)
         pairs.append((u[mutual], v[mutual]))
-        taken[u[mutual]] = taken[v[mutual]] = True
-        free = ~(taken[u] | taken[v])
+        matched[u[mutual]] = matched[v[mutual]] = True
+        free = ~(matched[u] | matched[v])
         u, v = u[free], v[free]
         if not len(u):
             break

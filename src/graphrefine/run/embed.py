@@ -334,11 +334,11 @@ def embed(
     """
     if memory is None and work is not None and executor == "local":
         raise InputError("work= is where vectors are kept that memory= has no room for; say how much there is")
-    given_dim = dim if align_to is None else aligned_dim(dim, align_to, "align_to")
+    dim = dim if align_to is None else aligned_dim(dim, align_to, "align_to")
     settings = make_settings(
         method,
         preset,
-        dim=given_dim,
+        dim=dim,
         quality=quality,
         block=block,
         power=power,
@@ -361,7 +361,7 @@ def embed(
         graph,
         settings,
         method=method,
-        dim_is_default=given_dim is None,
+        dim_is_default=dim is None,
         reading={"directed": directed, "bipartite": bipartite},
         features=features,
         align_to=align_to,
@@ -371,5 +371,3 @@ def embed(
         run.read()
         run.make_plan()
         return run.embed()
-
-

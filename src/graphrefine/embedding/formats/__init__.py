@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
-from graphrefine.embedding.formats.addresses import is_address, shown_address
+from graphrefine.embedding.formats.addresses import format_address, is_address
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.node_names import Names
@@ -146,7 +146,7 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
     if is_address(path):
         if format in (None, SERVER.name):
             return SERVER
-        raise InputError(f"{shown_address(path)}: a server takes the format {SERVER.name}, not {format!r}")
+        raise InputError(f"{format_address(path)}: a server takes the format {SERVER.name}, not {format!r}")
     if format is not None:
         zipped = f"{format}.gz" if os.fspath(path).lower().endswith(".gz") else format
         for name in (zipped, format):

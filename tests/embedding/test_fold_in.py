@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from graphrefine import Embedding, Graph, load
 from graphrefine.embedding.fold_in import BLOCKS, CLASSES, FoldIn, Links, Scale, features, learn, sample, turn_fold_map
 from graphrefine.errors import InputError
 from graphrefine.linalg.small import unit_rows
+from graphrefine.vectors.state import State
 from graphs import graphs, random_graph
 from strategies import PATIENT
 
@@ -166,9 +168,7 @@ def test_without_learning_the_mean_is_folded_with_a_warning_where_it_was_called(
 
 
 def test_a_dense_graph_is_sampled_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphrefine.embedding import fold_in as folding
-
-    monkeypatch.setattr(folding, "ENTRIES", 100)
+    monkeypatch.setattr("graphrefine.embedding.fold_in.ENTRIES", 100)
     nodes, rows = sample(random_graph(400, degree=10), seed=0)
     assert 1 <= len(nodes) < 100 and len(rows.indices) <= 100
 

@@ -25,7 +25,7 @@ from graphrefine.kernels import twin_nearest
 from graphrefine.kernels.nearest import ExcludedRows, nearest
 from graphrefine.search import SCORES, Search
 from graphrefine.search.usearch_graph import Part
-from graphrefine.vectors import companions as beside
+from graphrefine.vectors import companions
 from strategies import PATIENT
 
 Floats = NDArray[np.float32]
@@ -426,12 +426,12 @@ def test_stamps_tell_vectors_apart(tmp_path: Path) -> None:
     one = Embedding(None, normal(40, 3))
     one.save(tmp_path / "one.npy")
     loaded = graphrefine.load(tmp_path / "one.npy")
-    stamp = beside.stamp(loaded)
-    assert beside.is_current(stamp, loaded) and beside.is_current(stamp, one)
+    stamp = companions.stamp(loaded)
+    assert companions.is_current(stamp, loaded) and companions.is_current(stamp, one)
     other = Embedding(None, np.where(np.arange(3) == 2, one.vectors + 1, one.vectors))
     other.save(tmp_path / "one.npy")
-    assert not beside.is_current(stamp, graphrefine.load(tmp_path / "one.npy"))
-    assert not beside.is_current(stamp, other) and not beside.is_current(None, one)
+    assert not companions.is_current(stamp, graphrefine.load(tmp_path / "one.npy"))
+    assert not companions.is_current(stamp, other) and not companions.is_current(None, one)
 
 
 # The command

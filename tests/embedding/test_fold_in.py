@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, load
-from graphrefine.embedding.fold_in import BLOCKS, CLASSES, FoldIn, Links, Scale, features, learn, sample, turn_fold_map
+from graphrefine.embedding.fold_in import CLASSES, FoldIn, Links, Scale, features, learn, sample, turn_fold_map
 from graphrefine.errors import InputError
 from graphrefine.linalg.small import unit_rows
-from graphrefine.vectors.state import State
+from graphrefine.vectors.state import FOLD_BLOCKS, State
 from graphs import graphs, random_graph
 from strategies import PATIENT
 
@@ -107,7 +107,7 @@ def test_learning_is_the_ridge_regression_of_what_is_beyond_the_mean() -> None:
     F = f.astype(np.float64)
     G = F.T @ F
     W = np.linalg.solve(G + 0.01 * np.trace(G) / len(G) * np.eye(len(G)), F.T @ (X[nodes] - mean))
-    assert embedding.fold_map is not None and embedding.fold_map.shape == (BLOCKS * 5, 5)
+    assert embedding.fold_map is not None and embedding.fold_map.shape == (FOLD_BLOCKS * 5, 5)
     np.testing.assert_allclose(embedding.fold_map, W, atol=1e-3 * np.abs(W).max())
 
 

@@ -239,11 +239,11 @@ def test_bad_settings(method: str, options: dict[str, Any], message: str) -> Non
 
 def test_harp_walks_as_in_its_paper_unless_told_otherwise() -> None:
     for base in ("deepwalk", "node2vec"):
-        inner = registry.make_settings("harp", base=base, dim=32, seed=7).chosen_base()[1]
+        inner = registry.make_settings("harp", base=base, dim=32, seed=7).base_method()[1]
         assert (inner.walks, inner.length, inner.window, inner.dim, inner.seed) == (40, 10, 10, 32, 7)
-    told = registry.make_settings("harp", base_settings="walks=5,rate=0.05").chosen_base()[1]
+    told = registry.make_settings("harp", base_settings="walks=5,rate=0.05").base_method()[1]
     assert (told.walks, told.length, told.rate) == (5, 10, 0.05)
-    assert registry.make_settings("mile").chosen_base()[1] == registry.make_settings("deepwalk")
+    assert registry.make_settings("mile").base_method()[1] == registry.make_settings("deepwalk")
 
 
 @pytest.mark.parametrize("method", ["harp", "mile"])

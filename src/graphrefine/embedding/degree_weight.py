@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.fold_in import Links
 from graphrefine.embedding.scores import auc
 from graphrefine.linalg.small import unit_rows
-from graphrefine.vectors.lengths import log_degrees
+from graphrefine.search.scores import log_degrees
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

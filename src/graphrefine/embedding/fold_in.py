@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 CLASSES = 3  # of neighbours, by their degrees
-BLOCKS = FOLD_BLOCKS  # of k columns each, in f: twice the classes
 SAMPLE = 4096  # known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing
 ENTRIES = 1 << 19  # of their rows, at most: learning takes a fraction of a second whatever the graph
 ENTRIES_AT_A_TIME = 1 << 12  # whose vectors are in memory: 2 MB at k = 128
@@ -148,7 +147,7 @@ def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], link
     """The W of known nodes and their neighbours, whose vectors are looked at a part at a time.  # (6k, k)."""
     scale, k = Scale.of(degrees), vectors.shape[1]
     mean = np.empty((len(nodes), k), np.float32)
-    f = np.empty((len(nodes), BLOCKS * k), np.float32)
+    f = np.empty((len(nodes), FOLD_BLOCKS * k), np.float32)
     own = scale.standardised(degrees[nodes])
     with one_blas_thread():
         for part in links.parts(ENTRIES_AT_A_TIME):
@@ -159,7 +158,7 @@ def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], link
         beyond = (f.T @ (unit_rows(vectors[nodes]) - mean)).astype(np.float64)
         gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)
         W = np.linalg.solve(gram, beyond)
-    return W.astype(np.float32).reshape(BLOCKS * k, k)
+    return W.astype(np.float32).reshape(FOLD_BLOCKS * k, k)
 
 
 def turn_fold_map(W: Floats, R: NDArray[np.float64]) -> Floats:

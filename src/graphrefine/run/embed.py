@@ -28,8 +28,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.method_settings import MethodSettings
-from graphrefine.run.feature_table import Features, read_features
-from graphrefine.run.joined_features import add_features
+from graphrefine.run.feature_table import Features, add_features, read_features
 from graphrefine.run.memory_plan import MemoryPlan, plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, private_bytes

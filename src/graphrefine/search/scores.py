@@ -13,14 +13,14 @@ of one side, and ``link`` those of one side with the other's.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.linalg.small import inverse_lengths
 from graphrefine.vectors.checks import check_finite
-from graphrefine.vectors.lengths import inverse_lengths, log_degrees
 from graphrefine.vectors.source_target import SIDES
 
 if TYPE_CHECKING:
@@ -103,3 +103,9 @@ def _score_side(embedding: VectorTable, score: str) -> ScoreSide:
         return ScoreSide(vectors, inverse, added)
     nothing = inverse == 0
     return ScoreSide(vectors, inverse, np.where(nothing, np.float32(-np.inf), np.float32(0)) if nothing.any() else None)
+
+
+def log_degrees(degrees: NDArray[Any]) -> NDArray[np.float64]:
+    """The logarithm of degrees; a node without edges counts as one of half a neighbour."""
+    logs: NDArray[np.float64] = np.log(np.maximum(degrees, 0.5), dtype=np.float64)
+    return logs

@@ -93,7 +93,7 @@ def test_collapsed_edges_are_a_maximal_matching_of_neighbours(graph: Graph) -> N
 
 def test_the_heaviest_edge_by_the_normalised_weight_is_taken() -> None:
     graph = random_graph(60, degree=5, weighted=True, seed=3)
-    u, v, scores = coarsening._scored(Level.first(graph))
+    u, v, scores = coarsening._score_edges(Level.first(graph))
     best = np.argmax(scores)
     for strategy in (coarsening.edge_collapse, coarsening.matched):
         groups = strategy(Level.first(graph))

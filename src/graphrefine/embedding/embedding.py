@@ -289,7 +289,7 @@ class Embedding(VectorTable):
             )
         fold_map = None if self.fold_map is None else turn_fold_map(self.fold_map, rotation)
         state = replace(self.state, fold_map=fold_map)
-        vectors = align.rotated(align.rotatable(self), rotation).reshape(self.vectors.shape)
+        vectors = align.rotate(align.rotatable(self), rotation).reshape(self.vectors.shape)
         recipe = {**self.recipe, "aligned": drift._asdict()}
         return type(self).from_parts(Parts(self.names, vectors, recipe, state=state))
 

@@ -71,10 +71,10 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     proximity = np.polynomial.Polynomial([0.0, *settings.weights])(eigenpairs.values)
     with stages.stage("reweight"):
         target = settings.dim - sources if settings.two_sided else 0
-        return reweighted(engine, eigenpairs, proximity, sources, target)
+        return reweight(engine, eigenpairs, proximity, sources, target)
 
 
-def reweighted(engine: Engine[T], eigenpairs: Eigenpairs[T], F: Small, left: int, right: int) -> Floats:
+def reweight(engine: Engine[T], eigenpairs: Eigenpairs[T], F: Small, left: int, right: int) -> Floats:
     """``X |F|^1/2`` in ``left`` columns, the largest |F| first, and ``X |F|^1/2 sign(F)`` in ``right`` columns."""
     order = np.argsort(-np.abs(F), kind="stable")
     roots: NDArray[np.float64] = np.sqrt(np.abs(F))

@@ -123,16 +123,16 @@ def local_view(graph: Graph, settings: RefineSettings, stages: Stages, *, thread
     if columns == graph.nodes:  # a sketch of all columns would find no less, many products later
         with one_blas_thread():
             values, vectors = eigh_by_size(operator.to_scipy().toarray().astype(np.float64))
-        return (vectors * np.abs(values))[:, _leading(values, settings.dim)].astype(np.float32)
+        return (vectors * np.abs(values))[:, _order_by_size(values, settings.dim)].astype(np.float32)
     engine = LocalEngine(graph, columns=columns, threads=threads, bfloat16=settings.bfloat16)
     eigenpairs = randomized_eigh(
         engine, operator, rows=graph.nodes, seed=settings.seed, iterations=ITERATIONS, advance=stages.advance
     )
-    leading = _leading(eigenpairs.values, settings.dim)
+    leading = _order_by_size(eigenpairs.values, settings.dim)
     return engine.collect(eigenpairs.basis, (eigenpairs.axes * np.abs(eigenpairs.values))[:, leading])
 
 
-def _leading(values: Small, count: int) -> NDArray[np.intp]:
+def _order_by_size(values: Small, count: int) -> NDArray[np.intp]:
     return np.argsort(-np.where(values < 0, -NEGATIVE * values, values), kind="stable")[:count]
 
 

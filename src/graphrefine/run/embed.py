@@ -106,10 +106,10 @@ class EmbedRun:
         needed = 0 if is_stored(path) else reading_bytes(path)
         if self.request.run.memory is None or not needed or needed + private_bytes() <= self.budget:
             return read(source, **reading)
-        from graphrefine.run.out_of_core import ingested_in
+        from graphrefine.run.out_of_core import ingest_in
 
         self.work.lock()
-        return ingested_in(self.work, path, budget=self.budget, reading=reading, watcher=self.watcher)
+        return ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=self.watcher)
 
     def _fit_dim(self) -> None:
         """Lower a dim that nobody asked for to the most that the graph allows; `make_plan` warns of it."""
@@ -169,7 +169,7 @@ class EmbedRun:
 
     def _engines(self) -> Any:
         """The factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""
-        from graphrefine.run.out_of_core import OnCluster, OnDisk, stored_in, working
+        from graphrefine.run.out_of_core import OnCluster, OnDisk, store_in, working
 
         client: Any = None
         if self.cluster is not None:
@@ -188,7 +188,7 @@ class EmbedRun:
         )
         if client is None:
             return OnDisk(self.work.path, self.plan.panel, self.threads)
-        self.graph = stored_in(self.work.path, self.graph, threads=self.threads)
+        self.graph = store_in(self.work.path, self.graph, threads=self.threads)
         return OnCluster(self.work.path, client, self.plan.each)
 
 

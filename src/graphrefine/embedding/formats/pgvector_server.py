@@ -36,7 +36,7 @@ _OURS = (
 
 def check_place(address: str, *, table: str = sql.TABLE, replace: bool = False) -> None:
     """Raise OutputError if the table could not be written: no server, no pgvector, a table of somebody else."""
-    with _connected(address, OutputError, keep=False) as connection:
+    with _connect(address, OutputError, keep=False) as connection:
         _prepare(connection, table, replace=replace)
         _run(connection, sql.EXTENSION)
 
@@ -45,7 +45,7 @@ def write(address: str, parts: Parts, *, table: str = sql.TABLE, index: bool = F
     """Write a table, replacing one of ours in the same transaction; any other only with ``replace``."""
     sql.check_parts(parts, index=index)
     sql.identifier(table)
-    with _connected(address, OutputError) as connection:
+    with _connect(address, OutputError) as connection:
         _prepare(connection, table, replace=replace)
         _run(connection, sql.before(parts, table=table))
         with connection.cursor().copy(sql.copy(parts, table=table).encode()) as target:
@@ -65,7 +65,7 @@ def _run(connection: psycopg.Connection[Any], statements: str) -> None:
 
 def read(address: str, *, table: str | None = None) -> Parts:
     """Read a table that graphrefine wrote; the only one there is, if none is named."""
-    with _connected(address, InputError) as connection:
+    with _connect(address, InputError) as connection:
         if table is None:
             table = _only_table(connection, address)
         elif connection.execute("SELECT to_regclass(%s)", [sql.identifier(table)]).fetchone() == (None,):
@@ -126,7 +126,7 @@ def _blocks(source: Any) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def _connected(address: str, kind: type[GraphRefineError], *, keep: bool = True) -> Iterator[psycopg.Connection[Any]]:
+def _connect(address: str, kind: type[GraphRefineError], *, keep: bool = True) -> Iterator[psycopg.Connection[Any]]:
     """A connection in one transaction, undone unless ``keep``, and the server's errors in our words."""
     try:
         import psycopg

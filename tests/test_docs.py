@@ -22,9 +22,9 @@ from unittest.mock import patch
 
 import pytest
 
-from graphrefine.cli import main as cli
-from graphrefine.embedding import formats as vector_formats
-from graphrefine.readers import formats
+from graphrefine.cli.main import main
+from graphrefine.embedding.formats import FORMATS as EMBEDDING_FORMATS
+from graphrefine.readers.formats import FORMATS as GRAPH_FORMATS
 from graphrefine.readers.source import CODECS
 from graphrefine.refine import filters
 
@@ -121,7 +121,7 @@ def run_command(words: list[str]) -> tuple[int, str]:
         contextlib.redirect_stderr(printed),
     ):
         try:
-            cli.main()
+            main()
         except SystemExit as stop:
             code = stop.code if isinstance(stop.code, int) else 1
     return code, SLOWER.sub("", printed.getvalue())
@@ -175,10 +175,10 @@ def test_links_lead_to_headings(page: Path) -> None:
 def test_formats_page_names_every_format_and_suffix() -> None:
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     reading, writing = page.split("## Embeddings")
-    known = [suffix for each in formats.FORMATS for suffix in (each.name, *each.suffixes)]
+    known = [suffix for each in GRAPH_FORMATS for suffix in (each.name, *each.suffixes)]
     known += [codec.suffix for codec in CODECS]
     assert [suffix for suffix in known if f"`{suffix}`" not in reading] == []
-    known = [suffix for each in vector_formats.FORMATS for suffix in (each.name, *each.suffixes)]
+    known = [suffix for each in EMBEDDING_FORMATS for suffix in (each.name, *each.suffixes)]
     assert [suffix for suffix in known if f"`{suffix}`" not in writing] == []
 
 

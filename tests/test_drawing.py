@@ -121,7 +121,7 @@ def test_counts(tmp_path: Path) -> None:
     assert lazy == ["graphrefine.graph.graph, line 4", "graphrefine.graph.graph, line 5"]
     assert drawing.identifiers(root, "found") == [f"graph/graph.py, line {line}" for line in (2, 9, 9)]
     assert drawing.entries(root) == ["__init__.py", "errors.py", "graph", "hall.py"]
-    assert drawing.long_files(root, 8) == ["graph/graph.py: 9 lines", "graph/kernel.cpp: 9 lines"]
+    assert drawing.long_files(root, 8) == ["graph/graph.py: 9 lines"]
     assert drawing.unplaced(root) == ["hall"]
 
 

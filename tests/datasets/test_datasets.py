@@ -20,7 +20,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from graphrefine import datasets
-from graphrefine.datasets import download as module
+from graphrefine.datasets import download
 from graphrefine.datasets.catalogue import Entry
 from graphrefine.datasets.loading import obtain
 from graphrefine.errors import DownloadError, FormatError, InputError, OutputError
@@ -51,7 +51,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("GRAPHREFINE_DATA", raising=False)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(module, "PAUSE", 0.0)
+    monkeypatch.setattr(download, "PAUSE", 0.0)
     return folder
 
 
@@ -115,11 +115,11 @@ def test_a_cut_connection_is_tried_again(cache: Path, site: Site) -> None:
 
 
 def test_a_connection_that_is_cut_again_and_again(cache: Path, site: Site) -> None:
-    site.cuts = [60_000] * module.ATTEMPTS
+    site.cuts = [60_000] * download.ATTEMPTS
     with pytest.raises(DownloadError, match=r"cannot be downloaded \(retrieval incomplete: got only 60000") as error:
         obtain(entry_for(site))
     assert site.url in str(error.value) and str(cache / "tiny.mat") in str(error.value)
-    assert left_in(cache) == [] and site.requests == module.ATTEMPTS
+    assert left_in(cache) == [] and site.requests == download.ATTEMPTS
 
 
 def test_what_a_killed_process_left_is_removed(cache: Path, site: Site) -> None:
@@ -205,15 +205,15 @@ def test_a_server_that_is_busy_is_asked_again(cache: Path, site: Site) -> None:
     obtain(entry_for(site))
     assert site.requests == 2
     (cache / "tiny.mat").unlink()
-    site.statuses = [503] * module.ATTEMPTS
+    site.statuses = [503] * download.ATTEMPTS
     with pytest.raises(DownloadError, match="the server says 503"):
         obtain(entry_for(site))
 
 
 def test_a_silent_server_is_not_waited_for_forever(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.delay = 0.3
-    monkeypatch.setattr(module, "TIMEOUT", 0.05)
-    monkeypatch.setattr(module, "ATTEMPTS", 2)
+    monkeypatch.setattr(download, "TIMEOUT", 0.05)
+    monkeypatch.setattr(download, "ATTEMPTS", 2)
     with pytest.raises(DownloadError, match=r"cannot be downloaded \((nothing came|timed out)"):
         obtain(entry_for(site))
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from graphrefine.datasets import edge_streams as streams
-from graphrefine.datasets import write_edges
+from graphrefine.datasets import edge_streams, write_edges
 from graphrefine.datasets.stream_models import bijection
 from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
@@ -23,8 +22,8 @@ from graphrefine.graph.graph import Graph
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> int:
     """Blocks so small that a few thousand edges are many of them."""
-    monkeypatch.setattr(streams, "BLOCK", 1000)
-    monkeypatch.setattr(streams, "PIECE", 300)
+    monkeypatch.setattr(edge_streams, "BLOCK", 1000)
+    monkeypatch.setattr(edge_streams, "PIECE", 300)
     return 1000
 
 
@@ -38,7 +37,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("model", streams.MODELS)
+@pytest.mark.parametrize("model", edge_streams.MODELS)
 def test_files_are_the_same_for_any_threads(tmp_path: Path, small_blocks: int, model: str) -> None:
     once = contents(write_edges(tmp_path / "1", model, nodes=9000, edges=7 * small_blocks + 1, seed=3, threads=1))
     assert len(once) == 8
@@ -60,7 +59,7 @@ def test_blocks_do_not_depend_on_their_order(
         held.append(plain(pool, function, 4 - block))
         return held[-1]
 
-    monkeypatch.setattr(streams._Pool, "submit", last_first)
+    monkeypatch.setattr(edge_streams._Pool, "submit", last_first)
     assert contents(write_edges(tmp_path / "backward", "rmat", nodes=9000, edges=5000, threads=1)) == forward
     assert len(held) == 5
 
@@ -72,7 +71,7 @@ def test_blocks_differ(tmp_path: Path, small_blocks: int) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    model=st.sampled_from(streams.MODELS),
+    model=st.sampled_from(edge_streams.MODELS),
     nodes=st.integers(200, 5000) | st.integers(2**31 - 3, 2**31 + 3) | st.just(2**32),
     edges=st.integers(1, 600),
     seed=st.integers(0, 2**70),
@@ -110,7 +109,7 @@ def test_degrees_have_the_exponent(tmp_path: Path, exponent: float) -> None:
     assert np.abs(out - degrees / 2)[few].max() < 5 * np.sqrt(1000)
 
 
-@pytest.mark.parametrize("model", streams.MODELS)
+@pytest.mark.parametrize("model", edge_streams.MODELS)
 def test_no_edge_stands_twice_so_the_graph_has_no_weights(tmp_path: Path, small_blocks: int, model: str) -> None:
     folder = write_edges(tmp_path / "edges", model, nodes=3000, edges=8 * small_blocks)
     ends = ends_of(folder)
@@ -121,7 +120,7 @@ def test_no_edge_stands_twice_so_the_graph_has_no_weights(tmp_path: Path, small_
 
 
 def test_a_block_that_is_too_full_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "BLOCK", 100)
+    monkeypatch.setattr(edge_streams, "BLOCK", 100)
     with pytest.raises(InputError, match="fewer edges or more nodes"):
         write_edges(tmp_path / "edges", "rmat", nodes=100, edges=2000)
     assert not list(tmp_path.iterdir())
@@ -136,8 +135,8 @@ def test_the_largest_degree_is_held(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("nodes", [1 << 20, 1 << 22])
 def test_rmat_has_its_quarters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, nodes: int) -> None:
-    monkeypatch.setattr(streams, "bijection", lambda nodes, seed: lambda ids: ids)
-    monkeypatch.setattr(streams, "BLOCK", 10_000)
+    monkeypatch.setattr(edge_streams, "bijection", lambda nodes, seed: lambda ids: ids)
+    monkeypatch.setattr(edge_streams, "BLOCK", 10_000)
     quarters = (0.4, 0.3, 0.2, 0.1)
     ends = ends_of(write_edges(tmp_path / "edges", "rmat", nodes=nodes, edges=400_000, quarters=quarters))
     for level in range(nodes.bit_length() - 1):
@@ -154,7 +153,7 @@ def test_rmat_has_its_quarters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, 
 def test_an_interrupted_run_leaves_nothing(
     tmp_path: Path, small_blocks: int, monkeypatch: pytest.MonkeyPatch, failing: BaseException
 ) -> None:
-    plain, calls = streams._write_parquet, []
+    plain, calls = edge_streams._write_parquet, []
 
     def third_fails(path: Path, ends: NDArray[Any]) -> None:
         calls.append(path)
@@ -163,7 +162,7 @@ def test_an_interrupted_run_leaves_nothing(
         plain(path, ends)
 
     old = contents(write_edges(tmp_path / "edges", nodes=9000, edges=50 * small_blocks))
-    monkeypatch.setattr(streams, "_write_parquet", third_fails)
+    monkeypatch.setattr(edge_streams, "_write_parquet", third_fails)
     with pytest.raises(type(failing)):
         write_edges(tmp_path / "edges", nodes=9000, edges=100 * small_blocks, threads=1)
     assert [path.name for path in tmp_path.iterdir()] == ["edges"]

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrefine.datasets import Dataset, block_model, find, power_law, standin
-from graphrefine.datasets import edge_sampling as drawing
+from graphrefine.datasets import Dataset, block_model, edge_sampling, find, power_law, standin
 from graphrefine.datasets.generate import expected_degrees
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control
@@ -59,7 +58,7 @@ def test_sizes_are_exact_and_graphs_are_graphs(data: st.DataObject) -> None:
 
 
 def test_threads_and_pieces_change_nothing_and_seeds_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "PIECE", 1000)
+    monkeypatch.setattr(edge_sampling, "PIECE", 1000)
     one, three, other = (
         block_model(2000, 20_000, labels_per_node=1.5, labelled=700, noise=0.1, seed=seed, threads=threads)
         for seed, threads in ((0, 1), (0, 3), (1, 1))

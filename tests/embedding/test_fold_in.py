@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, load
-from graphrefine.embedding.fold_in import BLOCKS, CLASSES, FoldIn, Links, Scale, features, learn, sample, turn_fold_map
+from graphrefine.embedding.fold_in import CLASSES, FoldIn, Links, Scale, features, learn, sample, turn_fold_map
 from graphrefine.errors import InputError
 from graphrefine.linalg.small import unit_rows
+from graphrefine.vectors.state import FOLD_BLOCKS, State
 from graphs import graphs, random_graph
 from strategies import PATIENT
 
@@ -105,7 +107,7 @@ def test_learning_is_the_ridge_regression_of_what_is_beyond_the_mean() -> None:
     F = f.astype(np.float64)
     G = F.T @ F
     W = np.linalg.solve(G + 0.01 * np.trace(G) / len(G) * np.eye(len(G)), F.T @ (X[nodes] - mean))
-    assert embedding.fold_map is not None and embedding.fold_map.shape == (BLOCKS * 5, 5)
+    assert embedding.fold_map is not None and embedding.fold_map.shape == (FOLD_BLOCKS * 5, 5)
     np.testing.assert_allclose(embedding.fold_map, W, atol=1e-3 * np.abs(W).max())
 
 
@@ -166,9 +168,7 @@ def test_without_learning_the_mean_is_folded_with_a_warning_where_it_was_called(
 
 
 def test_a_dense_graph_is_sampled_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphrefine.embedding import fold_in as folding
-
-    monkeypatch.setattr(folding, "ENTRIES", 100)
+    monkeypatch.setattr("graphrefine.embedding.fold_in.ENTRIES", 100)
     nodes, rows = sample(random_graph(400, degree=10), seed=0)
     assert 1 <= len(nodes) < 100 and len(rows.indices) <= 100
 
@@ -245,6 +245,14 @@ def test_extended_holds_both_and_refuses_names_that_are_there() -> None:
     assert whole.fold_map is not None and 1001 in whole.fold_in([(1001, 1000)])
     with pytest.raises(InputError, match="stands for several rows"):
         whole.extended(new)
+
+
+def test_every_piece_of_the_state_is_in_the_extended_and_the_aligned() -> None:
+    embedding = graphrefine.embed(communities(300), 8, learn=True)
+    whole = embedding.extended(embedding.fold_in([(1000, 1)]))
+    for each in fields(State):
+        assert getattr(whole.state, each.name) is not None, each.name
+        assert getattr(whole.align_to(embedding).state, each.name) is not None, each.name
 
 
 def test_turned_maps_fold_turned_vectors() -> None:

@@ -22,7 +22,7 @@ from cli_runs import check_refused, ring_of_cliques, run, works
 from graphrefine import embed, read
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import decimals, pgvector_rows, pgvector_server, pgvector_sql
-from graphrefine.embedding.formats.addresses import check_address, shown_address
+from graphrefine.embedding.formats.addresses import check_address, format_address
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.storage import check_output
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
@@ -518,7 +518,7 @@ SECRETS += [
 
 @pytest.mark.parametrize("address", SECRETS)
 def test_passwords_are_never_shown(address: str, tmp_path: Path) -> None:
-    assert "s3cret" not in shown_address(address)
+    assert "s3cret" not in format_address(address)
     sample(2, 2).save(tmp_path / "a")
     with pytest.raises((OutputError, InputError)) as caught:
         sample(2, 2).save(address)

@@ -20,8 +20,7 @@ from test_embed_subprocess import alive, children_of, wait_for
 from cli_runs import PROGRAM, Outcome, check_refused, contents, refuses, ring_of_cliques, run, works, write_csv
 from graphrefine.cli.commands.compare import _parse_size
 from graphrefine.errors import InputError
-from graphrefine.evaluate import embed_subprocess as children
-from graphrefine.evaluate import evaluate_labels, evaluate_links
+from graphrefine.evaluate import embed_subprocess, evaluate_labels, evaluate_links
 from graphrefine.evaluate.compare import compare
 from graphrefine.evaluate.compare_report import make_report, make_title
 from graphrefine.evaluate.compare_results import Comparison, Row
@@ -60,25 +59,27 @@ def compares(folder: Path, *arguments: str | Path) -> Outcome:
     return run("compare", folder / "graph.csv", "--labels", folder / "labels.csv", *FAST, *arguments)
 
 
-def instead(monkeypatch: pytest.MonkeyPatch, ends: dict[str, children.Outcome]) -> list[str]:
+def instead(monkeypatch: pytest.MonkeyPatch, ends: dict[str, embed_subprocess.Outcome]) -> list[str]:
     """Embed in this process, which is faster, or let some methods end in some way; which methods were started."""
     started: list[str] = []
 
-    def run_embed(path: Path, *, method: str, dim: int, seed: int, output: Path, **options: Any) -> children.Outcome:
+    def run_embed(
+        path: Path, *, method: str, dim: int, seed: int, output: Path, **options: Any
+    ) -> embed_subprocess.Outcome:
         started.append(method)
         if method in ends:
             return ends[method]
         graph = read(path, **options["reading"])
         embedding, _ = embed_graph(graph, make_settings(method, dim=dim, seed=seed), method=method)
         np.save(output, embedding.vectors)
-        return children.Outcome("done", "", 0.25, 0.75, 50_000_000, {"recipe": embedding.recipe})
+        return embed_subprocess.Outcome("done", "", 0.25, 0.75, 50_000_000, {"recipe": embedding.recipe})
 
     monkeypatch.setattr("graphrefine.evaluate.compare.run_embed", run_embed)
     return started
 
 
-def ended(status: children.Status, message: str = "for a reason") -> children.Outcome:
-    return children.Outcome(status, message, None, 1.5, 50_000_000)
+def ended(status: embed_subprocess.Status, message: str = "for a reason") -> embed_subprocess.Outcome:
+    return embed_subprocess.Outcome(status, message, None, 1.5, 50_000_000)
 
 
 # The figures.
@@ -161,18 +162,18 @@ def test_memory_is_kept_within_its_limit(folder: Path) -> None:
 
 
 def test_a_method_that_cannot_take_the_graph_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphrefine.methods import refine as refining
+    from graphrefine.methods import refine
 
-    rbqr = refining.RBQR_METHOD
-    monkeypatch.setattr(refining, "RBQR_METHOD", replace(rbqr, most_nodes=19))
+    rbqr = refine.RBQR_METHOD
+    monkeypatch.setattr(refine, "RBQR_METHOD", replace(rbqr, most_nodes=19))
     started = instead(monkeypatch, {})
     done = compares(folder, "--dims", "4,21")
     assert done.code == 0 and started == ["refine"]
     assert re.search(r"rbqr, dim 4: refused: \S*graph.csv has 20 nodes, and rbqr takes at most 19", done.out)
     assert "refine, dim 21: refused: --dim 21 is larger than the graph" in done.out
-    monkeypatch.setattr(refining, "RBQR_METHOD", replace(rbqr, fixed={"power": 0}))
+    monkeypatch.setattr(refine, "RBQR_METHOD", replace(rbqr, fixed={"power": 0}))
     assert "rbqr, dim 4: refused: power=0 must be at least 1" in compares(folder).out.replace("--power ", "power=")
-    monkeypatch.setattr(refining, "RBQR_METHOD", replace(rbqr, memory=lambda *_: 10**10))
+    monkeypatch.setattr(refine, "RBQR_METHOD", replace(rbqr, memory=lambda *_: 10**10))
     done = compares(folder, "--methods", "rbqr", "--memory-limit", "2GB")
     assert done.code == 2 and "rbqr would need 10.0 GB (two matrices n x k), and" in done.out
 

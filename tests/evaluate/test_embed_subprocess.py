@@ -17,7 +17,7 @@ import pytest
 
 from cli_runs import ring_of_cliques, spawn, write_csv
 from graphrefine.embedding.embedding import load
-from graphrefine.evaluate import embed_subprocess as children
+from graphrefine.evaluate import embed_subprocess
 from graphrefine.evaluate.embed_subprocess import embed_arguments, run_embed
 from graphrefine.readers.read import read
 from graphrefine.run.embed import embed
@@ -115,9 +115,9 @@ def test_memory_counts_what_the_process_started() -> None:
     command = [sys.executable, "-c", starting]
     with start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-        assert 60_000_000 < children.tree_bytes(process.pid) < 200_000_000
+        assert 60_000_000 < embed_subprocess.tree_bytes(process.pid) < 200_000_000
         process.communicate(b"")
-    assert children.tree_bytes(process.pid) == 0
+    assert embed_subprocess.tree_bytes(process.pid) == 0
 
 
 @needs_proc
@@ -134,7 +134,7 @@ def test_a_killed_child_is_an_outcome(
             os.kill(pid, by)
         return 1
 
-    monkeypatch.setattr(children, "tree_bytes", strike)
+    monkeypatch.setattr(embed_subprocess, "tree_bytes", strike)
     outcome = run_embed(large, seconds=60, output=tmp_path / "out", **ENDLESS)
     assert outcome.status == "killed" and outcome.message.startswith(f"ended by signal {by.value}")
     assert not alive(seen[0])
@@ -148,7 +148,7 @@ def test_an_interrupted_caller_leaves_no_child(large: Path, tmp_path: Path, monk
         seen.append(pid)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(children, "tree_bytes", interrupt)
+    monkeypatch.setattr(embed_subprocess, "tree_bytes", interrupt)
     with pytest.raises(KeyboardInterrupt):
         run_embed(large, output=tmp_path / "out", **ENDLESS)
     assert not alive(seen[0])
@@ -176,7 +176,7 @@ def test_a_child_ends_with_its_parent(large: Path, tmp_path: Path, by: signal.Si
     with start_process(typed, stderr=subprocess.PIPE) as parent:
         wait_for(lambda: len(children_of(parent.pid)) == 1)
         (child,) = children_of(parent.pid)
-        wait_for(lambda: children.tree_bytes(child) > 40_000_000)
+        wait_for(lambda: embed_subprocess.tree_bytes(child) > 40_000_000)
         parent.send_signal(by)
         _, err = parent.communicate(timeout=PATIENCE)
     assert parent.returncode == (-by if by == signal.SIGKILL else 128 + by), err

@@ -17,8 +17,7 @@ from cli_runs import check_refused, refuses, ring_of_cliques, run, works, write_
 from graphrefine.embedding.degree_weight import draw, learn_weight
 from graphrefine.embedding.scores import Pairs, PairScore, auc
 from graphrefine.errors import InputError
-from graphrefine.evaluate import evaluate_links, random_control
-from graphrefine.evaluate import links as module
+from graphrefine.evaluate import evaluate_links, links, random_control
 from graphrefine.evaluate.held_out_edges import HeldOut, find_entries, hold_out
 from graphrefine.evaluate.link_metrics import average_precision, middle_ranks, rank_figures
 from graphrefine.evaluate.link_scores import SCORES, ScoreInputs
@@ -155,7 +154,7 @@ def test_ranks_are_those_of_brute_force(nodes: int, monkeypatch: pytest.MonkeyPa
     graph = random_graph(nodes, degree=8, isolated=4)
     held = hold_out(graph, 0.3, repeat=0, seed=0)
     X = np.random.default_rng(0).integers(-1, 2, (nodes, 3)).astype(np.float32)  # many ties
-    trial = module._Trial.of(graph, held, corruptions=1000, ranked=70)
+    trial = links._Trial.of(graph, held, corruptions=1000, ranked=70)
     ranks = [trial._ranks({"dot": PairScore(X)}, block)["dot"] for block in range(trial.blocks)]
     assert np.array_equal(np.concatenate(ranks), brute_force_ranks(graph, held, X, trial))
 
@@ -163,7 +162,7 @@ def test_ranks_are_those_of_brute_force(nodes: int, monkeypatch: pytest.MonkeyPa
 def brute_force_ranks(graph: Graph, held: HeldOut, X: NDArray[Any], trial: Any) -> NDArray[Any]:
     whole, ranks = graph.to_scipy().toarray() > 0, []
     for place, (fixed, true) in enumerate(zip(trial.fixed, trial.true, strict=True)):
-        rng = np.random.default_rng((*held.key, 2, place // module.SHARING))
+        rng = np.random.default_rng((*held.key, 2, place // links.SHARING))
         drawn = rng.choice(graph.nodes, min(1000, graph.nodes), replace=False)
         against = [X[fixed] @ X[w] for w in drawn if w != fixed and not whole[fixed, w]]
         mine = X[fixed] @ X[true]

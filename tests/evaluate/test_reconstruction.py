@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from cli_runs import refuses, ring_of_cliques, run, works, write_csv
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
-from graphrefine.evaluate import evaluate_reconstruction, random_control
-from graphrefine.evaluate import reconstruction as module
+from graphrefine.evaluate import evaluate_reconstruction, random_control, reconstruction
 from graphrefine.graph.graph import Graph
 from graphs import graphs, random_graph
 from strategies import PATIENT
@@ -37,7 +36,7 @@ def by_brute_force(graph: Graph, scores: NDArray[Any], nodes: list[int], k: int)
 def test_precision_is_that_of_brute_force(graph: Graph, seed: int, data: st.DataObject) -> None:
     X = np.random.default_rng(seed).integers(-1, 2, (graph.nodes, 2)).astype(np.float32)  # many ties
     sample = data.draw(st.none() | st.integers(1, graph.nodes))
-    sample_nodes = module._sample_nodes(graph, sample or graph.nodes, seed)
+    sample_nodes = reconstruction._sample_nodes(graph, sample or graph.nodes, seed)
     pairs = len({tuple(sorted((u, v))) for u in sample_nodes.tolist() for v in range(graph.nodes) if u != v})
     top = data.draw(st.lists(st.integers(1, pairs), min_size=1, max_size=3))
     figures = evaluate_reconstruction(graph, X, top=top, sample=sample, seed=seed)
@@ -52,8 +51,8 @@ def test_precision_is_that_of_brute_force(graph: Graph, seed: int, data: st.Data
 def test_blocks_and_threads_change_nothing(sample: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, X = random_graph(200), random_control(200, 8)
     whole = evaluate_reconstruction(graph, X, sample=sample, threads=1).to_dict()
-    monkeypatch.setattr(module, "BLOCK", 900)  # a few rows at a time
-    assert len(module._SampledPairs.of(graph, np.arange(sample or 200)).blocks()) > 8
+    monkeypatch.setattr(reconstruction, "BLOCK", 900)  # a few rows at a time
+    assert len(reconstruction._SampledPairs.of(graph, np.arange(sample or 200)).blocks()) > 8
     for threads in (1, 3):
         assert evaluate_reconstruction(graph, X, sample=sample, threads=threads).to_dict() == whole
 
@@ -70,7 +69,7 @@ def test_all_eigenvectors_give_the_graph_back_and_random_vectors_do_not() -> Non
 
 
 def test_large_graphs_are_sampled_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_PAIRS", 30_000)
+    monkeypatch.setattr(reconstruction, "MOST_PAIRS", 30_000)
     figures = evaluate_reconstruction(random_graph(1000), random_control(1000, 4))
     assert figures.sampled == 30 and figures.pairs == 30 * 970 + 30 * 29 // 2
     assert "the pairs of 30 random nodes" in figures.protocol and "seed 0" in figures.protocol

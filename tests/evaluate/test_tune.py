@@ -15,7 +15,6 @@ import graphrefine
 from cli_runs import refuses, works, write_csv
 from graphrefine.errors import FormatError, InputError
 from graphrefine.evaluate import Labels, as_labels, judges
-from graphrefine.evaluate import tune as search
 from graphrefine.evaluate.judges import PENALTIES, make_split
 from graphrefine.evaluate.tune import tune
 from graphrefine.evaluate.tune_candidates import plan_stages
@@ -98,7 +97,7 @@ class Planted(TrialVectors):
 def test_what_is_better_is_found_and_what_is_not_is_left(
     graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "TrialVectors", Planted)
+    monkeypatch.setattr("graphrefine.evaluate.tune.TrialVectors", Planted)
     tuning = tune(graph, labels, dims=[8])
     assert tuning.changes == {"negative": 5.0}
     assert tuning.score > tuning.default_score + 20
@@ -107,7 +106,7 @@ def test_what_is_better_is_found_and_what_is_not_is_left(
 
 
 def test_hopeless_trials_are_given_up(graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "TrialVectors", Planted)
+    monkeypatch.setattr("graphrefine.evaluate.tune.TrialVectors", Planted)
     monkeypatch.setattr(Planted, "good", {"filter": RefineSettings().filter})  # only the default's filter is any good
     tuning = tune(graph, labels, dims=[8])
     others = [trial for trial in tuning.trail if "filter" in trial.changes]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graphrefine import read
 from graphrefine.embedding.embedding import load
 from graphrefine.errors import FormatError, InputError, OutputError
-from graphrefine.graph import stored_writer as storing
+from graphrefine.graph import stored_writer
 from graphrefine.graph.graph import Graph, check
 from graphrefine.graph.stored import StoredGraph, StoredWriter, open_stored, store
 from graphrefine.linalg.operators import proximity
@@ -53,7 +53,7 @@ def test_a_stored_graph_is_the_graph(tmp_path: Path, edges: list[Edge], directed
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_many_blocks_have_the_same_sums(tmp_path: Path, directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storing, "FEWEST_ENTRIES", 5000)
+    monkeypatch.setattr(stored_writer, "FEWEST_ENTRIES", 5000)
     graph = weighted(directed=directed)
     store(graph, tmp_path / "g.grf", threads=2)
     stored = open_stored(tmp_path / "g.grf")
@@ -69,13 +69,13 @@ def test_many_blocks_have_the_same_sums(tmp_path: Path, directed: bool, monkeypa
 
 
 def test_block_bounds_keep_to_rows_and_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storing, "FEWEST_ENTRIES", 10)
-    monkeypatch.setattr(storing, "MOST_ROWS", 3)
+    monkeypatch.setattr(stored_writer, "FEWEST_ENTRIES", 10)
+    monkeypatch.setattr(stored_writer, "MOST_ROWS", 3)
     counts = np.array([0, 0, 0, 0, 30, 4, 6, 5, 1, 0])
     indptr = np.append(0, np.cumsum(counts))
-    bounds = storing.block_bounds(indptr)
+    bounds = stored_writer.block_bounds(indptr)
     assert bounds.tolist() == [0, 3, 4, 5, 7, 10]  # a long row stands alone, though 0 entries come before it
-    assert storing.block_bounds(np.zeros(1, np.int64)).tolist() == [0]
+    assert stored_writer.block_bounds(np.zeros(1, np.int64)).tolist() == [0]
 
 
 def test_portions_and_interruptions_change_nothing(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_portions_and_interruptions_change_nothing(tmp_path: Path) -> None:
             rows = graph.rows(0, 20)
             writer.append(np.diff(rows.indptr), rows.indices, rows.weights)  # more, of which the state knows nothing
     with StoredWriter(tmp_path / "parts.grf", directed=True, state=state) as writer:
-        kind = storing.write_names(tmp_path / "parts.grf", graph.names)
+        kind = stored_writer.write_names(tmp_path / "parts.grf", graph.names)
         writer.finish(names=kind, report=graph.report)
     files = sorted(path.name for path in (tmp_path / "whole.grf").iterdir())
     assert files == sorted(path.name for path in (tmp_path / "parts.grf").iterdir())

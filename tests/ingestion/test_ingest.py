@@ -29,10 +29,10 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph, check
 from graphrefine.ingestion.ingest import ingest, ingest_files
 from graphrefine.ingestion.limits import Budget
-from graphrefine.kernels import edge_lists as kernels
 from graphrefine.kernels import twin_arcs
+from graphrefine.kernels.edge_lists import IdSet
 from graphrefine.readers.options import ReadOptions
-from graphrefine.system import work_folder as workfolder
+from graphrefine.system import work_folder
 from graphrefine.system.work_folder import WorkFolder
 from strategies import INTEGERS, PATIENT, WEIGHTS, WORDS, Edge, edge_lists
 
@@ -202,7 +202,7 @@ def test_kernels_and_twins_agree(seed: int) -> None:
     lowest = -(2**40) if seed else 5
     ids = (lowest + random.integers(0, 9000, 500)).astype(np.int64)
     for kind in (np.int64, np.int32) if lowest >= 0 else (np.int64,):
-        sets = [kernels.IdSet(lowest, lowest + 9000) for _ in range(2)]
+        sets = [IdSet(lowest, lowest + 9000) for _ in range(2)]
         native.mark_ids(sets[0].bits, sets[0].pages, lowest, ids.astype(kind))
         twin_arcs.mark_ids(sets[1].bits, sets[1].pages, lowest, ids.astype(kind))
         np.testing.assert_array_equal(sets[0].bits, sets[1].bits)
@@ -474,7 +474,7 @@ def test_killed_while_it_tidies_up_it_begins_anew(tmp_path: Path, monkeypatch: p
     (tmp_path / "g.txt").write_text("".join(f"n{u} n{u * u % 97}\n" for u in range(300)))
     ingest(tmp_path / "g.txt", tmp_path / "whole.grf")
     expected = contents(tmp_path / "whole.grf")
-    remove, removals = workfolder._remove, [0]
+    remove, removals = work_folder._remove, [0]
 
     def removed(path: Path) -> None:
         removals[0] -= 1
@@ -485,7 +485,7 @@ def test_killed_while_it_tidies_up_it_begins_anew(tmp_path: Path, monkeypatch: p
     for many in range(100):
         removals[0] = many
         with monkeypatch.context() as patched:
-            patched.setattr(workfolder, "_remove", removed)
+            patched.setattr(work_folder, "_remove", removed)
             with suppress(SystemExit):
                 ingest(tmp_path / "g.txt", tmp_path / "g.grf")
         if removals[0] >= 0:

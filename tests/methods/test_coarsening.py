@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import MissingExtraError
 from graphrefine.graph.graph import Graph, check
-from graphrefine.methods import coarsening as coarsen
+from graphrefine.methods import coarsening
 from graphrefine.methods.coarsening import Groups, Level
 from graphs import graphs, random_graph
 
-STRATEGIES = [coarsen.star_collapse, coarsen.edge_collapse, coarsen.hybrid_collapse, coarsen.matched]
+STRATEGIES = [coarsening.star_collapse, coarsening.edge_collapse, coarsening.hybrid_collapse, coarsening.matched]
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: str(strategy.__name__))
 
 
@@ -36,7 +36,7 @@ def test_merging_is_the_product_with_the_membership_matrix(graph: Graph, data: s
     groups = np.unique(raw, return_inverse=True)[1].astype(np.int32)
     membership = np.eye(groups.max() + 1)[groups]  # (n, groups)
     wanted = membership.T @ dense(graph) @ membership
-    level = coarsen._coarser(Level.first(graph), groups, 1)
+    level = coarsening._coarser(Level.first(graph), groups, 1)
     check(level.graph)
     np.testing.assert_allclose(level.graph.to_scipy().toarray(), wanted - np.diag(np.diag(wanted)), rtol=1e-6)
     np.testing.assert_allclose(level.loops, np.diag(wanted), rtol=1e-6)
@@ -52,7 +52,7 @@ def test_what_every_strategy_keeps(strategy: Callable[[Level], Groups], graph: G
     assert groups.shape == (graph.nodes,) and groups.dtype == np.int32
     np.testing.assert_array_equal(np.argsort(first), np.arange(groups.max() + 1), "numbered by the first node")
     np.testing.assert_array_equal(strategy(level), groups, "nothing is random")
-    coarse = coarsen._coarser(level, groups, 1)
+    coarse = coarsening._coarser(level, groups, 1)
     assert coarse.degrees().sum() == pytest.approx(graph.degrees().sum(), rel=1e-6), "weight is kept"
     assert coarse.graph.isolated == graph.isolated, "isolated nodes stay, and none is made"
     alone = groups[graph.out_counts == 0]
@@ -61,7 +61,7 @@ def test_what_every_strategy_keeps(strategy: Callable[[Level], Groups], graph: G
 
 @given(graph=graphs(directed=False, most=60))
 def test_equivalent_nodes_have_the_same_neighbours_and_others_do_not(graph: Graph) -> None:
-    groups = coarsen.equivalent(graph)
+    groups = coarsening.equivalent(graph)
     rows = [tuple(graph.indices[a:b]) for a, b in zip(graph.indptr, graph.indptr[1:], strict=False)]
     for i in range(graph.nodes):
         for j in range(i):
@@ -70,7 +70,7 @@ def test_equivalent_nodes_have_the_same_neighbours_and_others_do_not(graph: Grap
 
 @given(graph=graphs(directed=False, most=60))
 def test_stars_are_collapsed_into_pairs_with_all_neighbours_in_common(graph: Graph) -> None:
-    pairs, same = coarsen.star_collapse(Level.first(graph)), coarsen.equivalent(graph)
+    pairs, same = coarsening.star_collapse(Level.first(graph)), coarsening.equivalent(graph)
     assert np.bincount(pairs).max() <= 2
     for group in range(pairs.max() + 1):
         assert len(set(same[pairs == group])) == 1
@@ -80,7 +80,7 @@ def test_stars_are_collapsed_into_pairs_with_all_neighbours_in_common(graph: Gra
 
 @given(graph=graphs(directed=False, most=80))
 def test_collapsed_edges_are_a_maximal_matching_of_neighbours(graph: Graph) -> None:
-    groups = coarsen.edge_collapse(Level.first(graph))
+    groups = coarsening.edge_collapse(Level.first(graph))
     sizes, adjacency, counts = np.bincount(groups), dense(graph), graph.out_counts
     assert sizes.max() <= 2
     for group in np.flatnonzero(sizes == 2):
@@ -93,9 +93,9 @@ def test_collapsed_edges_are_a_maximal_matching_of_neighbours(graph: Graph) -> N
 
 def test_the_heaviest_edge_by_the_normalised_weight_is_taken() -> None:
     graph = random_graph(60, degree=5, weighted=True, seed=3)
-    u, v, scores = coarsen._scored(Level.first(graph))
+    u, v, scores = coarsening._score_edges(Level.first(graph))
     best = np.argmax(scores)
-    for strategy in (coarsen.edge_collapse, coarsen.matched):
+    for strategy in (coarsening.edge_collapse, coarsening.matched):
         groups = strategy(Level.first(graph))
         assert groups[u[best]] == groups[v[best]]
     degrees = graph.degrees()
@@ -108,23 +108,23 @@ def test_a_chain_of_ever_heavier_edges_does_not_take_a_round_for_each() -> None:
     nodes = 10_000
     rising = 1.0 + np.arange(nodes - 1) / nodes
     graph = Graph.from_edges(np.arange(nodes - 1), np.arange(1, nodes), rising**20)
-    groups = coarsen.edge_collapse(Level.first(graph))
+    groups = coarsening.edge_collapse(Level.first(graph))
     assert groups.max() + 1 < 0.7 * nodes
     assert np.all(np.abs(np.diff(np.flatnonzero(np.diff(groups) != 0))) <= 2)
 
 
 def test_a_star_halves_though_it_has_no_two_independent_edges() -> None:
     level = Level.first(star(100))
-    assert coarsen.edge_collapse(level).max() + 1 == 100
-    assert coarsen.star_collapse(level).max() + 1 == 51
-    assert coarsen.matched(level).max() + 1 == 2, "all rays are equivalent"
-    sizes = [found.graph.nodes for found in coarsen.hierarchy(star(1000), coarsen.hybrid_collapse)]
+    assert coarsening.edge_collapse(level).max() + 1 == 100
+    assert coarsening.star_collapse(level).max() + 1 == 51
+    assert coarsening.matched(level).max() + 1 == 2, "all rays are equivalent"
+    sizes = [found.graph.nodes for found in coarsening.hierarchy(star(1000), coarsening.hybrid_collapse)]
     assert sizes[-1] == 2 and len(sizes) <= 11
 
 
 def test_no_pair_stands_for_more_nodes_than_it_may() -> None:
     graph = random_graph(300, seed=1)
-    levels = coarsen.hierarchy(graph, lambda level: coarsen.matched(level, most=4))
+    levels = coarsening.hierarchy(graph, lambda level: coarsening.matched(level, most=4))
     pairs = [level for level in levels if level.sizes.max() > 1]
     assert len(levels) > 2 and all(level.sizes.max() <= 4 for level in pairs)
     assert all(level.sizes.sum() == graph.nodes for level in levels)
@@ -133,7 +133,7 @@ def test_no_pair_stands_for_more_nodes_than_it_may() -> None:
 @given(graphs(directed=False), st.integers(1, 40))
 @settings(max_examples=25)
 def test_a_hierarchy_shrinks_and_keeps_the_weight(graph: Graph, least: int) -> None:
-    levels = coarsen.hierarchy(graph, coarsen.hybrid_collapse, enough=20, least=least, shrink=0.9)
+    levels = coarsening.hierarchy(graph, coarsening.hybrid_collapse, enough=20, least=least, shrink=0.9)
     linked = [level.linked for level in levels]
     for fine, coarse in pairwise(levels):
         assert least <= coarse.linked <= 0.9 * fine.linked and fine.linked > 20
@@ -141,7 +141,7 @@ def test_a_hierarchy_shrinks_and_keeps_the_weight(graph: Graph, least: int) -> N
         assert fine.groups.max() + 1 == coarse.graph.nodes
         assert coarse.degrees().sum() == pytest.approx(graph.degrees().sum(), rel=1e-5)
     assert levels[-1].groups is None and linked == sorted(linked, reverse=True)
-    assert len(coarsen.hierarchy(graph, coarsen.matched, levels=1)) <= 2
+    assert len(coarsening.hierarchy(graph, coarsening.matched, levels=1)) <= 2
 
 
 @each_strategy
@@ -156,7 +156,7 @@ def test_a_hierarchy_shrinks_and_keeps_the_weight(graph: Graph, least: int) -> N
     ids=["two nodes", "two pairs", "no edges", "nothing"],
 )
 def test_what_cannot_shrink_stays(strategy: Callable[[Level], Groups], graph: Graph) -> None:
-    assert len(coarsen.hierarchy(graph, strategy)) == 1
+    assert len(coarsening.hierarchy(graph, strategy)) == 1
 
 
 def modularity(adjacency: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
@@ -177,7 +177,7 @@ def planted(blocks: int, size: int, seed: int) -> Graph:
 
 def test_communities_are_the_planted_ones() -> None:
     pytest.importorskip("sknetwork")
-    labels = coarsen.communities(planted(5, 20, 0).to_scipy(), np.zeros(100, int))
+    labels = coarsening.communities(planted(5, 20, 0).to_scipy(), np.zeros(100, int))
     np.testing.assert_array_equal(labels, np.repeat(labels[::20], 20))
     assert len(set(labels)) == 5
 
@@ -192,10 +192,10 @@ def test_parts_are_divided_as_if_each_were_alone() -> None:
     matrices = [graph.to_scipy() * scale for graph, scale in zip(alone, (1.0, 1000.0, 0.1), strict=True)]
     together = csr_array(block_diag(matrices))
     parts = np.repeat(np.arange(3), [graph.nodes for graph in alone])
-    labels = coarsen.communities(together, parts)
+    labels = coarsening.communities(together, parts)
     for part, (graph, matrix) in enumerate(zip(alone, matrices, strict=True)):
         mine = labels[parts == part]
-        single = coarsen.communities(csr_array(matrix), np.zeros(graph.nodes, int))
+        single = coarsening.communities(csr_array(matrix), np.zeros(graph.nodes, int))
         assert len(set(mine)) == len(set(single)) == (2, 3, 6)[part]
         adjacency = dense(graph)
         assert modularity(adjacency, mine) == pytest.approx(modularity(adjacency, single), abs=1e-6)
@@ -205,4 +205,4 @@ def test_parts_are_divided_as_if_each_were_alone() -> None:
 def test_communities_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sknetwork.clustering", None)
     with pytest.raises(MissingExtraError, match=r"scikit-network.*graphrefine\[methods\]"):
-        coarsen.communities(star(3).to_scipy(), np.zeros(4, int))
+        coarsening.communities(star(3).to_scipy(), np.zeros(4, int))

@@ -22,8 +22,7 @@ from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import unit_rows
-from graphrefine.methods import harp, louvainne, mile, multilevel
-from graphrefine.methods import registry as methods
+from graphrefine.methods import harp, louvainne, mile, multilevel, registry
 from graphrefine.methods.coarsening import Level, communities, hierarchy, hybrid_collapse, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.refine.method_settings import MethodSettings
@@ -151,8 +150,8 @@ class Toy:
             most_nodes=most_nodes,
             resume=self.resume if resumes else None,
         )
-        real = methods.find_method
-        for module in (methods, multilevel):
+        real = registry.find_method
+        for module in (registry, multilevel):
             monkeypatch.setattr(module, "find_method", lambda name: self.method if name == "toy" else real(name))
 
     def fit(self, graph: Graph, chosen: MethodSettings, run: Resources) -> Floats:
@@ -220,7 +219,7 @@ def test_blending_undoes_rotation_reflection_and_scale() -> None:
 )
 def test_bad_bases(method: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        methods.make_settings(method, **options)
+        registry.make_settings(method, **options)
 
 
 @pytest.mark.parametrize(
@@ -235,16 +234,16 @@ def test_bad_bases(method: str, options: dict[str, Any], message: str) -> None:
 )
 def test_bad_settings(method: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        methods.make_settings(method, **options)
+        registry.make_settings(method, **options)
 
 
 def test_harp_walks_as_in_its_paper_unless_told_otherwise() -> None:
     for base in ("deepwalk", "node2vec"):
-        inner = methods.make_settings("harp", base=base, dim=32, seed=7).base_method()[1]
+        inner = registry.make_settings("harp", base=base, dim=32, seed=7).base_method()[1]
         assert (inner.walks, inner.length, inner.window, inner.dim, inner.seed) == (40, 10, 10, 32, 7)
-    told = methods.make_settings("harp", base_settings="walks=5,rate=0.05").base_method()[1]
+    told = registry.make_settings("harp", base_settings="walks=5,rate=0.05").base_method()[1]
     assert (told.walks, told.length, told.rate) == (5, 10, 0.05)
-    assert methods.make_settings("mile").base_method()[1] == methods.make_settings("deepwalk")
+    assert registry.make_settings("mile").base_method()[1] == registry.make_settings("deepwalk")
 
 
 @pytest.mark.parametrize("method", ["harp", "mile"])
@@ -272,10 +271,10 @@ def test_what_the_base_cannot_take_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_memory_is_the_bases_and_more(monkeypatch: pytest.MonkeyPatch) -> None:
     Toy(monkeypatch, resumes=True)
     shape = Shape(1_000_000, 20_000_000)
-    by_harp = methods.find_method("harp").memory(shape, methods.make_settings("harp", base="toy"))
+    by_harp = registry.find_method("harp").memory(shape, registry.make_settings("harp", base="toy"))
     assert 10**9 + 3 * 512 * 10**6 < by_harp < 6 * 10**9
-    deep, flat = (methods.make_settings("mile", base="toy", dim=8, levels=levels) for levels in (4, 1))
-    memory = methods.find_method("mile").memory
+    deep, flat = (registry.make_settings("mile", base="toy", dim=8, levels=levels) for levels in (4, 1))
+    memory = registry.find_method("mile").memory
     assert memory(shape, flat) - memory(shape, deep) == 1000 * (500_000) - 6 * 8 * 4 * 10**6
 
 
@@ -289,16 +288,16 @@ def test_a_graph_of_many_small_parts(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["harp", "mile"])
-@pytest.mark.parametrize("base", [name for name in methods.METHODS if name not in multilevel.NESTED])
+@pytest.mark.parametrize("base", [name for name in registry.METHODS if name not in multilevel.NESTED])
 def test_every_other_method_can_be_the_base(method: str, base: str) -> None:
     graph = random_graph(150, weighted=True, isolated=2, seed=3)
     less = {"walks": 2, "length": 10, "samples": 0.01}
-    known = [field.name for field in fields(methods.find_method(base).settings)]
+    known = [field.name for field in fields(registry.find_method(base).settings)]
     inner = {name: value for name, value in less.items() if name in known}
     if base == "louvainne":
         pytest.importorskip("sknetwork")
     steps: dict[str, Any] = {"steps": 20} if method == "mile" else {}
-    chosen = methods.make_settings(method, base=base, base_settings=inner, dim=12, **steps)
+    chosen = registry.make_settings(method, base=base, base_settings=inner, dim=12, **steps)
     vectors = embed_graph(graph, chosen, method=method)[0].vectors
     assert np.isfinite(vectors).all() and np.all((vectors != 0).any(axis=1) == (graph.out_counts > 0))
 
@@ -356,9 +355,9 @@ def test_the_slopes_of_the_loss() -> None:
 
 def test_training_gives_the_vectors_back_better_and_better() -> None:
     level = Level.first(random_graph(300, seed=5))
-    target = unit_rows(embed_graph(level.graph, methods.make_settings("refine", dim=16))[0].vectors)
+    target = unit_rows(embed_graph(level.graph, registry.make_settings("refine", dim=16))[0].vectors)
     smooth = mile.convolution(level, loop=0.05, threads=1)
-    chosen, losses = methods.make_settings("mile", dim=16, rate=0.01), []
+    chosen, losses = registry.make_settings("mile", dim=16, rate=0.01), []
     for steps in (1, 50, 200):
         layers = mile.train(smooth, target, replace(chosen, steps=steps), lambda: None)
         losses.append(mile.loss_and_slopes(smooth, smooth(target), target, layers)[0])
@@ -369,7 +368,7 @@ def test_training_ends_when_it_no_longer_helps() -> None:
     level = Level.first(random_graph(100, seed=5))
     target = unit_rows(np.random.default_rng(0).standard_normal((100, 8)))
     smooth, taken = mile.convolution(level, loop=0.05, threads=1), list[int]()
-    chosen = methods.make_settings("mile", dim=8, rate=0.5, steps=2000)  # so fast that it overshoots
+    chosen = registry.make_settings("mile", dim=8, rate=0.5, steps=2000)  # so fast that it overshoots
     mile.train(smooth, target, chosen, lambda: taken.append(1))
     assert mile.CALM < len(taken) < 2000
 

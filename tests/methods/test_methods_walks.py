@@ -193,7 +193,7 @@ def test_epochs_train_on_the_same_walks_again(monkeypatch: pytest.MonkeyPatch) -
 
 def test_memory_is_what_is_held() -> None:
     """In a process of its own: what an earlier test has freed would be taken again unseen."""
-    code = "import sys; sys.path.insert(0, 'methods'); from test_methods_walks import check_memory; check_memory()"
+    code = "from methods.test_methods_walks import check_memory; check_memory()"
     subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[1], check=True)
 
 

@@ -86,7 +86,7 @@ def test_columns_computed_twice_give_what_kept_ones_give(monkeypatch: pytest.Mon
     calls = []
     kept = far_view(graph, drawn, window=10, columns=16, advance=lambda: calls.append(1))
     assert len(calls) == steps(graph, drawn) == 4
-    monkeypatch.setattr(landmarks, "KEPT", 0)
+    monkeypatch.setattr(landmarks, "CACHE_BYTES", 0)
     calls.clear()
     again = far_view(graph, drawn, window=10, columns=16, advance=lambda: calls.append(1))
     assert len(calls) == steps(graph, drawn) == 8

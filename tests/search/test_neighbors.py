@@ -22,10 +22,10 @@ from graphrefine import Embedding
 from graphrefine.errors import InputError
 from graphrefine.evaluate import read_labels
 from graphrefine.kernels import twin_nearest
-from graphrefine.kernels.nearest import LeftOut, nearest
+from graphrefine.kernels.nearest import ExcludedRows, nearest
 from graphrefine.search import SCORES, Search
 from graphrefine.search.usearch_graph import Part
-from graphrefine.vectors import companions as beside
+from graphrefine.vectors import companions
 from strategies import PATIENT
 
 Floats = NDArray[np.float32]
@@ -69,7 +69,7 @@ def test_kernel_and_twin_find_the_best_of_all_scores(
     scale = rng.integers(1, 4, n).astype(np.float32) if scaled else None
     added = rng.choice([0, 1, 2, -np.inf], n).astype(np.float32) if scaled else None
     lists = [rng.choice(n, rng.integers(0, n + 1), replace=False) for _ in range(q)]
-    left_out = LeftOut.of(lists)
+    excluded_rows = ExcludedRows.of(lists)
     scores = queries @ rows.T
     if scale is not None and added is not None:
         scores = scores * scale + added
@@ -77,10 +77,15 @@ def test_kernel_and_twin_find_the_best_of_all_scores(
         scores[query, without] = -np.inf
     wanted_rows, wanted = sorted_best(np.pad(scores, ((0, 0), (0, keep)), constant_values=-np.inf), keep)
 
-    found = nearest(queries, rows, keep, scale=scale, added=added, left_out=left_out, threads=threads)
+    found = nearest(queries, rows, keep, scale=scale, added=added, excluded_rows=excluded_rows, threads=threads)
     assert np.array_equal(found.rows, wanted_rows) and np.array_equal(found.scores, wanted)
     twin = np.empty_like(found.rows), np.empty_like(found.scores)
-    terms: dict[str, Any] = {"scale": scale, "added": added, "bounds": left_out.bounds, "left_out": left_out.rows}
+    terms: dict[str, Any] = {
+        "scale": scale,
+        "added": added,
+        "bounds": excluded_rows.bounds,
+        "left_out": excluded_rows.rows,
+    }
     twin_nearest.nearest(queries, rows, *twin, **terms, threads=1)
     assert np.array_equal(twin[0], wanted_rows) and np.array_equal(twin[1], wanted)
 
@@ -293,7 +298,7 @@ def index_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The index of that embedding, made once for all tests that begin with one."""
     path = save_clusters(tmp_path_factory.mktemp("index") / "e")
     index = Search(graphrefine.load(path), index=True).index
-    assert index is not None and index.made and index.path is not None
+    assert index is not None and index.is_new and index.path is not None
     return index.path
 
 
@@ -302,7 +307,7 @@ def indexed(stored: Path, index_folder: Path) -> Path:
     """The embedding with its index beside it."""
     shutil.copytree(index_folder, stored.with_name("e.cosine.index"))
     index = Search(graphrefine.load(stored), index=True).index
-    assert index is not None and not index.made
+    assert index is not None and not index.is_new
     return stored
 
 
@@ -338,22 +343,22 @@ def test_a_wrong_index_has_a_recall_that_says_so(stored: Path, monkeypatch: pyte
 def test_the_index_is_kept_beside_the_embedding_and_found_again(stored: Path) -> None:
     first = Search(graphrefine.load(stored), index=True).index
     again = Search(graphrefine.load(stored), index=True).index
-    assert first is not None and again is not None and first.made and not again.made
+    assert first is not None and again is not None and first.is_new and not again.is_new
     assert again.path == stored.with_name("e.cosine.index")
     assert again.recall == first.recall and again.width == first.width
     moved = stored.with_name("moved")
     shutil.copytree(stored, moved)
     shutil.copytree(again.path, moved.with_name("moved.cosine.index"))
     found = Search(graphrefine.load(moved), index=True).index
-    assert found is not None and not found.made  # a copy has another time, and the same vectors
+    assert found is not None and not found.is_new  # a copy has another time, and the same vectors
 
 
 def test_an_index_of_other_vectors_is_made_anew(indexed: Path) -> None:
     Embedding(None, normal(3000, 16, seed=9)).save(indexed)
     fresh = Search(graphrefine.load(indexed), index=True)
-    assert fresh.index is not None and fresh.index.made and fresh.recall is not None and fresh.recall > 0.9
+    assert fresh.index is not None and fresh.index.is_new and fresh.recall is not None and fresh.recall > 0.9
     link = Search(graphrefine.load(indexed), "link", index=True)
-    assert link.index is not None and link.index.made
+    assert link.index is not None and link.index.is_new
 
 
 @pytest.mark.parametrize("damage", ["meta", "short", "gone", "version"])
@@ -378,7 +383,7 @@ def test_a_damaged_index_is_made_anew(indexed: Path, damage: str) -> None:
         )
         return
     index = Search(graphrefine.load(indexed), index=True).index
-    assert index is not None and index.made and index.path == folder
+    assert index is not None and index.is_new and index.path == folder
 
 
 def test_an_embedding_in_memory_has_its_index_in_memory() -> None:
@@ -421,12 +426,12 @@ def test_stamps_tell_vectors_apart(tmp_path: Path) -> None:
     one = Embedding(None, normal(40, 3))
     one.save(tmp_path / "one.npy")
     loaded = graphrefine.load(tmp_path / "one.npy")
-    stamp = beside.stamp(loaded)
-    assert beside.is_current(stamp, loaded) and beside.is_current(stamp, one)
+    stamp = companions.stamp(loaded)
+    assert companions.is_current(stamp, loaded) and companions.is_current(stamp, one)
     other = Embedding(None, np.where(np.arange(3) == 2, one.vectors + 1, one.vectors))
     other.save(tmp_path / "one.npy")
-    assert not beside.is_current(stamp, graphrefine.load(tmp_path / "one.npy"))
-    assert not beside.is_current(stamp, other) and not beside.is_current(None, one)
+    assert not companions.is_current(stamp, graphrefine.load(tmp_path / "one.npy"))
+    assert not companions.is_current(stamp, other) and not companions.is_current(None, one)
 
 
 # The command

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import choose_format
-from graphrefine.embedding.formats.addresses import shown_place
+from graphrefine.embedding.formats.addresses import format_place
 from graphrefine.embedding.formats.pgvector_sql import table_name
 from graphrefine.embedding.storage import check_output, input_format
 from graphrefine.visuals.console import show_json
@@ -18,7 +18,7 @@ def convert(
 ) -> None:
     """Write an embedding in another format; the suffix of TO says which."""
     conversion = convert_embedding(source, target, source_format=from_format, target_format=to_format, **options)
-    source, target = shown_place(source), shown_place(target)
+    source, target = format_place(source), format_place(target)
     if as_json:
         return show_json({"source": source, "target": target, **conversion._asdict()})
     formats = f"{conversion.source_format} to {conversion.target_format}"

@@ -10,7 +10,7 @@ from graphrefine.cli.arguments import check_not_input, method_options, reading_o
 from graphrefine.cli.describe import drift_line, embed_figures, remarks, summary_line
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import choose_format
-from graphrefine.embedding.formats.addresses import shown_place
+from graphrefine.embedding.formats.addresses import format_place
 from graphrefine.embedding.learn import can_learn
 from graphrefine.embedding.storage import check_output
 from graphrefine.methods.registry import make_settings
@@ -39,7 +39,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
             embedding.save(output, format=output_format)
     figures = embed_figures(run, embedding, output=output, total=perf_counter() - start, peak=peak.bytes)
     if align_to is not None:
-        figures["aligned"] = {"to": shown_place(align_to), **embedding.recipe["aligned"]}
+        figures["aligned"] = {"to": format_place(align_to), **embedding.recipe["aligned"]}
     for line in remarks(graph, zero_vectors=figures["zero_vectors"], features=embedding.recipe.get("features")):
         note(line)
     _note_learning(run)
@@ -60,7 +60,7 @@ def _make_request(output: str, output_format: str | None, options: dict[str, Any
     method, preset, settings = method_options(options)
     old = None if align_to is None else load(align_to)
     if old is not None:
-        settings["dim"] = aligned_dim(settings["dim"], old, shown_place(align_to))
+        settings["dim"] = aligned_dim(settings["dim"], old, format_place(align_to))
     learn = choose_format(output, output_format).state if run.learn is None else run.learn
     run = replace(run, learn=learn, work=work_folder(output) if run.work is None else run.work)
     return Request(

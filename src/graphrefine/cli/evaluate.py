@@ -8,7 +8,7 @@ import click
 
 from graphrefine.cli.arguments import method_options, reading_options
 from graphrefine.embedding.embedding import load
-from graphrefine.embedding.formats.addresses import shown_place
+from graphrefine.embedding.formats.addresses import format_place
 from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction, read_labels
 from graphrefine.evaluate.link_scores import SCORES
 from graphrefine.evaluate.vector_maker import VectorMaker
@@ -23,7 +23,7 @@ def labels(embedding: str, labels: str, variable: str, format: str | None, as_js
     with progress_bar() as bar:
         scores = evaluate_labels(vectors, node_labels, progress=bar, **protocol)
     if as_json:
-        return show_json({"embedding": shown_place(embedding), **scores.to_dict()})
+        return show_json({"embedding": format_place(embedding), **scores.to_dict()})
     show_table(scores.table())
     print(scores.protocol)
     return None
@@ -71,7 +71,7 @@ def reconstruction(
         whole = read(graph, threads=threads, **reading)
         if embedding is not None:
             vectors: Any = load(embedding, format=embedding_format)
-            origin: dict[str, Any] = {"embedding": shown_place(embedding)}
+            origin: dict[str, Any] = {"embedding": format_place(embedding)}
         else:
             method, _, settings = method_options({**options, "seed": seed})
             maker = VectorMaker.of(method, whole, settings, threads=threads, progress=bar)

@@ -76,7 +76,7 @@ def _index_figures(search: Search) -> dict[str, Any]:
     if search.index is None:
         return {"search": "exact"}
     path = search.index.path
-    figures = {"path": None if path is None else str(path), "made": search.index.made, "recall": search.index.recall}
+    figures = {"path": None if path is None else str(path), "made": search.index.is_new, "recall": search.index.recall}
     return {"search": "index", "index": figures}
 
 

@@ -90,7 +90,7 @@ def rotation(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> NDArray
     return turned
 
 
-def rotated(vectors: Floats, R: NDArray[np.float64]) -> Floats:
+def rotate(vectors: Floats, R: NDArray[np.float64]) -> Floats:
     """``vectors @ R``, as a new array."""
     out = np.empty((len(vectors), R.shape[1]), np.float32)
     with one_blas_thread():

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.fold_in import Links
 from graphrefine.embedding.scores import auc
 from graphrefine.linalg.small import unit_rows
-from graphrefine.vectors.lengths import log_degrees
+from graphrefine.search.scores import log_degrees
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -64,17 +64,17 @@ def draw(graph: Graph, *, seed: int) -> Trial:
 def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.random.Generator) -> Ends:
     """The neighbours of nodes, a sample of them where there are many, without the others."""
     counts = graph.out_counts[nodes]
-    taken = np.minimum(counts, NEIGHBOURS)
-    row = np.repeat(np.arange(len(nodes)), taken)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(taken) - taken, taken)
+    sizes = np.minimum(counts, NEIGHBOURS)
+    row = np.repeat(np.arange(len(nodes)), sizes)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     many = counts[row] > NEIGHBOURS
     place[many] = rng.integers(0, counts[row[many]])
     neighbours = graph.indices[graph.indptr[nodes][row] + place]
-    others_left = neighbours != others[row]
-    without = np.concatenate([[0], np.cumsum(np.bincount(row[others_left], minlength=len(nodes)))])
+    remaining = neighbours != others[row]
+    without = np.concatenate([[0], np.cumsum(np.bincount(row[remaining], minlength=len(nodes)))])
     degrees = counts.copy()
     degrees[:SAMPLE] -= 1
-    links = Links(without, neighbours[others_left].astype(np.int64), np.ones(int(others_left.sum()), np.float32))
+    links = Links(without, neighbours[remaining].astype(np.int64), np.ones(int(remaining.sum()), np.float32))
     return Ends(links, degrees)
 
 

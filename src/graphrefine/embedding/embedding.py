@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from graphrefine.graph.node_names import as_names
 from graphrefine.search.neighbors import neighbors
 from graphrefine.vectors.checks import as_vectors, check_finite
 from graphrefine.vectors.companions import stamp_file
-from graphrefine.vectors.lookup import Name, is_name, quote_name
+from graphrefine.vectors.lookup import is_name, quote_name
 from graphrefine.vectors.source_target import SIDES, Side
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import VectorTable
@@ -106,30 +106,6 @@ class Embedding(VectorTable):
     def _repr_html_(self) -> str:
         """The embedding in a notebook; see `graphrefine.embedding.notebook`."""
         return embedding_html(self)
-
-    def __getitem__(self, name: Name) -> NDArray[np.float32]:
-        """Give the vector of a node, by its name (not its row)."""
-        vector: NDArray[np.float32] = self.vectors[self.index(name)]
-        return vector
-
-    def __contains__(self, name: object) -> bool:
-        return bool(self.lookup.on_sides(name))
-
-    def __iter__(self) -> Iterator[int | str]:
-        return iter(self.names.tolist())
-
-    def index(self, name: Name, *, side: Side | None = None) -> int:
-        """Give the row of a node in `vectors`; or, where a side is named, in `source` or `target`.
-
-        Examples
-        --------
-        >>> Embedding([10, 20], [[1], [2]]).index(20)
-        1
-        >>> users_and_items = Embedding([1, 2, 1], [[1], [2], [3]], {"sides": "rows", "sources": 2})
-        >>> users_and_items.index(2), users_and_items.index(1, side="target")
-        (1, 0)
-        """
-        return self.lookup.row(name, side)
 
     def learn(self, graph: Graph, *, seed: int = 0) -> Embedding:
         """The same vectors with a fold map and a degree weight, learned from the graph that they were made from.
@@ -248,14 +224,14 @@ class Embedding(VectorTable):
                 f"the vectors are of a {kind} graph; fold_in knows undirected edges of one set of nodes: embed it anew "
                 "instead"
             )
-        new = read_new_nodes(edges, self.lookup)
+        nodes = read_new_nodes(edges, self.lookup)
         if self.fold_map is None:
             self._warn_unlearned("vectors of new nodes are the mean of their neighbours'", stacklevel=3)
-        vectors = FoldIn(self.vectors, self.degrees, self.fold_map).fold(new.known, new.new)
-        new.warn_of_zeros(vectors)
+        vectors = FoldIn(self.vectors, self.degrees, self.fold_map).fold(nodes.old_links, nodes.new_links)
+        nodes.warn_of_zeros(vectors)
         recipe = {"method": "fold-in", "learnt": self.fold_map is not None, "into": self.recipe}
-        counts = np.diff(new.known.indptr) + np.diff(new.new.indptr)
-        return type(self)(new.names, vectors, recipe, degrees=counts)
+        counts = np.diff(nodes.old_links.indptr) + np.diff(nodes.new_links.indptr)
+        return type(self)(nodes.names, vectors, recipe, degrees=counts)
 
     def extended(self, new: Embedding) -> Embedding:
         """The rows of another embedding below its own, such as those of `fold_in`.
@@ -273,10 +249,7 @@ class Embedding(VectorTable):
             if self.names.dtype == new.names.dtype
             else as_names([*self.names.tolist(), *new.names.tolist()], len(self) + len(new))
         )
-        state = State()
-        if self.degrees is not None and new.degrees is not None:
-            degrees = np.append(self.degrees, new.degrees)
-            state = State(degrees, self.state.fold_map, self.state.degree_weight)
+        state = self.state.extended(new.state)
         vectors = np.concatenate([self.vectors, new.vectors])
         whole = type(self).from_parts(Parts(names, vectors, self.recipe, state=state))
         whole.lookup.check_distinct()
@@ -314,8 +287,8 @@ class Embedding(VectorTable):
                 stacklevel=2,
             )
         fold_map = None if self.fold_map is None else turn_fold_map(self.fold_map, rotation)
-        state = State(self.degrees, fold_map, self.state.degree_weight)
-        vectors = align.rotated(align.rotatable(self), rotation).reshape(self.vectors.shape)
+        state = replace(self.state, fold_map=fold_map)
+        vectors = align.rotate(align.rotatable(self), rotation).reshape(self.vectors.shape)
         recipe = {**self.recipe, "aligned": drift._asdict()}
         return type(self).from_parts(Parts(self.names, vectors, recipe, state=state))
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 CLASSES = 3  # of neighbours, by their degrees
-BLOCKS = FOLD_BLOCKS  # of k columns each, in f: twice the classes
 SAMPLE = 4096  # known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing
 ENTRIES = 1 << 19  # of their rows, at most: learning takes a fraction of a second whatever the graph
 ENTRIES_AT_A_TIME = 1 << 12  # whose vectors are in memory: 2 MB at k = 128
@@ -148,7 +147,7 @@ def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], link
     """The W of known nodes and their neighbours, whose vectors are looked at a part at a time.  # (6k, k)."""
     scale, k = Scale.of(degrees), vectors.shape[1]
     mean = np.empty((len(nodes), k), np.float32)
-    f = np.empty((len(nodes), BLOCKS * k), np.float32)
+    f = np.empty((len(nodes), FOLD_BLOCKS * k), np.float32)
     own = scale.standardised(degrees[nodes])
     with one_blas_thread():
         for part in links.parts(ENTRIES_AT_A_TIME):
@@ -159,7 +158,7 @@ def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], link
         beyond = (f.T @ (unit_rows(vectors[nodes]) - mean)).astype(np.float64)
         gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)
         W = np.linalg.solve(gram, beyond)
-    return W.astype(np.float32).reshape(BLOCKS * k, k)
+    return W.astype(np.float32).reshape(FOLD_BLOCKS * k, k)
 
 
 def turn_fold_map(W: Floats, R: NDArray[np.float64]) -> Floats:
@@ -184,22 +183,22 @@ class FoldIn:
     degrees: NDArray[Any] | None  # (n,)
     W: Floats | None  # (6k, k)
 
-    def fold(self, known: Links, new: Links) -> Floats:
-        """The vectors of new nodes from those of their known neighbours, and then of each other's.
+    def fold(self, old_links: Links, new_links: Links) -> Floats:
+        """The vectors of new nodes from those of their old neighbours, and then of each other's.
 
         Rows are as long as those of their neighbours on average: of length 1 where these are. A node without known
         neighbours, its own and its new neighbours', gets a zero vector.
         """
-        known, used = known.without_others(len(self.vectors))
-        rows, counts = self.vectors[used], np.diff(known.indptr) + np.diff(new.indptr)
+        old_links, used = old_links.without_others(len(self.vectors))
+        rows, counts = self.vectors[used], np.diff(old_links.indptr) + np.diff(new_links.indptr)
         m, size = len(counts), len(used)
-        both = _side_by_side(known, new, size)
+        both = _side_by_side(old_links, new_links, size)
         lengths = np.concatenate([np.sqrt(np.einsum("ij,ij->i", rows, rows)), np.zeros(m, np.float32)])[:, None]
         rows = np.concatenate([unit_rows(rows), np.zeros((m, rows.shape[1]), np.float32)])
         scale = Scale.of(np.zeros(0) if self.degrees is None else self.degrees)
-        of_known = np.zeros(size) if self.degrees is None else self.degrees[used]
-        kinds = scale.classes(np.concatenate([of_known, counts]))
-        for _ in range(1 + ROUNDS * bool(len(new.indices))):
+        degrees = np.zeros(size) if self.degrees is None else self.degrees[used]
+        kinds = scale.classes(np.concatenate([degrees, counts]))
+        for _ in range(1 + ROUNDS * bool(len(new_links.indices))):
             with one_blas_thread():
                 mean, f = features(both, rows, kinds, scale.standardised(counts))
                 rows[size:] = unit_rows(mean if self.W is None else mean + f @ self.W)
@@ -208,13 +207,15 @@ class FoldIn:
         return folded
 
 
-def _side_by_side(known: Links, new: Links, size: int) -> Links:
+def _side_by_side(old_links: Links, new_links: Links, size: int) -> Links:
     """The neighbours among known and new nodes, the new ones numbered from ``size``."""
-    m = len(known.indptr) - 1
-    row = np.concatenate([np.repeat(np.arange(m), np.diff(links.indptr)) for links in (known, new)])
+    m = len(old_links.indptr) - 1
+    row = np.concatenate([np.repeat(np.arange(m), np.diff(links.indptr)) for links in (old_links, new_links)])
     order = np.argsort(row, kind="stable")
-    indices = np.concatenate([known.indices, new.indices + size])[order]
-    return Links(known.indptr + new.indptr, indices, np.concatenate([known.weights, new.weights])[order])
+    indices = np.concatenate([old_links.indices, new_links.indices + size])[order]
+    return Links(
+        old_links.indptr + new_links.indptr, indices, np.concatenate([old_links.weights, new_links.weights])[order]
+    )
 
 
 def _means(links: Links, lengths: Floats) -> Floats:

@@ -21,8 +21,8 @@ class NewNodes(NamedTuple):
     """New nodes and their neighbours."""
 
     names: NDArray[Any]  # (m,)
-    known: Links  # to nodes that have vectors, by their rows
-    new: Links  # to each other, by their place here; in the rows of both
+    old_links: Links  # to nodes that have vectors, by their rows
+    new_links: Links  # to each other, by their place here; in the rows of both
 
     def warn_of_zeros(self, vectors: NDArray[np.float32]) -> None:
         """Tell the caller of `Embedding.fold_in` which of these vectors came out zero."""
@@ -41,8 +41,8 @@ def read_new_nodes(edges: Any, lookup: Lookup) -> NewNodes:
     Examples
     --------
     >>> lookup = Lookup(np.array(["ada", "bob"], object))
-    >>> found = read_new_nodes([("eve", "ada"), ("eve", "bob"), ("eve", "bob")], lookup)
-    >>> found.names.tolist(), found.known.indices.tolist(), found.known.weights.tolist()
+    >>> nodes = read_new_nodes([("eve", "ada"), ("eve", "bob"), ("eve", "bob")], lookup)
+    >>> nodes.names.tolist(), nodes.old_links.indices.tolist(), nodes.old_links.weights.tolist()
     (['eve'], [0, 1], [1.0, 2.0])
     """
     graph = read(edges, directed=True)
@@ -53,8 +53,7 @@ def read_new_nodes(edges: Any, lookup: Lookup) -> NewNodes:
     new = np.flatnonzero(leaves | ((rows < 0) & graph.without_edges()))
     if not len(new):
         raise InputError(f"{graph.source} has no new nodes: edges (new node, known node) are expected")
-    kept = _as_names(names, new)
-    return NewNodes(kept, *_split(graph, new, rows))
+    return NewNodes(_as_names(names, new), *_split(graph, new, rows))
 
 
 def _in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:
@@ -62,8 +61,8 @@ def _in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:
     listed: list[Any] = names.tolist()
     if lookup.names.dtype == object:
         return [str(name) for name in listed]
-    known = lookup.names.dtype != object and names.dtype == object
-    return [int(name) if known and name.lstrip("-").isdecimal() else name for name in listed]
+    texts = names.dtype == object
+    return [int(name) if texts and name.lstrip("-").isdecimal() else name for name in listed]
 
 
 def _as_names(names: list[Any], new: Rows) -> NDArray[Any]:
@@ -104,10 +103,10 @@ def _split(graph: Graph, new: Rows, rows: Rows) -> tuple[Links, Links]:
     place = np.full(graph.nodes, -1, np.int64)
     place[new] = np.arange(len(new))
     row = np.repeat(np.arange(len(new)), np.diff(whole.indptr))
-    known = rows[whole.indices] >= 0
-    count = np.concatenate([[0], np.cumsum(np.bincount(row[known], minlength=len(new)))])
-    to_known = Links(count, rows[whole.indices[known]], whole.data[known].astype(np.float32))
-    ends = row[~known], place[whole.indices[~known]]
-    one_way = csr_array((whole.data[~known], ends), shape=(len(new), len(new)))
+    is_old = rows[whole.indices] >= 0
+    count = np.concatenate([[0], np.cumsum(np.bincount(row[is_old], minlength=len(new)))])
+    old_links = Links(count, rows[whole.indices[is_old]], whole.data[is_old].astype(np.float32))
+    ends = row[~is_old], place[whole.indices[~is_old]]
+    one_way = csr_array((whole.data[~is_old], ends), shape=(len(new), len(new)))
     both = csr_array(one_way.maximum(one_way.T))
-    return to_known, Links(both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data.astype(np.float32))
+    return old_links, Links(both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data.astype(np.float32))

@@ -31,7 +31,7 @@ def recommend(table: VectorTable, source: Name, n: int = 20, *, exclude: Any = (
         Number of targets; fewer where there are no more.
     exclude : Graph, or names of targets
         Targets to leave out: names, or the neighbours that the source has in a graph. A node is never
-        recommended to ittable.
+        recommended to itself.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def recommend(table: VectorTable, source: Name, n: int = 20, *, exclude: Any = (
     if not isinstance(n, int) or n < 1:
         raise InputError(f"n={n!r}: a positive number of recommendations is expected")
     row = table.lookup.row(source, "source")
-    rows = [table.lookup.find(name, "target") for name in excluded(exclude, source)]
+    rows = [table.lookup.find(name, "target") for name in excluded_names(exclude, source)]
     without = [at for at in rows if at is not None] + ([] if table.sides.kind == "rows" else [row])
     target_scores = table.target @ table.source[row]
     top = best(target_scores, n, without=np.array(without, np.int64))
@@ -84,7 +84,7 @@ def linked_targets(graph: Graph, source: Any) -> list[Any]:
     return targets
 
 
-def excluded(exclude: Any, source: Any) -> list[Any]:
+def excluded_names(exclude: Any, source: Any) -> list[Any]:
     """The names that are not to be recommended, from what was given: a graph, or names."""
     if hasattr(exclude, "indptr") and hasattr(exclude, "names"):
         return linked_targets(exclude, source)

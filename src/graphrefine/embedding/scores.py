@@ -9,8 +9,8 @@ The score of an `Embedding` is `cosine_degree`,
 ``cos(x_u, x_v) + w (ln d_u + ln d_v)``,
 
 with d the number of neighbours; of directed and bipartite graphs it is ``source_u . target_v``. Vectors of length 1
-have forgotten the degrees, which say much about where edges are; that one term gives them back. How much they say
-differs from graph to graph, so w is learnt (`weighing`). It is a sum, not a product, so that degrees count alike for
+have forgotten the degrees, which say much about where edges are; that one term gives them back. Their weight w differs
+from graph to graph, and is learned (`degree_weight`). It is a sum, not a product, so that degrees count alike for
 likely and unlikely pairs, and the nodes of the highest score for a given one are those of the largest inner product
 with ``(x_u, 1)`` of the rows ``(x_v, w ln d_v)``: any index of inner products finds them. ``benchmarks/link_scores.py``
 measures it, by the `auc`.
@@ -24,9 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.vectors.lengths import inverse_lengths, log_degrees
+from graphrefine.linalg.small import inverse_lengths
+from graphrefine.search.scores import log_degrees
+from graphrefine.vectors.state import DEGREE_WEIGHT
 
-DEGREE_WEIGHT = 0.1  # where it was not learnt
 BLOCK = 1 << 14  # pairs scored at a time
 
 Floats = NDArray[np.float32]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graphrefine.embedding.formats import READ_ERRORS, Format, choose_format
-from graphrefine.embedding.formats.addresses import shown_place
+from graphrefine.embedding.formats.addresses import format_place
 from graphrefine.embedding.formats.folder import check_replaceable
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.errors import FormatError, InputError, OutputError
@@ -61,7 +61,7 @@ def load_parts(path: PathLike, *, format: str | None = None, table: str | None =
 def unreadable(path: PathLike, file_format: Format, error: Exception) -> FormatError:
     """The error of a file or a table that cannot be read as its format."""
     problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return FormatError(shown_place(path), f"cannot be read as {file_format.name}: {problem}")
+    return FormatError(format_place(path), f"cannot be read as {file_format.name}: {problem}")
 
 
 def input_format(path: PathLike, format: str | None) -> Format:
@@ -82,12 +82,12 @@ def check_output(path: PathLike, *, format: str | None = None, names: Names | No
     names : array, optional
         The names to be stored, if known by now: not every format can hold every name.
     values : int
-        How many numbers will be stored (nodes times dim), if known by now: the disk must have room for them.
+        Number of numbers that will be stored (nodes times dim), if known by now: the disk must have room for them.
     """
     file_format = choose_format(path, format)
     if file_format.server:
         raise OutputError(
-            f"{shown_place(path)}: is a server; make a file first, then: graphrefine convert FILE postgresql://..."
+            f"{format_place(path)}: is a server; make a file first, then: graphrefine convert FILE postgresql://..."
         )
     file_format.check_package()
     if names is not None:
@@ -100,4 +100,4 @@ def _check_names(path: PathLike, file_format: Format, names: Names) -> None:
     try:
         file_format.check_names(names)
     except InputError as error:
-        raise InputError(f"{shown_place(path)}: {error}") from None
+        raise InputError(f"{format_place(path)}: {error}") from None

@@ -138,7 +138,7 @@ class CheckedPattern(StoredPattern):
             for at in range(first, last, step):
                 checksum = zlib.crc32(as_bytes(array[at : min(at + step, last)]), checksum)
             if checksum != expected:
-                problem = damage(f"{self.side}{name}", number, (first, last), found=checksum, expected=expected)
+                problem = damage(f"{self.side}{name}", number, (first, last), actual=checksum, expected=expected)
                 raise FormatError(self.storage.root, problem)
         self._verified[number] = True
 

@@ -96,7 +96,7 @@ def evaluate_labels(
     """
     penalties = parse_penalties(C)
     _check(ratios, repeats, seed, unlabelled, threads)
-    vectors, names = _named(embedding)
+    vectors, names = _split_names(embedding)
     labels = as_labels(labels)
     order, indicator, missing = align(labels, names, unlabelled=unlabelled)
     classes = np.flatnonzero(indicator.sum(axis=0))
@@ -166,7 +166,7 @@ def _check(ratios: Sequence[float], repeats: int, seed: int, unlabelled: str, th
         raise InputError(f"threads={threads}: at least 1 is expected; leave it out to use all processors")
 
 
-def _named(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     if isinstance(embedding, np.ndarray):
         vectors, names = embedding, np.arange(len(embedding))
     else:

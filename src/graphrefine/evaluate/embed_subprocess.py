@@ -110,14 +110,14 @@ def run_embed(
         start, process = time.perf_counter(), None
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
         try:
-            with _undisturbed():
+            with _block_signals():
                 process = subprocess.Popen(command, env=env, start_new_session=True, **streams)
             over, peak = _watch(process, start, seconds=seconds, memory=memory)
         finally:  # Ctrl-C, or a limit: the child goes, and all that it started
             if process is not None:
                 _end(process)
         total = time.perf_counter() - start
-        return _outcome(process.returncode, over, total, peak, _printed(out), _tail(err), (seconds, memory))
+        return _outcome(process.returncode, over, total, peak, _parse_figures(out), _tail(err), (seconds, memory))
 
 
 def embed_arguments(
@@ -159,7 +159,7 @@ def _text(value: Any) -> str:
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
+def _block_signals() -> Iterator[None]:
     """No signal comes between the start of a child and knowing of it; the child lets them in again."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -235,7 +235,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _printed(out: IO[bytes]) -> dict[str, Any]:
+def _parse_figures(out: IO[bytes]) -> dict[str, Any]:
     out.seek(0)
     try:
         figures = json.loads(out.read())

@@ -80,7 +80,7 @@ def evaluate_reconstruction(
     """
     whole = read(graph)
     _check(whole, sample=sample, seed=seed)
-    vectors, extra = _aligned(whole, embedding)
+    vectors, extra = _align(whole, embedding)
     count = sample or min(whole.nodes, max(1, MOST_PAIRS // whole.nodes))
     pairs = _SampledPairs.of(whole, _sample_nodes(whole, count, seed))
     ks = _check_top(top, pairs)
@@ -132,7 +132,7 @@ def _check_top(top: Sequence[int] | None, sampled: _SampledPairs) -> tuple[int, 
     return tuple(sorted(set(top)))
 
 
-def _aligned(graph: Graph, embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[np.float32], int]:
+def _align(graph: Graph, embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[np.float32], int]:
     """Vectors in the order of the graph's rows, and the number of those without a node in it."""
     if isinstance(embedding, np.ndarray):
         if embedding.ndim != 2 or len(embedding) != graph.nodes:

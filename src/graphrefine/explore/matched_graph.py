@@ -11,7 +11,7 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.explore.responses import GraphFacts
 from graphrefine.graph.graph import Graph
-from graphrefine.vectors.lengths import inverse_lengths
+from graphrefine.linalg.small import inverse_lengths
 from graphrefine.vectors.lookup import Lookup, quote_name
 from graphrefine.vectors.source_target import ONE, Sides
 

@@ -171,7 +171,7 @@ class StoredGraph(Graph):
         for name, expected in block["crc32"].items():
             actual = checksum(getattr(self, name)[first:last])
             if actual != expected:
-                problem = damage(f"{self._side}{name}", number, (first, last), found=actual, expected=expected)
+                problem = damage(f"{self._side}{name}", number, (first, last), actual=actual, expected=expected)
                 raise FormatError(self.path, problem)
 
 
@@ -204,7 +204,7 @@ def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredG
         text = (folder / "manifest.json").read_bytes()
     except FileNotFoundError:
         raise FormatError(path, f"manifest.json is missing: not a whole graph; {_AGAIN}") from None
-    manifest = _checked(folder, text)
+    manifest = _check_manifest(folder, text)
     for name, size in manifest["files"].items():
         _check_file(folder / name, size, manifest["checksums"].get(name) if verify else None)
     graph = StoredGraph(folder, manifest, hashlib.blake2b(text, digest_size=16).hexdigest())
@@ -227,10 +227,10 @@ def store(graph: Graph, path: str | os.PathLike[str], *, threads: int = 1) -> No
 
 def is_stored(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a graph on disk: by its suffix, or by the manifest in it."""
-    return Path(path).suffix.lower() == SUFFIX or _marked(Path(path))
+    return Path(path).suffix.lower() == SUFFIX or _is_marked(Path(path))
 
 
-def _marked(folder: Path) -> bool:
+def _is_marked(folder: Path) -> bool:
     try:
         manifest = json.loads((folder / "manifest.json").read_bytes())
     except (OSError, ValueError):
@@ -243,14 +243,14 @@ def check_replaceable(path: Path) -> None:
     present = {entry.name for entry in path.iterdir()}
     if not present:
         return
-    if not _marked(path):
+    if not _is_marked(path):
         raise OutputError(f"{path}: is a folder but no graph on disk, and would be lost; choose another name")
     strange = sorted(name for name in present if not name.endswith(".npy") and name != "manifest.json")
     if strange:
         raise OutputError(f"{path}: also holds {', '.join(strange[:3])}, which would be lost; choose another name")
 
 
-def _checked(folder: Path, text: bytes) -> dict[str, Any]:
+def _check_manifest(folder: Path, text: bytes) -> dict[str, Any]:
     try:
         manifest = json.loads(text)
         mark, version = manifest["format"], manifest["version"]

@@ -40,10 +40,10 @@ class StoredPattern:
         return Rows(indptr - first, self._indices[first:last], weights)
 
 
-def damage(file: str, block: int, entries: tuple[int, int], *, found: int, expected: int) -> str:
+def damage(file: str, block: int, entries: tuple[int, int], *, actual: int, expected: int) -> str:
     """The problem with a block whose checksum is not the one that was written."""
     first, last = entries
     return (
         f"{file}.npy, block {block} (entries {first:,} to {last:,}) has the checksum "
-        f"{found:08x}, not {expected:08x}: it is damaged; ingest it again"
+        f"{actual:08x}, not {expected:08x}: it is damaged; ingest it again"
     )

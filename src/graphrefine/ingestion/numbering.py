@@ -139,10 +139,10 @@ def own_numbers(spool: Spool, entry: Entry, *, text: bool, bipartite: bool, thre
     source, target, weights, *alone = spool.edges(entry)
     ends = [np.concatenate([side.astype(np.int64), more]) for side, more in zip((source, target), alone, strict=True)]
     if bipartite:
-        (numbers, names), (others, more) = (_numbered(side, threads) for side in ends)
+        (numbers, names), (others, more) = (_number(side, threads) for side in ends)
         first, numbered, names = len(names), [numbers, others + np.int32(len(names))], np.concatenate([names, more])
     else:
-        whole, names = _numbered(np.concatenate(ends), threads)
+        whole, names = _number(np.concatenate(ends), threads)
         first, numbered = -1, [whole[: len(ends[0])], whole[len(ends[0]) :]]
     name_column: Any = names
     if text:
@@ -158,7 +158,7 @@ def own_numbers(spool: Spool, entry: Entry, *, text: bool, bipartite: bool, thre
     return replace(entry, names=len(names), alone=0, alone_targets=0, wide=False, first=first, own=True)
 
 
-def _numbered(ids: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _number(ids: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Ids to numbers in their order, and the distinct ids."""
     half = -(-len(ids) // 2)  # the kernel takes two arrays of one length
     first, second, names = number_ids(ids[:half], np.append(ids[half:], ids[: 2 * half - len(ids)]), threads=threads)
@@ -178,12 +178,12 @@ class Join:
         self._base = duckdb.connect(str(folder / "names.duckdb"))
         for setting in (
             f"SET memory_limit = '{memory // 2**20}MiB'",
-            f"SET temp_directory = '{_quoted(folder / 'spilled')}'",
+            f"SET temp_directory = '{_quote(folder / 'spilled')}'",
             f"SET threads = {threads}",
             "SET preserve_insertion_order = false",
         ):
             self._base.execute(setting)
-        files = ", ".join(f"'{_quoted(spool.names_path(entry.number))}'" for entry in spool.entries if entry.names)
+        files = ", ".join(f"'{_quote(spool.names_path(entry.number))}'" for entry in spool.entries if entry.names)
         self._base.execute(f"CREATE VIEW listed AS SELECT * FROM read_parquet([{files}])")
 
     def number(self) -> int:
@@ -274,5 +274,5 @@ def _are_utf8(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:
     return True
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     return str(path).replace("'", "''")

@@ -18,26 +18,26 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 
-class Nearest(NamedTuple):
+class NearestRows(NamedTuple):
     """Nearest rows, the highest score first, of equal ones the earlier row; -1 after the last."""
 
     rows: Ints  # (q, keep)
     scores: Floats  # (q, keep), -inf where the row is -1
 
 
-class LeftOut(NamedTuple):
-    """Rows that each query must not find: query i those from ``bounds[i]`` to before ``bounds[i + 1]``, ascending."""
+class ExcludedRows(NamedTuple):
+    """Rows that are no answer to a query: for i those from ``bounds[i]`` to before ``bounds[i + 1]``, ascending."""
 
     bounds: Ints  # (q + 1,)
     rows: Ints  # (bounds[-1],)
 
     @classmethod
-    def of(cls, lists: list[Ints]) -> LeftOut:
+    def of(cls, lists: list[Ints]) -> ExcludedRows:
         """From one array of rows for each query, in any order.
 
         Examples
         --------
-        >>> LeftOut.of([np.array([5, 2]), np.array([], np.int64)]).rows.tolist()
+        >>> ExcludedRows.of([np.array([5, 2]), np.array([], np.int64)]).rows.tolist()
         [2, 5]
         """
         bounds = np.concatenate([[0], np.cumsum([len(each) for each in lists])]).astype(np.int64)
@@ -52,9 +52,9 @@ def nearest(
     *,
     scale: Floats | None = None,
     added: Floats | None = None,
-    left_out: LeftOut | None = None,
+    excluded_rows: ExcludedRows | None = None,
     threads: int = 1,
-) -> Nearest:
+) -> NearestRows:
     """The ``keep`` rows of the highest scores for each query.
 
     Parameters
@@ -66,9 +66,9 @@ def nearest(
     keep
         Number of rows for each query.
     scale, added : (n,), optional
-        See above; a row whose ``added`` is -inf is never found, nor is one whose score is NaN.
-    left_out
-        Rows that must not be found.
+        See above; a row whose ``added`` is -inf is in no answer, nor is one whose score is NaN.
+    excluded_rows
+        Rows that are no answer.
     threads
         Number of threads.
 
@@ -80,8 +80,8 @@ def nearest(
     ([[2, 0]], [[2.0, 1.0]])
     """
     shape = (len(queries), keep)
-    nearest_rows = Nearest(np.empty(shape, np.int64), np.empty(shape, np.float32))
-    bounds, without = (None, None) if left_out is None else left_out
+    nearest_rows = NearestRows(np.empty(shape, np.int64), np.empty(shape, np.float32))
+    bounds, without = (None, None) if excluded_rows is None else excluded_rows
     search = choose_kernel(twin_nearest.nearest)
     search(queries, rows, *nearest_rows, scale=scale, added=added, bounds=bounds, left_out=without, threads=threads)
     return nearest_rows

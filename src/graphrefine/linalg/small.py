@@ -1,4 +1,4 @@
-"""Small dense algebra (k x k), the same to the last bit whatever the number of BLAS threads; and unit rows.
+"""Small dense algebra (k x k), the same to the last bit whatever the number of BLAS threads; and lengths of rows.
 
 OpenBLAS changes the last bits of a Cholesky factor with its number of threads, so all of it runs single-threaded.
 """
@@ -118,3 +118,16 @@ def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
     unit = np.empty(vectors.shape, np.float32)
     np.multiply(vectors, inverse[:, None], out=unit, casting="same_kind")
     return unit
+
+
+def inverse_lengths(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """Factors that make rows unit; zero for rows of zeros.  # (n,).
+
+    Examples
+    --------
+    >>> inverse_lengths(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [0.20000000298023224, 0.0]
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    inverse: NDArray[np.float32] = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1), 0).astype(np.float32)
+    return inverse

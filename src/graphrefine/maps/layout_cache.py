@@ -14,7 +14,7 @@ from graphrefine.errors import OutputError
 from graphrefine.maps.layout import place_vectors, resolve_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.files import replacing_folder
-from graphrefine.vectors import companions as beside
+from graphrefine.vectors import companions
 from graphrefine.vectors.checks import check_finite
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def find_layout(embedding: VectorTable, method: str, *, seed: int = 0) -> Floats
     """The layout in the cache of an embedding; None unless it is of these vectors, method and seed."""
     if embedding.path is None:
         return None
-    folder = beside.companion(embedding.path, "map")
-    meta = beside.read_meta(folder, MARK)
+    folder = companions.companion(embedding.path, "map")
+    meta = companions.read_meta(folder, MARK)
     if meta is None or (meta.get("method"), meta.get("seed")) != (method, seed):
         return None
-    if not beside.is_current(meta.get("of"), embedding):
+    if not companions.is_current(meta.get("of"), embedding):
         return None
     try:
         coordinates: Floats = np.load(folder / FILE, allow_pickle=False)
@@ -86,8 +86,8 @@ def find_layout(embedding: VectorTable, method: str, *, seed: int = 0) -> Floats
 def _store(embedding: VectorTable, coordinates: Floats, method: str, seed: int) -> None:
     if embedding.path is None:
         return
-    folder = beside.companion(embedding.path, "map")
-    meta = {"format": MARK, "of": beside.stamp(embedding), "method": method, "seed": seed}
-    with replacing_folder(folder, replaceable=partial(beside.check_ours, mark=MARK)) as hidden:
+    folder = companions.companion(embedding.path, "map")
+    meta = {"format": MARK, "of": companions.stamp(embedding), "method": method, "seed": seed}
+    with replacing_folder(folder, replaceable=partial(companions.check_ours, mark=MARK)) as hidden:
         np.save(hidden / FILE, coordinates)
-        (hidden / beside.META).write_text(json.dumps(meta, indent=2), encoding="utf-8")
+        (hidden / companions.META).write_text(json.dumps(meta, indent=2), encoding="utf-8")

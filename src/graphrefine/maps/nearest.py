@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels import plane
+from graphrefine.linalg.small import inverse_lengths
 from graphrefine.maps.kmeans_cells import Cells, partition, run_tasks
 from graphrefine.progress import Stages
-from graphrefine.vectors.lengths import inverse_lengths
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]

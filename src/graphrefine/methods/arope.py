@@ -57,9 +57,9 @@ class Settings(MethodSettings):
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors of AROPE."""
-    stages, wanted = resources.stages, -(-settings.dim // 2) if settings.two_sided else settings.dim
+    stages, sources = resources.stages, -(-settings.dim // 2) if settings.two_sided else settings.dim
     with stages.stage("decompose", steps=2 * settings.iterations + 3):
-        engine = resources.engine(graph, columns=oversampled(2 * wanted, graph.nodes), bfloat16=settings.bfloat16)
+        engine = resources.engine(graph, columns=oversampled(2 * sources, graph.nodes), bfloat16=settings.bfloat16)
         eigenpairs = randomized_eigh(
             engine,
             adjacency(graph),
@@ -70,11 +70,11 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
         )
     proximity = np.polynomial.Polynomial([0.0, *settings.weights])(eigenpairs.values)
     with stages.stage("reweight"):
-        target = settings.dim - wanted if settings.two_sided else 0
-        return reweighted(engine, eigenpairs, proximity, wanted, target)
+        target = settings.dim - sources if settings.two_sided else 0
+        return reweight(engine, eigenpairs, proximity, sources, target)
 
 
-def reweighted(engine: Engine[T], eigenpairs: Eigenpairs[T], F: Small, left: int, right: int) -> Floats:
+def reweight(engine: Engine[T], eigenpairs: Eigenpairs[T], F: Small, left: int, right: int) -> Floats:
     """``X |F|^1/2`` in ``left`` columns, the largest |F| first, and ``X |F|^1/2 sign(F)`` in ``right`` columns."""
     order = np.argsort(-np.abs(F), kind="stable")
     roots: NDArray[np.float64] = np.sqrt(np.abs(F))
@@ -85,8 +85,8 @@ def reweighted(engine: Engine[T], eigenpairs: Eigenpairs[T], F: Small, left: int
 
 def memory(shape: Shape, settings: Settings) -> int:
     """Three tall matrices of twice the width, while the basis is orthonormalised."""
-    wanted = -(-settings.dim // 2) if settings.two_sided else settings.dim
-    return engine_memory(shape, columns=oversampled(2 * wanted, shape.nodes), matrices=3)
+    sources = -(-settings.dim // 2) if settings.two_sided else settings.dim
+    return engine_memory(shape, columns=oversampled(2 * sources, shape.nodes), matrices=3)
 
 
 AROPE = Method(

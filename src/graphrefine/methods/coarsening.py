@@ -144,7 +144,7 @@ def equivalent(graph: Graph) -> Groups:
     fresh[1:] = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
     labels = np.empty(graph.nodes, np.int64)
     labels[order] = np.cumsum(fresh)
-    return _numbered(labels)
+    return _number_labels(labels)
 
 
 def star_collapse(level: Level) -> Groups:
@@ -161,7 +161,7 @@ def star_collapse(level: Level) -> Groups:
     place = np.arange(len(groups)) - starts  # of each node within its group
     labels = np.empty(len(groups), np.int64)
     labels[order] = np.cumsum(place % 2 == 0)
-    return _numbered(labels)
+    return _number_labels(labels)
 
 
 def edge_collapse(level: Level) -> Groups:
@@ -176,7 +176,7 @@ def edge_collapse(level: Level) -> Groups:
     >>> edge_collapse(Level.first(path)).tolist()
     [0, 1, 1, 2]
     """
-    return _with_pairs(np.arange(level.graph.nodes), _matching(level.graph, _scored(level)))
+    return _with_pairs(np.arange(level.graph.nodes), _match(level.graph, _score_edges(level)))
 
 
 def hybrid_collapse(level: Level) -> Groups:
@@ -199,9 +199,9 @@ def matched(level: Level, *, most: float = np.inf) -> Groups:
     """
     groups = equivalent(level.graph)
     alone = np.bincount(groups)[groups] == 1
-    u, v, scores = _scored(level)
+    u, v, scores = _score_edges(level)
     use = alone[u] & alone[v] & (level.sizes[u] + level.sizes[v] <= most)
-    return _with_pairs(groups, _matching(level.graph, (u[use], v[use], scores[use])))
+    return _with_pairs(groups, _match(level.graph, (u[use], v[use], scores[use])))
 
 
 def communities(adjacency: Any, parts: NDArray[Any], *, aggregations: int = -1) -> NDArray[np.int64]:
@@ -248,14 +248,14 @@ def _edges(graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[
     return row[once], graph.indices[once], None if graph.weights is None else graph.weights[once]
 
 
-def _scored(level: Level) -> Scored:
+def _score_edges(level: Level) -> Scored:
     """The ends of each edge and its weight, normalised: ``A_ij / sqrt(d_i d_j)``."""
     u, v, weights = _edges(level.graph)
     degrees = level.degrees()
     return u, v, (1.0 if weights is None else weights) / np.sqrt(degrees[u] * degrees[v])
 
 
-def _numbered(labels: NDArray[Any]) -> Groups:
+def _number_labels(labels: NDArray[Any]) -> Groups:
     """Labels as numbers from 0, in the order of their first nodes."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int32)
@@ -266,10 +266,10 @@ def _numbered(labels: NDArray[Any]) -> Groups:
 def _with_pairs(labels: NDArray[Any], pairs: Pairs) -> Groups:
     joined = labels.copy()
     joined[pairs[1]] = joined[pairs[0]]
-    return _numbered(joined)
+    return _number_labels(joined)
 
 
-def _matching(graph: Graph, edges: Scored) -> Pairs:
+def _match(graph: Graph, edges: Scored) -> Pairs:
     """Pairs of ends, each node in at most one, that leave no edge with two free ends.
 
     In rounds: an edge that is the best at both its ends is taken. Equal scores are put in an order drawn once.
@@ -280,7 +280,7 @@ def _matching(graph: Graph, edges: Scored) -> Pairs:
     order = draw.permutation(np.flatnonzero(~whole))
     order = order[np.argsort(scores[order], kind="stable")]
     u, v = u[order], v[order]  # the best last
-    taken = np.zeros(graph.nodes, bool)
+    matched = np.zeros(graph.nodes, bool)
     best = np.empty((2, graph.nodes), np.int64)
     pairs: list[Pairs] = []
     for done in count():
@@ -294,8 +294,8 @@ def _matching(graph: Graph, edges: Scored) -> Pairs:
         top = best.max(axis=0)
         mutual = (top[u] == place) & (top[v] == place)
         pairs.append((u[mutual], v[mutual]))
-        taken[u[mutual]] = taken[v[mutual]] = True
-        free = ~(taken[u] | taken[v])
+        matched[u[mutual]] = matched[v[mutual]] = True
+        free = ~(matched[u] | matched[v])
         u, v = u[free], v[free]
         if not len(u):
             break

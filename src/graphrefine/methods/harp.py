@@ -1,6 +1,6 @@
 """HARP (Chen, Perozzi, Hu and Skiena, AAAI 2018): coarsen, embed the coarsest graph, then prolong and refine.
 
-Stars and edges are collapsed (`coarsen.hybrid_collapse`) until about a hundred nodes are left. The base method embeds
+Stars and edges are collapsed (`coarsening.hybrid_collapse`) until about 100 nodes are left. The base method embeds
 that graph; each node of the next finer graph starts with the vector of the node it was merged into, and the base goes
 on from there, graph by graph, up to the given one.
 

@@ -19,7 +19,7 @@ from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
 from graphrefine.kernels import kernels
 from graphrefine.linalg.operators import Operator, adjacency
-from graphrefine.methods.arope import reweighted
+from graphrefine.methods.arope import reweight
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
 from graphrefine.refine.svd import Multiply, oversampled, randomized_eigh, randomized_svd
@@ -61,10 +61,10 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors of HOPE."""
     if not len(graph.indices):
         return np.zeros((graph.nodes, settings.dim), np.float32)
-    return _directed(graph, settings, resources) if graph.directed else _undirected(graph, settings, resources)
+    return _fit_directed(graph, settings, resources) if graph.directed else _fit_undirected(graph, settings, resources)
 
 
-def _undirected(graph: Graph, settings: Settings, resources: Resources) -> Floats:
+def _fit_undirected(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     sources = -(-settings.dim // 2)
     with resources.stages.stage("decompose", steps=2 * settings.iterations + 3):
         engine = resources.engine(graph, columns=oversampled(2 * sources, graph.nodes), bfloat16=settings.bfloat16)
@@ -79,10 +79,10 @@ def _undirected(graph: Graph, settings: Settings, resources: Resources) -> Float
     radius = abs(decomposition.values[0])
     decayed = decay(settings.beta, radius=radius, bound=radius) * decomposition.values
     with resources.stages.stage("reweight"):
-        return reweighted(engine, decomposition, decayed / (1.0 - decayed), sources, settings.dim - sources)
+        return reweight(engine, decomposition, decayed / (1.0 - decayed), sources, settings.dim - sources)
 
 
-def _directed(graph: Graph, settings: Settings, resources: Resources) -> Floats:
+def _fit_directed(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     sources = -(-settings.dim // 2)
     with resources.stages.stage("radius"):
         beta = decay(settings.beta, radius=spectral_radius(graph, threads=resources.threads), bound=norm_bound(graph))

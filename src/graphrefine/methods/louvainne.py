@@ -4,7 +4,7 @@ Louvain's method divides the graph, then each community, then each community of 
 community at depth h has a random vector, uniform in (-1, 1), weighted by ``decay**h``, and so has a node below the leaf
 of the tree that holds it. A node's vector is the sum of those on its way down from the root.
 
-Each depth is one call of `coarsen.communities`, for all communities at once, so a tree takes a few passes over the
+Each depth is one call of `coarsening.communities`, for all communities at once, so a tree takes a few passes over the
 edges. Louvain's method is scikit-network's; igraph's was set aside for its licence (GPL) and its global random state.
 """
 

@@ -1,6 +1,6 @@
 """MILE (Liang, Gurukar and Parthasarathy, ICWSM 2021): coarsen, embed the coarsest graph, refine by graph convolution.
 
-Equivalent nodes and heavy edges are merged (`coarsen.matched`), a few levels deep, and the base method embeds the
+Equivalent nodes and heavy edges are merged (`coarsening.matched`), a few levels deep, and the base method embeds the
 coarsest graph. From there to the given graph, level by level, the vectors ``E`` of the merged nodes are refined::
 
     H(X) = unit rows of tanh(L tanh(L X W1) W2),    X = the vectors of the nodes that each node was merged into

@@ -120,20 +120,20 @@ def leading_eigenpairs(
     graph: Graph, count: int, resources: Resources, *, seed: int
 ) -> tuple[NDArray[np.float64], Floats]:
     """The largest positive eigenvalues of ``D^-1/2 A D^-1/2``, at most so many, and their vectors as columns."""
-    wanted = min(count, graph.nodes)
-    columns = min(wanted + max(wanted // 4, 16), graph.nodes)
+    pairs = min(count, graph.nodes)
+    columns = min(pairs + max(pairs // 4, 16), graph.nodes)
     shifted = shifted_adjacency(graph)
     if columns == graph.nodes:  # a sketch of all columns would find no less, many products later
         with one_blas_thread():
             values, axes = eigh_by_size(shifted.to_scipy().toarray().astype(np.float64))
-        vectors = axes[:, :wanted].astype(np.float32)
+        vectors = axes[:, :pairs].astype(np.float32)
     else:
         engine: Engine[LocalTall] = resources.engine(shifted.graph, columns=columns)
         eigenpairs = randomized_eigh(
             engine, shifted, rows=graph.nodes, seed=seed, iterations=EIGEN_ITERATIONS, advance=resources.stages.advance
         )
-        values, vectors = eigenpairs.values, engine.collect(eigenpairs.basis, eigenpairs.axes[:, :wanted])
-    values = values[:wanted] - SHIFT
+        values, vectors = eigenpairs.values, engine.collect(eigenpairs.basis, eigenpairs.axes[:, :pairs])
+    values = values[:pairs] - SHIFT
     return values[values > 0], vectors[:, values > 0]
 
 

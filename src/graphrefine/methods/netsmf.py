@@ -78,7 +78,7 @@ class Settings(MethodSettings):
         return max(1, min(ROUNDS, MOST_PAIRS // max(1, self.window * entries)))
 
 
-class _Kept(NamedTuple):
+class _Entries(NamedTuple):
     """Entries above 1 of some rows, from the diagonal on."""
 
     lengths: NDArray[np.int64]  # (rows,)
@@ -105,15 +105,15 @@ def log_matrix(graph: Graph, settings: Settings, resources: Resources) -> Graph:
     steps, walks, inverse = steps_of(graph), walks_from(graph, settings), inverse_degrees(graph)
     scale = graph.degrees().sum() / (settings.negative * settings.window) / np.maximum(walks, 1)
     starts = list(_starts(walks * settings.window))
-    kept: list[_Kept] = []
+    parts: list[_Entries] = []
     with resources.stages.stage("sampling", steps=len(starts)):
         for start, stop in starts:
             pairs = sampling.walk_pairs(
                 steps, start, walks[start:stop], length=settings.window, seed=settings.seed, threads=resources.threads
             )
-            kept.append(_above_one(pairs, start, scale[start:stop], inverse))
+            parts.append(_above_one(pairs, start, scale[start:stop], inverse))
             resources.stages.advance()
-    ends, columns, logs = _joined(kept)
+    ends, columns, logs = _join(parts)
     triangle = sp.csr_array((logs, columns, ends), shape=(graph.nodes, graph.nodes))
     whole = sp.csr_array(triangle + triangle.T.tocsr())
     indptr, indices = whole.indptr.astype(np.int64, copy=False), whole.indices.astype(np.int32, copy=False)
@@ -132,15 +132,15 @@ def walks_from(graph: Graph, settings: Settings) -> NDArray[np.int64]:
     return walks
 
 
-def _above_one(pairs: sampling.Pairs, first: int, scale: NDArray[np.float64], inverse: NDArray[np.float64]) -> _Kept:
+def _above_one(pairs: sampling.Pairs, first: int, scale: NDArray[np.float64], inverse: NDArray[np.float64]) -> _Entries:
     """Of the rows from `first` on the entries above 1."""
     row = np.repeat(np.arange(len(scale)), np.diff(pairs.indptr))
     entries = pairs.counts * scale[row] * inverse[pairs.columns]
-    kept = entries > 1
-    row, columns = row[kept], pairs.columns[kept]
-    logs = np.log(entries[kept]).astype(np.float32)
+    above = entries > 1
+    row, columns = row[above], pairs.columns[above]
+    logs = np.log(entries[above]).astype(np.float32)
     logs[columns == row + first] /= 2  # the diagonal comes once more with the transpose
-    return _Kept(np.bincount(row, minlength=len(scale)), columns, logs)
+    return _Entries(np.bincount(row, minlength=len(scale)), columns, logs)
 
 
 def _starts(samples: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -154,12 +154,12 @@ def _starts(samples: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def _joined(kept: list[_Kept]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
+def _join(parts: list[_Entries]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
     """All rows as one CSR matrix: where rows end, columns, logarithms. The list is emptied."""
-    lengths = np.concatenate([np.zeros(1, np.int64), *(part.lengths for part in kept)])
-    columns = np.concatenate([np.zeros(0, np.int32), *(part.columns for part in kept)])
-    logs = np.concatenate([np.zeros(0, np.float32), *(part.logs for part in kept)])
-    kept.clear()
+    lengths = np.concatenate([np.zeros(1, np.int64), *(part.lengths for part in parts)])
+    columns = np.concatenate([np.zeros(0, np.int32), *(part.columns for part in parts)])
+    logs = np.concatenate([np.zeros(0, np.float32), *(part.logs for part in parts)])
+    parts.clear()
     return np.cumsum(lengths), columns, logs
 
 

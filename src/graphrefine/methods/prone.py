@@ -90,8 +90,8 @@ def propagation(order: int, mu: float, theta: float) -> Theta:
         before, term = term, 2 * inner * term - before
     coefficients = (1 - series).coef
     tails = np.cumsum(np.abs(coefficients[::-1]))[::-1]
-    kept = int(np.count_nonzero(tails > NEGLIGIBLE * tails[0]))
-    return tuple(float(c) for c in coefficients[:kept])
+    length = int(np.count_nonzero(tails > NEGLIGIBLE * tails[0]))
+    return tuple(float(c) for c in coefficients[:length])
 
 
 def bessel(order: int, x: float) -> float:

@@ -83,10 +83,10 @@ def _with_sides(graph: Graph, settings: RefineSettings, resources: Resources) ->
     with resources.stages.stage("order"):
         arcs, width = arcs_and_columns(graph, settings.dim)
         engine = resources.engine(arcs, columns=width, bfloat16=settings.bfloat16)
-    how = {"dim": settings.dim, "rounds": rounds(settings), "seed": settings.seed, "threads": resources.threads}
+    options = {"dim": settings.dim, "rounds": rounds(settings), "seed": settings.seed, "threads": resources.threads}
     if sources is None:
-        return directed.directed_vectors(engine, arcs, resources.stages, **how)
-    return bipartite.bipartite_vectors(engine, arcs, resources.stages, sources=sources, **how)
+        return directed.directed_vectors(engine, arcs, resources.stages, **options)
+    return bipartite.bipartite_vectors(engine, arcs, resources.stages, sources=sources, **options)
 
 
 def _check_used(graph: Graph, settings: RefineSettings) -> None:

@@ -65,7 +65,7 @@ class Training:
         vectors: Floats | None = None,
     ) -> None:
         self._settings, self._resources, self._total, self._done = settings, resources, total, 0
-        self.centers = _padded(graph.nodes, settings, vectors)  # (n, padded dim)
+        self.centers = _pad(graph.nodes, settings, vectors)  # (n, padded dim)
         self.contexts = np.zeros_like(self.centers)
 
     def model(self, counts: NDArray[np.float64], *, window: int, both: bool) -> SkipGram:
@@ -105,7 +105,7 @@ class Training:
         return self._settings.rate * max(LOWEST, 1 - done / self._total)
 
 
-def _padded(nodes: int, settings: SkipGramSettings, vectors: Floats | None) -> Floats:
+def _pad(nodes: int, settings: SkipGramSettings, vectors: Floats | None) -> Floats:
     table = np.zeros((nodes, -(-settings.dim // PAD) * PAD), np.float32)
     if vectors is not None:
         table[:, : settings.dim] = vectors
@@ -153,7 +153,7 @@ def noise_table(counts: NDArray[np.float64]) -> NDArray[np.int32]:
     shares = np.cumsum(counts**NOISE_POWER)
     at = (np.arange(size) + 0.5) * (shares[-1] / size)
     table = np.empty(size, np.int32)
-    table[_shuffled(size)] = np.minimum(np.searchsorted(shares, at, side="right"), np.flatnonzero(counts)[-1])
+    table[_shuffle(size)] = np.minimum(np.searchsorted(shares, at, side="right"), np.flatnonzero(counts)[-1])
     return table
 
 
@@ -162,7 +162,7 @@ def _slots(nodes: int) -> int:
     return 1 << (min(64 * nodes, max(2**20, 4 * nodes)) + 2**12).bit_length()
 
 
-def _shuffled(size: int) -> NDArray[np.int64]:
+def _shuffle(size: int) -> NDArray[np.int64]:
     """0 ... size - 1 in another order: multiplying by odd numbers and folding are one to one on a number's bits."""
     place = np.arange(size, dtype=np.uint64)
     mask, half = np.uint64(size - 1), np.uint64(size.bit_length() // 2)

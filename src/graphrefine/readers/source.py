@@ -113,7 +113,7 @@ class Source:
         import lzma
         import zlib
 
-        with self._opened() as raw:
+        with self._open() as raw:
             codec = self._codec(raw.read(16))
             whole = max(os.fstat(raw.fileno()).st_size, 1)
             raw.seek(0)
@@ -124,7 +124,7 @@ class Source:
             except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
                 if isinstance(error, GraphRefineError) or codec is None:
                     raise
-                raise self._damaged(codec, error) from None
+                raise self._damage_error(codec, error) from None
 
     @cached_property
     def head(self) -> bytes:
@@ -150,11 +150,11 @@ class Source:
     def _raw(self) -> bytes:
         if self.path == "-":
             return sys.stdin.buffer.read()
-        with self._opened() as file:
+        with self._open() as file:
             return file.read()
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[IO[bytes]]:
+    def _open(self) -> Iterator[IO[bytes]]:
         try:
             with Path(self.path).open("rb") as file:
                 yield file
@@ -175,12 +175,12 @@ class Source:
             with contextlib.closing(codec.open(io.BytesIO(raw))) as stream:
                 data = bytes(stream.read())
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-            raise self._damaged(codec, error) from None
+            raise self._damage_error(codec, error) from None
         if not data:
             raise self.empty_error()
         return data
 
-    def _damaged(self, codec: _Codec, error: Exception) -> FormatError:
+    def _damage_error(self, codec: _Codec, error: Exception) -> FormatError:
         return self.error(f"the {codec.suffix[1:]} data is damaged or cut short: {error}")
 
 

@@ -78,12 +78,12 @@ def decompose(
 
     A round is a product with N^T and one with N: two-sided, as N^q vanishes where there are no cycles.
     """
-    N, source, target = normalised(graph)
+    N, source, target = normalise_arcs(graph)
     svd = randomized_svd(engine, N, rows=graph.nodes, seed=seed, iterations=rounds, advance=advance)
     return Arcs(source, target, svd, noise_edge(N, source.count, target.count, threads=threads))
 
 
-def normalised(graph: Graph) -> tuple[Operator, Side, Side]:
+def normalise_arcs(graph: Graph) -> tuple[Operator, Side, Side]:
     """N, and the nodes as sources and as targets."""
     source, target = Side(graph.degrees()), Side(graph.transposed().degrees())
     return Operator(graph, edge="weight", row_scale=source.scale(), column_scale=target.scale()), source, target
@@ -98,7 +98,7 @@ def noise_edge(N: Operator, sources: int, targets: int, *, threads: int = 1) -> 
 
     >>> from graphrefine.graph.graph import Graph
     >>> pair = Graph.from_edges([0], [1], directed=True)
-    >>> round(noise_edge(normalised(pair)[0], 1, 1), 3)
+    >>> round(noise_edge(normalise_arcs(pair)[0], 1, 1), 3)
     1.0
     """
     rows, columns = (np.square(x, dtype=np.float64) for x in (N.row_scale, N.column_scale) if x is not None)

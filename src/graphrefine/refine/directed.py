@@ -95,7 +95,7 @@ def _fill(out: NDArray[np.float32], unit: NDArray[np.float32], side: Side, weigh
     np.multiply(unit, out[:, :1], out=out[:, 1 : 1 + unit.shape[1]])
 
 
-def _mean_score(source: NDArray[np.float32], target: NDArray[np.float32], known: NDArray[np.bool_]) -> float:
+def _mean_score(source: NDArray[np.float32], target: NDArray[np.float32], has_arcs: NDArray[np.bool_]) -> float:
     """The mean of ``source_u . target_v`` over all u and v that have arcs; never negative."""
-    means = (side.mean(axis=0, dtype=np.float64, where=known[:, None]) for side in (source, target))
+    means = (side.mean(axis=0, dtype=np.float64, where=has_arcs[:, None]) for side in (source, target))
     return max(float(np.dot(*means)), 0.0)

@@ -167,9 +167,9 @@ def leading(B: Prepared, k: int, *, seed: int) -> Small:
     with one_blas_thread():
         Q: NDArray[Any] = np.eye(columns) if columns <= k else _sketch(seed, columns, k)
         for _ in range(ROUNDS if columns > k else 0):
-            Q = _summed(B.turned(B.times(Q, *block), *block) for block in blocks)
+            Q = _sum(B.turned(B.times(Q, *block), *block) for block in blocks)
             Q = (Q @ whitening(_gram(Q), least=1e-10)).astype(np.float32)
-        values, vectors = descending_eigh(_summed(_gram(B.times(Q, *block)) for block in blocks))
+        values, vectors = descending_eigh(_sum(_gram(B.times(Q, *block)) for block in blocks))
         present = values > 1e-9 * values[0]
         return np.asarray(Q @ (vectors[:, present] * values[present] ** -0.25), np.float64)
 
@@ -302,7 +302,7 @@ def _sketch(seed: int, rows: int, columns: int) -> Small:
     return np.random.Generator(np.random.Philox(key=seed)).standard_normal((rows, columns))
 
 
-def _summed(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
+def _sum(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
     parts = iter(parts)
     total = next(parts)
     for part in parts:

@@ -82,21 +82,21 @@ def coefficients(
     >>> coefficients([1, 0.5])
     (1.0, 0.5)
     """
-    given: dict[str, Any] = {k: v for k, v in (("order", order), ("scale", scale)) if v is not None}
+    options: dict[str, Any] = {k: v for k, v in (("order", order), ("scale", scale)) if v is not None}
     if not isinstance(name, str):
         theta = tuple(float(c) for c in name)
         if not theta or not np.all(np.isfinite(theta)) or not any(theta):
             raise InputError(f"filter={name!r} must be finite coefficients, not all zero")
-        _refuse(given, "coefficients are given")
+        _refuse(options, "coefficients are given")
         return without_trailing_zeros(theta)
     if name == "none":
-        _refuse(given, "filter='none'")
+        _refuse(options, "filter='none'")
         return None
     if name not in FILTERS:
-        known = ", ".join(repr(f) for f in (*FILTERS, "none"))
-        raise InputError(f"filter={name!r} is not known; the filters are {known}, or a sequence of coefficients")
+        names = ", ".join(repr(f) for f in (*FILTERS, "none"))
+        raise InputError(f"filter={name!r} is not known; the filters are {names}, or a sequence of coefficients")
     if name == "taylor":
-        _refuse(given, "filter='taylor', whose order is fixed")
+        _refuse(options, "filter='taylor', whose order is fixed")
     if order is not None and not 1 <= order <= 100:
         raise InputError(f"order={order} must lie between 1 and 100")
     if scale is not None and not (np.isfinite(scale) and 0 <= scale <= MOST.get(name, 1)):
@@ -104,8 +104,8 @@ def coefficients(
     if name == "reach" and order is not None and order < NEAR:
         raise InputError(f"order={order} must be at least {NEAR} for filter='reach'")
     if name == "reach" and scale is None and degree is not None:
-        given["scale"] = FAR / max(degree, 1.0)
-    return without_trailing_zeros(FILTERS[name](**given))
+        options["scale"] = FAR / max(degree, 1.0)
+    return without_trailing_zeros(FILTERS[name](**options))
 
 
 def without_trailing_zeros(theta: Theta) -> Theta:
@@ -113,9 +113,9 @@ def without_trailing_zeros(theta: Theta) -> Theta:
     return theta[: max(k for k, coefficient in enumerate(theta) if coefficient) + 1]
 
 
-def _refuse(given: dict[str, Any], reason: str) -> None:
-    if given:
-        raise InputError(f"{' and '.join(given)} cannot be set with {reason}; leave it out")
+def _refuse(options: dict[str, Any], reason: str) -> None:
+    if options:
+        raise InputError(f"{' and '.join(options)} cannot be set with {reason}; leave it out")
 
 
 def diffuse(
@@ -175,5 +175,5 @@ def principal_rotation(gram: NDArray[np.float64], exponent: float = 0.5) -> NDAr
     """The V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
     with one_blas_thread():
         values, vectors = descending_eigh(gram)  # values are S^2
-    kept = (values > values[0] * 1e-12) & (values > 0)
-    return vectors * np.where(kept, np.where(kept, values, 1.0) ** ((exponent - 1) / 2), 0.0)
+    positive = (values > values[0] * 1e-12) & (values > 0)
+    return vectors * np.where(positive, np.where(positive, values, 1.0) ** ((exponent - 1) / 2), 0.0)

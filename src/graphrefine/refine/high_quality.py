@@ -27,7 +27,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.linalg.joint_axes import turn_to_axes
 from graphrefine.linalg.operators import normalised
 from graphrefine.linalg.small import Small, eigh_by_size, one_blas_thread, unit_rows
-from graphrefine.refine.landmarks import KEPT, draw_landmarks, far_view, steps, walk_memory
+from graphrefine.refine.landmarks import CACHE_BYTES, draw_landmarks, far_view, steps, walk_memory
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled, randomized_eigh
@@ -41,7 +41,7 @@ LANDMARKS = 4096  # a quarter of them costs up to a point of F1
 WINDOW = 10  # T, the last step of a walk that counts
 WATCHED = 512  # landmarks from which the memory of walks is measured
 EXPONENT = 0.4  # a: at 1/2 hubs count for too little, and roles are lost
-NEGATIVE = 0.85  # how much a negative eigenvalue counts when the leading ones are chosen
+NEGATIVE = 0.85  # weight of a negative eigenvalue when the leading ones are chosen
 ITERATIONS = 8  # of the eigenpairs
 ROWS = 8192  # in a block whose views are set side by side
 
@@ -94,7 +94,7 @@ def bytes_held(nodes: int, dim: int) -> int:
     >>> bytes_held(1_000_000, 128) / 1e9
     3.096870912
     """
-    return 5 * 4 * nodes * dim + KEPT
+    return 5 * 4 * nodes * dim + CACHE_BYTES
 
 
 def shares(memory: float) -> tuple[float, float, float]:
@@ -123,16 +123,16 @@ def local_view(graph: Graph, settings: RefineSettings, stages: Stages, *, thread
     if columns == graph.nodes:  # a sketch of all columns would find no less, many products later
         with one_blas_thread():
             values, vectors = eigh_by_size(operator.to_scipy().toarray().astype(np.float64))
-        return (vectors * np.abs(values))[:, _leading(values, settings.dim)].astype(np.float32)
+        return (vectors * np.abs(values))[:, _order_by_size(values, settings.dim)].astype(np.float32)
     engine = LocalEngine(graph, columns=columns, threads=threads, bfloat16=settings.bfloat16)
     eigenpairs = randomized_eigh(
         engine, operator, rows=graph.nodes, seed=settings.seed, iterations=ITERATIONS, advance=stages.advance
     )
-    leading = _leading(eigenpairs.values, settings.dim)
+    leading = _order_by_size(eigenpairs.values, settings.dim)
     return engine.collect(eigenpairs.basis, (eigenpairs.axes * np.abs(eigenpairs.values))[:, leading])
 
 
-def _leading(values: Small, count: int) -> NDArray[np.intp]:
+def _order_by_size(values: Small, count: int) -> NDArray[np.intp]:
     return np.argsort(-np.where(values < 0, -NEGATIVE * values, values), kind="stable")[:count]
 
 
@@ -152,8 +152,8 @@ def leading_axes(views: tuple[Floats, ...], parts: Sequence[float], *, threads: 
 
     def side_by_side(rows: slice, wide: Floats) -> None:
         for place, (view, mean, part) in enumerate(zip(views, means, parts, strict=True)):
-            known = view[rows].any(axis=1, keepdims=True)
-            unit = unit_rows(np.where(known, view[rows] - mean, np.float32(0)))
+            nonzero = view[rows].any(axis=1, keepdims=True)
+            unit = unit_rows(np.where(nonzero, view[rows] - mean, np.float32(0)))
             np.multiply(unit, np.float32(np.sqrt(part)), out=wide[:, place * k : (place + 1) * k])
 
     turn_to_axes(views[0], side_by_side, columns=len(views) * k, threads=threads)

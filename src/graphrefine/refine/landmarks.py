@@ -16,7 +16,7 @@ other, :math:`W = M_{JJ}`,
 If every node is a landmark, that is :math:`Z = U |w|^{1/2}` up to signs, with M's own eigenpairs.
 
 W has to be known before the first column can be reduced. So columns are computed twice, unless their logarithms fit
-into `KEPT` bytes; otherwise a block of columns is gone before the next one is made.
+into `CACHE_BYTES` bytes; otherwise a block of columns is gone before the next one is made.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from graphrefine.linalg.small import eigh_by_size, one_blas_thread
 Floats = NDArray[np.float32]
 
 WIDTH = 64  # columns in a block
-KEPT = 1 << 29  # bytes of logarithms that are kept rather than computed again
+CACHE_BYTES = 1 << 29  # bytes of logarithms held in memory rather than computed again
 SKIPPED = 2  # steps that do not count
 SPARE = 64  # columns beyond those wanted, for the eigenpairs of W
 ROUNDS = 5  # products with W
@@ -112,30 +112,30 @@ def far_view(
     [0.7, 0.7, 0.7, 0.0, 0.0, 0.0]
     """
     walks, size = _Walks(graph, landmarks.nodes, threads, bfloat16=bfloat16), len(landmarks.nodes)
-    keep, kept = _fits(graph, landmarks), []
+    fits, blocks = _fits(graph, landmarks), []
     corner = np.empty((size, size), np.float32)
     for part, logs in walks.logarithms(window):
         corner[:, part] = logs[landmarks.nodes]
-        if keep:
-            kept.append((part, logs))
+        if fits:
+            blocks.append((part, logs))
         advance()
     axes = _axes(corner, columns)
     Z = np.zeros((graph.nodes, columns), np.float32)
-    for part, logs in kept if keep else walks.logarithms(window):
+    for part, logs in blocks if fits else walks.logarithms(window):
         _add_product(Z, logs, axes[part], threads)
-        if not keep:
+        if not fits:
             advance()
     return Z
 
 
 def steps(graph: Graph, landmarks: Landmarks) -> int:
-    """How often `far_view` says that it is further: once for each block of columns that it computes."""
+    """Steps that `far_view` reports: one for each block of columns that it computes."""
     blocks = -(-len(landmarks.nodes) // WIDTH)
     return blocks if _fits(graph, landmarks) else 2 * blocks
 
 
 def walk_memory(graph: Graph, landmarks: Landmarks, *, threads: int = 1, bfloat16: bool = True) -> float:
-    r"""How much of where a walk began can still be told after a step, for each step: 0 nothing, 1 all.
+    r"""Memory of a walk: the part of the knowledge of its start that each step leaves, 0 nothing, 1 all.
 
     :math:`\sqrt{I / H}`, with the information I (nats) that the place of a walk after two steps holds about its start,
     and the entropy H of that start, a node drawn by degree.
@@ -153,18 +153,18 @@ def walk_memory(graph: Graph, landmarks: Landmarks, *, threads: int = 1, bfloat1
     """
     walks = _Walks(graph, landmarks.nodes, threads, bfloat16=bfloat16)
     place = walks.degree / walks.volume
-    told = np.zeros(graph.nodes)
+    information = np.zeros(graph.nodes)
     for part in walks.parts():
         ratio = walks.collect(walks.after(walks.begin(part), SKIPPED), part)
 
         def work(rows: slice, ratio: Floats = ratio, part: slice = part) -> None:
             entries = ratio[rows].astype(np.float64)
             logs = np.log(entries, out=np.zeros_like(entries), where=entries > 0)
-            told[rows] += place[rows] * ((entries * logs) @ landmarks.share[part])
+            information[rows] += place[rows] * ((entries * logs) @ landmarks.share[part])
 
         in_blocks(graph.nodes, work, threads=threads)
     start = place[place > 0]
-    return float(np.sqrt(np.clip(told.sum() / -(start * np.log(start)).sum(), 0.0, 1.0)))
+    return float(np.sqrt(np.clip(information.sum() / -(start * np.log(start)).sum(), 0.0, 1.0)))
 
 
 class _Walks:
@@ -217,7 +217,7 @@ class _Walks:
 
 
 def _fits(graph: Graph, landmarks: Landmarks) -> bool:
-    return 4 * graph.nodes * len(landmarks.nodes) <= KEPT
+    return 4 * graph.nodes * len(landmarks.nodes) <= CACHE_BYTES
 
 
 def _truncated_log(ratio: Floats, scale: float, threads: int) -> None:
@@ -244,9 +244,9 @@ def _axes(corner: Floats, columns: int) -> Floats:
             values, small = eigh_by_size((Q.T @ (W @ Q)).astype(np.float64))
             vectors = Q @ small
     values, vectors = values[:columns], vectors[:, :columns]
-    known = np.abs(values) > LEAST * np.abs(values[:1])
+    large = np.abs(values) > LEAST * np.abs(values[:1])
     axes = np.zeros((size, columns), np.float32)
-    axes[:, : len(values)] = vectors * np.where(known, np.abs(np.where(known, values, 1.0)) ** -0.5, 0.0)
+    axes[:, : len(values)] = vectors * np.where(large, np.abs(np.where(large, values, 1.0)) ** -0.5, 0.0)
     return axes
 
 

@@ -93,8 +93,8 @@ def build_settings(
     MethodSettings(dim=8, seed=0)
     """
     if preset is not None and preset not in presets:
-        known = ", ".join(map(repr, presets)) or "none"
-        raise InputError(f"preset={preset!r} is not known; the presets of {of} are {known}")
+        choices = ", ".join(map(repr, presets)) or "none"
+        raise InputError(f"preset={preset!r} is not known; the presets of {of} are {choices}")
     overrides = {name: value for name, value in options.items() if value is not None}
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
     unknown = sorted(set(overrides) - set(names))
@@ -119,23 +119,23 @@ def parse_setting(kind: type, name: str, text: str, *, of: str) -> Any:
     hints = _hints(kind)
     if name not in hints:
         raise InputError(f"{of} has no setting {name!r}; its settings are {', '.join(hints)}")
-    wanted = get_args(hints[name]) or (hints[name],)
+    types = get_args(hints[name]) or (hints[name],)
     if get_origin(hints[name]) is tuple:
         return _numbers(name, text, of=of)
-    if bool in wanted and text.lower() in ("true", "yes", "on", "false", "no", "off"):
+    if bool in types and text.lower() in ("true", "yes", "on", "false", "no", "off"):
         return text.lower() in ("true", "yes", "on")
-    if type(None) in wanted and text.lower() == "none" and str not in wanted:
+    if type(None) in types and text.lower() == "none" and str not in types:
         return None
     for number in (int, float):
-        if number in wanted or (number is int and float in wanted):
+        if number in types or (number is int and float in types):
             try:
                 return number(text)
             except ValueError:
                 continue
-    if str in wanted:
-        several = "," in text and any(get_origin(one) is tuple for one in wanted)
+    if str in types:
+        several = "," in text and any(get_origin(one) is tuple for one in types)
         return _numbers(name, text, of=of) if several else text
-    kinds = " or ".join(getattr(one, "__name__", str(one)) for one in wanted if one is not type(None))
+    kinds = " or ".join(getattr(one, "__name__", str(one)) for one in types if one is not type(None))
     raise InputError(f"{of}: {name}={text!r} is not of its kind ({kinds})")
 
 

@@ -64,7 +64,7 @@ class Eigenpairs(Generic[T]):
     values: Small  # (k,): signed, the largest in size first
 
 
-def oversampled(wanted: int, rows: int) -> int:
+def oversampled(columns: int, rows: int) -> int:
     """Columns for an engine that is to find so many triplets: ten more, and those that kernels would pad with zeros.
 
     Examples
@@ -72,7 +72,7 @@ def oversampled(wanted: int, rows: int) -> int:
     >>> oversampled(128, rows=10_000), oversampled(128, rows=130)
     (160, 130)
     """
-    return min(-(-(wanted + SPARE) // PAD) * PAD, rows)
+    return min(-(-(columns + SPARE) // PAD) * PAD, rows)
 
 
 def randomized_svd(
@@ -190,6 +190,6 @@ def _span(
 
 
 def _powers(values: Small, power: float) -> Small:
-    known = values > 0
-    powers: NDArray[np.float64] = np.where(known, np.where(known, values, 1.0) ** power, 0.0)
+    positive = values > 0
+    powers: NDArray[np.float64] = np.where(positive, np.where(positive, values, 1.0) ** power, 0.0)
     return powers

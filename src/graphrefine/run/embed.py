@@ -28,8 +28,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.method_settings import MethodSettings
-from graphrefine.run.feature_table import Features, read_features
-from graphrefine.run.joined_features import add_features
+from graphrefine.run.feature_table import Features, add_features, read_features
 from graphrefine.run.memory_plan import MemoryPlan
 from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings
@@ -108,10 +107,10 @@ class EmbedRun:
         needed = 0 if is_stored(path) else reading_bytes(path)
         if self.request.run.memory is None or not needed or needed + private_bytes() <= self.budget:
             return read(source, **reading)
-        from graphrefine.run.out_of_core import ingested_in
+        from graphrefine.run.out_of_core import ingest_in
 
         self.work.lock()
-        return ingested_in(self.work, path, budget=self.budget, reading=reading, watcher=self.watcher)
+        return ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=self.watcher)
 
     def _fit_dim(self) -> None:
         """Lower a dim that nobody asked for to the most that the graph allows; `make_plan` warns of it."""
@@ -171,7 +170,7 @@ class EmbedRun:
 
     def _engines(self) -> Any:
         """The factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""
-        from graphrefine.run.out_of_core import OnCluster, OnDisk, stored_in, working
+        from graphrefine.run.out_of_core import OnCluster, OnDisk, store_in, working
 
         client: Any = None
         if self.cluster is not None:
@@ -190,7 +189,7 @@ class EmbedRun:
         )
         if client is None:
             return OnDisk(self.work.path, self.plan.panel, self.threads)
-        self.graph = stored_in(self.work.path, self.graph, threads=self.threads)
+        self.graph = store_in(self.work.path, self.graph, threads=self.threads)
         return OnCluster(self.work.path, client, self.plan.each)
 
 
@@ -335,11 +334,11 @@ def embed(
     """
     if memory is None and work is not None and executor == "local":
         raise InputError("work= is where vectors are kept that memory= has no room for; say how much there is")
-    given_dim = dim if align_to is None else aligned_dim(dim, align_to, "align_to")
+    dim = dim if align_to is None else aligned_dim(dim, align_to, "align_to")
     settings = make_settings(
         method,
         preset,
-        dim=given_dim,
+        dim=dim,
         quality=quality,
         block=block,
         power=power,
@@ -362,7 +361,7 @@ def embed(
         graph,
         settings,
         method=method,
-        dim_is_default=given_dim is None,
+        dim_is_default=dim is None,
         reading={"directed": directed, "bipartite": bipartite},
         features=features,
         align_to=align_to,
@@ -372,5 +371,3 @@ def embed(
         run.read()
         run.make_plan()
         return run.embed()
-
-

@@ -1,4 +1,4 @@
-"""Node features in any usual form, to a checked matrix whose rows stand in the order of a graph's nodes.
+"""Node features: from any usual form to a checked matrix with a row for each node of a graph, and joined to vectors.
 
 Features come with names (a table file, a mapping, a pandas DataFrame with its index, an `Embedding`, a pair of names
 and a matrix) or without (an array, a sparse matrix). Without names, row i is node i, and that is accepted only if the
@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_names import from_strings, is_range
+from graphrefine.methods.contract import Floats, Resources
 from graphrefine.readers.small_table import read_records
 from graphrefine.readers.source import Source
+from graphrefine.refine.features import feature_vectors, join
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -222,3 +224,25 @@ def _take_rows(matrix: Any, rows: NDArray[np.int64]) -> Any:
     full = np.zeros((len(rows), matrix.shape[1]), matrix.dtype)
     full[places] = matrix[rows[places]]
     return full
+
+
+def add_features(vectors: Floats, graph: Graph, table: Features, *, seed: int, resources: Resources) -> dict[str, Any]:
+    """Join features to the vectors (n, k) of a graph's structure, in place; the entry of the recipe about them."""
+    with resources.stages.stage("features", steps=10):
+        vectors_of_features, relation = feature_vectors(
+            lambda columns: resources.engine(graph, columns=columns),
+            graph,
+            table.matrix,
+            dim=vectors.shape[1],
+            seed=seed,
+            advance=resources.stages.advance,
+        )
+        join(vectors, vectors_of_features, weight=relation.weight, threads=resources.threads)
+    return {
+        "columns": int(table.matrix.shape[1]),
+        "nodes": table.nodes,
+        "unknown": table.unknown,
+        "weight": relation.weight,
+        "directions": relation.directions,
+        "correlation": round(relation.correlation, 4),
+    }

@@ -21,7 +21,7 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.linalg.operators import Operator, proximity, transition, walk
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.refine import REFINE_METHOD, arcs_and_columns, rounds, two_sides
-from graphrefine.refine.arc_svd import normalised
+from graphrefine.refine.arc_svd import normalise_arcs
 from graphrefine.refine.high_quality import LANDMARKS, WINDOW
 from graphrefine.refine.landmarks import WIDTH
 from graphrefine.refine.range_finder import TOGETHER
@@ -83,7 +83,7 @@ def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:
         return speed.seconds(WIDTH, products=products, grams=0, rotations=0)
     if two_sides(graph, settings):
         arcs, width = arcs_and_columns(graph, settings.dim)
-        speed = measure(arcs, normalised(arcs)[0], threads=threads, bfloat16=settings.bfloat16)
+        speed = measure(arcs, normalise_arcs(arcs)[0], threads=threads, bfloat16=settings.bfloat16)
         pairs = rounds(settings) + 1
         return speed.seconds(width, products=2 * pairs, grams=2 * pairs, rotations=2 * pairs)
     theta = settings.theta(graph)

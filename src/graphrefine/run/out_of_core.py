@@ -103,7 +103,7 @@ def row_identities(graph: Graph) -> NDArray[np.int32] | None:
     return None if isinstance(graph, StoredGraph) and graph.has_row_names else identities(graph.names)
 
 
-def stored_in(folder: Path, graph: Graph, *, threads: int) -> StoredGraph:
+def store_in(folder: Path, graph: Graph, *, threads: int) -> StoredGraph:
     """A graph on disk: itself, or put into the folder where it is in memory."""
     if isinstance(graph, StoredGraph):
         return graph
@@ -152,7 +152,7 @@ def working(
     work.finish()
 
 
-def ingested_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
+def ingest_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
     """A graph file that is too large to be read into memory, as a graph on disk in the work folder."""
     from graphrefine.ingestion.ingest import ingest_files
     from graphrefine.readers.options import ReadOptions
@@ -204,14 +204,14 @@ def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
     reasons["kernels"] = "another kind of processor, or of kernels, made it"
     for name, value in mark.items():
         if earlier.get(name) != value:
-            why = reasons.get(name, f"it was not made with {_differing(earlier, mark, name)}")
+            why = reasons.get(name, f"it was not made with {_name_differences(earlier, mark, name)}")
             raise OutputError(
                 f"{folder}: holds the unfinished work of another run: {why}; delete it to start anew, or choose "
                 "another place with --work"
             )
 
 
-def _differing(earlier: dict[str, Any], mark: dict[str, Any], name: str) -> str:
+def _name_differences(earlier: dict[str, Any], mark: dict[str, Any], name: str) -> str:
     theirs, ours = earlier.get(name), mark[name]
     if not isinstance(theirs, dict):
         return f"{name}={ours!r}"

@@ -6,9 +6,10 @@ For others: `Search` answers for rows and vectors of one embedding, again and ag
 
 from __future__ import annotations
 
+from graphrefine.kernels.nearest import NearestRows
 from graphrefine.search.index import INDEX_BEYOND
 from graphrefine.search.neighbors import Neighbor, neighbors
 from graphrefine.search.scores import SCORES
-from graphrefine.search.searcher import Found, Search
+from graphrefine.search.searcher import Search
 
-__all__ = ["INDEX_BEYOND", "SCORES", "Found", "Neighbor", "Search", "neighbors"]
+__all__ = ["INDEX_BEYOND", "SCORES", "NearestRows", "Neighbor", "Search", "neighbors"]

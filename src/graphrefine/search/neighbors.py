@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels.nearest import NearestRows
 from graphrefine.readers.labels import align, as_labels
 from graphrefine.readers.read import read
-from graphrefine.search.searcher import Found, Search
+from graphrefine.search.searcher import Search
 from graphrefine.vectors.lookup import Lookup, is_name
 from graphrefine.vectors.source_target import ONE, Side, Sides
 
@@ -24,7 +25,7 @@ Mask = NDArray[np.bool_]
 
 
 class Neighbor(NamedTuple):
-    """A node near another, and how near."""
+    """A node near another, and the score of the two."""
 
     node: int | str
     score: float
@@ -54,13 +55,13 @@ def neighbors(
     nodes : name, or sequence of names
         Whose neighbours; or give ``vectors``.
     k : int
-        How many; fewer where there are no more.
+        Number of neighbours; fewer, if there are no more.
     vectors : array of shape (dim,) or (q, dim)
         Find the nodes near these instead.
     score : "cosine", "dot" or "link"
-        What is near; "link" is what `score` gives. A node with a zero vector has no neighbours by the cosine.
+        Measure of nearness; "link" is what `score` gives. A node with a zero vector has no neighbours by the cosine.
     index : bool
-        Whether to search by an index rather than exactly (extra ``ann``): made if there is none, kept beside the
+        Whether to search by an index rather than exactly (extra ``ann``): made if it is missing, stored beside the
         file that the embedding was loaded from. If not given: beyond a million nodes.
     among : names
         Find only these nodes.
@@ -90,7 +91,7 @@ def neighbors(
     """
     search = Search(embedding, score, index=index, threads=threads)
     single = is_name(nodes) if vectors is None else np.ndim(np.asarray(vectors)) == 1
-    found = ask(
+    lists = ask(
         search,
         [nodes] if is_name(nodes) else nodes,
         vectors=None if vectors is None else np.atleast_2d(np.asarray(vectors)),
@@ -101,7 +102,7 @@ def neighbors(
         unlinked=unlinked,
         side=side,
     )
-    return found[0] if single else found
+    return lists[0] if single else lists
 
 
 def ask(
@@ -124,25 +125,25 @@ def ask(
     if nodes is None:
         if unlinked is not None:
             raise InputError("unlinked: a vector has no edges; give nodes, or leave it out")
-        return named(embedding, search.nearest(vectors=vectors, k=k, among=allowed))
+        return name_rows(embedding, search.nearest(vectors=vectors, k=k, among=allowed))
     rows = rows_of(embedding, nodes, side)
     without = None if unlinked is None else linked_rows(embedding, rows, as_graph(embedding, unlinked))
-    return named(embedding, search.nearest(rows=rows, k=k, among=allowed, without=without))
+    return name_rows(embedding, search.nearest(rows=rows, k=k, among=allowed, without=without))
 
 
-def named(embedding: VectorTable, found: Found) -> list[list[Neighbor]]:
-    """Rows that were found, by their names."""
+def name_rows(embedding: VectorTable, nearest: NearestRows) -> list[list[Neighbor]]:
+    """The nearest rows as names with scores."""
     return [
         [
             Neighbor(name, score)
             for name, score in zip(embedding.names[rows[rows >= 0]].tolist(), scores[rows >= 0].tolist(), strict=True)
         ]
-        for rows, scores in zip(found.rows, found.scores, strict=True)
+        for rows, scores in zip(nearest.rows, nearest.scores, strict=True)
     ]
 
 
 def rows_of(embedding: VectorTable, nodes: Iterable[object], side: Side | None = None) -> Rows:
-    """The rows of nodes among all of the embedding's; of a bipartite graph on one side where that is said."""
+    """The rows of nodes among all of the embedding's; of a bipartite graph, on one side if it is named."""
     first = embedding.sides.first(side) if side is not None and embedding.sides.kind == "rows" else 0
     return embedding.lookup.rows(nodes, side) + first
 
@@ -150,31 +151,31 @@ def rows_of(embedding: VectorTable, nodes: Iterable[object], side: Side | None =
 def allowed_rows(
     embedding: VectorTable, *, among: Any = None, labels: Any = None, label: str | None = None
 ) -> Mask | None:
-    """The rows that may be found: those of the names in `among`, with that label; None if all."""
+    """The rows that may be answers: those of the names in `among`, with that label; None if all."""
     if (labels is None) != (label is None):
-        raise InputError("labels and label belong together: which node has which label, and the one that is wanted")
+        raise InputError("labels and label belong together: which node has which label, and the label to keep")
     allowed = None
     if labels is not None and label is not None:
         allowed = labelled_rows(embedding, labels, label)
     if among is not None:
         if is_name(among):
             raise InputError(f"among={among!r}: several names are expected")
-        chosen = np.zeros(len(embedding), bool)
-        chosen[embedding.lookup.rows(among)] = True
-        allowed = chosen if allowed is None else allowed & chosen
+        listed = np.zeros(len(embedding), bool)
+        listed[embedding.lookup.rows(among)] = True
+        allowed = listed if allowed is None else allowed & listed
     return allowed
 
 
 def labelled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
     """The rows of the nodes that have a label."""
-    known = as_labels(labels)
-    if str(label) not in known.classes:
-        some = ", ".join(known.classes[:8]) + (", ..." if len(known.classes) > 8 else "")
-        raise InputError(f"label={label!r}: no node of {known.source} has it; the labels are {some}")
-    beside_rows = align(known, embedding.names, unlabelled="drop")
-    having = beside_rows.indicator[:, [known.classes.index(str(label))]].nonzero()[0]
+    table = as_labels(labels)
+    if str(label) not in table.classes:
+        some = ", ".join(table.classes[:8]) + (", ..." if len(table.classes) > 8 else "")
+        raise InputError(f"label={label!r}: no node of {table.source} has it; the labels are {some}")
+    aligned = align(table, embedding.names, unlabelled="drop")
+    having = aligned.indicator[:, [table.classes.index(str(label))]].nonzero()[0]
     mask = np.zeros(len(embedding), bool)
-    mask[beside_rows.order[having]] = True
+    mask[aligned.order[having]] = True
     return mask
 
 
@@ -183,12 +184,12 @@ def as_graph(embedding: VectorTable, graph: Any) -> Graph:
     if isinstance(graph, Graph):
         return graph
     kinds = {"directed": embedding.recipe.get("directed"), "bipartite": embedding.sides.kind == "rows"}
-    how: dict[str, Any] = {name: True for name, wanted in kinds.items() if wanted}
-    return read(graph, **how)
+    options: dict[str, Any] = {name: True for name, holds in kinds.items() if holds}
+    return read(graph, **options)
 
 
 def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
-    """For each row of the embedding, the rows of its neighbours in a graph, found by their names.
+    """For each row of the embedding, the rows of its neighbours in a graph, matched by name.
 
     Examples
     --------
@@ -202,13 +203,13 @@ def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
     lists = []
     for at in place[rows]:
         near = [each.indices[each.indptr[at] : each.indptr[at + 1]] for each in both] if at >= 0 else [back[:0]]
-        found = back[np.concatenate(near).astype(np.int64)]
-        lists.append(found[found >= 0])
+        linked = back[np.concatenate(near).astype(np.int64)]
+        lists.append(linked[linked >= 0])
     return lists
 
 
 def places(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
-    """For each row of the embedding its node in a graph, and the other way round; -1 where there is none.
+    """For each row of the embedding its node in a graph, and the other way round; -1 for none.
 
     InputError if they have no name in common.
     """

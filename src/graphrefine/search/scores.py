@@ -3,7 +3,7 @@
 ======  =================================================================================================
 cosine  the cosine of two vectors; a zero vector is near nothing
 dot     the inner product
-link    `Embedding.score`: how likely an edge is, the degrees counted in
+link    `Embedding.score`: likelihood of an edge, the degrees counted in
 ======  =================================================================================================
 
 Of a directed graph, ``link`` goes from sources to targets. Of a bipartite graph, ``cosine`` and ``dot`` compare nodes
@@ -13,14 +13,14 @@ of one side, and ``link`` those of one side with the other's.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.linalg.small import inverse_lengths
 from graphrefine.vectors.checks import check_finite
-from graphrefine.vectors.lengths import inverse_lengths, log_degrees
 from graphrefine.vectors.source_target import SIDES
 
 if TYPE_CHECKING:
@@ -34,57 +34,61 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Terms:
-    """What makes vectors one side of a score: ``scale * x`` and ``+ added``."""
+class ScoreSide:
+    """One side of a score: vectors x as ``scale * x``, and a term ``added`` of each."""
 
     vectors: Floats  # (m, k)
     scale: Floats | None  # (m,); None: one
     added: Floats | None  # (m,); None: zero
 
-    def part(self, rows: slice | NDArray[np.int64]) -> Terms:
-        """Of some of them."""
+    def part(self, rows: slice | NDArray[np.int64]) -> ScoreSide:
+        """The side of these rows alone."""
         scale, added = (None if each is None else each[rows] for each in (self.scale, self.added))
-        return Terms(self.vectors[rows], scale, added)
+        return ScoreSide(self.vectors[rows], scale, added)
 
 
 @dataclass(frozen=True)
-class Way:
-    """A set of rows that ask, and the set in which they are answered; row i of a set is row first + i of all."""
+class SearchDirection:
+    """A set of rows to search for, and the set to search in; row i of a set is row first + i of all."""
 
     name: str
-    asking: Terms
-    first_asking: int
-    answers: Terms
+    queries: ScoreSide
+    first_query: int
+    answers: ScoreSide
     first_answer: int
 
 
-def ways(embedding: VectorTable, score: str) -> tuple[Way, ...]:
-    """Which rows are compared with which: one way, or one for each side of a bipartite graph.
+def search_directions(embedding: VectorTable, score: str) -> tuple[SearchDirection, ...]:
+    """Directions of a search, rows and the rows to compare them with: one, or one for each side of a bipartite graph.
 
     Examples
     --------
     >>> from graphrefine import Embedding
     >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
-    >>> [(way.name, way.first_asking, way.first_answer) for way in ways(two, "link")]
+    >>> [(each.name, each.first_query, each.first_answer) for each in search_directions(two, "link")]
     [('source', 0, 1), ('target', 1, 0)]
     """
     if score not in SCORES:
         raise InputError(f"score={score!r} is not known; it can be {', '.join(SCORES)}")
     sides = embedding.sides
-    every = _terms(embedding, score)
+    every = _score_side(embedding, score)
     if sides.kind == "rows":
         parts = [sides.rows(len(embedding), side) for side in SIDES]
         other = parts[::-1] if score == "link" else parts
         return tuple(
-            Way(name, every.part(asks), asks.start, every.part(answers), answers.start)
+            SearchDirection(name, every.part(asks), asks.start, every.part(answers), answers.start)
             for name, asks, answers in zip(SIDES, parts, other, strict=True)
         )
     if sides.kind == "columns" and score == "link":
-        return (Way("all", Terms(embedding.source, None, None), 0, Terms(embedding.target, None, None), 0),)
-    return (Way("all", every, 0, every, 0),)
+        return (
+            SearchDirection(
+                "all", ScoreSide(embedding.source, None, None), 0, ScoreSide(embedding.target, None, None), 0
+            ),
+        )
+    return (SearchDirection("all", every, 0, every, 0),)
 
 
-def _terms(embedding: VectorTable, score: str) -> Terms:
+def _score_side(embedding: VectorTable, score: str) -> ScoreSide:
     vectors = embedding.vectors
     inverse = inverse_lengths(vectors)
     suspects = np.flatnonzero(inverse == 0)  # rows of zeros, of NaN, of infinite numbers
@@ -93,9 +97,15 @@ def _terms(embedding: VectorTable, score: str) -> Terms:
         if not np.isfinite(vectors[some]).all():
             check_finite(vectors, embedding.names)
     if score == "dot" or (score == "link" and embedding.sides.kind is not None):
-        return Terms(vectors, None, None)
+        return ScoreSide(vectors, None, None)
     if score == "link" and embedding.degrees is not None:
         added = (embedding.degree_weight * log_degrees(embedding.degrees)).astype(np.float32)
-        return Terms(vectors, inverse, added)
+        return ScoreSide(vectors, inverse, added)
     nothing = inverse == 0
-    return Terms(vectors, inverse, np.where(nothing, np.float32(-np.inf), np.float32(0)) if nothing.any() else None)
+    return ScoreSide(vectors, inverse, np.where(nothing, np.float32(-np.inf), np.float32(0)) if nothing.any() else None)
+
+
+def log_degrees(degrees: NDArray[Any]) -> NDArray[np.float64]:
+    """The logarithm of degrees; a node without edges counts as one of half a neighbour."""
+    logs: NDArray[np.float64] = np.log(np.maximum(degrees, 0.5), dtype=np.float64)
+    return logs

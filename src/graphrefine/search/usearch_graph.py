@@ -1,4 +1,4 @@
-"""usearch's graph of near neighbours for one set of answers: made, kept, and asked for candidates.
+"""usearch's graph of near neighbours for one set of answers: made, stored, and searched for candidates.
 
 A score ``query . (s_v y_v) + t_v`` is an inner product of longer vectors, all of one length M,
 
@@ -8,7 +8,7 @@ and among vectors of one length the largest inner product is the smallest distan
 at. It keeps numbers of 16 bits: half precision, as bfloat16 cannot tell a cosine of 0.996 from one of 0.999.
 
 Nodes with the same vector are one in the graph: twenty leaves of a hub would be linked to nothing but each other, and
-never be left, or found. On web-google a third of the nodes have another's vector.
+never be left, or reached. On web-google a third of the nodes have another's vector.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.progress import Stages
-from graphrefine.search.scores import Terms
+from graphrefine.search.scores import ScoreSide
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
 ADDED = 1 << 14  # rows added at a time
-SPARE = 4  # candidates for each that is wanted: 16 bits put nearly equal ones in another order
+SPARE = 4  # candidates for each row to return: 16 bits put nearly equal ones in another order
 
 
 @dataclass
 class Part:
     """The graph of a set of answers; key g in it stands for the rows ``members[starts[g] : starts[g + 1]]``."""
 
-    graph: Any  # None where there is nothing to be found
+    graph: Any  # None without members
     members: Rows
     starts: Rows  # (groups + 1,)
 
@@ -42,11 +42,11 @@ class Part:
         """Rows that may be the nearest of each query, ascending; of equal vectors at most `count`, the first ones."""
         if self.graph is None or not len(queries):
             return [self.members[:0]] * len(queries)
-        wanted = min(SPARE * count, len(self.graph))
-        self.graph.expansion_search = max(width, wanted)
-        found = self.graph.search(_longer_queries(queries, self.graph.ndim), wanted, threads=threads)
-        keys = np.atleast_2d(found.keys).astype(np.int64)
-        counts = getattr(found, "counts", None)  # one question has no counts: all that was found
+        keys_each = min(SPARE * count, len(self.graph))
+        self.graph.expansion_search = max(width, keys_each)
+        matches = self.graph.search(_longer_queries(queries, self.graph.ndim), keys_each, threads=threads)
+        keys = np.atleast_2d(matches.keys).astype(np.int64)
+        counts = getattr(matches, "counts", None)  # a single query has no counts: all keys are matches
         return [self._rows(each if counts is None else each[: counts[at]], count) for at, each in enumerate(keys)]
 
     def _rows(self, groups: Rows, most: int) -> Rows:
@@ -71,20 +71,20 @@ class Part:
         from usearch.index import Index as Graph
 
         files = (folder / f"{name}.{of}.npy" for of in ("members", "starts"))
-        members, starts = (np.asarray(np.load(file, mmap_mode="r")) for file in files)  # plain arrays: quicker to ask
+        members, starts = (np.asarray(np.load(file, mmap_mode="r")) for file in files)  # plain arrays: quicker to index
         graph = Graph.restore(folder / f"{name}.usearch", view=True) if len(members) else None
         if (0 if graph is None else len(graph)) != len(starts) - 1:
             raise ValueError(f"{name}.usearch does not have the groups of {name}.starts.npy")
         return cls(graph, members, starts)
 
 
-def steps(answers: Terms) -> int:
-    """How many steps it takes to make the graph, at most."""
+def count_steps(answers: ScoreSide) -> int:
+    """Steps that making the graph takes, at most."""
     return -(-len(answers.vectors) // ADDED)
 
 
-def make(answers: Terms, stages: Stages, *, threads: int) -> Part:
-    """The graph of these answers; those that are never found (``added`` is -inf) are not in it."""
+def make_part(answers: ScoreSide, stages: Stages, *, threads: int) -> Part:
+    """The graph of these answers; rows that are never an answer (``added`` is -inf) are not in it."""
     from usearch.index import Index as Graph
 
     members, starts = _groups(answers)
@@ -104,17 +104,17 @@ def make(answers: Terms, stages: Stages, *, threads: int) -> Part:
     return Part(graph, members, starts)
 
 
-def _groups(answers: Terms) -> tuple[Rows, Rows]:
+def _groups(answers: ScoreSide) -> tuple[Rows, Rows]:
     """Rows, those with the same vector beside each other, ascending; and where each such group begins."""
     hashes = np.empty(len(answers.vectors), np.uint64)
     numbers = np.random.default_rng(0).integers(0, 2**64, answers.vectors.shape[1] + 1, np.uint64) | np.uint64(1)
     for lo in range(0, len(hashes), ADDED):
         some = answers.part(slice(lo, lo + ADDED))
         bits = (some.vectors + np.float32(0)).view(np.uint32)  # -0.0 is 0.0
-        found = bits.astype(np.uint64) @ numbers[:-1]
+        hashes_here = bits.astype(np.uint64) @ numbers[:-1]
         if some.added is not None:
-            found += some.added.view(np.uint32) * numbers[-1]
-        hashes[lo : lo + ADDED] = found
+            hashes_here += some.added.view(np.uint32) * numbers[-1]
+        hashes[lo : lo + ADDED] = hashes_here
     rows = np.arange(len(hashes)) if answers.added is None else np.flatnonzero(~np.isneginf(answers.added))
     members = rows[np.argsort(hashes[rows], kind="stable")]
     changes = np.flatnonzero(np.diff(hashes[members])) + 1
@@ -123,7 +123,7 @@ def _groups(answers: Terms) -> tuple[Rows, Rows]:
     )
 
 
-def _longest(answers: Terms) -> float:
+def _longest(answers: ScoreSide) -> float:
     squares = 0.0
     for lo in range(0, len(answers.vectors), ADDED):
         some = answers.part(slice(lo, lo + ADDED))

@@ -88,8 +88,8 @@ class Lookup:
         names = self.names if side is None else self.sides.names(self.names, side)
         if len(names) == 0:
             return "; there is no node there" if len(self.names) else "; the embedding is empty"
-        wanted, kind = (str, "strings") if names.dtype == object else (int, "integers")
-        if not isinstance(name, wanted | np.generic):
+        type_, kind = (str, "strings") if names.dtype == object else (int, "integers")
+        if not isinstance(name, type_ | np.generic):
             return f"; the names are {kind}, such as {quote_name(names[0])}"
         near = difflib.get_close_matches(str(name), map(str, names)) if len(names) <= _MANY else []
         return f"; near it: {', '.join(dict.fromkeys(near))}" if near else f"; the first is {quote_name(names[0])}"

@@ -98,6 +98,24 @@ class State:
             fold_map = np.asarray(fold_map, np.float32)
         return replace(self, degrees=degrees, fold_map=fold_map, degree_weight=self._checked_weight())
 
+    def extended(self, below: State) -> State:
+        """The state of rows with other rows below them: columns that both have, end to end; the rest as it is here.
+
+        A fold map and a weight of degrees go with the degrees of all rows: without those, both are None.
+
+        Examples
+        --------
+        >>> one = State(degrees=np.ones(1, np.float32), degree_weight=0.2)
+        >>> one.extended(one).degrees.tolist(), one.extended(State()).degree_weight
+        ([1.0, 1.0], None)
+        """
+        columns: dict[str, Any] = {}
+        for name in names_of("column"):
+            pair = getattr(self, name), getattr(below, name)
+            columns[name] = None if any(column is None for column in pair) else np.concatenate(pair)
+        state = replace(self, **columns)
+        return state if state.degrees is not None else replace(state, fold_map=None, degree_weight=None)
+
     def _checked_weight(self) -> float | None:
         try:
             return None if self.degree_weight is None else _number("degree_weight", self.degree_weight)

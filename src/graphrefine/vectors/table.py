@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 from graphrefine.graph.node_names import as_names
 from graphrefine.vectors.checks import as_recipe
 from graphrefine.vectors.companions import Stamp
-from graphrefine.vectors.lookup import Lookup
-from graphrefine.vectors.source_target import Sides
+from graphrefine.vectors.lookup import Lookup, Name
+from graphrefine.vectors.source_target import Side, Sides
 from graphrefine.vectors.state import DEGREE_WEIGHT, State
 
 
@@ -55,6 +56,31 @@ class VectorTable:
 
     def __len__(self) -> int:
         return len(self.vectors)
+
+    def __getitem__(self, name: Name) -> NDArray[np.float32]:
+        """Give the vector of a node, by its name (not its row)."""
+        vector: NDArray[np.float32] = self.vectors[self.index(name)]
+        return vector
+
+    def __contains__(self, name: object) -> bool:
+        return bool(self.lookup.on_sides(name))
+
+    def __iter__(self) -> Iterator[int | str]:
+        return iter(self.names.tolist())
+
+    def index(self, name: Name, *, side: Side | None = None) -> int:
+        """Give the row of a node in `vectors`; or, where a side is named, in `source` or `target`.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> Embedding([10, 20], [[1], [2]]).index(20)
+        1
+        >>> users_and_items = Embedding([1, 2, 1], [[1], [2], [3]], {"sides": "rows", "sources": 2})
+        >>> users_and_items.index(2), users_and_items.index(1, side="target")
+        (1, 0)
+        """
+        return self.lookup.row(name, side)
 
     @property
     def dim(self) -> int:

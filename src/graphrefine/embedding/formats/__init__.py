@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
-from graphrefine.embedding.formats.addresses import is_address, shown_address
+from graphrefine.embedding.formats.addresses import format_address, is_address
 from graphrefine.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
@@ -148,7 +148,7 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
     if is_address(path):
         if format in (None, SERVER.name):
             return SERVER
-        raise InputError(f"{shown_address(path)}: a server takes the format {SERVER.name}, not {format!r}")
+        raise InputError(f"{format_address(path)}: a server takes the format {SERVER.name}, not {format!r}")
     if format is not None:
         zipped = f"{format}.gz" if os.fspath(path).lower().endswith(".gz") else format
         for name in (zipped, format):

@@ -1,4 +1,4 @@
-"""Addresses of PostgreSQL servers: which text is one, and how it is shown to people, without its password."""
+"""Addresses of PostgreSQL servers: their recognition, and their form in messages, without a password."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def is_address(place: str | os.PathLike[str]) -> bool:
     return bool(_SCHEMES.match(os.fspath(place)))
 
 
-def shown_address(address: str | os.PathLike[str]) -> str:
+def format_address(address: str | os.PathLike[str]) -> str:
     """The address as messages have it: without password and options.
 
     Examples
     --------
-    >>> shown_address("postgresql://ada:secret@localhost:5433/graphs?sslpassword=more")
+    >>> format_address("postgresql://ada:secret@localhost:5433/graphs?sslpassword=more")
     'postgresql://ada@localhost:5433/graphs'
-    >>> shown_address("postgresql://ada:se/cr@t@localhost/graphs")
+    >>> format_address("postgresql://ada:se/cr@t@localhost/graphs")
     'postgresql://...'
     """
     text = os.fspath(address)
@@ -40,17 +40,17 @@ def shown_address(address: str | os.PathLike[str]) -> str:
     return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
 
 
-def shown_place(place: str | os.PathLike[str]) -> str:
+def format_place(place: str | os.PathLike[str]) -> str:
     """A path as it is, an address without its password."""
-    return shown_address(place) if is_address(place) else os.fspath(place)
+    return format_address(place) if is_address(place) else os.fspath(place)
 
 
 def check_address(address: str | os.PathLike[str]) -> None:
     """Refuse an address that would be cut in the middle of its password, parts of which then stand in messages."""
     if _is_torn(os.fspath(address)):
         raise InputError(
-            f"{shown_address(address)}: the address cannot be taken apart; in a user or password, write @ as %40, / as "
-            "%2F, ? as %3F, # as %23 and % as %25; or leave the password out and put it into ~/.pgpass or PGPASSWORD"
+            f"{format_address(address)}: the address cannot be taken apart; in a user or password, write @ as %40, / "
+            "as %2F, ? as %3F, # as %23 and % as %25; or leave the password out and put it into ~/.pgpass or PGPASSWORD"
         )
 
 

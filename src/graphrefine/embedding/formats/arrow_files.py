@@ -108,7 +108,7 @@ def read_parquet(path: Path) -> Parts:
     """Read names, vectors and recipe, some rows at a time."""
     from pyarrow import parquet
 
-    with _explained(path), parquet.ParquetFile(path, thrift_string_size_limit=_FOOTER_BYTES) as file:
+    with _explain_errors(path), parquet.ParquetFile(path, thrift_string_size_limit=_FOOTER_BYTES) as file:
         schema = file.schema_arrow  # made anew each time
         node, vector = _columns(path, schema)
         further = _state_columns(schema)
@@ -122,12 +122,12 @@ def read_parquet(path: Path) -> Parts:
 
 def read_arrow(path: Path) -> Parts:
     """Map names, vectors and recipe if they are in one batch, else read them."""
-    with _explained(path):
+    with _explain_errors(path):
         return _read_arrow(path)
 
 
 @contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explain_errors(path: Path) -> Iterator[None]:
     """Turn what pyarrow says of a damaged file into one kind of error."""
     import pyarrow as pa
 

@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Most readers parse a float64 and round that to float32. Of all float32 there is one (found by trying every
+# Most readers parse a float64 and round that to float32. Of all float32 there is one (by trying every
 # one) whose shortest decimal then gives its neighbour: it gets one digit more.
 ROUNDS_TWICE = (b"7.038531e-26", b"7.0385307e-26")
 _VALUES_AT_ONCE = 1 << 19
@@ -66,9 +66,9 @@ def parse_rows(rows: list[bytes], dim: int, separator: bytes) -> NDArray[np.floa
            [ 3.0e+00,  1.0e-09]], dtype=float32)
     """
     for index, row in enumerate(rows):
-        found = row.count(separator) + 1 if row else 0
-        if found != dim:
-            raise RowError(index, f"{found} numbers where {dim} are expected")
+        count = row.count(separator) + 1 if row else 0
+        if count != dim:
+            raise RowError(index, f"{count} numbers where {dim} are expected")
     if dim == 0 or not rows:
         return np.zeros((len(rows), dim), dtype=np.float32)
     values = _parse_with_arrow(rows, separator)

@@ -139,7 +139,7 @@ class _Folder:
 
 def _read(folder: _Folder) -> Parts:
     with folder.open("meta.json") as file:
-        meta = _checked_meta(folder.path, file.read())
+        meta = _check_meta(folder.path, file.read())
     shape = (meta["nodes"], meta["dim"])
     vectors = _load(folder, "vectors.npy", meta, dtype=np.dtype(np.float32), shape=shape)
     names = _load_names(folder, meta)
@@ -149,7 +149,7 @@ def _read(folder: _Folder) -> Parts:
     return Parts(names, vectors, meta["recipe"], mapped=True, state=state)
 
 
-def _checked_meta(path: Path, text: bytes) -> dict[str, Any]:
+def _check_meta(path: Path, text: bytes) -> dict[str, Any]:
     try:
         meta = json.loads(text)
         mark, version = meta["format"], meta["version"]

@@ -65,10 +65,10 @@ def _escape(name: bytes) -> bytes:
 
 
 def _unescape(field: bytes) -> bytes:
-    return _ESCAPED.sub(_unescaped, field) if b"\\" in field else field
+    return _ESCAPED.sub(_decode_escape, field) if b"\\" in field else field
 
 
-def _unescaped(match: re.Match[bytes]) -> bytes:
+def _decode_escape(match: re.Match[bytes]) -> bytes:
     code: bytes = match[1]
     if code[:1] == b"x" and len(code) > 1:
         return bytes([int(code[1:], 16)])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.embedding.formats import pgvector_sql as sql
-from graphrefine.embedding.formats.addresses import check_address, shown_address
+from graphrefine.embedding.formats.addresses import check_address, format_address
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.formats.pgvector_rows import gather, lines
 from graphrefine.errors import FormatError, GraphRefineError, InputError, MissingExtraError, OutputError
@@ -36,7 +36,7 @@ _OURS = (
 
 def check_place(address: str, *, table: str = sql.TABLE, replace: bool = False) -> None:
     """Raise OutputError if the table could not be written: no server, no pgvector, a table of somebody else."""
-    with _connected(address, OutputError, keep=False) as connection:
+    with _connect(address, OutputError, keep=False) as connection:
         _prepare(connection, table, replace=replace)
         _run(connection, sql.EXTENSION)
 
@@ -45,7 +45,7 @@ def write(address: str, parts: Parts, *, table: str = sql.TABLE, index: bool = F
     """Write a table, replacing one of ours in the same transaction; any other only with ``replace``."""
     sql.check_parts(parts, index=index)
     sql.identifier(table)
-    with _connected(address, OutputError) as connection:
+    with _connect(address, OutputError) as connection:
         _prepare(connection, table, replace=replace)
         _run(connection, sql.before(parts, table=table))
         with connection.cursor().copy(sql.copy(parts, table=table).encode()) as target:
@@ -65,11 +65,11 @@ def _run(connection: psycopg.Connection[Any], statements: str) -> None:
 
 def read(address: str, *, table: str | None = None) -> Parts:
     """Read a table that graphrefine wrote; the only one there is, if none is named."""
-    with _connected(address, InputError) as connection:
+    with _connect(address, InputError) as connection:
         if table is None:
             table = _only_table(connection, address)
         elif connection.execute("SELECT to_regclass(%s)", [sql.identifier(table)]).fetchone() == (None,):
-            raise FormatError(shown_address(address), f"there is no table {table!r}{_others(connection)}")
+            raise FormatError(format_address(address), f"there is no table {table!r}{_others(connection)}")
         name = sql.identifier(table)
         _run(connection, f"SET LOCAL extra_float_digits = 3; LOCK TABLE {name} IN ACCESS SHARE MODE")
         description = _description(connection, address, table)
@@ -83,7 +83,7 @@ def _only_table(connection: psycopg.Connection[Any], address: str) -> str:
     tables = _tables(connection)
     if len(tables) != 1:
         which = f"tables of graphrefine there: {', '.join(tables)}" if tables else "graphrefine has written none there"
-        raise FormatError(shown_address(address), f"say table=, the one to read; {which}")
+        raise FormatError(format_address(address), f"say table=, the one to read; {which}")
     return tables[0]
 
 
@@ -101,7 +101,7 @@ def _description(connection: psycopg.Connection[Any], address: str, table: str) 
     (text,) = connection.execute(query, [sql.identifier(table)]).fetchone() or (None,)
     if text is None or not text.startswith(sql.MARK):
         raise FormatError(
-            shown_address(address),
+            format_address(address),
             f"the table {table!r} was not written by graphrefine{_others(connection)}; export it as csv or parquet "
             "(a column node, the numbers after it) and convert that",
         )
@@ -126,33 +126,33 @@ def _blocks(source: Any) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def _connected(address: str, kind: type[GraphRefineError], *, keep: bool = True) -> Iterator[psycopg.Connection[Any]]:
+def _connect(address: str, kind: type[GraphRefineError], *, keep: bool = True) -> Iterator[psycopg.Connection[Any]]:
     """A connection in one transaction, undone unless ``keep``, and the server's errors in our words."""
     try:
         import psycopg
     except ImportError:
         raise MissingExtraError("a PostgreSQL server", "psycopg", "postgres") from None
     check_address(address)
-    shown = shown_address(address)
+    display = format_address(address)
     try:
         options = {"client_encoding": "UTF8", "application_name": "graphrefine", "connect_timeout": _PATIENCE}
         parameters = psycopg.conninfo.conninfo_to_dict(address)
         connection = psycopg.connect(**{**options, **parameters})  # type: ignore[arg-type]  # libpq checks them
     except psycopg.ProgrammingError:  # its text would repeat parts of the address
         problem = "is no address that PostgreSQL understands: postgresql://user@host:port/database"
-        raise kind(f"{shown}: {problem}") from None
+        raise kind(f"{display}: {problem}") from None
     except psycopg.Error as error:
-        raise kind(f"{shown}: cannot connect: {_first_line(error)}; is it up, and the address right?") from None
+        raise kind(f"{display}: cannot connect: {_first_line(error)}; is it up, and the address right?") from None
     with contextlib.closing(connection):
         try:
             with connection.transaction(force_rollback=not keep):
                 yield connection
         except psycopg.Error as error:
-            raise kind(f"{shown}: {_first_line(error)}; {_way_out(error)}") from error
+            raise kind(f"{display}: {_first_line(error)}; {_way_out(error)}") from error
         except ValueError as error:
             if isinstance(error, GraphRefineError):
                 raise
-            raise FormatError(shown, f"the table is not what graphrefine wrote: {error}") from error
+            raise FormatError(display, f"the table is not what graphrefine wrote: {error}") from error
 
 
 def _first_line(error: psycopg.Error) -> str:

@@ -158,12 +158,12 @@ def before(parts: Parts, *, table: str) -> str:
     kinds |= dict.fromkeys(parts.state.columns(), "real")
     kinds["node"] = 'text COLLATE "C"' if parts.names.dtype == object else "bigint"
     fields = ", ".join(f"{name} {kinds[name]} NOT NULL" for name in columns(parts))
-    return f"{EXTENSION}CREATE TABLE {_filled(table)} ({fields});\n"
+    return f"{EXTENSION}CREATE TABLE {_hidden_name(table)} ({fields});\n"
 
 
 def copy(parts: Parts, *, table: str) -> str:
     """The statement whose data are the rows."""
-    return f"COPY {_filled(table)} ({', '.join(columns(parts))}) FROM stdin"
+    return f"COPY {_hidden_name(table)} ({', '.join(columns(parts))}) FROM stdin"
 
 
 def after(parts: Parts, *, table: str, index: bool = False) -> str:
@@ -172,7 +172,7 @@ def after(parts: Parts, *, table: str, index: bool = False) -> str:
     key = "side, node" if "side" in columns(parts) else "node"
     statements = [
         f"DROP TABLE IF EXISTS {name}",
-        f"ALTER TABLE {_filled(table)} RENAME TO {last}",
+        f"ALTER TABLE {_hidden_name(table)} RENAME TO {last}",
         f"ALTER TABLE {name} ADD PRIMARY KEY ({key})",
         f"CREATE UNIQUE INDEX ON {name} (row_index)",
         f"COMMENT ON TABLE {name} IS {literal(describe(parts))}",
@@ -182,7 +182,7 @@ def after(parts: Parts, *, table: str, index: bool = False) -> str:
     return "".join(f"{statement};\n" for statement in statements)
 
 
-def _filled(table: str) -> str:
+def _hidden_name(table: str) -> str:
     """The name under which a table is filled; the same each time, so that two who write at once wait in line."""
     schema, dot, name = table.rpartition(".")
     return identifier(f"{schema}{dot}graphrefine_new_{zlib.crc32(name.encode()):08x}")

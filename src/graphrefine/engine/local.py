@@ -82,7 +82,7 @@ class LocalEngine:
         using: Kernels | None = None,
         reorder: bool | None = None,
     ) -> None:
-        self.graph, self.columns, self.threads = graph, columns, threads
+        self.graph, self.nodes, self.columns, self.threads = graph, graph.nodes, columns, threads
         self.kernels = using or kernels()
         self.padded = -(-columns // PAD) * PAD
         # SciPy has no bfloat16 product: rounding would cost time and save nothing.
@@ -118,7 +118,7 @@ class LocalEngine:
         """See `graphrefine.engine.engine.Engine.random`."""
         words, row_ids = self.padded // 32, identities(self.graph.names)
         order = self.order if row_ids is None else row_ids if self.order is None else row_ids[self.order]
-        return LocalTall(self.kernels.signs(seed, 0, rows=self.graph.nodes, words=words, order=order))
+        return LocalTall(self.kernels.signs(seed, 0, rows=self.nodes, words=words, order=order))
 
     def fill(self, rows: RowSource, *, precise: bool = False) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.fill`."""
@@ -126,13 +126,13 @@ class LocalEngine:
         out.data[:, self.columns :] = 0
 
         def block(start: int) -> None:
-            stop = min(start + BLOCK_ROWS, self.graph.nodes)
+            stop = min(start + BLOCK_ROWS, self.nodes)
             fresh = rows(start, stop)
             at = slice(start, stop) if places is None else places[start:stop]
             out.data[at, : self.columns] = to_bfloat16(fresh) if out.data.dtype == np.uint16 else fresh
 
         with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(block, range(0, self.graph.nodes, BLOCK_ROWS)))
+            list(pool.map(block, range(0, self.nodes, BLOCK_ROWS)))
         return out
 
     def apply(
@@ -148,7 +148,7 @@ class LocalEngine:
         precise: bool = False,
     ) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.apply`."""
-        out = self._new(precise)
+        out, mean = self._new(precise), self._row(shift)
         out.gram = np.zeros((self.padded, self.padded)) if gram else None
         self._product(operator).apply(
             x.data,
@@ -156,7 +156,7 @@ class LocalEngine:
             scale=scale,
             plus=plus[1].data if plus else None,
             plus_scale=plus[0] if plus else 0.0,
-            shift=self._row(shift),
+            shift=mean,
             unit=unit,
             gram=out.gram,
             threads=self.threads,
@@ -252,14 +252,14 @@ class LocalEngine:
         slab = tall.slab
         assert slab is not None
         start = tall._halves[0] * len(slab.bytes) // 2
-        size = self.graph.nodes * columns * np.dtype(dtype).itemsize
+        size = self.nodes * columns * np.dtype(dtype).itemsize
         room: NDArray[Any] = slab.bytes[start : start + size].view(dtype)
-        return room.reshape(self.graph.nodes, columns)
+        return room.reshape(self.nodes, columns)
 
     def _slab(self) -> Slab:
         slab = next((s for s in self._slabs if not any(s.used)), None)
         if slab is None:
-            slab = Slab(self.graph.nodes * self.padded * 4)
+            slab = Slab(self.nodes * self.padded * 4)
             self._slabs.append(slab)
         return slab
 
@@ -269,12 +269,12 @@ class LocalEngine:
             self._products[operator] = self.kernels.product(
                 indptr,
                 indices,
-                columns=self.graph.nodes,
-                value=operator.edge_values(weights),
+                columns=self.nodes,
                 row_shift=self._ordered(operator.row_shift),
                 column_shift=self._ordered(operator.column_shift),
                 row_scale=self._ordered(operator.row_scale),
                 column_scale=self._ordered(operator.column_scale),
+                value=operator.edge_values(weights),
                 constant=operator.base,
                 loop=operator.loop,
             )
@@ -286,7 +286,7 @@ class LocalEngine:
     def _pattern(self, operator: Operator) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
         key = operator.transposed and self.graph.directed
         if key not in self._patterns:
-            graph = operator.pattern
+            graph = operator.pattern if key else operator.graph
             self._patterns[key] = (
                 (graph.indptr, graph.indices, graph.weights)
                 if self.order is None

@@ -89,6 +89,7 @@ class StoredGraph(Graph):
         if manifest["weighted"]:
             values["weights"] = self._load(path, f"{side}weights", np.float32, manifest["entries"])
         self.__dict__.update(values)  # as the fields of a frozen dataclass cannot be assigned
+        self.__post_init__()
 
     @staticmethod
     def _load(path: Path, name: str, dtype: Any, count: int | None = None) -> NDArray[Any]:

@@ -5,8 +5,7 @@ OpenBLAS changes the last bits of a Cholesky factor with its number of threads, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -23,12 +22,11 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """A stretch of code in which BLAS and LAPACK use one thread."""
     np.linalg  # noqa: B018  loaded before the controller looks for BLAS libraries
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit
 
 
 def blocked_whitening(gram: Small, block: int) -> Small | None:

@@ -128,7 +128,7 @@ def diffuse(
     shift: NDArray[np.float64] | None = None,
     unit: bool = False,
     keep: bool = False,
-    advance: Callable[[], None] = lambda: None,
+    advance: Callable[[], None] | None = None,
 ) -> T:
     """Eq. 7 by Horner's rule, one product for each order, the last of them with another operator if one is given.
 
@@ -148,7 +148,8 @@ def diffuse(
         if k == min(last_use, len(theta) - 2) and not keep:
             engine.release(R)
         scale = 1.0
-        advance()
+        if advance is not None:
+            advance()
     return H
 
 

@@ -44,7 +44,7 @@ def range_finder(
     unit: bool = False,
     gram: bool = False,
     precise: bool = False,
-    advance: Callable[[], None] = lambda: None,
+    advance: Callable[[], None] | None = None,
 ) -> Factors[T]:
     """Algorithm 1: ``C = QR(M^q Omega)`` and ``R = M^T C``.
 
@@ -55,18 +55,20 @@ def range_finder(
     Beyond three products the basis is orthonormalised on the way. ``unit``, ``gram`` and ``precise`` are R's, see
     `Engine.apply`.
     """
-    Y, turned = sketch, M.T  # turned once: an engine keeps what it prepares for an operator
+    Y, turned, rows = sketch, M.T, M.graph.nodes  # turned once: an engine keeps what it prepares for an operator
     for step in range(power):
         remaining = power - 1 - step
         settle = remaining % TOGETHER == 0
         Y = engine.apply(turned if two_sided and remaining % 2 else M, Y, gram=settle, precise=settle)
         if settle and remaining:
-            Y = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
-        advance()
-    C = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
+            Y = orthonormal(engine, Y, rows=rows, block=block)
+        if advance is not None:
+            advance()
+    C = orthonormal(engine, Y, rows=rows, block=block)
     del Y
     R = engine.apply(turned, C, unit=unit, gram=gram, precise=precise)
-    advance()
+    if advance is not None:
+        advance()
     return Factors(C, R)
 
 

@@ -59,7 +59,7 @@ def find_range(engine: Engine[T], graph: Graph, settings: RefineSettings, stages
             unit=plain,
             gram=not plain,
             precise=not plain or settings.filter == "none",
-            advance=stages.advance,
+            advance=stages.step,
         ).target
         if plain:
             return R
@@ -81,7 +81,7 @@ def smooth(
         # Where every node is linked to every other, all rows are the mean after one step, and nothing would be left.
         centre = settings.centre and (graph.weighted or len(graph.indices) < nodes * (nodes - 1))
         mean = sum(theta) * limit(engine, graph, R, loop=loop) if centre else None
-        F = diffuse(engine, T, R, theta, shift=mean, unit=centre, keep=keep, advance=stages.advance)
+        F = diffuse(engine, T, R, theta, shift=mean, unit=centre, keep=keep, advance=stages.step)
         del R
         if centre:
             return collect_centred(engine, F, nodes=nodes, axes=settings.axes)

@@ -220,10 +220,11 @@ def embed_graph(
     recipe = {"method": method, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
     if table is not None:
         recipe["features"] = add_features(vectors, graph, table, seed=settings.seed, resources=resources)
-    state = count_degrees(graph)
     if learn and can_learn(graph) and not sides:
         with resources.stages.stage("learn"):
             state = learn_state(graph, vectors, seed=settings.seed)
+    else:
+        state = count_degrees(graph)
     return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state)), resources.stages
 
 

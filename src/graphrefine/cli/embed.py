@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from graphrefine.cli.options import (
     check_not_input,
     method_options,
     reading_options,
-    run_options,
+    run_values,
 )
 
 if TYPE_CHECKING:
@@ -61,19 +60,19 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
 
     start = perf_counter()
     memory, align_to = options["memory"], options["align_to"]
+    check_not_input(output, options["graph"], options["nodes"], options["features"])
     request = _request(output, output_format, options)
-    check_not_input(output, request.source, request.reading["nodes"], request.features)
-    check_output(output, format=output_format)
-    tree = request.run.executor == "dask"
-    with PeakMemory(tree=tree) as peak, progress_bar() as bar, EmbedRun(request, watcher=bar) as run:
-        graph = run.read()
-        check_output(output, format=output_format, names=graph.names, values=graph.nodes * run.settings.dim)
-        plan = run.make_plan()
-        if memory is not None or plan.mode != "memory":
-            note(plan.in_words())
-        embedding = run.embed()
-        with run.stages.stage("write"):
-            embedding.save(output, format=output_format)
+    with EmbedRun(request) as run:
+        check_output(output, format=output_format)
+        with PeakMemory(tree=request.run.executor == "dask") as peak, progress_bar() as bar:
+            graph = run.read(bar)
+            check_output(output, format=output_format, names=graph.names, values=graph.nodes * run.settings.dim)
+            plan = run.make_plan()
+            if memory is not None or plan.mode != "memory":
+                note(plan.in_words())
+            embedding = run.embed()
+            with run.stages.stage("write"):
+                embedding.save(output, format=output_format)
     figures = embed_figures(run, embedding, output=output, total=perf_counter() - start, peak=peak.bytes)
     if align_to is not None:
         figures["aligned"] = {"to": _place(align_to), **embedding.recipe["aligned"]}
@@ -96,16 +95,16 @@ def _request(output: str, output_format: str | None, options: dict[str, Any]) ->
     from graphrefine.embedding.formats import choose_format
     from graphrefine.methods.registry import make_settings
     from graphrefine.run.embed import Request, aligned_dim
-    from graphrefine.run.out_of_core import work_folder
+    from graphrefine.run.settings import RunSettings, work_folder
 
     source, features, align_to = options.pop("graph"), options.pop("features"), options.pop("align_to")
-    run, reading = run_options(options), reading_options(options)
+    reading, values = reading_options(options), run_values(options)
     method, preset, settings = method_options(options)
     old = None if align_to is None else load(align_to)
     if old is not None:
         settings["dim"] = aligned_dim(settings["dim"], old, _place(align_to))
+    run = RunSettings(**{"work": work_folder(output), **values})
     learn = choose_format(output, output_format).state if run.learn is None else run.learn
-    run = replace(run, learn=learn, work=work_folder(output) if run.work is None else run.work)
     return Request(
         source,
         make_settings(method, preset, **settings),
@@ -114,6 +113,7 @@ def _request(output: str, output_format: str | None, options: dict[str, Any]) ->
         reading=reading,
         features=features,
         align_to=old,
+        learn=learn,
         run=run,
     )
 
@@ -122,7 +122,7 @@ def _note_learning(run: EmbedRun) -> None:
     from graphrefine.embedding.learn import can_learn
     from graphrefine.visuals.console import note
 
-    if not run.request.run.learn and can_learn(run.graph):
+    if not run.request.learn and can_learn(run.graph):
         note(
             "note: nothing was learned from the graph: fold-in will use the mean of neighbours, and scores the usual "
             "weight of degrees"

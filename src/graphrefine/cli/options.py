@@ -214,10 +214,10 @@ def reading_options(options: dict[str, Any]) -> dict[str, Any]:
     return {str(option.name): options.pop(str(option.name)) for option in READING}
 
 
-def run_options(options: dict[str, Any]) -> RunSettings:
-    """Take the settings of the run out of a command's options."""
+def run_values(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the settings of the run, those that are given, out of a command's options."""
     values = {each.name: options.pop(each.name) for each in fields(RunSettings) if each.name in options}
-    return RunSettings(**{name: value for name, value in values.items() if value is not None})
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:
@@ -227,14 +227,13 @@ def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, 
     path = options.pop("config", None)
     configured = {} if path is None else _config(path, options)
     method, preset = options.pop("method"), options.pop("preset", None)
-    kind = find_method(method).settings
     for assignment in options.pop("assigned"):
         name, equals, text = assignment.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"{assignment!r} is not SETTING=VALUE, as in window=5", param_hint="--set")
         if options.get(name) is not None:
             raise click.BadParameter(f"{name!r} is given twice", param_hint="--set")
-        options[name] = parse_setting(kind, name, text, of=f"method {method!r}")
+        options[name] = parse_setting(find_method(method).settings, name, text, of=f"method {method!r}")
     for name, value in configured.items():
         if options.get(name) is None:
             options[name] = value

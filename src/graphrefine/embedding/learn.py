@@ -31,8 +31,12 @@ def count_degrees(graph: Graph) -> State:
     return State(graph.neighbour_counts().astype(np.float32))
 
 
-def learn_state(graph: Graph, vectors: NDArray[np.float32], *, seed: int) -> State:
+def learn_state(
+    graph: Graph, vectors: NDArray[np.float32], *, seed: int, degrees: NDArray[np.float32] | None = None
+) -> State:
     """Degrees, fold map and degree weight of vectors (n, k) of a graph; degrees alone where `can_learn` is false.
+
+    ``degrees`` are those of `count_degrees`, counted here if not given.
 
     Examples
     --------
@@ -42,7 +46,8 @@ def learn_state(graph: Graph, vectors: NDArray[np.float32], *, seed: int) -> Sta
     >>> state.fold_map.shape, state.degree_weight > 0
     ((12, 2), True)
     """
-    degrees = graph.neighbour_counts().astype(np.float32)
+    if degrees is None:
+        degrees = graph.neighbour_counts().astype(np.float32)
     if not can_learn(graph):
         return State(degrees)
     fold_map = fold_in.learn_from(graph, vectors, degrees, seed=seed)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,24 +90,31 @@ class LocalEngine:
         self.half = bfloat16 and self.kernels.name == "native"
         self._slabs: list[Slab] = []
         self._products: dict[Operator, Product] = {}
-        if reorder is None:
-            reorder = self._worth_reordering(graph, self.padded, self.kernels)
-        self.order = self.kernels.breadth_first(graph.indptr, graph.indices) if reorder else None
+        self._reorder = self._outgrows_cache(graph, self.padded) and self.kernels.name == "native"
+        if reorder is not None:
+            self._reorder = reorder
         self._patterns: dict[bool, tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]] = {}
+        self._values: dict[tuple[bool, str], NDArray[np.float32] | None] = {}  # terms of the edges
+
+    @cached_property
+    def order(self) -> NDArray[np.int32] | None:
+        """The row of the graph at each place; None where rows stay in their order.  # (n,)."""
+        return self.kernels.breadth_first(self.graph.indptr, self.graph.indices) if self._reorder else None
 
     @staticmethod
-    def _worth_reordering(graph: Graph, padded: int, using: Kernels) -> bool:
-        return using.name == "native" and graph.nodes * padded * 2 > REORDER_BYTES
+    def _outgrows_cache(graph: Graph, padded: int) -> bool:
+        return graph.nodes * padded * 2 > REORDER_BYTES
 
     @classmethod
     def sizes(cls, graph: Graph, *, columns: int, bfloat16: bool = True) -> Sizes:
         """The memory that an engine for this graph will need."""
-        padded, using = -(-columns // PAD) * PAD, kernels()
+        padded = -(-columns // PAD) * PAD
+        large, using = cls._outgrows_cache(graph, padded), kernels()
         half = bfloat16 and using.name == "native"
         entries, patterns = len(graph.indices), 2 if graph.directed else 1
         stored = graph.nodes * 8 + entries * (4 if graph.weights is None else 8)
         other = graph.nodes * (padded // 8 + 4 * 8)
-        if cls._worth_reordering(graph, padded, using):
+        if large and using.name == "native":
             other += patterns * stored + graph.nodes * 4
         if using.name == "scipy":  # the twin forms the entries of M, M^T and T
             other += 3 * entries * 16
@@ -266,6 +274,9 @@ class LocalEngine:
     def _product(self, operator: Operator) -> Product:
         if operator not in self._products:
             indptr, indices, weights = self._pattern(operator)
+            kind = (operator.transposed and self.graph.directed, operator.edge)
+            if kind not in self._values:
+                self._values[kind] = operator.edge_values(weights)
             self._products[operator] = self.kernels.product(
                 indptr,
                 indices,
@@ -274,7 +285,7 @@ class LocalEngine:
                 column_shift=self._ordered(operator.column_shift),
                 row_scale=self._ordered(operator.row_scale),
                 column_scale=self._ordered(operator.column_scale),
-                value=operator.edge_values(weights),
+                value=self._values[kind],
                 constant=operator.base,
                 loop=operator.loop,
             )

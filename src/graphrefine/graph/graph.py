@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,6 +75,7 @@ class Graph:
     report: Mapping[str, Any] = field(default_factory=dict)
     source: str = "memory"
     sources: int | None = None
+    stored: ClassVar[bool] = False  # whether the arrays stay on disk
     nodes: int = field(init=False)
     edges: int = field(init=False)
     weighted: bool = field(init=False)

@@ -63,6 +63,7 @@ class StoredGraph(Graph):
         A hash of the manifest: equal for equal graphs.
     """
 
+    stored = True
     path: Path
     blocks: NDArray[np.int64]
     fingerprint: str

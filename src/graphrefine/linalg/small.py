@@ -83,6 +83,14 @@ def descending_eigh(gram: Small) -> tuple[Small, Small]:
     return np.maximum(values[::-1], 0.0), _settled(vectors[:, ::-1])
 
 
+def principal_rotation(gram: Small, exponent: float = 0.5) -> Small:
+    """The V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
+    with one_blas_thread():
+        values, vectors = descending_eigh(gram)  # values are S^2
+    positive = (values > values[0] * 1e-12) & (values > 0)
+    return vectors * np.where(positive, np.where(positive, values, 1.0) ** ((exponent - 1) / 2), 0.0)
+
+
 def eigh_by_size(matrix: Small) -> tuple[Small, Small]:
     """Eigenvalues with their signs, the largest in size first, and eigenvectors with signs settled as above.
 

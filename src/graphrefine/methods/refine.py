@@ -40,8 +40,7 @@ def fit(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
         return _of_high_quality(graph, settings, resources)
     if two_sides(graph, settings):
         return _with_sides(graph, settings, resources)
-    with resources.stages.stage("proximity"):
-        engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
+    engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
     return refine(engine, graph, settings, resources.stages, threads=resources.threads)
 
 

@@ -11,11 +11,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphrefine.embedding.learn import learning_bytes
+from graphrefine.embedding.learn import can_learn, learning_bytes
 from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
-from graphrefine.graph.stored import StoredGraph
 from graphrefine.kernels import PAD, kernels
 from graphrefine.methods.contract import Method, Shape
 from graphrefine.run.settings import Cluster
@@ -83,15 +82,16 @@ def plan_run(
     work: WorkFolder,
     in_memory_for: str | None = None,
     cluster: Cluster | None = None,
-    learns: bool = False,
+    learn: bool = False,
 ) -> MemoryPlan:
     """The plan of a run within a budget; InputError where there is none.
 
     Work that waits in the folder ``work`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory,
-    whatever the method needs; ``cluster`` does the work, if given; ``learns`` adds the stage that learns.
+    whatever the method needs; ``cluster`` does the work, if given; ``learn`` adds the stage that learns, where
+    there is something to learn.
     """
+    extra = learning_bytes(graph.nodes, len(graph.indices), settings.dim) if learn and can_learn(graph) else 0
     reason = method.on_disk(graph, settings) if in_memory_for is None else in_memory_for
-    extra = learning_bytes(graph.nodes, len(graph.indices), settings.dim) if learns else 0
     if reason is None:
         method.check(graph, settings, in_memory=False)
         if cluster is not None:
@@ -123,10 +123,11 @@ def plan_local(graph: Graph, settings: RefineSettings, budget: int, *, extra: in
 
     Raises BudgetError, which names the least that would do, where it has none for the narrowest.
     """
-    whole = max(in_memory_bytes(graph, settings), private_bytes() + vector_bytes(graph, settings) + extra)
+    vectors = vector_bytes(graph, settings)
+    whole = max(in_memory_bytes(graph, settings), private_bytes() + vectors + extra)
     if whole <= budget:
         return MemoryPlan("memory", budget, whole)
-    stored = isinstance(graph, StoredGraph)
+    stored = graph.stored
     panel = widest_panel(graph, settings, budget - private_bytes()) if private_bytes() + extra <= budget else 0
     if panel:
         panels = -(-settings.dim // panel)

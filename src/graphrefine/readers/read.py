@@ -20,7 +20,6 @@ from graphrefine.graph.graph import Graph, graph_of
 from graphrefine.graph.node_ids import split_sides
 from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format
 from graphrefine.readers.node_list import number_with_nodes, read_nodes
-from graphrefine.readers.objects import find_kind
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.source import Source
 
@@ -93,6 +92,8 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
         raise InputError(
             f"format={settings.format!r} is for files, and this is a {type(graph).__name__}", argument="format"
         )
+    from graphrefine.readers.objects import find_kind
+
     kind = find_kind(graph)
     check_options(settings, kind.options, kind.name)
     return _build(kind.load(graph, settings), settings, "memory")

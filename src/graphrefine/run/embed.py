@@ -21,14 +21,12 @@ from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.learn import can_learn, count_degrees, learn_state
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.contract import EngineFactory, Method, Resources
-from graphrefine.methods.registry import METHODS, find_method, make_settings
+from graphrefine.methods.contract import EngineFactory, Resources
+from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.method_settings import MethodSettings
-from graphrefine.run.feature_table import Features, read_features
-from graphrefine.run.joined_features import add_features
 from graphrefine.run.memory_plan import MemoryPlan, plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, private_bytes
@@ -209,7 +207,10 @@ def embed_graph(
     contract = find_method(method)
     contract.check(graph, settings, in_memory=engines is None)
     resources = Resources(usable_threads(threads), Stages(watcher) if stages is None else stages, engines)
-    table = None if features is None else _read_features(contract, graph, settings, features)
+    if features is not None:  # read before any work is done for nothing
+        from graphrefine.run import joined_features
+
+        table = joined_features.read_table(features, contract, graph, settings)
     vectors = contract.fit(graph, settings, resources)
     sides = contract.sides(graph, settings)
     learn = learn and not sides and can_learn(graph)
@@ -217,24 +218,13 @@ def embed_graph(
     if graph.isolated:
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
     recipe = {"method": method, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
-    if table is not None:
-        recipe["features"] = add_features(vectors, graph, table, seed=settings.seed, resources=resources)
+    if features is not None:
+        added = joined_features.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
+        recipe["features"] = added
     if learn:
         with resources.stages.stage("learn"):
             state = learn_state(graph, vectors, seed=settings.seed, degrees=state.degrees)
     return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state)), resources.stages
-
-
-def _read_features(contract: Method[Any], graph: Graph, settings: MethodSettings, features: Any) -> Features:
-    """The features, before any work is done for nothing."""
-    if not contract.features:
-        able = ", ".join(name for name in METHODS if find_method(name).features)
-        raise InputError(f"features= cannot be used with method={contract.name!r}; it can with {able}")
-    if contract.sides(graph, settings):
-        raise InputError(
-            f"features= cannot be used with {graph.source}, whose vectors have two sides; read it as undirected"
-        )
-    return read_features(features, graph)
 
 
 def aligned_dim(dim: int | None, old: Embedding, name: str) -> int:

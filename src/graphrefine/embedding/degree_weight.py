@@ -89,7 +89,7 @@ def learn_weight(vectors: Floats, trial: Trial) -> float:
     vectors_before = first.indptr + second.indptr + 2 * np.arange(len(cosines) + 1)  # of neighbours, and their sums
     for part in parts(vectors_before, NUMBERS_AT_A_TIME // vectors.shape[1]):
         near, used = first.rows(part).followed_by(second.rows(part)).without_others(len(vectors))
-        sums = near.times(unit_rows(vectors[used]), np.ones(len(used), np.bool_))
+        sums = near.matrix(len(used)) @ unit_rows(vectors[used])
         cosines[part] = np.einsum("ij,ij->i", *np.split(unit_rows(sums), 2))
     logs = log_degrees(trial.first.degrees) + log_degrees(trial.second.degrees)
     areas = []

@@ -26,6 +26,8 @@ from graphrefine.linalg.small import one_blas_thread, unit_rows
 from graphrefine.vectors.state import FOLD_BLOCKS
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from graphrefine.graph.graph import Graph
 
 CLASSES = 3  # of neighbours, by their degrees
@@ -46,14 +48,17 @@ class Links(NamedTuple):
     indices: NDArray[np.int64]  # (entries,)
     weights: Floats  # (entries,)
 
-    def times(self, rows: Floats, mask: NDArray[np.bool_]) -> Floats:
-        """The weighted sums of those rows of the neighbours that the mask has.  # (m, k)."""
+    def matrix(self, columns: int) -> csr_array:
+        """The same as a SciPy matrix of so many columns."""
         from scipy.sparse import csr_array
 
+        return csr_array((self.weights, self.indices, self.indptr), shape=(len(self.indptr) - 1, columns))
+
+    def times(self, rows: Floats, mask: NDArray[np.bool_]) -> Floats:
+        """The weighted sums of those rows of the neighbours that the mask has.  # (m, k)."""
         present = mask[self.indices]
         indptr = np.concatenate([[0], np.cumsum(present)])[self.indptr]
-        shape = (len(self.indptr) - 1, len(rows))
-        return np.asarray(csr_array((self.weights[present], self.indices[present], indptr), shape=shape) @ rows)
+        return np.asarray(Links(indptr, self.indices[present], self.weights[present]).matrix(len(rows)) @ rows)
 
     def rows(self, part: slice) -> Links:
         """Some of the rows."""

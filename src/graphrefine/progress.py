@@ -32,6 +32,7 @@ class Stages:
 
     def __init__(self, watcher: Watcher | None = None) -> None:
         self.seconds: dict[str, float] = {}
+        self.step = None if watcher is None else watcher.advance  # for loops: None where nobody watches
         self._watcher = watcher
 
     @contextmanager

@@ -11,7 +11,8 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import transition
-from graphrefine.refine.filters import FILTERS, coefficients, diffuse, principal_rotation
+from graphrefine.linalg.small import principal_rotation
+from graphrefine.refine.filters import FILTERS, coefficients, diffuse
 from graphs import graphs
 
 

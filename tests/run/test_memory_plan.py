@@ -28,7 +28,8 @@ from graphrefine.readers import source
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.refine import refine
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, panel_bytes, plan_local
-from graphrefine.run.out_of_core import work_folder, working
+from graphrefine.run.out_of_core import working
+from graphrefine.run.settings import work_folder
 from graphrefine.system.disk import check_free_disk
 from graphrefine.system.memory import parse_size, private_bytes
 from graphrefine.system.work_folder import WorkFolder

@@ -27,10 +27,10 @@ def reading_options(options: dict[str, Any]) -> dict[str, Any]:
     return {str(option.name): options.pop(str(option.name)) for option in READING}
 
 
-def run_options(options: dict[str, Any]) -> RunSettings:
-    """Take the settings of the run out of a command's options."""
+def run_values(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the settings of the run, those that are given, out of a command's options."""
     values = {each.name: options.pop(each.name) for each in fields(RunSettings) if each.name in options}
-    return RunSettings(**{name: value for name, value in values.items() if value is not None})
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:

@@ -66,32 +66,34 @@ def durations(spent: dict[str, float], *, total: float) -> dict[str, float]:
 
 def embed_figures(run: EmbedRun, embedding: Embedding, *, output: str, total: float, peak: int) -> dict[str, Any]:
     """The figures of a run that is done."""
+    nodes, dim = embedding.vectors.shape
     figures = {
         "output": output,
-        "nodes": len(embedding),
+        "nodes": nodes,
         "edges": run.graph.edges,
         "isolated": run.graph.isolated,
         "zero_vectors": zero_rows(embedding.vectors),
         "method": run.request.method,
-        "dim": embedding.dim,
+        "dim": dim,
         "seconds": durations(run.stages.seconds, total=total),
         "peak_mb": peak / 1e6,
         "threads": run.threads,
-        "kernel": kernels().name,
         "seed": run.settings.seed,
         "plan": {**run.plan.figures(), "blocks": run.blocks, "resumed": run.resumed},
         "graph": run.graph.summary(),
         "recipe": embedding.recipe,
+        "kernel": kernels().name,
     }
     return figures if run.workers is None else {**figures, "workers": run.workers}
 
 
 def summary_line(figures: dict[str, Any]) -> str:
     """One line about a run: nodes, time of its parts, peak of memory."""
-    spent = {stage: seconds(value) for stage, value in figures["seconds"].items()}
-    parts = ", ".join(f"{stage} {spent[stage]}" for stage in ("read", "compute", "learn", "write") if stage in spent)
     size = f"{figures['nodes']:,} nodes x {figures['dim']} from {figures['edges']:,} edges"
-    return f"{figures['output']}: {size} in {spent['total']} ({parts}; {figures['peak_mb']:,.0f} MB)"
+    stages = [stage for stage in ("total", "read", "compute", "learn", "write") if stage in figures["seconds"]]
+    total, *parts = map(seconds, map(figures["seconds"].get, stages))
+    shares = ", ".join(map(" ".join, zip(stages[1:], parts, strict=True)))
+    return f"{figures['output']}: {size} in {total} ({shares}; {figures['peak_mb']:,.0f} MB)"
 
 
 def drift_line(aligned: dict[str, Any]) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from graphrefine.cli.arguments import check_not_input, method_options, reading_options, run_options
+from graphrefine.cli.arguments import check_not_input, method_options, reading_options, run_values
 from graphrefine.cli.describe import drift_line, embed_figures, remarks, summary_line
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import choose_format
@@ -15,7 +14,7 @@ from graphrefine.embedding.learn import can_learn
 from graphrefine.embedding.storage import check_output
 from graphrefine.methods.registry import make_settings
 from graphrefine.run.embed import EmbedRun, Request, aligned_dim
-from graphrefine.run.out_of_core import work_folder
+from graphrefine.run.settings import RunSettings, work_folder
 from graphrefine.system.memory import PeakMemory
 from graphrefine.visuals.console import note, progress_bar, show_json
 
@@ -24,19 +23,19 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
     """Write vectors for every node of a graph."""
     start = perf_counter()
     memory, align_to = options["memory"], options["align_to"]
+    check_not_input(output, options["graph"], options["nodes"], options["features"])
     request = _make_request(output, output_format, options)
-    check_not_input(output, request.source, request.reading["nodes"], request.features)
-    check_output(output, format=output_format)
-    tree = request.run.executor == "dask"
-    with PeakMemory(tree=tree) as peak, progress_bar() as bar, EmbedRun(request, watcher=bar) as run:
-        graph = run.read()
-        check_output(output, format=output_format, names=graph.names, values=graph.nodes * run.settings.dim)
-        plan = run.make_plan()
-        if memory is not None or plan.mode != "memory":
-            note(plan.in_words())
-        embedding = run.embed()
-        with run.stages.stage("write"):
-            embedding.save(output, format=output_format)
+    with EmbedRun(request) as run:
+        check_output(output, format=output_format)
+        with PeakMemory(tree=request.run.executor == "dask") as peak, progress_bar() as bar:
+            graph = run.read(bar)
+            check_output(output, format=output_format, names=graph.names, values=graph.nodes * run.settings.dim)
+            plan = run.make_plan()
+            if memory is not None or plan.mode != "memory":
+                note(plan.in_words())
+            embedding = run.embed()
+            with run.stages.stage("write"):
+                embedding.save(output, format=output_format)
     figures = embed_figures(run, embedding, output=output, total=perf_counter() - start, peak=peak.bytes)
     if align_to is not None:
         figures["aligned"] = {"to": format_place(align_to), **embedding.recipe["aligned"]}
@@ -56,13 +55,13 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
 def _make_request(output: str, output_format: str | None, options: dict[str, Any]) -> Request:
     """The request that the options make."""
     source, features, align_to = options.pop("graph"), options.pop("features"), options.pop("align_to")
-    run, reading = run_options(options), reading_options(options)
+    reading, values = reading_options(options), run_values(options)
     method, preset, settings = method_options(options)
     old = None if align_to is None else load(align_to)
     if old is not None:
         settings["dim"] = aligned_dim(settings["dim"], old, format_place(align_to))
+    run = RunSettings(**{"work": work_folder(output), **values})
     learn = choose_format(output, output_format).state if run.learn is None else run.learn
-    run = replace(run, learn=learn, work=work_folder(output) if run.work is None else run.work)
     return Request(
         source,
         make_settings(method, preset, **settings),
@@ -71,12 +70,13 @@ def _make_request(output: str, output_format: str | None, options: dict[str, Any
         reading=reading,
         features=features,
         align_to=old,
+        learn=learn,
         run=run,
     )
 
 
 def _note_learning(run: EmbedRun) -> None:
-    if not run.request.run.learn and can_learn(run.graph):
+    if not run.request.learn and can_learn(run.graph):
         note(
             "note: nothing was learned from the graph: fold-in will use the mean of neighbours, and scores the usual "
             "weight of degrees"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.fold_in import Links
+from graphrefine.embedding.fold_in import NUMBERS_AT_A_TIME, Links, parts
 from graphrefine.embedding.scores import auc
 from graphrefine.linalg.small import unit_rows
 from graphrefine.search.scores import log_degrees
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 WEIGHTS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.6)
 SAMPLE = 2048  # edges, and as many random pairs
-PAIRS_AT_A_TIME = 64  # whose neighbours' vectors are in memory: 2 MB at k = 128
 NEIGHBOURS = 64  # of a node at most: a sample of them points the same way
 AS_GOOD = 0.001  # of AUC: what differs by less is chance
 
@@ -63,7 +62,7 @@ def draw(graph: Graph, *, seed: int) -> Trial:
 
 def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.random.Generator) -> Ends:
     """The neighbours of nodes, a sample of them where there are many, without the others."""
-    counts = graph.out_counts[nodes]
+    counts = graph.indptr[nodes + 1] - graph.indptr[nodes]
     sizes = np.minimum(counts, NEIGHBOURS)
     row = np.repeat(np.arange(len(nodes)), sizes)
     place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -85,11 +84,13 @@ def learn_from(graph: Graph, vectors: Floats, *, seed: int) -> float:
 
 def learn_weight(vectors: Floats, trial: Trial) -> float:
     """The weight of degrees that tells the sampled edges from random pairs best."""
+    first, second = trial.first.links, trial.second.links
     cosines = np.empty(len(trial.first.degrees))
-    for lo in range(0, len(cosines), PAIRS_AT_A_TIME):
-        part = slice(lo, min(lo + PAIRS_AT_A_TIME, len(cosines)))
-        ends = [unit_rows(_sums(vectors, end.links.rows(part))) for end in (trial.first, trial.second)]
-        cosines[part] = np.einsum("ij,ij->i", *ends)
+    vectors_before = first.indptr + second.indptr + 2 * np.arange(len(cosines) + 1)  # of neighbours, and their sums
+    for part in parts(vectors_before, NUMBERS_AT_A_TIME // vectors.shape[1]):
+        near, used = first.rows(part).followed_by(second.rows(part)).without_others(len(vectors))
+        sums = near.matrix(len(used)) @ unit_rows(vectors[used])
+        cosines[part] = np.einsum("ij,ij->i", *np.split(unit_rows(sums), 2))
     logs = log_degrees(trial.first.degrees) + log_degrees(trial.second.degrees)
     areas = []
     for weight in WEIGHTS:
@@ -97,8 +98,3 @@ def learn_weight(vectors: Floats, trial: Trial) -> float:
         areas.append(auc(scores[: trial.edges], scores[trial.edges :]))
     good = np.flatnonzero(np.array(areas) >= max(areas) - AS_GOOD)
     return WEIGHTS[int(good.max())]
-
-
-def _sums(vectors: Floats, links: Links) -> Floats:
-    links, used = links.without_others(len(vectors))
-    return links.times(unit_rows(vectors[used]), np.ones(len(used), np.bool_))

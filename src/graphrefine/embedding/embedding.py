@@ -28,7 +28,7 @@ from graphrefine.embedding.storage import input_format, load_parts, save_parts, 
 from graphrefine.errors import InputError
 from graphrefine.graph.node_names import as_names
 from graphrefine.search.neighbors import neighbors
-from graphrefine.vectors.checks import as_vectors, check_finite
+from graphrefine.vectors.checks import as_vectors, check_finite, has_finite_sum
 from graphrefine.vectors.companions import stamp_file
 from graphrefine.vectors.lookup import is_name, quote_name
 from graphrefine.vectors.source_target import SIDES, Side
@@ -88,8 +88,9 @@ class Embedding(VectorTable):
         self._fill(Parts(names, as_vectors(vectors), recipe or {}, state=State(counts, fold_map, degree_weight)))
 
     def _fill(self, parts: Parts) -> None:
+        finite = parts.mapped or has_finite_sum(parts.vectors)
         super().__init__(parts.names, parts.vectors, parts.recipe, parts.state, mapped=parts.mapped)
-        if not parts.mapped:
+        if not finite:
             check_finite(self.vectors, self.names)
 
     @classmethod

@@ -16,7 +16,6 @@ their f to what their own vectors have beyond the mean, over a sample of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,12 +26,14 @@ from graphrefine.linalg.small import one_blas_thread, unit_rows
 from graphrefine.vectors.state import FOLD_BLOCKS
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from graphrefine.graph.graph import Graph
 
 CLASSES = 3  # of neighbours, by their degrees
 SAMPLE = 4096  # known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing
 ENTRIES = 1 << 19  # of their rows, at most: learning takes a fraction of a second whatever the graph
-ENTRIES_AT_A_TIME = 1 << 12  # whose vectors are in memory: 2 MB at k = 128
+NUMBERS_AT_A_TIME = 1 << 19  # of neighbours' vectors in memory: 2 MB, 4096 of them at k = 128
 RIDGE = 0.01  # of the mean square of a column
 ROUNDS = 2  # among new nodes that are neighbours of each other
 
@@ -46,23 +47,17 @@ class Links(NamedTuple):
     indices: NDArray[np.int64]  # (entries,)
     weights: Floats  # (entries,)
 
-    def times(self, rows: Floats, mask: NDArray[np.bool_]) -> Floats:
-        """The weighted sums of those rows of the neighbours that the mask has.  # (m, k)."""
+    def matrix(self, columns: int) -> csr_array:
+        """The same as a SciPy matrix of so many columns."""
         from scipy.sparse import csr_array
 
+        return csr_array((self.weights, self.indices, self.indptr), shape=(len(self.indptr) - 1, columns))
+
+    def times(self, rows: Floats, mask: NDArray[np.bool_]) -> Floats:
+        """The weighted sums of those rows of the neighbours that the mask has.  # (m, k)."""
         present = mask[self.indices]
         indptr = np.concatenate([[0], np.cumsum(present)])[self.indptr]
-        shape = (len(self.indptr) - 1, len(rows))
-        return np.asarray(csr_array((self.weights[present], self.indices[present], indptr), shape=shape) @ rows)
-
-    def parts(self, entries: int) -> Iterator[slice]:
-        """Consecutive rows with about so many entries together, and at least one row each."""
-        start, rows = 0, len(self.indptr) - 1
-        while start < rows:
-            end = int(np.searchsorted(self.indptr, self.indptr[start] + entries, side="right")) - 1
-            stop = min(max(end, start + 1), rows)
-            yield slice(start, stop)
-            start = stop
+        return np.asarray(Links(indptr, self.indices[present], self.weights[present]).matrix(len(rows)) @ rows)
 
     def rows(self, part: slice) -> Links:
         """Some of the rows."""
@@ -70,12 +65,35 @@ class Links(NamedTuple):
         indptr = self.indptr[part.start : part.stop + 1] - first
         return Links(indptr, self.indices[first:last], self.weights[first:last])
 
+    def followed_by(self, other: Links) -> Links:
+        """These rows and, after them, those of another."""
+        indptr = np.concatenate([self.indptr, other.indptr[1:] + self.indptr[-1]])
+        indices = np.concatenate([self.indices, other.indices])
+        return Links(indptr, indices, np.concatenate([self.weights, other.weights]))
+
     def without_others(self, nodes: int) -> tuple[Links, NDArray[np.int64]]:
         """The same with the neighbours, of so many nodes, numbered among themselves; and which they are."""
         there = np.zeros(nodes, np.bool_)
         there[self.indices] = True
         places = np.cumsum(there) - 1
         return self._replace(indices=places[self.indices]), np.flatnonzero(there)
+
+
+def parts(ends: NDArray[np.int64], most: int) -> list[slice]:
+    """Consecutive rows, at least one and with at most so many entries together; ``ends`` count the entries before each.
+
+    Examples
+    --------
+    >>> parts(np.array([0, 2, 3, 9, 10]), 4)
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    slices, start, rows = [], 0, len(ends) - 1
+    while start < rows:
+        end = int(np.searchsorted(ends, ends[start] + most, side="right")) - 1
+        stop = min(max(end, start + 1), rows)
+        slices.append(slice(start, stop))
+        start = stop
+    return slices
 
 
 @dataclass(frozen=True)
@@ -128,8 +146,8 @@ def features(links: Links, rows: Floats, kinds: NDArray[np.int64], own: Floats) 
 
 def sample(graph: Graph, *, seed: int) -> tuple[NDArray[np.int64], Links]:
     """Some nodes that have edges, at random, and their rows."""
-    drawn = np.random.default_rng(seed).permutation(np.flatnonzero(graph.out_counts))[:SAMPLE]
-    counts = graph.out_counts[drawn]
+    drawn = np.random.default_rng(seed).permutation(np.flatnonzero(np.diff(graph.indptr)))[:SAMPLE]
+    counts = graph.indptr[drawn + 1] - graph.indptr[drawn]
     few = max(1, int(np.searchsorted(np.cumsum(counts), ENTRIES, side="right")))
     nodes, counts = drawn[:few], counts[:few]
     indptr = np.concatenate([[0], np.cumsum(counts)])
@@ -149,11 +167,11 @@ def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], link
     mean = np.empty((len(nodes), k), np.float32)
     f = np.empty((len(nodes), FOLD_BLOCKS * k), np.float32)
     own = scale.standardised(degrees[nodes])
+    for part in parts(links.indptr, NUMBERS_AT_A_TIME // k):
+        near, used = links.rows(part).without_others(len(vectors))
+        kinds, rows = scale.classes(degrees[used]), unit_rows(vectors[used])
+        mean[part], f[part] = features(near, rows, kinds, own[part])
     with one_blas_thread():
-        for part in links.parts(ENTRIES_AT_A_TIME):
-            near, used = links.rows(part).without_others(len(vectors))
-            rows, kinds = unit_rows(vectors[used]), scale.classes(degrees[used])
-            mean[part], f[part] = features(near, rows, kinds, own[part])
         gram = (f.T @ f).astype(np.float64)
         beyond = (f.T @ (unit_rows(vectors[nodes]) - mean)).astype(np.float64)
         gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)

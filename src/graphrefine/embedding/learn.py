@@ -31,8 +31,12 @@ def count_degrees(graph: Graph) -> State:
     return State(graph.neighbour_counts().astype(np.float32))
 
 
-def learn_state(graph: Graph, vectors: NDArray[np.float32], *, seed: int) -> State:
+def learn_state(
+    graph: Graph, vectors: NDArray[np.float32], *, seed: int, degrees: NDArray[np.float32] | None = None
+) -> State:
     """Degrees, fold map and degree weight of vectors (n, k) of a graph; degrees alone where `can_learn` is false.
+
+    ``degrees`` are those of `count_degrees`, counted here if not given.
 
     Examples
     --------
@@ -42,12 +46,12 @@ def learn_state(graph: Graph, vectors: NDArray[np.float32], *, seed: int) -> Sta
     >>> state.fold_map.shape, state.degree_weight > 0
     ((12, 2), True)
     """
-    state = count_degrees(graph)
+    if degrees is None:
+        degrees = graph.neighbour_counts().astype(np.float32)
     if not can_learn(graph):
-        return state
-    assert state.degrees is not None
-    fold_map = fold_in.learn_from(graph, vectors, state.degrees, seed=seed)
-    return State(state.degrees, fold_map, degree_weight.learn_from(graph, vectors, seed=seed))
+        return State(degrees)
+    fold_map = fold_in.learn_from(graph, vectors, degrees, seed=seed)
+    return State(degrees, fold_map, degree_weight.learn_from(graph, vectors, seed=seed))
 
 
 def learning_bytes(nodes: int, entries: int, dim: int) -> int:
@@ -56,7 +60,7 @@ def learning_bytes(nodes: int, entries: int, dim: int) -> int:
     ``entries`` are those of the adjacency matrix.
     """
     sample, width = min(nodes, fold_in.SAMPLE), FOLD_BLOCKS * dim
-    near = min(nodes, fold_in.ENTRIES_AT_A_TIME) * dim * 4
+    near = min(nodes * dim, fold_in.NUMBERS_AT_A_TIME) * 4
     regression = max(4 * near, 28 * width**2)
     fold_map = sample * (width + 4 * dim) * 4 + min(entries, fold_in.ENTRIES) * ENTRY_BYTES + regression
     pairs = 4 * degree_weight.SAMPLE

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,31 +85,38 @@ class LocalEngine:
         using: Kernels | None = None,
         reorder: bool | None = None,
     ) -> None:
-        self.graph, self.columns, self.threads = graph, columns, threads
+        self.graph, self.nodes, self.columns, self.threads = graph, graph.nodes, columns, threads
         self.kernels = using or kernels()
         self.padded = -(-columns // PAD) * PAD
         # SciPy has no bfloat16 product: rounding would cost time and save nothing.
         self.half = bfloat16 and self.kernels.name == "native"
         self._slabs: list[Slab] = []
         self._products: dict[Operator, Product] = {}
-        if reorder is None:
-            reorder = self._worth_reordering(graph, self.padded, self.kernels)
-        self.order = self.kernels.breadth_first(graph.indptr, graph.indices) if reorder else None
+        self._reorder = self._outgrows_cache(graph, self.padded) and self.kernels.name == "native"
+        if reorder is not None:
+            self._reorder = reorder
         self._patterns: dict[bool, tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]] = {}
+        self._values: dict[tuple[bool, str], NDArray[np.float32] | None] = {}  # terms of the edges
+
+    @cached_property
+    def order(self) -> NDArray[np.int32] | None:
+        """The row of the graph at each place; None where rows stay in their order.  # (n,)."""
+        return self.kernels.breadth_first(self.graph.indptr, self.graph.indices) if self._reorder else None
 
     @staticmethod
-    def _worth_reordering(graph: Graph, padded: int, using: Kernels) -> bool:
-        return using.name == "native" and graph.nodes * padded * 2 > REORDER_BYTES
+    def _outgrows_cache(graph: Graph, padded: int) -> bool:
+        return graph.nodes * padded * 2 > REORDER_BYTES
 
     @classmethod
     def sizes(cls, graph: Graph, *, columns: int, bfloat16: bool = True) -> Sizes:
         """The memory that an engine for this graph will need."""
-        padded, using = -(-columns // PAD) * PAD, kernels()
+        padded = -(-columns // PAD) * PAD
+        large, using = cls._outgrows_cache(graph, padded), kernels()
         half = bfloat16 and using.name == "native"
         entries, patterns = len(graph.indices), 2 if graph.directed else 1
         stored = graph.nodes * 8 + entries * (4 if graph.weights is None else 8)
         other = graph.nodes * (padded // 8 + 4 * 8)
-        if cls._worth_reordering(graph, padded, using):
+        if large and using.name == "native":
             other += patterns * stored + graph.nodes * 4
         if using.name == "scipy":  # the twin forms the entries of M, M^T and T
             other += 3 * entries * 16
@@ -120,7 +128,7 @@ class LocalEngine:
         """See `graphrefine.engine.engine.Engine.random`."""
         words, row_ids = self.padded // 32, identities(self.graph.names)
         order = self.order if row_ids is None else row_ids if self.order is None else row_ids[self.order]
-        return LocalTall(self.kernels.signs(seed, 0, rows=self.graph.nodes, words=words, order=order))
+        return LocalTall(self.kernels.signs(seed, 0, rows=self.nodes, words=words, order=order))
 
     def fill(self, rows: RowSource, *, precise: bool = False) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.fill`."""
@@ -128,13 +136,13 @@ class LocalEngine:
         out.data[:, self.columns :] = 0
 
         def block(start: int) -> None:
-            stop = min(start + BLOCK_ROWS, self.graph.nodes)
+            stop = min(start + BLOCK_ROWS, self.nodes)
             fresh = rows(start, stop)
             at = slice(start, stop) if places is None else places[start:stop]
             out.data[at, : self.columns] = to_bfloat16(fresh) if out.data.dtype == np.uint16 else fresh
 
         with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(block, range(0, self.graph.nodes, BLOCK_ROWS)))
+            list(pool.map(block, range(0, self.nodes, BLOCK_ROWS)))
         return out
 
     def apply(
@@ -150,7 +158,7 @@ class LocalEngine:
         precise: bool = False,
     ) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.apply`."""
-        out = self._new(precise)
+        out, mean = self._new(precise), self._row(shift)
         out.gram = np.zeros((self.padded, self.padded)) if gram else None
         self._product(operator).apply(
             x.data,
@@ -158,7 +166,7 @@ class LocalEngine:
             scale=scale,
             plus=plus[1].data if plus else None,
             plus_scale=plus[0] if plus else 0.0,
-            shift=self._row(shift),
+            shift=mean,
             unit=unit,
             gram=out.gram,
             threads=self.threads,
@@ -254,29 +262,32 @@ class LocalEngine:
         slab = tall.slab
         assert slab is not None
         start = tall._halves[0] * len(slab.bytes) // 2
-        size = self.graph.nodes * columns * np.dtype(dtype).itemsize
+        size = self.nodes * columns * np.dtype(dtype).itemsize
         room: NDArray[Any] = slab.bytes[start : start + size].view(dtype)
-        return room.reshape(self.graph.nodes, columns)
+        return room.reshape(self.nodes, columns)
 
     def _slab(self) -> Slab:
         slab = next((s for s in self._slabs if not any(s.used)), None)
         if slab is None:
-            slab = Slab(self.graph.nodes * self.padded * 4)
+            slab = Slab(self.nodes * self.padded * 4)
             self._slabs.append(slab)
         return slab
 
     def _product(self, operator: Operator) -> Product:
         if operator not in self._products:
             indptr, indices, weights = self._pattern(operator)
+            kind = (operator.transposed and self.graph.directed, operator.edge)
+            if kind not in self._values:
+                self._values[kind] = operator.edge_values(weights)
             self._products[operator] = self.kernels.product(
                 indptr,
                 indices,
-                columns=self.graph.nodes,
-                value=operator.edge_values(weights),
+                columns=self.nodes,
                 row_shift=self._ordered(operator.row_shift),
                 column_shift=self._ordered(operator.column_shift),
                 row_scale=self._ordered(operator.row_scale),
                 column_scale=self._ordered(operator.column_scale),
+                value=self._values[kind],
                 constant=operator.base,
                 loop=operator.loop,
             )
@@ -288,7 +299,7 @@ class LocalEngine:
     def _pattern(self, operator: Operator) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
         key = operator.transposed and self.graph.directed
         if key not in self._patterns:
-            graph = operator.pattern
+            graph = operator.pattern if key else operator.graph
             self._patterns[key] = (
                 (graph.indptr, graph.indices, graph.weights)
                 if self.order is None

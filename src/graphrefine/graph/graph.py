@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,6 +54,10 @@ class Graph:
         Counts of reading; `summary` explains them.
     source
         The file, or "memory".
+    nodes, edges
+        Numbers of nodes and of edges; an undirected edge counts once.
+    weighted
+        Whether some weight differs from 1.
 
     Examples
     --------
@@ -72,6 +76,15 @@ class Graph:
     report: Mapping[str, Any] = field(default_factory=dict)
     source: str = "memory"
     sources: int | None = None
+    stored: ClassVar[bool] = False  # whether the arrays stay on disk
+    nodes: int = field(init=False)
+    edges: int = field(init=False)
+    weighted: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        entries = len(self.indices)
+        counts = {"nodes": len(self.indptr) - 1, "edges": entries if self.directed else entries // 2}
+        self.__dict__.update(counts, weighted=self.weights is not None)  # as a frozen dataclass assigns no field
 
     @classmethod
     def from_edges(
@@ -149,25 +162,10 @@ class Graph:
         """The graph in a notebook; see `graphrefine.graph.notebook`."""
         return graph_html(self.summary(), report=self.report, indptr=self.indptr, names_of=self.names_of)
 
-    @property
-    def nodes(self) -> int:
-        """Number of nodes."""
-        return len(self.indptr) - 1
-
     def names_of(self, rows: ArrayLike) -> NDArray[Any]:
         """The names of these rows; of a graph on disk, no others are read."""
         names: NDArray[Any] = self.names[np.asarray(rows, np.int64)]
         return names
-
-    @property
-    def edges(self) -> int:
-        """Number of edges; an undirected one counts once."""
-        return len(self.indices) if self.directed else len(self.indices) // 2
-
-    @property
-    def weighted(self) -> bool:
-        """Whether some weight differs from 1."""
-        return self.weights is not None
 
     @cached_property
     def isolated(self) -> int:

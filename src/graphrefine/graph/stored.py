@@ -63,6 +63,7 @@ class StoredGraph(Graph):
         A hash of the manifest: equal for equal graphs.
     """
 
+    stored = True
     path: Path
     blocks: NDArray[np.int64]
     fingerprint: str
@@ -89,6 +90,7 @@ class StoredGraph(Graph):
         if manifest["weighted"]:
             values["weights"] = self._load(path, f"{side}weights", np.float32, manifest["entries"])
         self.__dict__.update(values)  # as the fields of a frozen dataclass cannot be assigned
+        self.__post_init__()
 
     @staticmethod
     def _load(path: Path, name: str, dtype: Any, count: int | None = None) -> NDArray[Any]:

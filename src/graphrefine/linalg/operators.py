@@ -13,7 +13,7 @@ Entries are never stored: a product forms them as it goes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -43,6 +43,11 @@ class Operator:
     row_scale: Floats | None = None  # (n,)
     column_scale: Floats | None = None  # (n,)
     transposed: bool = False  # on the pattern of the reversed arcs
+    base: float = field(init=False)  # term of every entry: the constant, and 1 for each edge of an unweighted graph
+
+    def __post_init__(self) -> None:
+        ones = self.edge == "weight" and self.graph.weights is None
+        object.__setattr__(self, "base", self.constant + (1.0 if ones else 0.0))
 
     @property
     def T(self) -> Operator:  # noqa: N802  as NumPy's
@@ -66,11 +71,6 @@ class Operator:
         if weights is None or self.edge == "none":
             return None
         return weights if self.edge == "weight" else np.log(weights)
-
-    @property
-    def base(self) -> float:
-        """Term of every entry: the constant, and on an unweighted graph the 1 of each edge's weight."""
-        return self.constant + (1.0 if self.edge == "weight" and self.graph.weights is None else 0.0)
 
     def to_scipy(self) -> sp.csr_array:
         """The matrix itself, for tests and small graphs."""
@@ -117,10 +117,11 @@ def proximity(
     )
 
 
-def transition(graph: Graph, *, loop: float = 1.0) -> Operator:
+def transition(graph: Graph, *, loop: float = 1.0, degrees: NDArray[np.float64] | None = None) -> Operator:
     """Eq. 7's T: the rows of ``A + loop I`` divided by their sums; the authors' code has ``loop = 1``.
 
     The self-loop keeps part of a node's own vector, and makes T a proper average on sinks and isolated nodes too.
+    ``degrees`` are the graph's, summed here if not given.
 
     Examples
     --------
@@ -128,7 +129,8 @@ def transition(graph: Graph, *, loop: float = 1.0) -> Operator:
     >>> transition(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().astype(float).round(3).tolist()
     [[0.333, 0.333, 0.333], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]
     """
-    return Operator(graph, edge="weight", loop=loop, row_scale=(1.0 / (graph.degrees() + loop)).astype(np.float32))
+    sums = graph.degrees() if degrees is None else degrees
+    return Operator(graph, edge="weight", loop=loop, row_scale=(1.0 / (sums + loop)).astype(np.float32))
 
 
 def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operator:

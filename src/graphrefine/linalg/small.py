@@ -5,8 +5,7 @@ OpenBLAS changes the last bits of a Cholesky factor with its number of threads, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -23,12 +22,11 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """A stretch of code in which BLAS and LAPACK use one thread."""
     np.linalg  # noqa: B018  loaded before the controller looks for BLAS libraries
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit
 
 
 def blocked_whitening(gram: Small, block: int) -> Small | None:
@@ -83,6 +81,14 @@ def descending_eigh(gram: Small) -> tuple[Small, Small]:
     """
     values, vectors = np.linalg.eigh(gram)
     return np.maximum(values[::-1], 0.0), _settled(vectors[:, ::-1])
+
+
+def principal_rotation(gram: Small, exponent: float = 0.5) -> Small:
+    """The V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
+    with one_blas_thread():
+        values, vectors = descending_eigh(gram)  # values are S^2
+    positive = (values > values[0] * 1e-12) & (values > 0)
+    return vectors * np.where(positive, np.where(positive, values, 1.0) ** ((exponent - 1) / 2), 0.0)
 
 
 def eigh_by_size(matrix: Small) -> tuple[Small, Small]:

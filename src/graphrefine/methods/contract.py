@@ -165,8 +165,8 @@ class Method(Generic[S]):
                 f"{graph.source} has {graph.nodes:,} nodes, and {self.name} takes at most {self.most_nodes:,} "
                 f"({self.bound}); {way_out}"
             )
-        shape, free = Shape.of(graph), available_bytes()
-        needed = self.memory(shape, settings)
+        shape = Shape.of(graph)
+        needed, free = self.memory(shape, settings), available_bytes()
         if free is not None and needed > free:
             degree = -(-shape.entries // max(shape.nodes, 1))
             raise InputError(

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from graphrefine.linalg.operators import adjacency, proximity, transition
+from graphrefine.linalg.small import principal_rotation
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
-from graphrefine.refine.filters import Theta, diffuse, principal_rotation
+from graphrefine.refine.filters import Theta, diffuse
 from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
 from graphrefine.refine.svd import oversampled, randomized_svd
 

@@ -7,21 +7,16 @@ RBQR has it, it is the paper's there too: one vector for each node.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphrefine.errors import InputError
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
-from graphrefine.refine import bipartite, directed
-from graphrefine.refine.high_quality import bytes_held, high_order
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import PAPER, PRESETS, RefineSettings
-from graphrefine.refine.svd import oversampled
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
-WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
 
 
 @dataclass(frozen=True)
@@ -36,23 +31,13 @@ class RBQRSettings(RefineSettings):
 
 def fit(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
     """The vectors by REFINE, or by RBQR where there is no filter."""
-    if settings.quality == "high":
-        return _of_high_quality(graph, settings, resources)
-    if two_sides(graph, settings):
-        return _with_sides(graph, settings, resources)
-    with resources.stages.stage("proximity"):
-        engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
+    if settings.quality == "high" or two_sides(graph, settings):
+        from graphrefine.methods.refine_variants import fit_high_quality, fit_with_sides
+
+        fit_variant = fit_high_quality if settings.quality == "high" else fit_with_sides
+        return fit_variant(graph, settings, resources)
+    engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
     return refine(engine, graph, settings, resources.stages, threads=resources.threads)
-
-
-def _of_high_quality(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
-    if graph.directed or graph.sources is not None:
-        kind = "directed" if graph.directed else "bipartite"
-        raise InputError(
-            f"quality='high' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; "
-            "leave quality out"
-        )
-    return high_order(graph, settings, resources.stages, threads=resources.threads)
 
 
 def sided(settings: RefineSettings) -> bool:
@@ -65,49 +50,14 @@ def two_sides(graph: Graph, settings: RefineSettings) -> bool:
     return (graph.directed or graph.sources is not None) and sided(settings)
 
 
-def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:
-    """Where edges have two sides: the arcs from sources to targets, and how wide an engine for them must be."""
-    if graph.sources is None:
-        return graph, directed.columns(dim, graph.nodes)
-    return bipartite.one_way(graph), oversampled(dim, graph.nodes)
-
-
-def rounds(settings: RefineSettings) -> int:
-    """How many rounds of two products each make at least as many as ``power`` asks for."""
-    return (settings.power + 1) // 2
-
-
-def _with_sides(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
-    _check_used(graph, settings)
-    sources = graph.sources
-    with resources.stages.stage("order"):
-        arcs, width = arcs_and_columns(graph, settings.dim)
-        engine = resources.engine(arcs, columns=width, bfloat16=settings.bfloat16)
-    options = {"dim": settings.dim, "rounds": rounds(settings), "seed": settings.seed, "threads": resources.threads}
-    if sources is None:
-        return directed.directed_vectors(engine, arcs, resources.stages, **options)
-    return bipartite.bipartite_vectors(engine, arcs, resources.stages, sources=sources, **options)
-
-
-def _check_used(graph: Graph, settings: RefineSettings) -> None:
-    """Raise InputError for a setting that would have no effect."""
-    usual = RefineSettings()
-    for name in (field.name for field in fields(settings)):
-        if name not in WITH_SIDES and getattr(settings, name) != getattr(usual, name):
-            raise InputError(
-                f"{name}={getattr(settings, name)!r} has no effect on the source and target vectors of "
-                f"{graph.source}; leave it out, or say two_sided=False for one vector for each node, by the paper"
-            )
-
-
 def memory(shape: Shape, settings: RefineSettings) -> int:
     """Two tall matrices, the sketch, and the graph once more in another order; for two sides or high quality more."""
-    if settings.quality == "high":
-        return engine_memory(shape, columns=settings.dim, matrices=0) + bytes_held(shape.nodes, settings.dim)
-    if not ((shape.directed or shape.bipartite) and sided(settings)):
-        return engine_memory(shape, columns=settings.dim, matrices=2)
-    width = oversampled(settings.dim if shape.bipartite else -(-settings.dim // 2), shape.nodes)
-    return engine_memory(shape, columns=width, matrices=4) + shape.nodes * settings.dim * 4
+    if settings.quality == "high" or ((shape.directed or shape.bipartite) and sided(settings)):
+        from graphrefine.methods.refine_variants import high_quality_memory, memory_with_sides
+
+        variant_memory = high_quality_memory if settings.quality == "high" else memory_with_sides
+        return variant_memory(shape, settings)
+    return engine_memory(shape, columns=settings.dim, matrices=2)
 
 
 def on_disk(graph: Graph, settings: RefineSettings) -> str | None:

@@ -17,8 +17,10 @@ from sklearn.utils.extmath import randomized_svd
 
 from graphrefine.datasets import Dataset
 from graphrefine.engine.local import LocalEngine
+from graphrefine.engine.orthonormal import orthonormal
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import proximity, transition
+from graphrefine.linalg.small import principal_rotation
 from graphrefine.methods import registry as methods
 from graphrefine.paper import numpy_baselines
 from graphrefine.paper.cache import Measurement
@@ -33,8 +35,7 @@ from graphrefine.paper.numpy_baselines import (
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.refine import reference
-from graphrefine.refine.filters import diffuse, principal_rotation, taylor
-from graphrefine.refine.range_finder import orthonormal
+from graphrefine.refine.filters import diffuse, taylor
 from graphrefine.run.embed import embed_graph
 
 LONG_ROUND = 60.0  # seconds, from which on one round is enough

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from os import PathLike
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -108,10 +109,10 @@ class ReadOptions:
         default=None, metadata=_about("count", "Largest number of threads.", otherwise="all cores", every_graph=True)
     )
 
-    @property
+    @cached_property
     def thread_count(self) -> int:
         """The number of threads to use."""
-        return usable_threads(self.threads)
+        return self.threads if self.threads is not None and self.threads > 0 else usable_threads(self.threads)
 
     def changes(self) -> list[str]:
         """Names of the options that apply to some graphs only and differ from their defaults."""

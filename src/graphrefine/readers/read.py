@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, Unpack
 
 from numpy.typing import NDArray
@@ -17,10 +18,8 @@ from graphrefine.graph.adjacency import Adjacency, merge_edges
 from graphrefine.graph.from_matrix import adjacency_of_bipartite_matrix, adjacency_of_matrix
 from graphrefine.graph.graph import Graph, graph_of
 from graphrefine.graph.node_ids import split_sides
-from graphrefine.graph.stored import is_stored, open_stored
 from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format
 from graphrefine.readers.node_list import number_with_nodes, read_nodes
-from graphrefine.readers.objects import find_kind
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.source import Source
 
@@ -86,13 +85,15 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
         return graph
     check_values(settings)
     if isinstance(graph, str | PathLike):
-        if settings.format == "grf" or (settings.format is None and is_stored(graph)):
+        if settings.format == "grf" or (settings.format is None and _may_be_stored(graph)):
             return _open_stored(graph, settings)
         return read_file(Source(graph), settings)
     if settings.format is not None:
         raise InputError(
             f"format={settings.format!r} is for files, and this is a {type(graph).__name__}", argument="format"
         )
+    from graphrefine.readers.objects import find_kind
+
     kind = find_kind(graph)
     check_options(settings, kind.options, kind.name)
     return _build(kind.load(graph, settings), settings, "memory")
@@ -142,8 +143,17 @@ def check_options(options: ReadOptions, allowed: frozenset[str], kind: str) -> N
             raise InputError(f"{name}= does not apply to {kind}; {usable}", argument=name)
 
 
+def _may_be_stored(path: str | PathLike[str]) -> bool:
+    """Whether a path has the suffix of a graph on disk, or is a folder."""
+    return Path(path).suffix.lower() == ".grf" or Path(path).is_dir()
+
+
 def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
     """Open a graph on disk; options that contradict those of its ingestion are refused."""
+    from graphrefine.graph.stored import is_stored, open_stored
+
+    if options.format is None and not is_stored(path):
+        return read_file(Source(path), options)  # which refuses a folder
     check_options(replace(options, bipartite=False), frozenset({"directed", "bipartite"}), "a graph on disk")
     if options.nodes is not None:
         raise InputError(

@@ -199,9 +199,9 @@ def _has_magic(raw: bytes, codec: _Codec) -> bool:
 
 
 def reading_bytes(path: str) -> int:
-    """About what reading a graph file into memory takes; 0 for what is not a file."""
+    """About what reading a graph file into memory takes; 0 for a graph on disk, and for what is not a file."""
     place = Path(path)
-    if not place.is_file():
+    if not place.is_file() or place.suffix.lower() == ".grf":
         return 0
     packed = place.suffix.lower() in {codec.suffix for codec in CODECS} or place.suffix.lower() == ".parquet"
     return place.stat().st_size * READING * (PACKED if packed else 1)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Numbered
-from graphrefine.graph.node_names import object_array
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import Columns, Parsed, Status
 from graphrefine.kernels.twin_text import split_fields
@@ -104,7 +103,7 @@ def _number(parsed: Parsed, encoding: str | None, options: ReadOptions) -> tuple
         names, encoding = parsed.names.decode("utf-8"), encoding or "utf-8"
     except UnicodeDecodeError:
         names, encoding = parsed.names.decode("latin-1"), "latin-1"
-    return (parsed.source, parsed.target, object_array(names.split("\n"))), encoding
+    return (parsed.source, parsed.target, np.array(names.split("\n"), object)), encoding
 
 
 def whole_numbers(names: bytes) -> NDArray[np.int64] | None:

@@ -59,8 +59,7 @@ def find_layout(source: Source, data: bytes, options: ReadOptions, *, like: Layo
     lines = _lines(data, comments)
     if not lines:
         return None
-    delimiter = _delimiter(source, [bare for _, _, bare in lines], options)
-    records = [split_fields(bare, delimiter.encode()) for _, _, bare in lines]
+    delimiter, records = _split(source, [bare for _, _, bare in lines], options)
     sample = _Sample(records, *lines[0][:2])
     header = _has_header(sample.records, options) if options.header is None else options.header
     names = [decode(name).strip() for name in sample.records[0]] if header else None
@@ -107,13 +106,13 @@ def _lines_after_preamble(data: bytes, comments: str) -> list[tuple[int, int, by
     return [(number + line, at + start, bare) for number, at, bare in _lines(rest, comments)]
 
 
-def _delimiter(source: Source, lines: list[bytes], options: ReadOptions) -> str:
-    """The delimiter of the options, or the first that is in every record of the sample, and not in runs."""
+def _split(source: Source, lines: list[bytes], options: ReadOptions) -> tuple[str, list[list[bytes]]]:
+    """The delimiter of the options, or the first that is in every record of the sample, and not in runs; the fields."""
     if options.delimiter is not None:
         if options.delimiter not in DELIMITERS:
             allowed = ", ".join(f"{key!r} ({name})" for key, name in DELIMITERS.items())
             raise InputError(f"delimiter={options.delimiter!r} is not one of {allowed}", argument="delimiter")
-        return options.delimiter
+        return options.delimiter, [split_fields(line, options.delimiter.encode()) for line in lines]
     preferred = [","] if source.suffix == ".csv" else []
     for candidate in [*preferred, "\t", ";", ","]:
         if not all(candidate.encode() in line for line in lines):
@@ -121,12 +120,12 @@ def _delimiter(source: Source, lines: list[bytes], options: ReadOptions) -> str:
         rows = [split_fields(line, candidate.encode()) for line in lines]
         runs = sum(len(row) > 2 and not row[1].strip() and bool(row[2].strip()) for row in rows)
         if runs * 2 <= len(rows):
-            return candidate
-    first = lines[0] if lines else b""
-    if len(first.split()) > 1:
-        return " "
+            return candidate, rows
     # The first record decides; a later one without this delimiter is then refused by its own line.
-    return next((mark for mark in [*preferred, "\t", ";", ","] if mark.encode() in first), " ")
+    first, marks = lines[0] if lines else b"", [*preferred, "\t", ";", ","]
+    blanks = len(first.split()) > 1
+    delimiter = " " if blanks else next((mark for mark in marks if mark.encode() in first), " ")
+    return delimiter, [split_fields(line, delimiter.encode()) for line in lines]
 
 
 def _is_number(field: bytes) -> bool:

@@ -26,7 +26,7 @@ from graphrefine.errors import InputError
 from graphrefine.linalg.joint_axes import turn_to_axes
 from graphrefine.linalg.operators import Operator, transition, walk
 from graphrefine.linalg.small import descending_eigh, one_blas_thread, unit_rows, whitening
-from graphrefine.refine.filters import coefficients, collect_centred, diffuse, limit, smallest_weight
+from graphrefine.refine.filters import coefficients, collect_centred, diffuse, limit, limit_weights, smallest_weight
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -259,6 +259,9 @@ def feature_vectors(
     axes = leading(B, dim, seed=seed)
     engine = engine_of(axes.shape[1])
     loop = smallest_weight(graph)
+    degrees = None if graph.directed else graph.degrees()
+    weights = limit_weights(graph.without_edges(), degrees, loop=loop)
+    float_weights = weights.astype(np.float32)
     theta = coefficients("reach", degree=graph.mean_count) or ()
 
     def rows(start: int, stop: int) -> Floats:
@@ -266,7 +269,7 @@ def feature_vectors(
 
     with one_blas_thread():  # each block is one thread's
         plain = engine.fill(rows, precise=True)
-        mean = limit(engine, graph, plain, loop=loop).astype(np.float32)
+        mean = limit(engine.sums(plain, float_weights), weights).astype(np.float32)
         engine.release(plain)
         Z = engine.fill(lambda start, stop: unit_rows(_less(rows(start, stop), mean)), precise=True)
     advance()
@@ -274,7 +277,7 @@ def feature_vectors(
     related = engine.rotate(Z, relation.rotation, unit=True)
     engine.release(Z)
     theta = (relation.own, *theta[1:])
-    shift = sum(theta) * limit(engine, graph, related, loop=loop)
+    shift = sum(theta) * limit(engine.sums(related, float_weights), weights)
     F = diffuse(engine, transition(graph, loop=loop), related, theta, shift=shift, unit=True, advance=advance)
     return collect_centred(engine, F, nodes=graph.nodes, axes=AXES), relation
 

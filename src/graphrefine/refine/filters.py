@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
 from graphrefine.linalg.operators import Operator
-from graphrefine.linalg.small import descending_eigh, one_blas_thread
+from graphrefine.linalg.small import principal_rotation
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -128,7 +128,7 @@ def diffuse(
     shift: NDArray[np.float64] | None = None,
     unit: bool = False,
     keep: bool = False,
-    advance: Callable[[], None] = lambda: None,
+    advance: Callable[[], None] | None = None,
 ) -> T:
     """Eq. 7 by Horner's rule, one product for each order, the last of them with another operator if one is given.
 
@@ -148,7 +148,8 @@ def diffuse(
         if k == min(last_use, len(theta) - 2) and not keep:
             engine.release(R)
         scale = 1.0
-        advance()
+        if advance is not None:
+            advance()
     return H
 
 
@@ -157,10 +158,14 @@ def smallest_weight(graph: Graph) -> float:
     return 1.0 if graph.weights is None or not len(graph.weights) else float(graph.weights.min())
 
 
-def limit(engine: Engine[T], graph: Graph, R: T, *, loop: float) -> NDArray[np.float64]:
-    """The row that every row of ``T^s R`` tends to: on an undirected graph, nodes count by their degrees."""
-    weights = np.where(graph.without_edges(), 0.0, 1.0 if graph.directed else graph.degrees() + loop)
-    mean: NDArray[np.float64] = engine.sums(R, weights.astype(np.float32)) / max(float(weights.sum()), 1e-300)
+def limit_weights(alone: NDArray[np.bool_], degrees: NDArray[np.float64] | None, *, loop: float) -> NDArray[np.float64]:
+    """Weights of the nodes in `limit`, none for those without edges: their degrees in T, or 1 if None.  # (n,)."""
+    return np.where(alone, 0.0, 1.0 if degrees is None else degrees + loop)
+
+
+def limit(sums: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The row that every row of ``T^s R`` tends to, from the sums of R's rows by the `limit_weights`."""
+    mean: NDArray[np.float64] = sums / max(float(weights.sum()), 1e-300)
     return mean
 
 
@@ -169,11 +174,3 @@ def collect_centred(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDAr
     middle = engine.sums(F) / nodes
     rotation = principal_rotation(engine.gram(F) - nodes * np.outer(middle, middle), axes)
     return engine.collect(F, rotation, shift=middle @ rotation, unit=True)
-
-
-def principal_rotation(gram: NDArray[np.float64], exponent: float = 0.5) -> NDArray[np.float64]:
-    """The V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
-    with one_blas_thread():
-        values, vectors = descending_eigh(gram)  # values are S^2
-    positive = (values > values[0] * 1e-12) & (values > 0)
-    return vectors * np.where(positive, np.where(positive, values, 1.0) ** ((exponent - 1) / 2), 0.0)

@@ -16,13 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
+from graphrefine.engine.orthonormal import orthonormal
 from graphrefine.linalg.operators import Operator
-from graphrefine.linalg.small import blocked_whitening, one_blas_thread, whitening
 
-SHORT = 2048  # rows, up to which a second pass costs next to nothing and the noise is least predictable
-NEAR = 0.1  # to the identity, for a Gram matrix of full rank whatever the noise
 TOGETHER = 3  # products between two orthonormalisations: more would leave the smallest directions to rounding
-TOLERANCE = 6e-5  # of the orthonormality of the basis: bfloat16 rounds what is gathered from it by 4e-3
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ def range_finder(
     unit: bool = False,
     gram: bool = False,
     precise: bool = False,
-    advance: Callable[[], None] = lambda: None,
+    advance: Callable[[], None] | None = None,
 ) -> Factors[T]:
     """Algorithm 1: ``C = QR(M^q Omega)`` and ``R = M^T C``.
 
@@ -55,46 +52,21 @@ def range_finder(
     Beyond three products the basis is orthonormalised on the way. ``unit``, ``gram`` and ``precise`` are R's, see
     `Engine.apply`.
     """
-    Y, turned = sketch, M.T  # turned once: an engine keeps what it prepares for an operator
+    Y, turned, rows = sketch, M.T, M.graph.nodes  # turned once: an engine keeps what it prepares for an operator
     for step in range(power):
         remaining = power - 1 - step
         settle = remaining % TOGETHER == 0
         Y = engine.apply(turned if two_sided and remaining % 2 else M, Y, gram=settle, precise=settle)
         if settle and remaining:
-            Y = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
-        advance()
-    C = orthonormal(engine, Y, rows=M.graph.nodes, block=block)
+            Y = orthonormal(engine, Y, rows=rows, block=block)
+        if advance is not None:
+            advance()
+    C = orthonormal(engine, Y, rows=rows, block=block)
     del Y
     R = engine.apply(turned, C, unit=unit, gram=gram, precise=precise)
-    advance()
+    if advance is not None:
+        advance()
     return Factors(C, R)
-
-
-def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int, precise: bool = False) -> T:
-    """The blocked QR of Algorithm 1, as Cholesky-QR: the Gram matrix of Y is factored, and Y rotated.
-
-    One pass leaves the error of the Gram matrix times |W|^2, for columns of length 1; where that is too much, a second
-    pass follows. What the first pass makes of a direction smaller
-    than the noise is noise, which the second one sees: its length is not 1 but next to nothing, and it comes out as
-    zero, like every column beyond the rank of Y. ``precise`` keeps the basis in float32.
-    """
-    gram = engine.gram(Y)
-    with one_blas_thread():
-        W = blocked_whitening(gram, block)
-    noise = 2e-5 / rows + 5e-10  # of the Gram matrix, as measured
-    if W is not None and rows > SHORT and noise * np.square(W * np.sqrt(np.diag(gram))[:, None]).sum() <= TOLERANCE:
-        return engine.rotate(Y, W, triangular=True, precise=precise)
-    with one_blas_thread():
-        first = whitening(gram, least=1e-9) if W is None else W
-    Q = engine.rotate(Y, first, precise=True)
-    again = engine.gram(Q)
-    near = W is not None and bool(np.abs(again - np.eye(len(again))).max() < NEAR)
-    with one_blas_thread():
-        # Near the identity its eigenvectors are noise: a triangular factor keeps every column where it is.
-        second = blocked_whitening(again, block) if near else None
-        if second is None:
-            second = whitening(again, least=1e-2)
-    return engine.rotate(Q, second, precise=precise)
 
 
 def basis_error(M: Operator, target: NDArray[np.floating]) -> float:

@@ -14,14 +14,9 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
 from graphrefine.linalg.operators import proximity, transition
+from graphrefine.linalg.small import principal_rotation
 from graphrefine.progress import Stages
-from graphrefine.refine.filters import (
-    collect_centred,
-    diffuse,
-    limit,
-    principal_rotation,
-    smallest_weight,
-)
+from graphrefine.refine.filters import collect_centred, diffuse, limit, limit_weights, smallest_weight
 from graphrefine.refine.range_finder import range_finder
 from graphrefine.refine.settings import RefineSettings
 
@@ -59,7 +54,7 @@ def find_range(engine: Engine[T], graph: Graph, settings: RefineSettings, stages
             unit=plain,
             gram=not plain,
             precise=not plain or settings.filter == "none",
-            advance=stages.advance,
+            advance=stages.step,
         ).target
         if plain:
             return R
@@ -71,17 +66,22 @@ def smooth(
     engine: Engine[T], graph: Graph, settings: RefineSettings, R: T, stages: Stages, *, keep: bool = False
 ) -> NDArray[np.float32]:
     """The vectors from R: the filter, the mean taken away, the principal axes. ``keep`` leaves R for another filter."""
-    theta = settings.theta(graph)
-    with stages.stage("filter", steps=len(theta or ()) or 1):
-        if theta is None:
+    alone, degrees = graph.without_edges(), graph.degrees()
+    nodes = max(graph.nodes - int(alone.sum()), 1)
+    theta = settings.coefficients(degree=len(graph.indices) / nodes)
+    if theta is None:
+        with stages.stage("filter"):
             return engine.collect(R)
-        loop = smallest_weight(graph) if settings.loop is None else settings.loop
-        T = transition(graph, loop=loop)
-        nodes = max(graph.nodes - graph.isolated, 1)
-        # Where every node is linked to every other, all rows are the mean after one step, and nothing would be left.
-        centre = settings.centre and (graph.weighted or len(graph.indices) < nodes * (nodes - 1))
-        mean = sum(theta) * limit(engine, graph, R, loop=loop) if centre else None
-        F = diffuse(engine, T, R, theta, shift=mean, unit=centre, keep=keep, advance=stages.advance)
+    loop = smallest_weight(graph) if settings.loop is None else settings.loop
+    # Where every node is linked to every other, all rows are the mean after one step, and nothing would be left.
+    centre = settings.centre and (graph.weighted or len(graph.indices) < nodes * (nodes - 1))
+    weights = limit_weights(alone, None if graph.directed else degrees, loop=loop) if centre else None
+    with stages.stage("filter", steps=len(theta)):
+        T = transition(graph, loop=loop, degrees=degrees)
+        mean = None
+        if weights is not None:
+            mean = sum(theta) * limit(engine.sums(R, weights.astype(np.float32)), weights)
+        F = diffuse(engine, T, R, theta, shift=mean, unit=centre, keep=keep, advance=stages.step)
         del R
         if centre:
             return collect_centred(engine, F, nodes=nodes, axes=settings.axes)

@@ -95,13 +95,14 @@ class RefineSettings(MethodSettings):
             check_number("loop", self.loop, above=0)
         if not isinstance(self.filter, str):
             object.__setattr__(self, "filter", tuple(float(c) for c in self.filter))
-        self._coefficients()
+        self.coefficients()
 
     def theta(self, graph: Graph) -> Theta | None:
         """The coefficients of the filter on this graph; None for no filter."""
-        return self._coefficients(degree=graph.mean_count)
+        return self.coefficients(degree=graph.mean_count)
 
-    def _coefficients(self, **graph: float) -> Theta | None:
+    def coefficients(self, **graph: float) -> Theta | None:
+        """The coefficients of the filter, on a graph of this mean ``degree`` if given; None for no filter."""
         from graphrefine.refine.filters import coefficients  # NumPy: too slow for the help of the command line
 
         return coefficients(self.filter, order=self.order, scale=self.scale, **graph)

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
+from graphrefine.engine.orthonormal import orthonormal
 from graphrefine.kernels import PAD
 from graphrefine.linalg.small import Small, descending_eigh, eigh_by_size, one_blas_thread
-from graphrefine.refine.range_finder import orthonormal
 
 BLOCK = 16  # columns orthonormalised together: it groups the arithmetic and changes nothing
 SPARE = 10  # columns more than wanted, as in scikit-learn's randomized SVD

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,14 +21,12 @@ from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.learn import can_learn, count_degrees, learn_state
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.stored import is_stored
-from graphrefine.methods.contract import EngineFactory, Method, Resources
-from graphrefine.methods.registry import METHODS, find_method, make_settings
+from graphrefine.methods.contract import EngineFactory, Resources
+from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.method_settings import MethodSettings
-from graphrefine.run.feature_table import Features, add_features, read_features
 from graphrefine.run.memory_plan import MemoryPlan
 from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings
@@ -49,6 +47,7 @@ class Request:
     reading: dict[str, Any] = field(default_factory=dict)  # options of `graphrefine.read`
     features: Any = None
     align_to: Embedding | None = None
+    learn: bool = False  # from the graph, where that is possible
     run: RunSettings = field(default_factory=RunSettings)
 
 
@@ -68,12 +67,9 @@ class EmbedRun:
     (6, 'memory', ['read', 'proximity', 'range', 'filter'])
     """
 
-    def __init__(self, request: Request, *, watcher: Watcher | None = None) -> None:
-        self.request, self.method = request, find_method(request.method)
+    def __init__(self, request: Request) -> None:
+        self.request, self.cluster = request, request.run.cluster()
         self.settings: Any = request.settings
-        self.stages, self.watcher = Stages(watcher), watcher
-        self.threads, self.budget = request.run.thread_count, budget_of(request.run.memory)
-        self.cluster = request.run.cluster()
         self.resumed, self.blocks = False, 0
         self.workers: list[dict[str, Any]] | None = None
         self.graph: Graph
@@ -81,36 +77,39 @@ class EmbedRun:
         self._stack, self._lowered = ExitStack(), ""
 
     def __enter__(self) -> EmbedRun:
-        folder = self.request.run.work
-        if folder is None:
-            folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="graphrefine-"))) / "work"
-        self.work = self._stack.enter_context(closing(WorkFolder(folder)))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None and self.plan.mode == "memory" and self.work.locked:  # the graph is there
+        if kind is None and self.plan.mode == "memory" and self._ingested:
             self.work.finish()
         self._stack.__exit__(kind, error, trace)
 
-    def read(self) -> Graph:
+    def read(self, watcher: Watcher | None = None) -> Graph:
         """The graph, in memory; one whose file is too large for that is put on disk first, in the work folder."""
+        source, run = self.request.source, self.request.run
+        folder = run.work
+        if folder is None:
+            folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="graphrefine-"))) / "work"
+        self.method = find_method(self.request.method)
+        is_file = run.memory is not None and isinstance(source, str | os.PathLike)
+        needed = reading_bytes(os.fspath(source)) if is_file else 0
+        self.stages, self.work = Stages(watcher), WorkFolder(folder)
+        self.threads, self.budget = usable_threads(run.threads), budget_of(run.memory)
+        self._ingested = needed > 0 and needed + private_bytes() > self.budget
+        reading = {**self.request.reading, "threads": self.threads}
         with self.stages.stage("read"):
-            self.graph = self._read()
+            self.graph = self._ingest(reading, watcher) if self._ingested else read(source, **reading)
         self._fit_dim()
         return self.graph
 
-    def _read(self) -> Graph:
-        source, reading = self.request.source, {**self.request.reading, "threads": self.threads}
-        path = os.fspath(source) if isinstance(source, str | os.PathLike) else "-"
-        needed = 0 if is_stored(path) else reading_bytes(path)
-        if self.request.run.memory is None or not needed or needed + private_bytes() <= self.budget:
-            return read(source, **reading)
+    def _ingest(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
         from graphrefine.run.out_of_core import ingest_in
 
-        self.work.lock()
-        return ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=self.watcher)
+        self._stack.enter_context(self.work)
+        path = os.fspath(self.request.source)
+        return ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=watcher)
 
     def _fit_dim(self) -> None:
         """Lower a dim that nobody asked for to the most that the graph allows; `make_plan` warns of it."""
@@ -133,7 +132,7 @@ class EmbedRun:
             work=self.work,
             in_memory_for=self._in_memory_for(),
             cluster=self.cluster,
-            learns=self._learns(),
+            learn=self.request.learn,
         )
         return self.plan
 
@@ -142,9 +141,6 @@ class EmbedRun:
         if self.request.features is not None:
             return "features are joined to the vectors in memory"
         return "vectors are aligned in memory" if self.request.align_to is not None else None
-
-    def _learns(self) -> bool:
-        return bool(self.request.run.learn) and can_learn(self.graph)
 
     def embed(self) -> Embedding:
         """The embedding, made as planned."""
@@ -156,7 +152,7 @@ class EmbedRun:
             method=self.request.method,
             features=self.request.features,
             threads=self.threads,
-            learn=self._learns(),
+            learn=self.request.learn,
             engines=engines,
             stages=stages,
         )[0]
@@ -212,31 +208,24 @@ def embed_graph(
     contract = find_method(method)
     contract.check(graph, settings, in_memory=engines is None)
     resources = Resources(usable_threads(threads), Stages(watcher) if stages is None else stages, engines)
-    table = None if features is None else _read_features(contract, graph, settings, features)
+    if features is not None:  # read before any work is done for nothing
+        from graphrefine.run import joined_features
+
+        table = joined_features.read_table(features, contract, graph, settings)
     vectors = contract.fit(graph, settings, resources)
+    sides = contract.sides(graph, settings)
+    learn = learn and not sides and can_learn(graph)
+    state = count_degrees(graph)
     if graph.isolated:
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
-    sides = contract.sides(graph, settings)
     recipe = {"method": method, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
-    if table is not None:
-        recipe["features"] = add_features(vectors, graph, table, seed=settings.seed, resources=resources)
-    state = count_degrees(graph)
-    if learn and can_learn(graph) and not sides:
+    if features is not None:
+        added = joined_features.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
+        recipe["features"] = added
+    if learn:
         with resources.stages.stage("learn"):
-            state = learn_state(graph, vectors, seed=settings.seed)
+            state = learn_state(graph, vectors, seed=settings.seed, degrees=state.degrees)
     return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state)), resources.stages
-
-
-def _read_features(contract: Method[Any], graph: Graph, settings: MethodSettings, features: Any) -> Features:
-    """The features, before any work is done for nothing."""
-    if not contract.features:
-        able = ", ".join(name for name in METHODS if find_method(name).features)
-        raise InputError(f"features= cannot be used with method={contract.name!r}; it can with {able}")
-    if contract.sides(graph, settings):
-        raise InputError(
-            f"features= cannot be used with {graph.source}, whose vectors have two sides; read it as undirected"
-        )
-    return read_features(features, graph)
 
 
 def aligned_dim(dim: int | None, old: Embedding, name: str) -> int:
@@ -365,9 +354,10 @@ def embed(
         reading={"directed": directed, "bipartite": bipartite},
         features=features,
         align_to=align_to,
+        learn=bool(learn),
         run=RunSettings(threads, memory, work, executor, scheduler, workers, learn),
     )
-    with EmbedRun(request, watcher=watcher) as run:
-        run.read()
+    with EmbedRun(request) as run:
+        run.read(watcher)
         run.make_plan()
         return run.embed()

@@ -20,7 +20,8 @@ import numpy as np
 from graphrefine.engine.local import LocalEngine
 from graphrefine.linalg.operators import Operator, proximity, transition, walk
 from graphrefine.methods.contract import Shape
-from graphrefine.methods.refine import REFINE_METHOD, arcs_and_columns, rounds, two_sides
+from graphrefine.methods.refine import REFINE_METHOD, two_sides
+from graphrefine.methods.refine_variants import arcs_and_columns, rounds
 from graphrefine.refine.arc_svd import normalise_arcs
 from graphrefine.refine.high_quality import LANDMARKS, WINDOW
 from graphrefine.refine.landmarks import WIDTH

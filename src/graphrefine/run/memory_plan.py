@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
-from graphrefine.graph.stored import StoredGraph
 from graphrefine.kernels import PAD, kernels
 from graphrefine.system.memory import gigabytes, megabytes, private_bytes
 
@@ -78,10 +77,11 @@ def plan_local(graph: Graph, settings: RefineSettings, budget: int, *, extra: in
 
     Raises BudgetError, which names the least that would do, where it has none for the narrowest.
     """
-    whole = max(in_memory_bytes(graph, settings), private_bytes() + vector_bytes(graph, settings) + extra)
+    vectors = vector_bytes(graph, settings)
+    whole = max(in_memory_bytes(graph, settings), private_bytes() + vectors + extra)
     if whole <= budget:
         return MemoryPlan("memory", budget, whole)
-    stored = isinstance(graph, StoredGraph)
+    stored = graph.stored
     panel = widest_panel(graph, settings, budget - private_bytes()) if private_bytes() + extra <= budget else 0
     if panel:
         panels = -(-settings.dim // panel)

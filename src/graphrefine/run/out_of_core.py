@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,18 +109,6 @@ def store_in(folder: Path, graph: Graph, *, threads: int) -> StoredGraph:
     if not (folder / GRAPH).exists():
         store(graph, folder / GRAPH, threads=threads)
     return open_stored(folder / GRAPH)
-
-
-def work_folder(output: str | PathLike[str]) -> Path:
-    """Where the work for an output is done, if not said otherwise: beside it.
-
-    Examples
-    --------
-    >>> work_folder("out/vectors.npy").name
-    'vectors.npy.work'
-    """
-    path = Path(output)
-    return path.with_name(f"{path.name}.work")
 
 
 @contextmanager

@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from graphrefine.embedding.learn import learning_bytes
+from graphrefine.embedding.learn import can_learn, learning_bytes
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Method, Shape
-from graphrefine.run.cluster_plan import plan_cluster
 from graphrefine.run.memory_plan import RUN, MemoryPlan, in_memory_bytes, plan_local, vector_bytes
 from graphrefine.run.settings import Cluster
 from graphrefine.system.memory import megabytes, private_bytes
@@ -27,18 +26,21 @@ def plan_run(
     work: WorkFolder,
     in_memory_for: str | None = None,
     cluster: Cluster | None = None,
-    learns: bool = False,
+    learn: bool = False,
 ) -> MemoryPlan:
     """The plan of a run within a budget; InputError where there is none.
 
     Work that waits in the folder ``work`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory,
-    whatever the method needs; ``cluster`` does the work, if given; ``learns`` adds the stage that learns.
+    whatever the method needs; ``cluster`` does the work, if given; ``learn`` adds the stage that learns,
+    where there is something to learn.
     """
     reason = method.on_disk(graph, settings) if in_memory_for is None else in_memory_for
-    extra = learning_bytes(graph.nodes, len(graph.indices), settings.dim) if learns else 0
+    extra = learning_bytes(graph.nodes, len(graph.indices), settings.dim) if learn and can_learn(graph) else 0
     if reason is None:
         method.check(graph, settings, in_memory=False)
         if cluster is not None:
+            from graphrefine.run.cluster_plan import plan_cluster  # loads Dask's engine
+
             return plan_cluster(graph, settings, budget, workers=cluster.workers)
         return resumed_plan(work.path, plan_local(graph, settings, budget, extra=extra))
     if cluster is not None:

@@ -98,6 +98,18 @@ class Cluster:
         return connect(scheduler=self.scheduler, workers=self.workers)
 
 
+def work_folder(output: str | PathLike[str]) -> Path:
+    """Default folder for the unfinished work of an output: beside it.
+
+    Examples
+    --------
+    >>> work_folder("out/vectors.npy").name
+    'vectors.npy.work'
+    """
+    path = Path(output)
+    return path.with_name(f"{path.name}.work")
+
+
 class Config(NamedTuple):
     """A method, and some of its settings."""
 

@@ -12,11 +12,16 @@ from graphrefine.errors import InputError
 from graphrefine.graph.node_names import Names
 
 
+def has_finite_sum(vectors: NDArray[np.float32]) -> bool:
+    """Whether the sum of all numbers is finite: then each of them is. 15 times as fast as a look at each."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(vectors.sum()))
+
+
 def check_finite(vectors: NDArray[np.float32], names: Names) -> None:
     """Raise InputError, which names the node, if a number of its vector is NaN or infinite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(vectors.sum()):  # then every number is; 15 times as fast as asking each
-            return
+    if has_finite_sum(vectors):
+        return
     for row, vector in enumerate(vectors):
         if not np.isfinite(vector).all():
             bad, name = vector[~np.isfinite(vector)][0], names.tolist()[row]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ class VectorTable:
     recipe : dict
     state : State
         Degrees, and whatever was learned from the graph.
+    sides : Sides
+        Place of source and target vectors; see `graphrefine.vectors.source_target`.
     path : Path or None
         The file that the vectors were loaded from; an index or a map of them is kept beside it.
     file_stamp : dict or None
@@ -49,10 +52,15 @@ class VectorTable:
         mapped: bool = False,
     ) -> None:
         self.vectors = vectors
-        self.names = as_names(names, len(vectors))
         self.recipe = as_recipe(recipe)
-        self.state = state.checked(len(self), self.dim, mapped=mapped)
-        self.lookup = Lookup(self.names, self.sides)
+        self.state = state.checked(*vectors.shape, mapped=mapped)
+        self.sides = Sides.of(self.recipe, vectors.shape)
+        self.names = as_names(names, len(vectors))
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """Rows by the names of their nodes."""
+        return Lookup(self.names, self.sides)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -101,11 +109,6 @@ class VectorTable:
     def degree_weight(self) -> float:
         """Weight of the degrees in `score`: learned from the graph, or 0.1."""
         return DEGREE_WEIGHT if self.state.degree_weight is None else self.state.degree_weight
-
-    @property
-    def sides(self) -> Sides:
-        """Place of source and target vectors; see `graphrefine.vectors.source_target`."""
-        return Sides.of(self.recipe, (len(self.vectors), self.dim))
 
     @property
     def source(self) -> NDArray[np.float32]:

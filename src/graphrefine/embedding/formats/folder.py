@@ -40,12 +40,23 @@ _ATTEMPTS = 100  # each one is lost only to a whole replacement in those few mic
 
 def write(path: Path, parts: Parts) -> None:
     """Fill the existing, empty folder ``path``."""
-    kind, arrays = _name_arrays(parts.names)
-    arrays["vectors.npy"] = parts.vectors
-    state = parts.state.arrays()
-    arrays |= {f"{name}.npy": array for name, array in state.items() if name in _ARRAYS}
-    for name, array in arrays.items():
-        save_npy(path / name, array)
+    arrays: dict[str, NDArray[Any]] = {"vectors.npy": parts.vectors}
+    numbers, sizes = {}, {}
+    for name, piece in parts.state.arrays().items():
+        if name in _ARRAYS:
+            arrays[f"{name}.npy"] = piece
+        else:
+            numbers[name] = piece.item()
+    if is_range(parts.names):
+        kind = "range"
+    elif parts.names.dtype != object:
+        kind, arrays["names.npy"] = "integers", parts.names
+    else:
+        kind = "strings"
+        arrays["names.npy"], arrays["offsets.npy"] = pack(parts.names)
+    for name in sorted(arrays):
+        save_npy(path / name, arrays[name])
+        sizes[name] = (path / name).stat().st_size
     meta = {
         "format": MARK,
         "version": FORMAT_VERSION,
@@ -53,20 +64,11 @@ def write(path: Path, parts: Parts) -> None:
         "dim": parts.vectors.shape[1],
         "dtype": "float32",
         "names": kind,
-        "files": {name: (path / name).stat().st_size for name in sorted(arrays)},
+        "files": sizes,
         "recipe": parts.recipe,
-        **{name: number.item() for name, number in state.items() if name not in _ARRAYS},
+        **numbers,
     }
     (path / "meta.json").write_text(json.dumps(meta, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-
-
-def _name_arrays(names: Names) -> tuple[str, dict[str, NDArray[Any]]]:
-    if is_range(names):
-        return "range", {}
-    if names.dtype != object:
-        return "integers", {"names.npy": names}
-    text, offsets = pack(names)
-    return "strings", {"names.npy": text, "offsets.npy": offsets}
 
 
 def check_replaceable(path: Path) -> None:

@@ -1,0 +1,76 @@
+"""REFINE where edges have two sides, and REFINE of high quality: the fits and their memory."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from graphrefine.errors import InputError
+from graphrefine.methods.contract import Floats, Resources, Shape, engine_memory
+from graphrefine.refine import bipartite, directed
+from graphrefine.refine.high_quality import bytes_held, high_order
+from graphrefine.refine.settings import RefineSettings
+from graphrefine.refine.svd import oversampled
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+
+WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
+
+
+def fit_high_quality(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
+    """The vectors by quality 'high'; InputError for a graph that has two sides."""
+    if graph.directed or graph.sources is not None:
+        kind = "directed" if graph.directed else "bipartite"
+        raise InputError(
+            f"quality='high' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; "
+            "leave quality out"
+        )
+    return high_order(graph, settings, resources.stages, threads=resources.threads)
+
+
+def high_quality_memory(shape: Shape, settings: RefineSettings) -> int:
+    """The graph in another order, and the views that are joined."""
+    return engine_memory(shape, columns=settings.dim, matrices=0) + bytes_held(shape.nodes, settings.dim)
+
+
+def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:
+    """Where edges have two sides: the arcs from sources to targets, and how wide an engine for them must be."""
+    if graph.sources is None:
+        return graph, directed.columns(dim, graph.nodes)
+    return bipartite.one_way(graph), oversampled(dim, graph.nodes)
+
+
+def rounds(settings: RefineSettings) -> int:
+    """How many rounds of two products each make at least as many as ``power`` asks for."""
+    return (settings.power + 1) // 2
+
+
+def fit_with_sides(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
+    """Source and target vectors of a directed or bipartite graph."""
+    _check_used(graph, settings)
+    sources = graph.sources
+    with resources.stages.stage("order"):
+        arcs, width = arcs_and_columns(graph, settings.dim)
+        engine = resources.engine(arcs, columns=width, bfloat16=settings.bfloat16)
+    options = {"dim": settings.dim, "rounds": rounds(settings), "seed": settings.seed, "threads": resources.threads}
+    if sources is None:
+        return directed.directed_vectors(engine, arcs, resources.stages, **options)
+    return bipartite.bipartite_vectors(engine, arcs, resources.stages, sources=sources, **options)
+
+
+def _check_used(graph: Graph, settings: RefineSettings) -> None:
+    """Raise InputError for a setting that would have no effect."""
+    usual = RefineSettings()
+    for name in (field.name for field in fields(settings)):
+        if name not in WITH_SIDES and getattr(settings, name) != getattr(usual, name):
+            raise InputError(
+                f"{name}={getattr(settings, name)!r} has no effect on the source and target vectors of "
+                f"{graph.source}; leave it out, or say two_sided=False for one vector for each node, by the paper"
+            )
+
+
+def memory_with_sides(shape: Shape, settings: RefineSettings) -> int:
+    """Four tall matrices of the engine, and the vectors of both sides."""
+    width = oversampled(settings.dim if shape.bipartite else -(-settings.dim // 2), shape.nodes)
+    return engine_memory(shape, columns=width, matrices=4) + shape.nodes * settings.dim * 4

@@ -3,8 +3,8 @@
     python benchmarks/memory.py [--budget 95MB] [--nodes 60000] [--edges 300000] [--formats npy,csv] [-- OPTION ...]
 
 A random graph, as a file of text and as a graph on disk, is embedded into every format of a file. The measure is memory
-that belongs to the processes alone (`graphrefine.system.memory`), of the command and all that it starts, looked at every
-5 ms by another process. A run is OK if neither its prediction nor its peak in any stage is above the budget, and the
+that belongs to the processes alone (`graphrefine.system.memory`), of the command and all that it starts, looked at
+every 5 ms by another process. A run is OK if neither its prediction nor its peak in any stage is above the budget, and the
 prediction is not below the peak.
 """
 

@@ -32,7 +32,7 @@ from graphrefine.run.feature_table import Features, read_features
 from graphrefine.run.joined_features import add_features
 from graphrefine.run.memory_plan import MemoryPlan, plan_run
 from graphrefine.run.settings import RunSettings
-from graphrefine.system.memory import budget_of, private_bytes
+from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
 from graphrefine.system.threads import usable_threads
 from graphrefine.system.version import __version__
 from graphrefine.system.work_folder import WorkFolder
@@ -98,6 +98,7 @@ class EmbedRun:
         """The graph, in memory; one whose file is too large for that is put on disk first, in the work folder."""
         with self.stages.stage("read"):
             self.graph = self._read()
+            release_free_memory()
         self._fit_dim()
         return self.graph
 
@@ -214,6 +215,7 @@ def embed_graph(
     resources = Resources(usable_threads(threads), Stages(watcher) if stages is None else stages, engines)
     table = None if features is None else _read_features(contract, graph, settings, features)
     vectors = contract.fit(graph, settings, resources)
+    release_free_memory()
     if graph.isolated:
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
     sides = contract.sides(graph, settings)
@@ -224,6 +226,7 @@ def embed_graph(
     if learn and can_learn(graph) and not sides:
         with resources.stages.stage("learn"):
             state = learn_state(graph, vectors, seed=settings.seed)
+            release_free_memory()
     return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state)), resources.stages
 
 
@@ -371,5 +374,3 @@ def embed(
         run.read()
         run.make_plan()
         return run.embed()
-
-

@@ -4,8 +4,8 @@
 
 A random graph, as a file of text and as a graph on disk, is embedded into every format of a file. The measure is memory
 that belongs to the processes alone (`graphrefine.system.memory`), of the command and all that it starts, looked at
-every 5 ms by another process. A run is OK if neither its prediction nor its peak in any stage is above the budget, and the
-prediction is not below the peak.
+every 5 ms by another process. A run is OK if neither its prediction nor its peak in any stage is above the budget,
+and the prediction is not below the peak.
 """
 
 from __future__ import annotations

@@ -104,7 +104,8 @@ def _request(output: str, output_format: str | None, options: dict[str, Any]) ->
     old = None if align_to is None else load(align_to)
     if old is not None:
         settings["dim"] = aligned_dim(settings["dim"], old, _place(align_to))
-    learn = choose_format(output, output_format).state if run.learn is None else run.learn
+    file_format = choose_format(output, output_format)
+    learn = file_format.state if run.learn is None else run.learn
     run = replace(run, learn=learn, work=work_folder(output) if run.work is None else run.work)
     return Request(
         source,
@@ -115,6 +116,7 @@ def _request(output: str, output_format: str | None, options: dict[str, Any]) ->
         features=features,
         align_to=old,
         run=run,
+        writing=file_format.memory,
     )
 
 

@@ -50,6 +50,7 @@ class Request:
     features: Any = None
     align_to: Embedding | None = None
     run: RunSettings = field(default_factory=RunSettings)
+    writing: int = 0  # bytes of memory that the writer of the output holds beside the vectors
 
 
 class EmbedRun:
@@ -135,6 +136,7 @@ class EmbedRun:
             in_memory_for=self._in_memory_for(),
             cluster=self.cluster,
             learns=self._learns(),
+            writing=self.request.writing,
         )
         return self.plan
 

@@ -24,7 +24,7 @@ from graphrefine.vectors.state import COLUMNS, State, names_of
 
 _KEY = b"graphrefine"
 _PARQUET_VALUES = 1 << 23  # numbers in a row group: 32 MB
-_CHUNK_VALUES = 1 << 19  # numbers that are laid out at a time: 2 MB, and as much of levels
+_CHUNK_VALUES = 1 << 17  # numbers that are laid out at a time: 0.5 MB, and as much of levels
 _WRITER_ROWS = 1024  # in a step of pyarrow's writer, which ends pages between steps only
 _ARROW_VALUES = 1 << 30
 _FOOTER_BYTES = (1 << 31) - 1  # at most in one text of the schema; pyarrow's own limit is below a fold map of 1,600

@@ -54,7 +54,10 @@ def format_rows(vectors: NDArray[np.float32], separator: bytes) -> list[bytes]:
         return [(pattern % tuple(row)).encode() for row in vectors.tolist()]
     decimals = plain_array(vectors.reshape(-1)).cast(arrow.string())
     bounds = plain_array(np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32))
-    joined = arrow.compute.binary_join(arrow.ListArray.from_arrays(bounds, decimals), separator.decode())
+    ends = plain_array(np.array([0, len(separator)], np.int32)).buffers()[1]
+    between = arrow.Array.from_buffers(arrow.string(), 1, [None, ends, arrow.py_buffer(separator)])[0]
+    lists = arrow.ListArray.from_arrays(bounds, decimals)
+    joined = arrow.compute.call_function("binary_join", [lists, between])
     return [row.replace(*ROUNDS_TWICE) for row in joined.cast(arrow.binary()).to_pylist()]
 
 

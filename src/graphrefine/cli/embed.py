@@ -61,7 +61,8 @@ def _make_request(output: str, output_format: str | None, options: dict[str, Any
     if old is not None:
         settings["dim"] = aligned_dim(settings["dim"], old, format_place(align_to))
     run = RunSettings(**{"work": work_folder(output), **values})
-    learn = choose_format(output, output_format).state if run.learn is None else run.learn
+    file_format = choose_format(output, output_format)
+    learn = file_format.state if run.learn is None else run.learn
     return Request(
         source,
         make_settings(method, preset, **settings),
@@ -72,6 +73,7 @@ def _make_request(output: str, output_format: str | None, options: dict[str, Any
         align_to=old,
         learn=learn,
         run=run,
+        writing=file_format.memory,
     )
 
 

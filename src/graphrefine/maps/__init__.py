@@ -23,4 +23,3 @@ __all__ = [
     "obtain_layout",
     "resolve_method",
 ]
-

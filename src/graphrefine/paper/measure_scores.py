@@ -28,9 +28,7 @@ def measure_f1(
 ) -> Measurement:
     """F1 of a method at every ratio, and the seconds of its embedding."""
     start = perf_counter()
-    embedding, _ = embed_graph(
-        dataset.graph, methods.make_settings(method, **settings), method=method, threads=threads
-    )
+    embedding, _ = embed_graph(dataset.graph, methods.make_settings(method, **settings), method=method, threads=threads)
     seconds = perf_counter() - start
     return {"seconds": seconds, **score_vectors(dataset, embedding, ratios=ratios, repeats=repeats, threads=threads)}
 

@@ -30,7 +30,7 @@ from graphrefine.refine.method_settings import MethodSettings
 from graphrefine.run.memory_plan import MemoryPlan
 from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings
-from graphrefine.system.memory import budget_of, private_bytes
+from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
 from graphrefine.system.threads import usable_threads
 from graphrefine.system.version import __version__
 from graphrefine.system.work_folder import WorkFolder
@@ -49,6 +49,7 @@ class Request:
     align_to: Embedding | None = None
     learn: bool = False  # from the graph, where that is possible
     run: RunSettings = field(default_factory=RunSettings)
+    writing: int = 0  # bytes of memory that the writer of the output holds beside the vectors
 
 
 class EmbedRun:
@@ -101,6 +102,7 @@ class EmbedRun:
         reading = {**self.request.reading, "threads": self.threads}
         with self.stages.stage("read"):
             self.graph = self._ingest(reading, watcher) if self._ingested else read(source, **reading)
+            release_free_memory()
         self._fit_dim()
         return self.graph
 
@@ -133,6 +135,7 @@ class EmbedRun:
             in_memory_for=self._in_memory_for(),
             cluster=self.cluster,
             learn=self.request.learn,
+            writing=self.request.writing,
         )
         return self.plan
 
@@ -209,10 +212,11 @@ def embed_graph(
     contract.check(graph, settings, in_memory=engines is None)
     resources = Resources(usable_threads(threads), Stages(watcher) if stages is None else stages, engines)
     if features is not None:  # read before any work is done for nothing
-        from graphrefine.run import joined_features
+        from graphrefine.run import feature_table
 
-        table = joined_features.read_table(features, contract, graph, settings)
+        table = feature_table.read_for_method(features, contract, graph, settings)
     vectors = contract.fit(graph, settings, resources)
+    release_free_memory()
     sides = contract.sides(graph, settings)
     learn = learn and not sides and can_learn(graph)
     state = count_degrees(graph)
@@ -220,11 +224,12 @@ def embed_graph(
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
     recipe = {"method": method, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
     if features is not None:
-        added = joined_features.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
+        added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
         recipe["features"] = added
     if learn:
         with resources.stages.stage("learn"):
             state = learn_state(graph, vectors, seed=settings.seed, degrees=state.degrees)
+            release_free_memory()
     return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state)), resources.stages
 
 

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_names import from_strings, is_range
-from graphrefine.methods.contract import Floats, Resources
+from graphrefine.methods.contract import Floats, Method, Resources
+from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.readers.small_table import read_records
 from graphrefine.readers.source import Source
 from graphrefine.refine.features import feature_vectors, join
+from graphrefine.refine.method_settings import MethodSettings
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -52,6 +54,18 @@ def read_features(features: Any, graph: Graph) -> Features:
     if names is None:
         return _by_row(matrix, graph, source)
     return _by_name(matrix, [str(name) for name in names], graph, source)
+
+
+def read_for_method(features: Any, contract: Method[Any], graph: Graph, settings: MethodSettings) -> Features:
+    """The features of a graph's nodes; InputError where a method cannot use them."""
+    if not contract.features:
+        able = ", ".join(name for name in METHODS if find_method(name).features)
+        raise InputError(f"features= cannot be used with method={contract.name!r}; it can with {able}")
+    if contract.sides(graph, settings):
+        raise InputError(
+            f"features= cannot be used with {graph.source}, whose vectors have two sides; read it as undirected"
+        )
+    return read_features(features, graph)
 
 
 def _split(features: Any) -> tuple[Any, Any, str]:

@@ -24,6 +24,7 @@ VECTOR_BYTES = 36  # for each node, of vectors with one number: degrees, logarit
 STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
 BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
 ROWS_READ = 3  # blocks of the graph
+LIBRARIES = 6_000_000  # bytes of BLAS and of threads, in memory
 LATER = 40_000_000  # bytes of modules that are loaded by the work itself
 RUN = "run"  # name of the state of a work folder with the plan of its run
 MODES = {
@@ -100,7 +101,7 @@ def in_memory_bytes(graph: Graph, settings: RefineSettings) -> int:
     """What an embedding in memory holds at its height."""
     engine = LocalEngine.sizes(graph, columns=settings.dim, bfloat16=settings.bfloat16)
     slabs = engine.slabs if settings.filter != "none" else engine.slabs_unfiltered
-    return private_bytes() + slabs * engine.slab_bytes + engine.other_bytes
+    return private_bytes() + slabs * engine.slab_bytes + engine.other_bytes + LIBRARIES
 
 
 def panel_bytes(graph: Graph, settings: RefineSettings, panel: int) -> int:

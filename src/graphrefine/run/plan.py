@@ -27,15 +27,17 @@ def plan_run(
     in_memory_for: str | None = None,
     cluster: Cluster | None = None,
     learn: bool = False,
+    writing: int = 0,
 ) -> MemoryPlan:
     """The plan of a run within a budget; InputError where there is none.
 
     Work that waits in the folder ``work`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory,
     whatever the method needs; ``cluster`` does the work, if given; ``learn`` adds the stage that learns,
-    where there is something to learn.
+    where there is something to learn; ``writing`` is the memory of the writer beside vectors and names.
     """
     reason = method.on_disk(graph, settings) if in_memory_for is None else in_memory_for
-    extra = learning_bytes(graph.nodes, len(graph.indices), settings.dim) if learn and can_learn(graph) else 0
+    learning = learning_bytes(graph.nodes, len(graph.indices), settings.dim) if learn and can_learn(graph) else 0
+    extra = max(learning, writing)
     if reason is None:
         method.check(graph, settings, in_memory=False)
         if cluster is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.system.storage import OwnFile
+
+BLOCK_BYTES = 1 << 21  # written at a time
 
 
 def map_array(file: IO[bytes], offset: int, *, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -54,3 +57,32 @@ def save_npy(path: Path, array: NDArray[Any]) -> None:
             return
     with path.open("wb") as file:  # a real file: NumPy writes it in one go
         np.save(file, array, allow_pickle=False)
+
+
+def write_array(file: Any, array: NDArray[Any]) -> None:
+    """Write an array in NumPy's format to anything that can be written to, some rows at a time."""
+    write_npy_blocks(file, array.dtype, array.shape, row_blocks(array))
+
+
+def write_npy_blocks(file: Any, dtype: np.dtype[Any], shape: tuple[int, ...], blocks: Iterable[NDArray[Any]]) -> None:
+    """The same of an array that comes in blocks of rows."""
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    for block in blocks:
+        file.write(np.ascontiguousarray(block).data if block.ndim else block.tobytes())
+
+
+def row_blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """An array in blocks of some rows; one that has none, whole.
+
+    Examples
+    --------
+    >>> [len(block) for block in row_blocks(np.zeros((70_000, 8)))]
+    [32768, 32768, 4464]
+    """
+    if array.ndim == 0 or array.size == 0:
+        yield array
+        return
+    step = max(BLOCK_BYTES * len(array) // array.nbytes, 1)
+    for start in range(0, len(array), step):
+        yield array[start : start + step]

@@ -6,9 +6,11 @@ files are the system's own, and it takes them back when others need them.
 
 from __future__ import annotations
 
+import ctypes
 import re
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -53,6 +55,13 @@ def _private(process: Any) -> int:
     if sys.platform == "win32":
         return int(memory.private)
     return int(process.memory_full_info().uss)
+
+
+def release_free_memory() -> None:
+    """Give memory that was freed back to the system now, where the C library can keep it for later (glibc)."""
+    if sys.platform.startswith("linux"):
+        with suppress(OSError, AttributeError):  # another C library, which keeps less
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def available_bytes() -> int | None:

@@ -45,6 +45,8 @@ if TYPE_CHECKING:  # the help of the command line needs the formats, but none of
 # What damaged files make the standard library, NumPy and pyarrow (a ValueError) raise.
 READ_ERRORS = (OSError, EOFError, LookupError, OverflowError, TypeError, ValueError, BadZipFile, zlib.error)
 
+ARROW = 36_000_000  # bytes of pyarrow, its memory pool, and blocks of rows as it holds them
+
 
 @dataclass(frozen=True)
 class Format:
@@ -61,6 +63,7 @@ class Format:
     folder: bool = False
     state: bool = False  # whether it holds the recipe and the state: degrees, fold map and the like
     bytes_per_value: int = 4  # for the size of the output to be
+    memory: int = 6_000_000  # bytes that its writer holds beside vectors and names: blocks of rows, its packages
     takes: tuple[str, ...] = ()  # options of its writer
     server: bool = False  # an address rather than a path
 
@@ -114,13 +117,33 @@ FORMATS = (
     Format("folder", (), "folder", folder=True, state=True),
     Format("npy", (".npy",), "numpy_files", "write_npy", "read_npy"),
     Format("npz", (".npz",), "numpy_files", "write_npz", "read_npz", state=True),
-    Format("parquet", (".parquet",), "arrow_files", "write_parquet", "read_parquet", "check", "pyarrow", state=True),
-    Format("arrow", (".arrow", ".feather"), "arrow_files", "write_arrow", "read_arrow", "check", "pyarrow", state=True),
+    Format(
+        "parquet",
+        (".parquet",),
+        "arrow_files",
+        "write_parquet",
+        "read_parquet",
+        "check",
+        "pyarrow",
+        state=True,
+        memory=ARROW,
+    ),
+    Format(
+        "arrow",
+        (".arrow", ".feather"),
+        "arrow_files",
+        "write_arrow",
+        "read_arrow",
+        "check",
+        "pyarrow",
+        state=True,
+        memory=ARROW,
+    ),
     Format("safetensors", (".safetensors",), "safetensors_file", state=True),
-    Format("word2vec", (".txt", ".vec", ".w2v"), "word2vec_text", check="check", bytes_per_value=12),
+    Format("word2vec", (".txt", ".vec", ".w2v"), "word2vec_text", check="check", bytes_per_value=12, memory=ARROW),
     Format("word2vec-binary", (".bin",), "word2vec_binary", check="check"),
-    Format("csv", (".csv",), "csv_file", bytes_per_value=12),
-    Format("csv.gz", (".csv.gz",), "csv_file", "write_gzip", bytes_per_value=6),
+    Format("csv", (".csv",), "csv_file", bytes_per_value=12, memory=ARROW),
+    Format("csv.gz", (".csv.gz",), "csv_file", "write_gzip", bytes_per_value=6, memory=ARROW),
 )
 SERVER = Format(
     "pgvector",

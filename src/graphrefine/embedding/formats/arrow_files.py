@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.parts import Parts, dump_recipe, parse_recipe
+from graphrefine.embedding.formats.parts import Parts, dump_recipe, parse_recipe, plain_array
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_names import Names
+from graphrefine.graph.node_names import Names, pack
 from graphrefine.vectors.state import COLUMNS, State, names_of
 
 _KEY = b"graphrefine"
 _PARQUET_VALUES = 1 << 23  # numbers in a row group: 32 MB
+_CHUNK_VALUES = 1 << 17  # numbers that are laid out at a time: 0.5 MB, and as much of levels
+_WRITER_ROWS = 1024  # in a step of pyarrow's writer, which ends pages between steps only
 _ARROW_VALUES = 1 << 30
 _FOOTER_BYTES = (1 << 31) - 1  # at most in one text of the schema; pyarrow's own limit is below a fold map of 1,600
 _ROWS_READ = 8192  # at a time: three times as fast as whole row groups
@@ -56,7 +58,7 @@ def write_parquet(path: Path, parts: Parts) -> None:
         write_statistics=["node"],
     ) as writer:
         for batch in _batches(parts, schema, _PARQUET_VALUES):
-            writer.write_batch(batch, row_group_size=max(len(batch), 1))
+            writer.write_table(_chunked(batch), row_group_size=max(len(batch), 1))
 
 
 def write_arrow(path: Path, parts: Parts) -> None:
@@ -86,6 +88,27 @@ def _schema(parts: Parts) -> Any:
     return pa.schema(fields, metadata=metadata)
 
 
+def _chunked(batch: Any) -> Any:
+    """The batch as a table of short chunks: the writer lays out one chunk of a column at a time.
+
+    The bytes of the file do not depend on the chunks, as long as these are whole steps of the writer.
+    """
+    import pyarrow as pa
+
+    dim = _dim(batch.schema.field("vector").type) or 1
+    rows = max(_CHUNK_VALUES // dim // _WRITER_ROWS, 1) * _WRITER_ROWS
+    return pa.Table.from_batches([batch.slice(start, rows) for start in range(0, len(batch), rows)], batch.schema)
+
+
+def _nodes(names: Names) -> Any:
+    import pyarrow as pa
+
+    if names.dtype != object:
+        return plain_array(names.astype(np.int64, copy=False))
+    text, offsets = pack(names)
+    return pa.Array.from_buffers(pa.large_string(), len(names), [None, pa.py_buffer(offsets), pa.py_buffer(text)])
+
+
 def _batches(parts: Parts, schema: Any, values: int) -> Iterator[Any]:
     """Cut an embedding into record batches that share its memory."""
     import pyarrow as pa
@@ -93,14 +116,15 @@ def _batches(parts: Parts, schema: Any, values: int) -> Iterator[Any]:
     step = max(1, values // max(parts.vectors.shape[1], 1))
     for start in range(0, len(parts.vectors), step):
         rows = slice(start, start + step)
-        nodes = pa.array(parts.names[rows], type=schema.field("node").type)
-        numbers = pa.array(parts.vectors[rows].reshape(-1))
+        nodes = _nodes(parts.names[rows])
+        numbers = plain_array(parts.vectors[rows].reshape(-1))
         kind = schema.field("vector").type
         if parts.vectors.shape[1]:
             vectors = pa.FixedSizeListArray.from_arrays(numbers, type=kind)
         else:
             vectors = pa.array([[]] * len(nodes), type=kind)
-        further = [pa.array(column[rows], type=pa.float32()) for column in parts.state.columns().values()]
+        columns = parts.state.columns().values()
+        further = [plain_array(column[rows].astype(np.float32, copy=False)) for column in columns]
         yield pa.record_batch([nodes, vectors, *further], schema=schema)
 
 

@@ -13,10 +13,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.formats.parts import plain_array
+
 # Most readers parse a float64 and round that to float32. Of all float32 there is one (by trying every
 # one) whose shortest decimal then gives its neighbour: it gets one digit more.
 ROUNDS_TWICE = (b"7.038531e-26", b"7.0385307e-26")
-_VALUES_AT_ONCE = 1 << 19
+_VALUES_AT_ONCE = 1 << 16  # of which each takes some 60 bytes while it is formatted
 _BYTES_AT_ONCE = 1 << 23
 
 
@@ -50,9 +52,12 @@ def format_rows(vectors: NDArray[np.float32], separator: bytes) -> list[bytes]:
     if arrow is None:
         pattern = separator.decode().join(["%.9g"] * vectors.shape[1])
         return [(pattern % tuple(row)).encode() for row in vectors.tolist()]
-    decimals = arrow.array(vectors.reshape(-1)).cast(arrow.string())
-    bounds = np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32)
-    joined = arrow.compute.binary_join(arrow.ListArray.from_arrays(bounds, decimals), separator.decode())
+    decimals = plain_array(vectors.reshape(-1)).cast(arrow.string())
+    bounds = plain_array(np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32))
+    ends = plain_array(np.array([0, len(separator)], np.int32)).buffers()[1]
+    between = arrow.Array.from_buffers(arrow.string(), 1, [None, ends, arrow.py_buffer(separator)])[0]
+    lists = arrow.ListArray.from_arrays(bounds, decimals)
+    joined = arrow.compute.call_function("binary_join", [lists, between])
     return [row.replace(*ROUNDS_TWICE) for row in joined.cast(arrow.binary()).to_pylist()]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.formats.parts import Parts, dump_recipe, parse_recipe
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_names import Names, is_range, pack, unpack
-from graphrefine.system.arrays import map_npy, save_npy
+from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
 from graphrefine.vectors.state import State, names_of
 
 _WASTE = 8  # longest name over mean name beyond which NumPy's strings are too wasteful
@@ -43,21 +44,33 @@ def read_npy(path: Path) -> Parts:
 
 
 def write_npz(path: Path, parts: Parts) -> None:
-    """Write vectors, names and recipe."""
-    arrays: dict[str, Any] = {"vectors": parts.vectors, "recipe": np.array(dump_recipe(parts.recipe))}
-    arrays |= parts.state.arrays()
-    with path.open("wb") as file:
-        np.savez(file, **arrays, **_name_arrays(parts.names))
+    """Write vectors, names and recipe, some rows at a time, as NumPy's ``savez`` would."""
+    arrays = {"vectors": parts.vectors, "recipe": np.array(dump_recipe(parts.recipe)), **parts.state.arrays()}
+    with ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                write_array(file, array)
+        _write_names(archive, parts.names)
 
 
-def _name_arrays(names: Names) -> dict[str, Any]:
-    if names.dtype != object:
-        return {"names": names}
+def _write_names(archive: ZipFile, names: Names) -> None:
+    """The names as they are; strings as NumPy's, or else packed."""
+    if names.dtype == object and _wasteful(names):
+        text, offsets = pack(names)
+        arrays: dict[str, NDArray[Any]] = {"names_text": text, "names_offsets": offsets}
+    else:
+        arrays = {"names": names}
+    for name, array in arrays.items():
+        longest = max(map(len, array), default=0) if array.dtype == object else 0
+        dtype = np.dtype(f"U{max(longest, 1)}") if array.dtype == object else array.dtype
+        with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+            write_npy_blocks(file, dtype, array.shape, (block.astype(dtype) for block in row_blocks(array)))
+
+
+def _wasteful(names: Names) -> bool:
+    """Whether NumPy's strings would take far more room than the names, or lose null characters."""
     lengths = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
-    if lengths.max() <= _WASTE * (lengths.mean() + 1) and not any(name.endswith("\0") for name in names):
-        return {"names": names.astype(np.str_)}
-    text, offsets = pack(names)
-    return {"names_text": text, "names_offsets": offsets}
+    return bool(lengths.max() > _WASTE * (lengths.mean() + 1) or any(name.endswith("\0") for name in names))
 
 
 def read_npz(path: Path) -> Parts:

@@ -1,4 +1,4 @@
-"""Parts of an embedding, as every format stores them: names, vectors, recipe, state; text files, gzipped or not."""
+"""Parts of an embedding, as every format stores them; text files, gzipped or not; Arrow arrays."""
 
 from __future__ import annotations
 
@@ -61,3 +61,11 @@ def parse_recipe(text: str | bytes) -> dict[str, Any]:
     if not isinstance(recipe, dict):
         raise ValueError("the recipe is not a JSON object")
     return recipe
+
+
+def plain_array(numbers: NDArray[Any]) -> Any:
+    """An Arrow array that shares the memory of numbers; pyarrow's own way would load pandas, for nothing."""
+    import pyarrow as pa
+
+    kind = pa.from_numpy_dtype(numbers.dtype)
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])

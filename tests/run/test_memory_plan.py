@@ -117,6 +117,17 @@ def test_a_graph_file_too_large_to_be_read_is_put_on_disk(
     assert np.array_equal(embedding.vectors, expected) and not (tmp_path / "work").exists()
 
 
+def test_learning_is_left_out_where_the_memory_has_no_room_for_it(
+    listed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphrefine.run.plan.learning_bytes", lambda *_: 10**12)
+    done = run("embed", listed, "-o", tmp_path / "out", "--dim", "32", "--memory", "3GB")
+    assert done.code == 0 and "nothing was learned from the graph, as the memory has no room for that" in done.err
+    assert load(tmp_path / "out").fold_map is None
+    done = run("embed", listed, "-o", tmp_path / "x", "--dim", "32", "--memory", "3GB", "--learn")
+    assert done.code == 2 and "--memory 3000MB is too little" in done.err and not (tmp_path / "x").exists()
+
+
 def test_the_library_takes_a_budget_too(graph: Graph, tmp_path: Path, expected: NDArray[np.float32]) -> None:
     with pytest.raises(BudgetError) as refused:
         graphrefine.embed(graph, dim=DIM, memory="1MB")

@@ -78,8 +78,9 @@ def _make_request(output: str, output_format: str | None, options: dict[str, Any
 
 
 def _note_learning(run: EmbedRun) -> None:
-    if not run.request.learn and can_learn(run.graph):
+    if not run.learn and can_learn(run.graph):
+        why = ", as the memory has no room for that" if run.request.learn else ""
         note(
-            "note: nothing was learned from the graph: fold-in will use the mean of neighbours, and scores the usual "
-            "weight of degrees"
+            f"note: nothing was learned from the graph{why}: fold-in will use the mean of neighbours, and "
+            "scores the usual weight of degrees"
         )

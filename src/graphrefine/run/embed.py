@@ -27,7 +27,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.method_settings import MethodSettings
-from graphrefine.run.memory_plan import MemoryPlan
+from graphrefine.run.memory_plan import BudgetError, MemoryPlan
 from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
@@ -71,7 +71,7 @@ class EmbedRun:
     def __init__(self, request: Request) -> None:
         self.request, self.cluster = request, request.run.cluster()
         self.settings: Any = request.settings
-        self.resumed, self.blocks = False, 0
+        self.resumed, self.blocks, self.learn = False, 0, request.learn
         self.workers: list[dict[str, Any]] | None = None
         self.graph: Graph
         self.plan: MemoryPlan
@@ -123,10 +123,23 @@ class EmbedRun:
             self.settings = replace(self.settings, dim=most)
 
     def make_plan(self) -> MemoryPlan:
-        """How the graph is embedded within the budget; InputError where it cannot be."""
+        """How the graph is embedded within the budget; InputError where it cannot be.
+
+        Learning that nobody asked for by name is left out where the budget has no room for it.
+        """
         if self._lowered:
             warnings.warn(self._lowered, stacklevel=3)
-        self.plan = plan_run(
+        try:
+            self.plan = self._plan()
+        except BudgetError:
+            if not self.learn or self.request.run.learn:
+                raise
+            self.learn = False
+            self.plan = self._plan()
+        return self.plan
+
+    def _plan(self) -> MemoryPlan:
+        return plan_run(
             self.graph,
             self.settings,
             method=self.method,
@@ -134,10 +147,9 @@ class EmbedRun:
             work=self.work,
             in_memory_for=self._in_memory_for(),
             cluster=self.cluster,
-            learn=self.request.learn,
+            learn=self.learn,
             writing=self.request.writing,
         )
-        return self.plan
 
     def _in_memory_for(self) -> str | None:
         """Why the vectors must be in memory, whatever the method needs."""
@@ -155,7 +167,7 @@ class EmbedRun:
             method=self.request.method,
             features=self.request.features,
             threads=self.threads,
-            learn=self.request.learn,
+            learn=self.learn,
             engines=engines,
             stages=stages,
         )[0]

@@ -11,7 +11,7 @@ from graphrefine.embedding.learn import can_learn, learning_bytes
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Method, Shape
-from graphrefine.run.memory_plan import RUN, MemoryPlan, in_memory_bytes, plan_local, vector_bytes
+from graphrefine.run.memory_plan import RUN, BudgetError, MemoryPlan, in_memory_bytes, plan_local, vector_bytes
 from graphrefine.run.settings import Cluster
 from graphrefine.system.memory import megabytes, private_bytes
 from graphrefine.system.work_folder import WorkFolder
@@ -52,7 +52,7 @@ def plan_run(
     needed = max(counted, private_bytes() + vector_bytes(graph, settings) + extra)
     if needed > budget:
         method.check(graph, settings)  # which says what would fit
-        raise InputError(
+        raise BudgetError(
             f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for {graph.source}, "
             f"and {reason}"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import click
@@ -18,8 +17,8 @@ from graphrefine.cli.options import (
     parse_numbers,
     parse_penalty,
 )
-
-UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+from graphrefine.errors import InputError
+from graphrefine.system.memory import parse_size
 
 
 def _parse_names(_: Any, __: Any, value: str | None) -> list[str] | None:
@@ -29,11 +28,10 @@ def _parse_names(_: Any, __: Any, value: str | None) -> list[str] | None:
 def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
     if value is None:
         return None
-    size = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", value, re.IGNORECASE)
-    if size is None:
-        raise click.BadParameter(f"{value!r} is not a size, as in 8GB or 500MB")
-    power = "KMGT".find(size[2].upper()) + 1 if size[2] else 0
-    return round(float(size[1]) * (1024**power if size[3] else UNITS[size[2].upper()]))
+    try:
+        return parse_size(value)
+    except InputError:
+        raise click.BadParameter(f"{value!r} is not a size, as in 8GB or 500MB") from None
 
 
 COMPARE = Command(

@@ -11,15 +11,10 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.remarks import describe_reading
 from graphrefine.kernels import edge_lists, kernels
-from graphrefine.refine.settings import RefineSettings
 from graphrefine.run.embed import EmbedRun
-from graphrefine.run.forecast import Estimate
-from graphrefine.run.memory_plan import MemoryPlan
 from graphrefine.visuals.console import seconds
 
-SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 BLOCK = 8192  # rows looked at together
-COMPONENT_BYTES = 24  # for each entry, while components are counted
 SYMMETRIC = 4  # of what `inspect_rows` sees
 
 
@@ -107,60 +102,3 @@ def drift_line(aligned: dict[str, Any]) -> str:
     by = f"{aligned['shared']:,} shared node{'s' * (aligned['shared'] != 1)}"
     drift = f"mean drift {aligned['after']:.3f} ({aligned['before']:.3f} before the rotation)"
     return f"aligned to {aligned['to']} by {by}: {drift}"
-
-
-def count_figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
-    """Counts of a graph; components only if ``memory``, in bytes, has room for them: they need the most."""
-    components: dict[str, Any] = {"components": None, "largest_component": None}
-    if memory is None or len(graph.indices) * COMPONENT_BYTES <= memory:
-        count, member_of = graph.components()
-        components = {"components": count, "largest_component": int(np.bincount(member_of).max())}
-    quantiles = np.quantile(graph.out_counts, SHARES).tolist()
-    weights = graph.weights
-    return {
-        **graph.summary(),
-        "weights": None if weights is None else {"min": float(weights.min()), "max": float(weights.max())},
-        **components,
-        "degree_quantiles": {f"{share:g}": value for share, value in zip(SHARES, quantiles, strict=True)},
-    }
-
-
-def figure_texts(
-    figures: dict[str, Any], settings: RefineSettings, cost: Estimate | MemoryPlan, *, threads: int
-) -> list[tuple[str, str]]:
-    """The same figures in words, and the cost of embedding the graph."""
-    weights = "{min:g} to {max:g}".format(**figures["weights"]) if figures["weights"] else "none"
-    quantiles = figures["degree_quantiles"].items()
-    degrees = (f"{round(100 * float(share))}%: {value:g}" for share, value in quantiles)
-    parts = "not counted: too large for the memory"
-    if figures["components"] is not None:
-        parts = f"{figures['components']:,}, the largest of {figures['largest_component']:,} nodes"
-    return [
-        ("graph", figures["source"]),
-        ("nodes", f"{figures['nodes']:,} ({_sides(figures)}{figures['isolated']:,} isolated)"),
-        ("edges", f"{figures['edges']:,} {_kind(figures)}"),
-        ("weights", weights),
-        ("components", parts),
-        ("out-degree" if figures["directed"] else "degree", ", ".join(degrees)),
-        ("embedding", f"dim {settings.dim} {_cost_in_words(cost, threads)}"),
-    ]
-
-
-def _cost_in_words(cost: Estimate | MemoryPlan, threads: int) -> str:
-    if isinstance(cost, MemoryPlan):
-        return cost.in_words()
-    cores = "1 thread" if threads == 1 else f"{threads} threads"
-    peak = f"{cost.peak_bytes / 1e6:,.0f} MB"
-    return f"takes about {seconds(cost.seconds)} on {cores} and {peak}, reading and writing aside"
-
-
-def _sides(figures: dict[str, Any]) -> str:
-    if not figures.get("bipartite"):
-        return ""
-    return f"{figures['sources']:,} sources, {figures['nodes'] - figures['sources']:,} targets; "
-
-
-def _kind(figures: dict[str, Any]) -> str:
-    if figures.get("bipartite"):
-        return "between sources and targets"
-    return "directed" if figures["directed"] else "undirected"

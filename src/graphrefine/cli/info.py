@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from graphrefine.cli.arguments import reading_options
-from graphrefine.cli.describe import count_figures, figure_texts, remarks
+from graphrefine.cli.describe import remarks
+from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
-from graphrefine.refine.settings import refine_settings
+from graphrefine.refine.settings import RefineSettings, refine_settings
 from graphrefine.run.forecast import Estimate, estimate
-from graphrefine.run.memory_plan import plan_local
+from graphrefine.run.memory_plan import MemoryPlan, plan_local
 from graphrefine.system.memory import budget_of
 from graphrefine.system.threads import usable_threads
-from graphrefine.visuals.console import note, progress_bar, show_json, show_pairs
+from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_pairs
+
+SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+COMPONENT_BYTES = 24  # for each entry, while components are counted
 
 
 def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
@@ -48,3 +54,60 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
     for line in remarks(whole):
         note(line)
     return None
+
+
+def count_figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
+    """Counts of a graph; components only if ``memory``, in bytes, has room for them: they need the most."""
+    components: dict[str, Any] = {"components": None, "largest_component": None}
+    if memory is None or len(graph.indices) * COMPONENT_BYTES <= memory:
+        count, member_of = graph.components()
+        components = {"components": count, "largest_component": int(np.bincount(member_of).max())}
+    quantiles = np.quantile(graph.out_counts, SHARES).tolist()
+    weights = graph.weights
+    return {
+        **graph.summary(),
+        "weights": None if weights is None else {"min": float(weights.min()), "max": float(weights.max())},
+        **components,
+        "degree_quantiles": {f"{share:g}": value for share, value in zip(SHARES, quantiles, strict=True)},
+    }
+
+
+def figure_texts(
+    figures: dict[str, Any], settings: RefineSettings, cost: Estimate | MemoryPlan, *, threads: int
+) -> list[tuple[str, str]]:
+    """The same figures in words, and the cost of embedding the graph."""
+    weights = "{min:g} to {max:g}".format(**figures["weights"]) if figures["weights"] else "none"
+    quantiles = figures["degree_quantiles"].items()
+    degrees = (f"{round(100 * float(share))}%: {value:g}" for share, value in quantiles)
+    parts = "not counted: too large for the memory"
+    if figures["components"] is not None:
+        parts = f"{figures['components']:,}, the largest of {figures['largest_component']:,} nodes"
+    return [
+        ("graph", figures["source"]),
+        ("nodes", f"{figures['nodes']:,} ({_sides(figures)}{figures['isolated']:,} isolated)"),
+        ("edges", f"{figures['edges']:,} {_kind(figures)}"),
+        ("weights", weights),
+        ("components", parts),
+        ("out-degree" if figures["directed"] else "degree", ", ".join(degrees)),
+        ("embedding", f"dim {settings.dim} {_cost_in_words(cost, threads)}"),
+    ]
+
+
+def _cost_in_words(cost: Estimate | MemoryPlan, threads: int) -> str:
+    if isinstance(cost, MemoryPlan):
+        return cost.in_words()
+    cores = "1 thread" if threads == 1 else f"{threads} threads"
+    peak = f"{cost.peak_bytes / 1e6:,.0f} MB"
+    return f"takes about {seconds(cost.seconds)} on {cores} and {peak}, reading and writing aside"
+
+
+def _sides(figures: dict[str, Any]) -> str:
+    if not figures.get("bipartite"):
+        return ""
+    return f"{figures['sources']:,} sources, {figures['nodes'] - figures['sources']:,} targets; "
+
+
+def _kind(figures: dict[str, Any]) -> str:
+    if figures.get("bipartite"):
+        return "between sources and targets"
+    return "directed" if figures["directed"] else "undirected"

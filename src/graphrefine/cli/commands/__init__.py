@@ -6,46 +6,62 @@ answers at once. Figures go to stdout, all else to stderr; `graphrefine.cli.main
 
 from __future__ import annotations
 
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+
 import click
 
-from graphrefine.cli.commands.compare import COMPARE
-from graphrefine.cli.commands.convert import CONVERT
-from graphrefine.cli.commands.demo import DEMO
-from graphrefine.cli.commands.embed import EMBED
-from graphrefine.cli.commands.evaluate import EVALUATE
-from graphrefine.cli.commands.explore import EXPLORE
-from graphrefine.cli.commands.fold_in import FOLD_IN
-from graphrefine.cli.commands.info import INFO
-from graphrefine.cli.commands.ingest import INGEST
-from graphrefine.cli.commands.map import MAP
-from graphrefine.cli.commands.methods import METHODS
-from graphrefine.cli.commands.neighbors import NEIGHBORS
-from graphrefine.cli.commands.reproduce import REPRODUCE
-from graphrefine.cli.commands.tune import TUNE
 from graphrefine.cli.options import Group
 from graphrefine.system.version import __version__
 
-COMMANDS = (
-    EMBED,
-    INFO,
-    INGEST,
-    EVALUATE,
-    COMPARE,
-    TUNE,
-    NEIGHBORS,
-    MAP,
-    EXPLORE,
-    FOLD_IN,
-    CONVERT,
-    METHODS,
-    REPRODUCE,
-    DEMO,
+COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN in fold_in.py
+    "embed",
+    "info",
+    "ingest",
+    "evaluate",
+    "compare",
+    "tune",
+    "neighbors",
+    "map",
+    "explore",
+    "fold-in",
+    "convert",
+    "methods",
+    "reproduce",
+    "demo",
 )
+
+
+class Declarations(MutableMapping[str, click.Command]):
+    """The commands by name, each loaded on first use."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._commands: dict[str, click.Command | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> click.Command:
+        command = self._commands[name]
+        if command is None:
+            module = name.replace("-", "_")
+            command = getattr(import_module(f"{__name__}.{module}"), module.upper())
+            self._commands[name] = command
+        return command
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._commands[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._commands[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._commands)
+
+    def __len__(self) -> int:
+        return len(self._commands)
 
 
 @click.group(
     cls=Group,
-    commands=COMMANDS,
+    commands=Declarations(COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="graphrefine")

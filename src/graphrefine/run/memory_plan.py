@@ -25,7 +25,7 @@ STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: tw
 BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
 ROWS_READ = 3  # blocks of the graph
 LIBRARIES = 6_000_000  # bytes of BLAS and of threads, in memory
-LATER = 40_000_000  # bytes of modules that are loaded by the work itself
+LATER = 25_000_000  # bytes of modules and of small arrays that the work itself takes
 RUN = "run"  # name of the state of a work folder with the plan of its run
 MODES = {
     "memory": "in memory",

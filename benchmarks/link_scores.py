@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from common import graph, machine
 from graphrefine import Graph, datasets
 from graphrefine.embedding import degree_weight
-from graphrefine.embedding.scores import auc, cosine
+from graphrefine.embedding.degree_weight import auc
+from graphrefine.embedding.scores import cosine
 from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.evaluate.vector_maker import VectorMaker
-from graphrefine.search.scores import log_degrees
+from graphrefine.vectors.state import log_degrees
 
 BARS = ("ppi", "wikipedia-pos", "blogcatalog", "web-google")
 OTHERS = ("coauthor-cs", "planetoid-pubmed", "lastfm-asia", "amazon-photo", "flickr-8k-subset", "youtube-77k-groups")

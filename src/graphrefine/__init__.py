@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.system.version import __version__
+__version__ = "0.1.0"
 
 _HOME = {  # public name -> its module, loaded on first use
     "Embedding": "embedding.embedding",

@@ -21,8 +21,14 @@ import postgres_server
 from cli_runs import check_refused, ring_of_cliques, run, works
 from graphrefine import embed, read
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.formats import decimals, pgvector_rows, pgvector_server, pgvector_sql
-from graphrefine.embedding.formats.addresses import check_address, format_address
+from graphrefine.embedding.formats import (
+    check_address,
+    decimals,
+    format_address,
+    pgvector_rows,
+    pgvector_server,
+    pgvector_sql,
+)
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.storage import check_output
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError

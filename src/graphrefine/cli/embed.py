@@ -8,8 +8,7 @@ from typing import Any
 from graphrefine.cli.arguments import check_not_input, method_options, reading_options, run_values
 from graphrefine.cli.describe import drift_line, embed_figures, remarks, summary_line
 from graphrefine.embedding.embedding import load
-from graphrefine.embedding.formats import choose_format
-from graphrefine.embedding.formats.addresses import format_place
+from graphrefine.embedding.formats import choose_format, format_place
 from graphrefine.embedding.learn import can_learn
 from graphrefine.embedding.storage import check_output
 from graphrefine.methods.registry import make_settings

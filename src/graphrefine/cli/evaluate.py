@@ -8,7 +8,7 @@ import click
 
 from graphrefine.cli.arguments import method_options, reading_options
 from graphrefine.embedding.embedding import load
-from graphrefine.embedding.formats.addresses import format_place
+from graphrefine.embedding.formats import format_place
 from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction, read_labels
 from graphrefine.evaluate.link_scores import SCORES
 from graphrefine.evaluate.vector_maker import VectorMaker

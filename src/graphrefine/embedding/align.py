@@ -7,13 +7,18 @@ Lengths, angles and every score stay as they are. What is left is the drift: the
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.fold_in import turn_fold_map
+from graphrefine.embedding.formats.parts import Parts
 from graphrefine.errors import InputError
+from graphrefine.graph.node_names import as_names
 from graphrefine.linalg.small import one_blas_thread, unit_rows
 from graphrefine.vectors.lookup import quote_name
 from graphrefine.vectors.table import VectorTable
@@ -31,6 +36,33 @@ class Drift(NamedTuple):
     shared: int  # nodes with a vector in both; zero vectors do not count
     before: float
     after: float
+
+
+def align_vectors(moved: VectorTable, fixed: VectorTable) -> Parts:
+    """The same vectors, rotated onto older ones: see `graphrefine.Embedding.align_to`."""
+    R, drift = align_tables(moved, fixed)
+    if drift.shared < moved.dim:
+        warnings.warn(
+            f"{drift.shared:,} shared nodes with vectors do not settle a rotation of {moved.dim} numbers: the nodes "
+            "that are not shared may still be turned against the old ones",
+            stacklevel=3,
+        )
+    fold_map = None if moved.fold_map is None else turn_fold_map(moved.fold_map, R)
+    vectors = rotate(rotatable(moved), R).reshape(moved.vectors.shape)
+    recipe = {**moved.recipe, "aligned": drift._asdict()}
+    return Parts(moved.names, vectors, recipe, state=replace(moved.state, fold_map=fold_map))
+
+
+def join_rows(above: VectorTable, below: VectorTable) -> Parts:
+    """The rows of one table above those of another: see `graphrefine.Embedding.extended`."""
+    check_alike(above, below)
+    names = (
+        np.concatenate([above.names, below.names])
+        if above.names.dtype == below.names.dtype
+        else as_names([*above.names.tolist(), *below.names.tolist()], len(above) + len(below))
+    )
+    vectors = np.concatenate([above.vectors, below.vectors])
+    return Parts(names, vectors, above.recipe, state=above.state.extended(below.state))
 
 
 def align_tables(moved: VectorTable, fixed: VectorTable) -> tuple[NDArray[np.float64], Drift]:

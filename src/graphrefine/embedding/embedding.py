@@ -1,41 +1,26 @@
-"""Embedding: the vectors of a graph's nodes, their names, the recipe that made them, and what they are for.
-
-Saved and loaded in any format of ``graphrefine.embedding.formats``, chosen by the suffix.
-"""
+"""Embedding: the vectors of a graph's nodes, their names, the recipe that made them, and what they are for."""
 
 from __future__ import annotations
 
 import os
-import warnings
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.embedding import align, scores
-from graphrefine.embedding.fold_in import FoldIn, turn_fold_map
-from graphrefine.embedding.formats import READ_ERRORS
-from graphrefine.embedding.formats.addresses import is_address
+from graphrefine.embedding.formats import READ_ERRORS, is_address
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.learn import learn_state
-from graphrefine.embedding.new_nodes import read_new_nodes
-from graphrefine.embedding.notebook import embedding_html
-from graphrefine.embedding.recommend import recommend
 from graphrefine.embedding.storage import input_format, load_parts, save_parts, unreadable
-from graphrefine.errors import InputError
-from graphrefine.graph.node_names import as_names
-from graphrefine.search.neighbors import neighbors
-from graphrefine.vectors.checks import as_vectors, check_finite, has_finite_sum
-from graphrefine.vectors.companions import stamp_file
-from graphrefine.vectors.lookup import is_name, quote_name
-from graphrefine.vectors.source_target import SIDES, Side
+from graphrefine.vectors.lookup import Name, quote_name
+from graphrefine.vectors.source_target import Side
 from graphrefine.vectors.state import State
-from graphrefine.vectors.table import VectorTable
+from graphrefine.vectors.table import VectorTable, as_vectors, check_finite, has_finite_sum
 
 if TYPE_CHECKING:
+    from graphrefine.embedding.scores import PairScore
     from graphrefine.graph.graph import Graph
     from graphrefine.maps.map import Map
     from graphrefine.progress import Watcher
@@ -106,6 +91,8 @@ class Embedding(VectorTable):
 
     def _repr_html_(self) -> str:
         """The embedding in a notebook; see `graphrefine.embedding.notebook`."""
+        from graphrefine.embedding.notebook import embedding_html
+
         return embedding_html(self)
 
     def learn(self, graph: Graph, *, seed: int = 0) -> Embedding:
@@ -131,22 +118,10 @@ class Embedding(VectorTable):
         return "cosine" if self.degrees is None else "cosine-degree"
 
     @cached_property
-    def _pair_score(self) -> scores.PairScore:
-        if self.sides.kind is not None:
-            return scores.PairScore(self.source, second=scores.PairScore(self.target))
-        if self.degrees is None:
-            return scores.cosine(self.vectors)
-        if self.state.degree_weight is None:
-            self._warn_unlearned(f"score gives degrees the usual weight, {self.degree_weight}", stacklevel=5)
-        return scores.cosine_degree(self.vectors, self.degrees, self.degree_weight)
+    def _pair_score(self) -> PairScore:
+        from graphrefine.embedding.scores import score_of
 
-    def _warn_unlearned(self, consequence: str, *, stacklevel: int) -> None:
-        """Tell, of vectors that graphrefine made, that a graph was there to learn from, and was not used."""
-        if "method" in self.recipe:
-            warnings.warn(
-                f"nothing was learned from the graph, so {consequence}; embed with learn=True, or call learn(graph)",
-                stacklevel=stacklevel,
-            )
+        return score_of(self)
 
     def score(self, u: Any, v: Any = None) -> Any:
         """Likelihood of edges between nodes: the higher, the likelier.
@@ -172,7 +147,6 @@ class Embedding(VectorTable):
 
         Examples
         --------
-        >>> from graphrefine import Embedding
         >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]], degrees=[1, 2, 1])
         >>> round(people.score("ada", "bob"), 3)  # 0.6 + 0.1 ln 2
         0.669
@@ -181,19 +155,93 @@ class Embedding(VectorTable):
         >>> people.score("ada").shape
         (3,)
         """
-        sides: tuple[Side | None, Side | None] = SIDES if self.sides.kind else (None, None)
-        first = self.lookup.rows([u] if is_name(u) else u, sides[0])
-        if v is None:
-            rows = self._pair_score.against(first, slice(None))
-            return rows[0] if is_name(u) else rows
-        second = self.lookup.rows([v] if is_name(v) else v, sides[1])
-        if len(first) != len(second) and not (is_name(u) or is_name(v)):
-            raise InputError(f"{len(first)} nodes cannot be paired with {len(second)}; give as many, or one name")
-        pair_scores = self._pair_score.of_pairs(scores.Pairs(*np.broadcast_arrays(first, second)))
-        return float(pair_scores[0]) if is_name(u) and is_name(v) else pair_scores
+        from graphrefine.embedding.scores import score_nodes
 
-    recommend = recommend
-    neighbors = neighbors
+        return score_nodes(self, self._pair_score, u, v)
+
+    def recommend(self, source: Name, n: int = 20, *, exclude: Any = ()) -> list[tuple[int | str, float]]:
+        """The n targets with the highest ``source . target``, and their scores, the highest first.
+
+        Parameters
+        ----------
+        source : name
+            A user, if the graph was bipartite; any node otherwise.
+        n : int
+            Number of targets; fewer where there are no more.
+        exclude : Graph, or names of targets
+            Targets to leave out: names, or the neighbours that the source has in a graph. A node is never
+            recommended to itself.
+
+        Examples
+        --------
+        >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
+        >>> two.recommend("ann"), two.recommend("ann", exclude=["cake"])
+        ([('cake', 3.0), ('tea', 1.0)], [('tea', 1.0)])
+        """
+        from graphrefine.embedding.recommend import recommend
+
+        return recommend(self, source, n, exclude=exclude)
+
+    def neighbors(
+        self,
+        nodes: Any = None,
+        k: int = 10,
+        *,
+        vectors: ArrayLike | None = None,
+        score: Literal["cosine", "dot", "link"] = "cosine",
+        index: bool | None = None,
+        among: Any = None,
+        labels: Any = None,
+        label: str | None = None,
+        unlinked: Any = None,
+        side: Side | None = None,
+        threads: int | None = None,
+    ) -> Any:
+        """The k nodes nearest to a node, the nearest first, itself left out.
+
+        Parameters
+        ----------
+        nodes : name, or sequence of names
+            Whose neighbours; or give ``vectors``.
+        k : int
+            Number of neighbours; fewer, if there are no more.
+        vectors : array of shape (dim,) or (q, dim)
+            Find the nodes near these instead.
+        score : "cosine", "dot" or "link"
+            Measure of nearness; "link" is what `score` gives. A node with a zero vector has no neighbours by the
+            cosine.
+        index : bool
+            Whether to search by an index rather than exactly (extra ``ann``): made if it is missing, stored beside the
+            file that the embedding was loaded from. If not given: beyond a million nodes.
+        among : names
+            Find only these nodes.
+        labels, label
+            Find only nodes that have that label; ``labels`` is what `graphrefine evaluate labels` takes.
+        unlinked : Graph, or what `graphrefine.read` takes
+            Leave out the neighbours that a node has in this graph: near, but not linked yet.
+        side : "source" or "target"
+            Where a name stands on both sides of a bipartite graph. Its neighbours by the cosine are of the same side,
+            by "link" of the other.
+        threads : int
+            One for each core if not given; the answer does not depend on it.
+
+        Returns
+        -------
+        list of Neighbor(node, score)
+            Or, for several nodes or vectors, a list of such lists.
+
+        Examples
+        --------
+        >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]])
+        >>> [(near.node, round(near.score, 1)) for near in people.neighbors("bob")]
+        [('cy', 0.8), ('ada', 0.6)]
+        >>> people.neighbors(vectors=[0, 2], k=1)
+        [Neighbor(node='cy', score=1.0)]
+        """
+        from graphrefine.search.neighbors import find_neighbors
+
+        filters = {"among": among, "labels": labels, "label": label, "unlinked": unlinked, "side": side}
+        return find_neighbors(self, nodes, k, vectors=vectors, score=score, index=index, threads=threads, **filters)
 
     def fold_in(self, edges: Any) -> Embedding:
         """Vectors for new nodes from their edges alone, in milliseconds; formula: `graphrefine.embedding.fold_in`.
@@ -214,45 +262,26 @@ class Embedding(VectorTable):
 
         Examples
         --------
-        >>> from graphrefine import Embedding
         >>> people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
         >>> people.fold_in([("eve", "ada"), ("eve", "bob")])["eve"].round(3).tolist()
         [0.7070000171661377, 0.7070000171661377]
         """
-        if self.recipe.get("directed") or self.sides.kind:
-            kind = "bipartite" if self.sides.kind == "rows" else "directed"
-            raise InputError(
-                f"the vectors are of a {kind} graph; fold_in knows undirected edges of one set of nodes: embed it anew "
-                "instead"
-            )
-        nodes = read_new_nodes(edges, self.lookup)
-        if self.fold_map is None:
-            self._warn_unlearned("vectors of new nodes are the mean of their neighbours'", stacklevel=3)
-        vectors = FoldIn(self.vectors, self.degrees, self.fold_map).fold(nodes.old_links, nodes.new_links)
-        nodes.warn_of_zeros(vectors)
-        recipe = {"method": "fold-in", "learnt": self.fold_map is not None, "into": self.recipe}
-        counts = np.diff(nodes.old_links.indptr) + np.diff(nodes.new_links.indptr)
-        return type(self)(nodes.names, vectors, recipe, degrees=counts)
+        from graphrefine.embedding.new_nodes import fold_new_nodes
+
+        return type(self).from_parts(fold_new_nodes(self, edges))
 
     def extended(self, new: Embedding) -> Embedding:
         """The rows of another embedding below its own, such as those of `fold_in`.
 
         Examples
         --------
-        >>> from graphrefine import Embedding
         >>> people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
         >>> people.extended(people.fold_in([("eve", "ada")]))
         Embedding(3 nodes x 2, names 'ada' ... 'eve')
         """
-        align.check_alike(self, new)
-        names = (
-            np.concatenate([self.names, new.names])
-            if self.names.dtype == new.names.dtype
-            else as_names([*self.names.tolist(), *new.names.tolist()], len(self) + len(new))
-        )
-        state = self.state.extended(new.state)
-        vectors = np.concatenate([self.vectors, new.vectors])
-        whole = type(self).from_parts(Parts(names, vectors, self.recipe, state=state))
+        from graphrefine.embedding.align import join_rows
+
+        whole = type(self).from_parts(join_rows(self, new))
         whole.lookup.check_distinct()
         return whole
 
@@ -266,32 +295,19 @@ class Embedding(VectorTable):
         old : Embedding
             With vectors of the same length, and some of the same nodes.
 
-        Returns
-        -------
-        Embedding
-            Its ``recipe["aligned"]`` has the drift: the number of ``shared`` nodes, and the mean distance of their
-            unit rows ``before`` and ``after`` the rotation. Zero vectors do not count.
+        The ``recipe["aligned"]`` of the result has the drift: the number of ``shared`` nodes, and the mean distance of
+        their unit rows ``before`` and ``after`` the rotation. Zero vectors do not count.
 
         Examples
         --------
-        >>> from graphrefine import Embedding
         >>> old = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
         >>> turned = Embedding(["ada", "bob", "cy"], [[0, 1], [-1, 0], [0, 1]])
         >>> {name: round(value, 3) for name, value in turned.align_to(old).recipe["aligned"].items()}
         {'shared': 2, 'before': 1.414, 'after': 0.0}
         """
-        rotation, drift = align.align_tables(self, old)
-        if drift.shared < self.dim:
-            warnings.warn(
-                f"{drift.shared:,} shared nodes with vectors do not settle a rotation of {self.dim} numbers: the nodes "
-                "that are not shared may still be turned against the old ones",
-                stacklevel=2,
-            )
-        fold_map = None if self.fold_map is None else turn_fold_map(self.fold_map, rotation)
-        state = replace(self.state, fold_map=fold_map)
-        vectors = align.rotate(align.rotatable(self), rotation).reshape(self.vectors.shape)
-        recipe = {**self.recipe, "aligned": drift._asdict()}
-        return type(self).from_parts(Parts(self.names, vectors, recipe, state=state))
+        from graphrefine.embedding.align import align_vectors
+
+        return type(self).from_parts(align_vectors(self, old))
 
     def map(
         self,
@@ -363,11 +379,9 @@ class Embedding(VectorTable):
             The format, whatever the suffix.
         table : str, optional
             Of a server: the table; the only one that graphrefine wrote there, if not given.
-
-        Returns
-        -------
-        Embedding
         """
+        from graphrefine.vectors.companions import stamp_file
+
         place, stamp = Path(path), stamp_file(Path(path))  # before the read: a newer file would not match
         parts = load_parts(path, format=format, table=table)
         try:

@@ -6,7 +6,8 @@ part of the memory plan.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,3 +67,12 @@ def learning_bytes(nodes: int, entries: int, dim: int) -> int:
     pairs = 4 * degree_weight.SAMPLE
     weight = min(pairs * degree_weight.NEIGHBOURS, pairs * -(-entries // max(nodes, 1)) * 4) * ENTRY_BYTES
     return nodes * NODE_BYTES + max(fold_map, weight)
+
+
+def warn_unlearned(recipe: dict[str, Any], consequence: str, *, stacklevel: int) -> None:
+    """Warn, of vectors that graphrefine made, that a graph was there to learn from, and was not used."""
+    if "method" in recipe:
+        warnings.warn(
+            f"nothing was learned from the graph, so {consequence}; embed with learn=True, or call learn(graph)",
+            stacklevel=stacklevel,
+        )

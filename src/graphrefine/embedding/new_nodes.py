@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.fold_in import Links
+from graphrefine.embedding.fold_in import FoldIn, Links
+from graphrefine.embedding.formats.parts import Parts
+from graphrefine.embedding.learn import warn_unlearned
 from graphrefine.errors import InputError
 from graphrefine.readers.read import read
 from graphrefine.vectors.lookup import Lookup, Rows, quote_name
+from graphrefine.vectors.state import State
+from graphrefine.vectors.table import VectorTable
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -31,8 +35,26 @@ class NewNodes(NamedTuple):
             warnings.warn(
                 f"new nodes without a known neighbour that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
                 f"{quote_name(self.names[zeros[0]])}; their vectors are zero",
-                stacklevel=3,
+                stacklevel=4,
             )
+
+
+def fold_new_nodes(table: VectorTable, edges: Any) -> Parts:
+    """The new nodes of edges, with vectors: see `graphrefine.Embedding.fold_in`."""
+    if table.recipe.get("directed") or table.sides.kind:
+        kind = "bipartite" if table.sides.kind == "rows" else "directed"
+        raise InputError(
+            f"the vectors are of a {kind} graph; fold_in knows undirected edges of one set of nodes: embed it anew "
+            "instead"
+        )
+    nodes = read_new_nodes(edges, table.lookup)
+    if table.fold_map is None:
+        warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbours'", stacklevel=4)
+    vectors = FoldIn(table.vectors, table.degrees, table.fold_map).fold(nodes.old_links, nodes.new_links)
+    nodes.warn_of_zeros(vectors)
+    recipe = {"method": "fold-in", "learnt": table.fold_map is not None, "into": table.recipe}
+    counts = np.diff(nodes.old_links.indptr) + np.diff(nodes.new_links.indptr)
+    return Parts(nodes.names, vectors, recipe, state=State(counts.astype(np.float32)))
 
 
 def read_new_nodes(edges: Any, lookup: Lookup) -> NewNodes:

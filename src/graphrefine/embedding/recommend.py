@@ -18,28 +18,8 @@ if TYPE_CHECKING:
 Rows = NDArray[np.int64]
 
 
-def recommend(table: VectorTable, source: Name, n: int = 20, *, exclude: Any = ()) -> list[tuple[int | str, float]]:
-    """Give the n targets with the highest ``source . target``, and their scores, the highest first.
-
-    Parameters
-    ----------
-    table : Embedding
-        With source and target vectors.
-    source : name
-        A user, if the graph was bipartite; any node otherwise.
-    n : int
-        Number of targets; fewer where there are no more.
-    exclude : Graph, or names of targets
-        Targets to leave out: names, or the neighbours that the source has in a graph. A node is never
-        recommended to itself.
-
-    Examples
-    --------
-    >>> from graphrefine import Embedding
-    >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
-    >>> two.recommend("ann"), two.recommend("ann", exclude=["cake"])
-    ([('cake', 3.0), ('tea', 1.0)], [('tea', 1.0)])
-    """
+def recommend(table: VectorTable, source: Name, n: int, *, exclude: Any) -> list[tuple[int | str, float]]:
+    """The targets with the highest score for a source; see `graphrefine.Embedding.recommend`."""
     if not isinstance(n, int) or n < 1:
         raise InputError(f"n={n!r}: a positive number of recommendations is expected")
     row = table.lookup.row(source, "source")

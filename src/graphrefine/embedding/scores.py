@@ -24,9 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.learn import warn_unlearned
+from graphrefine.errors import InputError
 from graphrefine.linalg.small import inverse_lengths
-from graphrefine.search.scores import log_degrees
-from graphrefine.vectors.state import DEGREE_WEIGHT
+from graphrefine.vectors.lookup import is_name
+from graphrefine.vectors.source_target import SIDES, Side
+from graphrefine.vectors.state import DEGREE_WEIGHT, log_degrees
+from graphrefine.vectors.table import VectorTable
 
 BLOCK = 1 << 14  # pairs scored at a time
 
@@ -141,17 +145,26 @@ def cosine_degree(vectors: Floats, degrees: NDArray[Any], weight: float = DEGREE
     return replace(cosine(vectors), added=(weight * log_degrees(degrees)).astype(np.float32))
 
 
-def auc(true: NDArray[np.floating[Any]], false: NDArray[np.floating[Any]]) -> float:
-    """The chance that a true one scores above a false one, equal scores counting half (Mann-Whitney).
+def score_of(table: VectorTable) -> PairScore:
+    """The score of an embedding: see `graphrefine.Embedding.score`."""
+    if table.sides.kind is not None:
+        return PairScore(table.source, second=PairScore(table.target))
+    if table.degrees is None:
+        return cosine(table.vectors)
+    if table.state.degree_weight is None:
+        warn_unlearned(table.recipe, f"score gives degrees the usual weight, {table.degree_weight}", stacklevel=6)
+    return cosine_degree(table.vectors, table.degrees, table.degree_weight)
 
-    Examples
-    --------
-    Of the six pairs, four are in the right order and one is a tie:
 
-    >>> auc(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0]))
-    0.75
-    """
-    ordered = np.sort(false)
-    below = int(np.searchsorted(ordered, true, side="left").sum())  # pairs in the right order
-    not_above = int(np.searchsorted(ordered, true, side="right").sum())
-    return (below + not_above) / 2 / (len(true) * len(false))
+def score_nodes(table: VectorTable, score: PairScore, u: Any, v: Any = None) -> Any:
+    """The scores of nodes by name, one with one, one with several, or with all: see `graphrefine.Embedding.score`."""
+    sides: tuple[Side | None, Side | None] = SIDES if table.sides.kind else (None, None)
+    first = table.lookup.rows([u] if is_name(u) else u, sides[0])
+    if v is None:
+        rows = score.against(first, slice(None))
+        return rows[0] if is_name(u) else rows
+    second = table.lookup.rows([v] if is_name(v) else v, sides[1])
+    if len(first) != len(second) and not (is_name(u) or is_name(v)):
+        raise InputError(f"{len(first)} nodes cannot be paired with {len(second)}; give as many, or one name")
+    pair_scores = score.of_pairs(Pairs(*np.broadcast_arrays(first, second)))
+    return float(pair_scores[0]) if is_name(u) and is_name(v) else pair_scores

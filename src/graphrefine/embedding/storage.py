@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from graphrefine.embedding.formats import READ_ERRORS, Format, choose_format
-from graphrefine.embedding.formats.addresses import format_place
+from graphrefine.embedding.formats import READ_ERRORS, Format, choose_format, format_place
 from graphrefine.embedding.formats.folder import check_replaceable
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.errors import FormatError, InputError, OutputError

@@ -22,7 +22,8 @@ from graphrefine.kernels import Kernels
 from graphrefine.kernels.twin import to_bfloat16
 from graphrefine.linalg.operators import Operator
 from graphrefine.linalg.sketches import BLOCK_ROWS, RowSource
-from graphrefine.system.storage import FolderStorage, OwnFile, Storage
+from graphrefine.system.arrays import OwnFile
+from graphrefine.system.storage import FolderStorage, Storage
 
 VECTORS = ("row_shift", "column_shift", "row_scale", "column_scale")
 RESULT = "vectors.npy"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from graphrefine import __version__
 from graphrefine.errors import InputError, OutputError
 from graphrefine.evaluate.compare_results import BASELINE, Comparison, Row, sort_rows
 from graphrefine.evaluate.compare_tasks import Task, Verdict, choose_task, fingerprint
@@ -26,7 +27,6 @@ from graphrefine.readers.read import read
 from graphrefine.refine.method_settings import check_integer, check_number
 from graphrefine.system.memory import available_bytes, gigabytes
 from graphrefine.system.threads import usable_threads
-from graphrefine.system.version import __version__
 from graphrefine.visuals.machine import machine
 
 MOST_MEMORY = 8 * 10**9  # default limit of a child, in bytes; less if less is free

@@ -20,7 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.embedding.scores import Floats, Pairs, PairScore, auc
+from graphrefine.embedding.degree_weight import auc
+from graphrefine.embedding.scores import Floats, Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out
 from graphrefine.evaluate.label_metrics import Bool, Indicator, measure_labels

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.degree_weight import auc
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.scores import auc
 from graphrefine.errors import InputError
 from graphrefine.explore.background import Task, Watch
 from graphrefine.explore.labels import NodeLabels

@@ -28,8 +28,8 @@ from graphrefine.explore.responses import Node
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_names import is_range
 from graphrefine.search import INDEX_BEYOND
-from graphrefine.vectors.checks import check_finite
 from graphrefine.vectors.companions import companion
+from graphrefine.vectors.table import check_finite
 
 
 class Session:

@@ -15,7 +15,7 @@ from graphrefine.maps.principal import project
 from graphrefine.maps.rescale import rescale
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.threads import usable_threads
-from graphrefine.vectors.checks import as_vectors, check_finite
+from graphrefine.vectors.table import as_vectors, check_finite
 
 METHODS = ("auto", "clusters", "pca")
 PATIENCE = 50_000  # points beyond which clusters without compiled kernels take too long

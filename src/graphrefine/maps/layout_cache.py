@@ -15,7 +15,7 @@ from graphrefine.maps.layout import place_vectors, resolve_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.files import replacing_folder
 from graphrefine.vectors import companions
-from graphrefine.vectors.checks import check_finite
+from graphrefine.vectors.table import check_finite
 
 if TYPE_CHECKING:
     from graphrefine.vectors.table import VectorTable

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
 
+from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.learn import can_learn, count_degrees, learn_state
@@ -32,7 +33,6 @@ from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
 from graphrefine.system.threads import usable_threads
-from graphrefine.system.version import __version__
 from graphrefine.system.work_folder import WorkFolder
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine import __version__
 from graphrefine.engine.block_compute import BlockCompute, Pattern
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine
@@ -29,7 +30,6 @@ from graphrefine.kernels import kernels
 from graphrefine.run.memory_plan import RUN, MemoryPlan
 from graphrefine.system.disk import check_free_disk
 from graphrefine.system.storage import open_storage
-from graphrefine.system.version import __version__
 from graphrefine.system.work_folder import WorkFolder
 
 if TYPE_CHECKING:

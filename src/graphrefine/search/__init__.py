@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from graphrefine.kernels.nearest import NearestRows
 from graphrefine.search.index import INDEX_BEYOND
-from graphrefine.search.neighbors import Neighbor, neighbors
+from graphrefine.search.neighbors import Neighbor, find_neighbors
 from graphrefine.search.scores import SCORES
 from graphrefine.search.searcher import Search
 
-__all__ = ["INDEX_BEYOND", "SCORES", "NearestRows", "Neighbor", "Search", "neighbors"]
+__all__ = ["INDEX_BEYOND", "SCORES", "NearestRows", "Neighbor", "Search", "find_neighbors"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,63 +31,20 @@ class Neighbor(NamedTuple):
     score: float
 
 
-def neighbors(
+def find_neighbors(
     embedding: VectorTable,
-    nodes: Any = None,
-    k: int = 10,
+    nodes: Any,
+    k: int,
     *,
-    vectors: ArrayLike | None = None,
-    score: Literal["cosine", "dot", "link"] = "cosine",
-    index: bool | None = None,
-    among: Any = None,
-    labels: Any = None,
-    label: str | None = None,
-    unlinked: Any = None,
-    side: Side | None = None,
-    threads: int | None = None,
+    vectors: ArrayLike | None,
+    score: str,
+    index: bool | None,
+    threads: int | None,
+    **filters: Any,
 ) -> Any:
-    """The k nodes nearest to a node, the nearest first, itself left out.
+    """The neighbours of one node or vector, or of several; ``filters`` are those of `ask`.
 
-    Parameters
-    ----------
-    embedding : VectorTable
-        Whose nodes; as a method of it, ``embedding.neighbors(nodes, ...)``.
-    nodes : name, or sequence of names
-        Whose neighbours; or give ``vectors``.
-    k : int
-        Number of neighbours; fewer, if there are no more.
-    vectors : array of shape (dim,) or (q, dim)
-        Find the nodes near these instead.
-    score : "cosine", "dot" or "link"
-        Measure of nearness; "link" is what `score` gives. A node with a zero vector has no neighbours by the cosine.
-    index : bool
-        Whether to search by an index rather than exactly (extra ``ann``): made if it is missing, stored beside the
-        file that the embedding was loaded from. If not given: beyond a million nodes.
-    among : names
-        Find only these nodes.
-    labels, label
-        Find only nodes that have that label; ``labels`` is what `graphrefine evaluate labels` takes.
-    unlinked : Graph, or what `graphrefine.read` takes
-        Leave out the neighbours that a node has in this graph: near, but not linked yet.
-    side : "source" or "target"
-        Where a name stands on both sides of a bipartite graph. Its neighbours by the cosine are of the same side,
-        by "link" of the other.
-    threads : int
-        One for each core if not given; the answer does not depend on it.
-
-    Returns
-    -------
-    list of Neighbor(node, score)
-        Or, for several nodes or vectors, a list of such lists.
-
-    Examples
-    --------
-    >>> from graphrefine import Embedding
-    >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]])
-    >>> [(near.node, round(near.score, 1)) for near in people.neighbors("bob")]
-    [('cy', 0.8), ('ada', 0.6)]
-    >>> people.neighbors(vectors=[0, 2], k=1)
-    [Neighbor(node='cy', score=1.0)]
+    `graphrefine.Embedding.neighbors` is the same with its options in full.
     """
     search = Search(embedding, score, index=index, threads=threads)
     single = is_name(nodes) if vectors is None else np.ndim(np.asarray(vectors)) == 1
@@ -96,11 +53,7 @@ def neighbors(
         [nodes] if is_name(nodes) else nodes,
         vectors=None if vectors is None else np.atleast_2d(np.asarray(vectors)),
         k=k,
-        among=among,
-        labels=labels,
-        label=label,
-        unlinked=unlinked,
-        side=side,
+        **filters,
     )
     return lists[0] if single else lists
 

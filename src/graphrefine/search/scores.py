@@ -13,15 +13,16 @@ of one side, and ``link`` those of one side with the other's.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.linalg.small import inverse_lengths
-from graphrefine.vectors.checks import check_finite
 from graphrefine.vectors.source_target import SIDES
+from graphrefine.vectors.state import log_degrees
+from graphrefine.vectors.table import check_finite
 
 if TYPE_CHECKING:
     from graphrefine.vectors.table import VectorTable
@@ -103,9 +104,3 @@ def _score_side(embedding: VectorTable, score: str) -> ScoreSide:
         return ScoreSide(vectors, inverse, added)
     nothing = inverse == 0
     return ScoreSide(vectors, inverse, np.where(nothing, np.float32(-np.inf), np.float32(0)) if nothing.any() else None)
-
-
-def log_degrees(degrees: NDArray[Any]) -> NDArray[np.float64]:
-    """The logarithm of degrees; a node without edges counts as one of half a neighbour."""
-    logs: NDArray[np.float64] = np.log(np.maximum(degrees, 0.5), dtype=np.float64)
-    return logs

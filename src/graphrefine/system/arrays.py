@@ -12,9 +12,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.system.storage import OwnFile
-
 BLOCK_BYTES = 1 << 21  # written at a time
+
+
+class OwnFile(np.memmap[Any, Any]):
+    """An array that is all of an ``.npy`` file which nobody else will use: the file may get another name.
+
+    Vectors larger than memory are in such a file when they are new.
+    """
 
 
 def map_array(file: IO[bytes], offset: int, *, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

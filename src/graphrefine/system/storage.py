@@ -236,13 +236,6 @@ class StoredArray:
         return out
 
 
-class OwnFile(np.memmap[Any, Any]):
-    """An array that is all of an ``.npy`` file which nobody else will use: the file may get another name.
-
-    Vectors larger than memory are in such a file when they are new.
-    """
-
-
 def write_array(storage: Storage, name: str, array: NDArray[Any]) -> None:
     """Write an array as .npy."""
     header = io.BytesIO()

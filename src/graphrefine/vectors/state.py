@@ -137,6 +137,12 @@ def names_of(*kinds: Kind) -> tuple[str, ...]:
     return tuple(each.name for each in fields(State) if each.metadata["kind"] in kinds)
 
 
+def log_degrees(degrees: NDArray[Any]) -> NDArray[np.float64]:
+    """The logarithm of degrees; a node without edges counts as one of half a neighbour."""
+    logs: NDArray[np.float64] = np.log(np.maximum(degrees, 0.5), dtype=np.float64)
+    return logs
+
+
 def _check_degrees(degrees: NDArray[Any], count: int, *, mapped: bool) -> NDArray[np.float32]:
     if degrees.shape != (count,) or degrees.dtype.kind not in "biuf":
         raise InputError(

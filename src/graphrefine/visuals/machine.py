@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from graphrefine.system.version import __version__
+from graphrefine import __version__
 
 
 def provenance() -> dict[str, Any]:

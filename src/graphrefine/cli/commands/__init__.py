@@ -11,8 +11,8 @@ from importlib import import_module
 
 import click
 
+from graphrefine import __version__
 from graphrefine.cli.options import Group
-from graphrefine.system.version import __version__
 
 COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN in fold_in.py
     "embed",

@@ -29,13 +29,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 from zipfile import BadZipFile
 
-from graphrefine.embedding.formats.addresses import format_address, is_address
 from graphrefine.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # the help of the command line needs the formats, but none of
 # What damaged files make the standard library, NumPy and pyarrow (a ValueError) raise.
 READ_ERRORS = (OSError, EOFError, LookupError, OverflowError, TypeError, ValueError, BadZipFile, zlib.error)
 
+_SCHEMES = re.compile(r"(postgres|postgresql)://", re.IGNORECASE)
 ARROW = 36_000_000  # bytes of pyarrow, its memory pool, and blocks of rows as it holds them
 
 
@@ -193,3 +195,58 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
         f"{os.fspath(path)}: the suffix {Path(name).suffix!r} is not that of an embedding; "
         f"known: {suffixes}, or none for a folder; or name the format"
     )
+
+
+def is_address(place: str | os.PathLike[str]) -> bool:
+    """Whether this is the address of a server rather than a path.
+
+    Examples
+    --------
+    >>> is_address("postgresql://ada@localhost/graphs"), is_address("postgresql.parquet")
+    (True, False)
+    """
+    return bool(_SCHEMES.match(os.fspath(place)))
+
+
+def format_address(address: str | os.PathLike[str]) -> str:
+    """The address as messages have it: without password and options.
+
+    Examples
+    --------
+    >>> format_address("postgresql://ada:secret@localhost:5433/graphs?sslpassword=more")
+    'postgresql://ada@localhost:5433/graphs'
+    >>> format_address("postgresql://ada:se/cr@t@localhost/graphs")
+    'postgresql://...'
+    """
+    text = os.fspath(address)
+    if _is_torn(text):
+        return f"{text.partition('://')[0]}://..."
+    parts = urlsplit(text)
+    user, at, host = parts.netloc.rpartition("@")
+    return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
+
+
+def format_place(place: str | os.PathLike[str]) -> str:
+    """A path as it is, an address without its password."""
+    return format_address(place) if is_address(place) else os.fspath(place)
+
+
+def check_address(address: str | os.PathLike[str]) -> None:
+    """Refuse an address that would be cut in the middle of its password, parts of which then stand in messages."""
+    if _is_torn(os.fspath(address)):
+        raise InputError(
+            f"{format_address(address)}: the address cannot be taken apart; in a user or password, write @ as %40, / "
+            "as %2F, ? as %3F, # as %23 and % as %25; or leave the password out and put it into ~/.pgpass or PGPASSWORD"
+        )
+
+
+def _is_torn(text: str) -> bool:
+    """Whether an @ stands elsewhere than between user and host, or the port is no number."""
+    place = text.partition("://")[2]
+    login, _, rest = place.partition("@")
+    if "@" not in place:
+        login, rest = "", place
+    hosts = re.split("[/?]", rest, maxsplit=1)[0]
+    one = r"(\[[0-9a-fA-F:.]*\]|[^:\[\]@#]*)(:[0-9]*)?"
+    torn = re.search("[/?#]", login) or "@" in rest.partition("?")[0]
+    return bool(torn or not re.fullmatch(f"{one}(,{one})*", hosts))

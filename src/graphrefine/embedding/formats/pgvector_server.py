@@ -11,8 +11,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from graphrefine.embedding.formats import check_address, format_address
 from graphrefine.embedding.formats import pgvector_sql as sql
-from graphrefine.embedding.formats.addresses import check_address, format_address
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.formats.pgvector_rows import gather, lines
 from graphrefine.errors import FormatError, GraphRefineError, InputError, MissingExtraError, OutputError

@@ -30,7 +30,7 @@ from graphrefine.refine.refine import refine
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, panel_bytes, plan_local
 from graphrefine.run.out_of_core import working
 from graphrefine.run.settings import work_folder
-from graphrefine.system.disk import check_free_disk
+from graphrefine.system.files import check_free_disk
 from graphrefine.system.memory import parse_size, private_bytes
 from graphrefine.system.work_folder import WorkFolder
 from processes import start_process

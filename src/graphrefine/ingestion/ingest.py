@@ -25,8 +25,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.read import check_options, check_sides, check_values, read_file
 from graphrefine.readers.source import reading_bytes
-from graphrefine.system.disk import check_free_disk
-from graphrefine.system.files import check_writable, recover, replacing_folder
+from graphrefine.system.files import check_free_disk, check_writable, recover, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
 from graphrefine.system.work_folder import WorkFolder
 

@@ -31,8 +31,8 @@ from graphrefine.refine.method_settings import MethodSettings
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan
 from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings
+from graphrefine.system import usable_threads
 from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
-from graphrefine.system.threads import usable_threads
 from graphrefine.system.work_folder import WorkFolder
 
 

@@ -28,7 +28,7 @@ from graphrefine.graph.stored import StoredGraph, open_stored, store
 from graphrefine.graph.stored_rows import StoredPattern
 from graphrefine.kernels import kernels
 from graphrefine.run.memory_plan import RUN, MemoryPlan
-from graphrefine.system.disk import check_free_disk
+from graphrefine.system.files import check_free_disk
 from graphrefine.system.storage import open_storage
 from graphrefine.system.work_folder import WorkFolder
 

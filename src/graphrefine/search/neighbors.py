@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +37,7 @@ def find_neighbors(
     k: int,
     *,
     vectors: ArrayLike | None,
-    score: str,
+    score: Literal["cosine", "dot", "link"],
     index: bool | None,
     threads: int | None,
     **filters: Any,

@@ -170,7 +170,7 @@ def test_names_that_the_format_cannot_hold_are_found_before_the_work(
 ) -> None:
     path = tmp_path / "graph.csv"
     path.write_text("New York,Boston\nBoston,Rome\n")
-    monkeypatch.setattr("graphrefine.run.embed.embed_graph", None)
+    monkeypatch.setattr("graphrefine.run.embed.EmbedRun.embed", None)
     expected = (f"out.{suffix}: the name 'New York'", "white space", ".parquet")
     refuses("embed", path, "-o", tmp_path / f"out.{suffix}", folder=tmp_path, expected=expected)
 
@@ -182,7 +182,7 @@ def test_a_disk_without_room_is_found_before_the_work(
 
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100))
-    monkeypatch.setattr("graphrefine.run.embed.embed_graph", None)
+    monkeypatch.setattr("graphrefine.run.embed.EmbedRun.embed", None)
     refuses("embed", edges, "-o", tmp_path / "out", folder=tmp_path, expected=("out: needs about", "free some"))
 
 
@@ -209,6 +209,6 @@ def test_not_enough_memory(tmp_path: Path, edges: Path, monkeypatch: pytest.Monk
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("graphrefine.run.embed.embed_graph", full)
+    monkeypatch.setattr("graphrefine.run.embed.EmbedRun.embed", full)
     arguments = ("embed", edges, "-o", tmp_path / "out", "--dim", "8")
     refuses(*arguments, folder=tmp_path, expected=("not enough memory", "--dim"))

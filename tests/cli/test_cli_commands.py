@@ -341,6 +341,6 @@ def test_a_bug_shows_its_traceback(tmp_path: Path, edges: Path, monkeypatch: pyt
     def broken(*_: Any, **__: Any) -> NDArray[Any]:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("graphrefine.run.embed.embed_graph", broken)
+    monkeypatch.setattr("graphrefine.run.embed.EmbedRun.embed", broken)
     with pytest.raises(ZeroDivisionError):
         run("embed", edges, "-o", tmp_path / "out")

@@ -78,7 +78,7 @@ def embed(path: Path, out: Path, *options: object) -> Outcome:
 
 def tight(path: Path, out: Path) -> str:
     """The least budget, as the refusal of a smaller one names it."""
-    refused = embed(path, out, "--memory", "80MB")  # enough to read it
+    refused = embed(path, out, "--memory", "70MB")  # enough to read it
     assert refused.code == 2, refused.err
     return str(refused.err.split(" are needed at least")[0].rsplit(" ", 1)[1])
 

@@ -10,6 +10,7 @@ import click
 
 from graphrefine.cli.options import READING
 from graphrefine.errors import OutputError
+from graphrefine.methods.contract import Method
 from graphrefine.methods.registry import find_method
 from graphrefine.refine.method_settings import parse_setting
 from graphrefine.run.settings import RunSettings, read_config
@@ -33,19 +34,18 @@ def run_values(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def method_options(options: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:
+def method_options(options: dict[str, Any]) -> tuple[Method[Any], str | None, dict[str, Any]]:
     """Take the method, its preset and its settings out of a command's options."""
     path = options.pop("config", None)
     configured = {} if path is None else _config(path, options)
-    method, preset = options.pop("method"), options.pop("preset", None)
-    kind = find_method(method).settings
+    method, preset = find_method(options.pop("method")), options.pop("preset", None)
     for assignment in options.pop("assigned"):
         name, equals, text = assignment.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"{assignment!r} is not SETTING=VALUE, as in window=5", param_hint="--set")
         if options.get(name) is not None:
             raise click.BadParameter(f"{name!r} is given twice", param_hint="--set")
-        options[name] = parse_setting(kind, name, text, of=f"method {method!r}")
+        options[name] = parse_setting(method.settings, name, text, of=f"method {method.name!r}")
     for name, value in configured.items():
         if options.get(name) is None:
             options[name] = value

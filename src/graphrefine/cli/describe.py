@@ -11,7 +11,6 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.remarks import describe_reading
 from graphrefine.kernels import edge_lists, kernels
-from graphrefine.run.embed import EmbedRun
 from graphrefine.visuals.console import seconds
 
 BLOCK = 8192  # rows looked at together
@@ -27,9 +26,9 @@ def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | N
     if features:
         counts |= {"isolated": 0, "zero_vectors": 0, "alone": graph.isolated}
         counts |= {"bare": graph.nodes - features["nodes"], "unknown": features["unknown"]}
-    lines = [f"note: {text}" for text in describe_reading(counts, edges=graph.edges)]
+    lines = describe_reading(counts, edges=graph.edges)
     if graph.directed and edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
-        lines.append("note: every edge is there in both directions, so that directed says nothing; leave it out")
+        lines.append("every edge is there in both directions, so that directed says nothing; leave it out")
     return lines
 
 
@@ -46,40 +45,16 @@ def zero_rows(vectors: NDArray[np.float32]) -> int:
     return sum(int((~block.any(axis=1)).sum()) for block in blocks)
 
 
-def durations(spent: dict[str, float], *, total: float) -> dict[str, float]:
-    """Seconds of each stage of a run, in order; ``compute`` is all but reading, learning and writing.
-
-    Examples
-    --------
-    >>> stages = {"read": 2.0, "proximity": 0.5, "range": 1.0, "filter": 1.0, "learn": 0.25, "write": 0.5}
-    >>> durations(stages, total=5.5)["compute"]
-    2.75
-    """
-    apart = sum(spent.get(stage, 0.0) for stage in ("read", "learn", "write"))
-    return {**spent, "total": total, "compute": total - apart}
-
-
-def embed_figures(run: EmbedRun, embedding: Embedding, *, output: str, total: float, peak: int) -> dict[str, Any]:
-    """The figures of a run that is done."""
-    nodes, dim = embedding.vectors.shape
-    figures = {
-        "output": output,
-        "nodes": nodes,
-        "edges": run.graph.edges,
-        "isolated": run.graph.isolated,
-        "zero_vectors": zero_rows(embedding.vectors),
-        "method": run.request.method,
-        "dim": dim,
-        "seconds": durations(run.stages.seconds, total=total),
-        "peak_mb": peak / 1e6,
-        "threads": run.threads,
-        "seed": run.settings.seed,
-        "plan": {**run.plan.figures(), "blocks": run.blocks, "resumed": run.resumed},
-        "graph": run.graph.summary(),
-        "recipe": embedding.recipe,
-        "kernel": kernels().name,
-    }
-    return figures if run.workers is None else {**figures, "workers": run.workers}
+def describe_result(graph: Graph, embedding: Embedding, figures: dict[str, Any]) -> list[str]:
+    """Add the figures of a graph and of its vectors to those of a run; and give remarks for people."""
+    figures["nodes"], figures["dim"] = embedding.vectors.shape
+    figures["zero_vectors"] = zero_rows(embedding.vectors)
+    lines = remarks(graph, zero_vectors=figures["zero_vectors"], features=embedding.recipe.get("features"))
+    figures |= {"edges": graph.edges, "isolated": graph.isolated, "graph": graph.summary()}
+    figures |= {"recipe": embedding.recipe, "kernel": kernels().name}
+    if figures["kernel"] == "scipy":
+        lines.append("no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower")
+    return lines
 
 
 def summary_line(figures: dict[str, Any]) -> str:

@@ -6,10 +6,9 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.cli.arguments import check_not_input, method_options, reading_options, run_values
-from graphrefine.cli.describe import drift_line, embed_figures, remarks, summary_line
+from graphrefine.cli.describe import describe_result, drift_line, summary_line
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import choose_format, format_place
-from graphrefine.embedding.learn import can_learn
 from graphrefine.embedding.storage import check_output
 from graphrefine.methods.registry import make_settings
 from graphrefine.run.embed import EmbedRun, Request, aligned_dim
@@ -23,26 +22,26 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
     start = perf_counter()
     memory, align_to = options["memory"], options["align_to"]
     check_not_input(output, options["graph"], options["nodes"], options["features"])
-    request = _make_request(output, output_format, options)
-    with EmbedRun(request) as run:
+    with EmbedRun(_make_request(output, options)) as run:
+        file_format = choose_format(output, output_format)
         check_output(output, format=output_format)
-        with PeakMemory(tree=request.run.executor == "dask") as peak, progress_bar() as bar:
+        with PeakMemory(tree=run.cluster is not None) as peak, progress_bar() as bar:
             graph = run.read(bar)
+            learn = file_format.state if run.request.run.learn is None else run.request.run.learn
+            plan = run.make_plan(learn=learn, writing=file_format.memory)
             check_output(output, format=output_format, names=graph.names, values=graph.nodes * run.settings.dim)
-            plan = run.make_plan()
             if memory is not None or plan.mode != "memory":
                 note(plan.in_words())
             embedding = run.embed()
             with run.stages.stage("write"):
                 embedding.save(output, format=output_format)
-    figures = embed_figures(run, embedding, output=output, total=perf_counter() - start, peak=peak.bytes)
+    figures = {"output": output, "peak_mb": peak.bytes / 1e6, **run.figures(total=perf_counter() - start)}
+    remarks = _remark_on_learning(run, learn=learn)
+    remarks += describe_result(graph, embedding, figures)
     if align_to is not None:
         figures["aligned"] = {"to": format_place(align_to), **embedding.recipe["aligned"]}
-    for line in remarks(graph, zero_vectors=figures["zero_vectors"], features=embedding.recipe.get("features")):
-        note(line)
-    _note_learning(run)
-    if figures["kernel"] == "scipy":
-        note("note: no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower")
+    for line in remarks:
+        note(f"note: {line}")
     if as_json:
         return show_json(figures)
     print(summary_line(figures))
@@ -51,7 +50,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
     return None
 
 
-def _make_request(output: str, output_format: str | None, options: dict[str, Any]) -> Request:
+def _make_request(output: str, options: dict[str, Any]) -> Request:
     """The request that the options make."""
     source, features, align_to = options.pop("graph"), options.pop("features"), options.pop("align_to")
     reading, values = reading_options(options), run_values(options)
@@ -59,27 +58,23 @@ def _make_request(output: str, output_format: str | None, options: dict[str, Any
     old = None if align_to is None else load(align_to)
     if old is not None:
         settings["dim"] = aligned_dim(settings["dim"], old, format_place(align_to))
-    run = RunSettings(**{"work": work_folder(output), **values})
-    file_format = choose_format(output, output_format)
-    learn = file_format.state if run.learn is None else run.learn
     return Request(
         source,
-        make_settings(method, preset, **settings),
+        make_settings(method.name, preset, **settings),
         method=method,
         dim_is_default=settings["dim"] is None,
         reading=reading,
         features=features,
         align_to=old,
-        learn=learn,
-        run=run,
-        writing=file_format.memory,
+        run=RunSettings(**{"work": work_folder(output), **values}),
     )
 
 
-def _note_learning(run: EmbedRun) -> None:
-    if not run.learn and can_learn(run.graph):
-        why = ", as the memory has no room for that" if run.request.learn else ""
-        note(
-            f"note: nothing was learned from the graph{why}: fold-in will use the mean of neighbours, and "
-            "scores the usual weight of degrees"
-        )
+def _remark_on_learning(run: EmbedRun, *, learn: bool) -> list[str]:
+    if run.learn or not run.can_learn:
+        return []
+    why = ", as the memory has no room for that" if learn else ""
+    return [
+        f"nothing was learned from the graph{why}: fold-in will use the mean of neighbours, and scores the usual "
+        "weight of degrees"
+    ]

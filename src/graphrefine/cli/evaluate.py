@@ -39,7 +39,7 @@ def links(
     with progress_bar() as bar:
         figures = evaluate_links(
             read(graph, threads=threads, **reading),
-            method,
+            method.name,
             held_out=held_out,
             repeats=repeats,
             scores=tuple(SCORES) if scores is None else scores,
@@ -74,7 +74,7 @@ def reconstruction(
             origin: dict[str, Any] = {"embedding": format_place(embedding)}
         else:
             method, _, settings = method_options({**options, "seed": seed})
-            maker = VectorMaker.of(method, whole, settings, threads=threads, progress=bar)
+            maker = VectorMaker.of(method.name, whole, settings, threads=threads, progress=bar)
             vectors = maker.vectors(whole)
             origin = {"method": maker.name, "settings": maker.settings}
         figures = evaluate_reconstruction(

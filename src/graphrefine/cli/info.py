@@ -52,7 +52,7 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
         return show_json({**figures, "predicted": prediction})
     show_pairs(figure_texts(figures, settings, cost, threads=threads))
     for line in remarks(whole):
-        note(line)
+        note(f"note: {line}")
     return None
 
 

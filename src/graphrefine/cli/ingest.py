@@ -37,7 +37,7 @@ def ingest(
         "graph": graph.summary(),
     }
     for line in remarks(graph):
-        note(line)
+        note(f"note: {line}")
     if as_json:
         return show_json(figures)
     print(f"{output}: {graph!r}, {size / 1e6:,.0f} MB, in {seconds['total']:,.1f} s")

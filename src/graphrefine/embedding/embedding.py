@@ -107,7 +107,8 @@ class Embedding(VectorTable):
         >>> graphrefine.embed(ring, dim=2).learn(ring).fold_map.shape
         (12, 2)
         """
-        state = learn_state(graph, self.vectors, seed=seed)
+        degrees = graph.neighbour_counts().astype(np.float32)
+        state = learn_state(graph, self.vectors, degrees, seed=seed)
         return type(self).from_parts(Parts(self.names, self.vectors, self.recipe, state=state))
 
     @property

@@ -27,28 +27,17 @@ def can_learn(graph: Graph) -> bool:
     return graph.edges > 0 and not graph.directed and graph.sources is None
 
 
-def count_degrees(graph: Graph) -> State:
-    """The state without learning: the number of neighbours of each node."""
-    return State(graph.neighbour_counts().astype(np.float32))
-
-
-def learn_state(
-    graph: Graph, vectors: NDArray[np.float32], *, seed: int, degrees: NDArray[np.float32] | None = None
-) -> State:
+def learn_state(graph: Graph, vectors: NDArray[np.float32], degrees: NDArray[np.float32], *, seed: int) -> State:
     """Degrees, fold map and degree weight of vectors (n, k) of a graph; degrees alone where `can_learn` is false.
-
-    ``degrees`` are those of `count_degrees`, counted here if not given.
 
     Examples
     --------
     >>> from graphrefine.graph.graph import Graph
     >>> ring = Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0])
-    >>> state = learn_state(ring, np.eye(6, 2, dtype=np.float32), seed=0)
+    >>> state = learn_state(ring, np.eye(6, 2, dtype=np.float32), np.full(6, 2.0, np.float32), seed=0)
     >>> state.fold_map.shape, state.degree_weight > 0
     ((12, 2), True)
     """
-    if degrees is None:
-        degrees = graph.neighbour_counts().astype(np.float32)
     if not can_learn(graph):
         return State(degrees)
     fold_map = fold_in.learn_from(graph, vectors, degrees, seed=seed)

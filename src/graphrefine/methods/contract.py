@@ -146,7 +146,7 @@ class Method(Generic[S]):
                 "directed, or choose a method that takes directions (graphrefine methods lists them)"
             )
         if in_memory:
-            self._check_room(graph, settings)
+            self.check_room(graph, settings)
 
     def most_columns(self, graph: Graph, settings: S) -> int:
         """The largest dim that the graph allows: its nodes, an even number where vectors have two sides."""
@@ -158,7 +158,8 @@ class Method(Generic[S]):
             return {"sides": "rows", "sources": graph.sources}
         return {"sides": "columns"} if graph.directed and self.sided(settings) else {}
 
-    def _check_room(self, graph: Graph, settings: S) -> None:
+    def check_room(self, graph: Graph, settings: S) -> None:
+        """Raise InputError where the graph is too large for the method in the free memory of this machine."""
         way_out = "choose a method for larger graphs (graphrefine methods lists their limits)"
         if self.most_nodes is not None and graph.nodes > self.most_nodes:
             raise InputError(

@@ -9,20 +9,23 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.formats.parts import Parts
-from graphrefine.embedding.learn import can_learn, count_degrees, learn_state
+from graphrefine.embedding.learn import can_learn, learn_state
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.contract import EngineFactory, Resources
+from graphrefine.methods.contract import Method, Resources
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
@@ -33,7 +36,10 @@ from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system import usable_threads
 from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
-from graphrefine.system.work_folder import WorkFolder
+from graphrefine.vectors.state import State
+
+if TYPE_CHECKING:
+    from graphrefine.system.work_folder import WorkFolder
 
 
 @dataclass(frozen=True)
@@ -42,14 +48,12 @@ class Request:
 
     source: Any  # a graph, or anything that `graphrefine.read` takes
     settings: MethodSettings
-    method: str = "refine"
+    method: Method[Any] = field(default_factory=lambda: find_method("refine"))
     dim_is_default: bool = False  # then dim is lowered, with a warning, for a graph of fewer nodes
     reading: dict[str, Any] = field(default_factory=dict)  # options of `graphrefine.read`
     features: Any = None
     align_to: Embedding | None = None
-    learn: bool = False  # from the graph, where that is possible
     run: RunSettings = field(default_factory=RunSettings)
-    writing: int = 0  # bytes of memory that the writer of the output holds beside the vectors
 
 
 class EmbedRun:
@@ -69,13 +73,13 @@ class EmbedRun:
     """
 
     def __init__(self, request: Request) -> None:
-        self.request, self.cluster = request, request.run.cluster()
+        self.request, self.method, self.cluster = request, request.method, request.run.cluster()
         self.settings: Any = request.settings
-        self.resumed, self.blocks, self.learn = False, 0, request.learn
+        self.resumed, self.blocks, self.learn = False, 0, False
         self.workers: list[dict[str, Any]] | None = None
         self.graph: Graph
         self.plan: MemoryPlan
-        self._stack, self._lowered = ExitStack(), ""
+        self._stack, self._ingested, self._lowered = ExitStack(), False, ""
 
     def __enter__(self) -> EmbedRun:
         return self
@@ -87,68 +91,77 @@ class EmbedRun:
             self.work.finish()
         self._stack.__exit__(kind, error, trace)
 
+    @cached_property
+    def folder(self) -> Path:
+        """Place of the work folder; a temporary one where none is named."""
+        if self.request.run.work is not None:
+            return Path(self.request.run.work)
+        return Path(self._stack.enter_context(TemporaryDirectory(prefix="graphrefine-"))) / "work"
+
+    @cached_property
+    def work(self) -> WorkFolder:
+        """The work folder, locked until the end of the run."""
+        from graphrefine.system.work_folder import WorkFolder
+
+        return self._stack.enter_context(WorkFolder(self.folder))
+
     def read(self, watcher: Watcher | None = None) -> Graph:
         """The graph, in memory; one whose file is too large for that is put on disk first, in the work folder."""
         source, run = self.request.source, self.request.run
-        folder = run.work
-        if folder is None:
-            folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="graphrefine-"))) / "work"
-        self.method = find_method(self.request.method)
+        self.stages = Stages(watcher)
+        self.threads, self.budget = usable_threads(run.threads), budget_of(run.memory)
         is_file = run.memory is not None and isinstance(source, str | os.PathLike)
         needed = reading_bytes(os.fspath(source)) if is_file else 0
-        self.stages, self.work = Stages(watcher), WorkFolder(folder)
-        self.threads, self.budget = usable_threads(run.threads), budget_of(run.memory)
         self._ingested = needed > 0 and needed + private_bytes() > self.budget
         reading = {**self.request.reading, "threads": self.threads}
         with self.stages.stage("read"):
             self.graph = self._ingest(reading, watcher) if self._ingested else read(source, **reading)
             release_free_memory()
-        self._fit_dim()
+        self.can_learn = can_learn(self.graph)
         return self.graph
 
     def _ingest(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
         from graphrefine.run.out_of_core import ingest_in
 
-        self._stack.enter_context(self.work)
         path = os.fspath(self.request.source)
         return ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=watcher)
 
-    def _fit_dim(self) -> None:
-        """Lower a dim that nobody asked for to the most that the graph allows; `make_plan` warns of it."""
-        graph, dim = self.graph, self.settings.dim
-        most = self.method.most_columns(graph, self.settings)
-        if self.request.dim_is_default and dim > most:
-            to = "that" if most == graph.nodes else f"{most}, as it must be even"
-            self._lowered = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
-            self.settings = replace(self.settings, dim=most)
-
-    def make_plan(self) -> MemoryPlan:
+    def make_plan(self, *, learn: bool = False, writing: int = 0) -> MemoryPlan:
         """How the graph is embedded within the budget; InputError where it cannot be.
 
-        Learning that nobody asked for by name is left out where the budget has no room for it.
+        A dim that nobody asked for is lowered to the most that the graph allows; `embed` warns of it. ``learn`` adds
+        the stage that learns from the graph, where that is possible; if nobody asked for it by name, only where the
+        budget has room for it. ``writing`` are bytes of memory that the writer of the output holds beside the vectors.
         """
-        if self._lowered:
-            warnings.warn(self._lowered, stacklevel=3)
+        self._fit_dim()
+        self.learn = learn and self.can_learn
         try:
-            self.plan = self._plan()
+            self.plan = self._plan(writing)
         except BudgetError:
             if not self.learn or self.request.run.learn:
                 raise
             self.learn = False
-            self.plan = self._plan()
+            self.plan = self._plan(writing)
         return self.plan
 
-    def _plan(self) -> MemoryPlan:
+    def _fit_dim(self) -> None:
+        graph, dim = self.graph, self.settings.dim
+        if self.request.dim_is_default and dim > (most := self.method.most_columns(graph, self.settings)):
+            self.settings = replace(self.settings, dim=most)
+            to = "that" if most == graph.nodes else f"{most}, as it must be even"
+            self._lowered = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
+
+    def _plan(self, writing: int) -> MemoryPlan:
         return plan_run(
             self.graph,
             self.settings,
             method=self.method,
             budget=self.budget,
-            work=self.work,
+            folder=self.folder if self.request.run.work is not None else None,
             in_memory_for=self._in_memory_for(),
             cluster=self.cluster,
             learn=self.learn,
-            writing=self.request.writing,
+            writing=writing,
         )
 
     def _in_memory_for(self) -> str | None:
@@ -159,25 +172,40 @@ class EmbedRun:
 
     def embed(self) -> Embedding:
         """The embedding, made as planned."""
+        if self._lowered:
+            warnings.warn(self._lowered, stacklevel=3)
         engines = None if self.plan.mode == "memory" else self._engines()
-        stages = self.stages
-        embedding = embed_graph(
+        embedding = _embed(
             self.graph,
             self.settings,
-            method=self.request.method,
+            self.method,
+            Resources(self.threads, self.stages, engines),
             features=self.request.features,
-            threads=self.threads,
             learn=self.learn,
-            engines=engines,
-            stages=stages,
-        )[0]
+        )
         if engines is not None:
             self.blocks = engines.blocks
             self.workers = engines.workers() if self.cluster is not None else None
         if self.request.align_to is not None:
-            with stages.stage("align"):
+            with self.stages.stage("align"):
                 embedding = embedding.align_to(self.request.align_to)
         return embedding
+
+    def figures(self, *, total: float) -> dict[str, Any]:
+        """Figures of the run, once it is done; ``total`` are the seconds of all of it.
+
+        Of the seconds, ``compute`` is all but reading, learning and writing.
+        """
+        spent = self.stages.seconds
+        apart = sum(spent.get(stage, 0.0) for stage in ("read", "learn", "write"))
+        figures = {
+            "method": self.method.name,
+            "seconds": {**spent, "total": total, "compute": total - apart},
+            "threads": self.threads,
+            "seed": self.settings.seed,
+            "plan": {**self.plan.figures(), "blocks": self.blocks, "resumed": self.resumed},
+        }
+        return figures if self.workers is None else {**figures, "workers": self.workers}
 
     def _engines(self) -> Any:
         """The factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""
@@ -187,16 +215,8 @@ class EmbedRun:
         if self.cluster is not None:
             with self.stages.stage("connect"):
                 client = self._stack.enter_context(self.cluster.connect())
-        self._stack.enter_context(self.work)
         self.resumed = self._stack.enter_context(
-            working(
-                self.graph,
-                self.settings,
-                self.plan,
-                work=self.work,
-                method=self.request.method,
-                stages=self.stages,
-            )
+            working(self.graph, self.settings, self.plan, work=self.work, method=self.method.name, stages=self.stages)
         )
         if client is None:
             return OnDisk(self.work.path, self.plan.panel, self.threads)
@@ -211,38 +231,37 @@ def embed_graph(
     method: str = "refine",
     features: Any = None,
     threads: int | None = None,
-    learn: bool = False,
     watcher: Watcher | None = None,
-    engines: EngineFactory | None = None,
-    stages: Stages | None = None,
 ) -> tuple[Embedding, Stages]:
-    """An `Embedding` of a graph by a method with settings of its own, and the time of each stage.
+    """An `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage."""
+    contract, stages = find_method(method), Stages(watcher)
+    contract.check(graph, settings)
+    resources = Resources(usable_threads(threads), stages, None)
+    return _embed(graph, settings, contract, resources, features=features, learn=False), stages
 
-    ``engines`` make the tall matrices, in memory if not given; ``learn`` adds the stage of that name.
-    """
-    contract = find_method(method)
-    contract.check(graph, settings, in_memory=engines is None)
-    resources = Resources(usable_threads(threads), Stages(watcher) if stages is None else stages, engines)
+
+def _embed(
+    graph: Graph, settings: MethodSettings, method: Method[Any], resources: Resources, *, features: Any, learn: bool
+) -> Embedding:
+    """The embedding of a graph that the method was checked to take."""
+    sides = method.sides(graph, settings)
+    recipe = {"method": method.name, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
     if features is not None:  # read before any work is done for nothing
         from graphrefine.run import feature_table
 
-        table = feature_table.read_for_method(features, contract, graph, settings)
-    vectors = contract.fit(graph, settings, resources)
+        table = feature_table.read_for_method(features, method, graph, settings)
+    vectors = method.fit(graph, settings, resources)
     release_free_memory()
-    sides = contract.sides(graph, settings)
-    learn = learn and not sides and can_learn(graph)
-    state = count_degrees(graph)
     if graph.isolated:
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
-    recipe = {"method": method, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
     if features is not None:
         added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
         recipe["features"] = added
-    if learn:
-        with resources.stages.stage("learn"):
-            state = learn_state(graph, vectors, seed=settings.seed, degrees=state.degrees)
-            release_free_memory()
-    return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state)), resources.stages
+    with resources.stages.stage("learn") if learn else nullcontext():
+        degrees = graph.neighbour_counts().astype(np.float32)
+        state = learn_state(graph, vectors, degrees, seed=settings.seed) if learn else State(degrees)
+        release_free_memory()
+    return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state))
 
 
 def aligned_dim(dim: int | None, old: Embedding, name: str) -> int:
@@ -366,15 +385,14 @@ def embed(
     request = Request(
         graph,
         settings,
-        method=method,
+        method=find_method(method),
         dim_is_default=dim is None,
         reading={"directed": directed, "bipartite": bipartite},
         features=features,
         align_to=align_to,
-        learn=bool(learn),
         run=RunSettings(threads, memory, work, executor, scheduler, workers, learn),
     )
     with EmbedRun(request) as run:
         run.read(watcher)
-        run.make_plan()
+        run.make_plan(learn=bool(learn))
         return run.embed()

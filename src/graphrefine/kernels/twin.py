@@ -1,7 +1,8 @@
 """The twins of the kernels of tall matrices, in NumPy and SciPy: the same answers, with the same rounding when stored.
 
 A tall matrix has n rows and k columns, padded to a multiple of 32: float32, bfloat16 as uint16, or signs, 32 columns in
-a uint32 (a sketch). SciPy is imported by the kernels that need it: beside compiled kernels none does.
+a uint32 (a sketch). BLAS has one thread here: last bits would depend on their number. SciPy is imported by the kernels
+that need it: beside compiled kernels none does.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from graphrefine.system.threads import one_blas_thread
 
 Floats = NDArray[np.float32]
 ROWS = 65536  # rows worked at a time, so that no second tall matrix is made
@@ -115,6 +118,7 @@ class Product:
             matrix = sp.csr_array(matrix @ sp.diags_array(column_scale))
         self.matrix: sp.csr_array = matrix.astype(np.float32)
 
+    @one_blas_thread()
     def apply(
         self,
         x: NDArray[Any],
@@ -147,6 +151,7 @@ class Product:
             _finish(fresh, rows, out, shift=shift, unit=unit, gram=gram)
 
 
+@one_blas_thread()
 def rotate(
     x: NDArray[Any],
     rotation: Floats | None,

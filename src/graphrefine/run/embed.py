@@ -31,7 +31,7 @@ from graphrefine.run.memory_plan import BudgetError, MemoryPlan
 from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
-from graphrefine.system.threads import usable_threads
+from graphrefine.system.threads import one_blas_thread, usable_threads
 from graphrefine.system.version import __version__
 from graphrefine.system.work_folder import WorkFolder
 
@@ -204,6 +204,7 @@ class EmbedRun:
         return OnCluster(self.work.path, client, self.plan.each)
 
 
+@one_blas_thread()  # products of BLAS have other last bits on several threads
 def embed_graph(
     graph: Graph,
     settings: MethodSettings,

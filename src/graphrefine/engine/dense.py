@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.local import LocalEngine
-from graphrefine.kernels import Product, kernels
-from graphrefine.kernels.twin import to_float32
+from graphrefine.kernels import kernels, to_float32
+from graphrefine.kernels.twin import Product
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

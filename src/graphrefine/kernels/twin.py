@@ -12,32 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.kernels import to_bfloat16, to_float32
 from graphrefine.system.threads import one_blas_thread
 
 Floats = NDArray[np.float32]
 ROWS = 65536  # rows worked at a time, so that no second tall matrix is made
-
-
-def to_float32(x: NDArray[Any]) -> Floats:
-    """A stored tall matrix as float32: bfloat16 widened, signs spelled out."""
-    if x.dtype == np.uint16:
-        return (x.astype(np.uint32) << 16).view(np.float32)
-    if x.dtype == np.uint32:
-        bits = (x[:, :, None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)
-        return (1 - 2 * bits.astype(np.float32)).reshape(len(x), -1)
-    return x
-
-
-def to_bfloat16(x: Floats) -> NDArray[np.uint16]:
-    """Rounded to the nearest bfloat16, ties to even.
-
-    Examples
-    --------
-    >>> to_float32(to_bfloat16(np.array([[1.0, 1.00390625, 3.14159]], np.float32))).tolist()
-    [[1.0, 1.0, 3.140625]]
-    """
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
-    return ((bits + np.uint32(0x7FFF) + ((bits >> 16) & np.uint32(1))) >> 16).astype(np.uint16)
 
 
 def _finish(

@@ -29,7 +29,7 @@ from graphrefine.progress import Stages
 from graphrefine.refine.refine import find_range, smooth
 from graphrefine.refine.settings import refine_settings
 from graphrefine.run.embed import embed_graph
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 NAMES = {"blogcatalog": "blogcatalog", "ppi": "ppi", "wikipedia-pos": "wikipedia"}  # here, and in the paper's tables

@@ -24,7 +24,7 @@ import numpy as np
 
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 from measuring import machine, size
 
 WIDTHS = (32, 64, 128)  # columns

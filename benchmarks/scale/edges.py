@@ -13,7 +13,7 @@ from pathlib import Path
 from time import perf_counter
 
 from graphrefine.datasets import write_edges
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 from graphrefine.visuals.console import progress_bar
 from measuring import bar, folder_bytes, machine, size
 

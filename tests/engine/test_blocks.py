@@ -18,7 +18,7 @@ from graphrefine.engine.layout import UNIT, cut_chunks, cut_rows
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels, twin
+from graphrefine.kernels import kernels, to_bfloat16, twin
 from graphrefine.linalg.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
@@ -178,7 +178,7 @@ def test_a_product_in_pieces_has_the_bits_of_the_whole(seed: int, pieces: int, h
     graph = graph_of(120, 2000, seed=seed, weighted=True)
     rng = np.random.default_rng(seed)
     x: NDArray[Any] = rng.normal(size=(120, 64)).astype(np.float32)
-    x = twin.to_bfloat16(x) if half else x
+    x = to_bfloat16(x) if half else x
     scale = rng.random(120).astype(np.float32)
     own: dict[str, Any] = {"value": graph.weights, "loop": 0.5 * loop}
     whole = np.empty((120, 64), np.float32)

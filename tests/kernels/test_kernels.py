@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels, twin
+from graphrefine.kernels import kernels, to_bfloat16, to_float32, twin
 from graphs import graphs, random_graph
 
 native, scipy = kernels("native"), kernels("scipy")
@@ -27,7 +27,7 @@ def tall(n: int, columns: int, kind: str, seed: int = 0) -> NDArray[Any]:
     if kind == "signs":
         return twin.signs(seed, 0, rows=n, words=columns // 32)
     x = rng.standard_normal((n, columns), dtype=np.float32)
-    return twin.to_bfloat16(x) if kind == "half" else x
+    return to_bfloat16(x) if kind == "half" else x
 
 
 def arguments(graph: Graph, seed: int) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def test_product_equals_its_twin(
         which.product(graph.indptr, graph.indices, **given).apply(
             x, out=out, scale=0.5, plus=plus, plus_scale=-2.0, unit=unit, gram=gram, threads=threads
         )
-        results.append((twin.to_float32(out), gram))
+        results.append((to_float32(out), gram))
     (ours, our_gram), (theirs, their_gram) = results
     size = np.abs(theirs).max() + 1e-6
     # One bfloat16 may round the other way where the two sums differ in their last bits: 2^-8 of that entry.
@@ -97,8 +97,8 @@ def test_rounding_to_bfloat16_is_the_same_to_the_bit() -> None:
     x[np.abs(x) > 1e38] = 1.0
     out = np.empty(x.shape, np.uint16)
     native.rotate(x, None, out=out)
-    assert np.array_equal(out, twin.to_bfloat16(x))
-    exact = np.abs(twin.to_float32(out) - x) <= np.abs(x) * 2.0**-8 + 1e-38
+    assert np.array_equal(out, to_bfloat16(x))
+    exact = np.abs(to_float32(out) - x) <= np.abs(x) * 2.0**-8 + 1e-38
     assert exact.all()
 
 
@@ -151,23 +151,23 @@ def test_signs_are_the_same_to_the_bit(seed: int, start: int, rows: int, words: 
 
 
 def test_signs_are_balanced_and_independent_of_each_other() -> None:
-    signs = twin.to_float32(native.signs(3, 0, rows=20_000, words=4))
+    signs = to_float32(native.signs(3, 0, rows=20_000, words=4))
     assert abs(signs.mean()) < 0.002
     correlation = signs.T @ signs / len(signs) - np.eye(128)
     assert np.abs(correlation).max() < 0.04  # 5.6 standard deviations
-    other = twin.to_float32(native.signs(4, 0, rows=20_000, words=4))
+    other = to_float32(native.signs(4, 0, rows=20_000, words=4))
     assert np.abs((signs * other).mean(axis=0)).max() < 0.04
 
 
 EXACT = """
 import hashlib, numpy as np
-from graphrefine.kernels import kernels, twin
+from graphrefine.kernels import kernels, to_bfloat16, to_float32, twin
 from graphs import random_graph
 k, graph, digest = kernels("native"), random_graph(700, degree=9), hashlib.sha256()
 x = (np.arange(700 * 160, dtype=np.float32).reshape(700, 160) * 7) % 11 - 5
 for columns in (32, 64, 96, 128, 160):
     single = np.ascontiguousarray(x[:, :columns])
-    for y in (single, twin.to_bfloat16(single), k.signs(1, 0, rows=700, words=columns // 32)):
+    for y in (single, to_bfloat16(single), k.signs(1, 0, rows=700, words=columns // 32)):
         for kind in (np.float32, np.uint16):
             out, gram = np.empty((700, columns), kind), np.zeros((columns, columns))
             product = k.product(graph.indptr, graph.indices, columns=700, constant=2.0, loop=1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,30 +12,9 @@ from typing import Any
 import pytest
 
 import graphrefine.kernels
-from graphrefine.kernels import (
-    twin,
-    twin_arcs,
-    twin_edges,
-    twin_layout,
-    twin_nearest,
-    twin_pairs,
-    twin_skipgram,
-    twin_text,
-    twin_walks,
-)
 
 STUB = Path(graphrefine.kernels.__file__).with_name("_native.pyi")
-TWINS = (
-    twin,
-    twin_arcs,
-    twin_edges,
-    twin_layout,
-    twin_nearest,
-    twin_pairs,
-    twin_skipgram,
-    twin_text,
-    twin_walks,
-)
+TWINS = [import_module(f"graphrefine.kernels.{name}") for name in graphrefine.kernels.TWINS]
 ONLY_COMPILED = {"simd"}
 Parameters = list[tuple[str, bool, Any]]  # name, whether by keyword only, default
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import twin
+from graphrefine.kernels import to_float32
 from graphrefine.linalg.operators import Operator, proximity, transition
 from graphs import graphs, random_graph
 
@@ -53,7 +53,7 @@ def test_adjoint(graph: Graph, which: str, reorder: bool) -> None:
     forth, back = engine.apply(operator, x, precise=True), engine.apply(operator.T, y, precise=True)
 
     def wide(tall: LocalTall) -> NDArray[np.float64]:
-        return twin.to_float32(tall.data).astype(np.float64)
+        return to_float32(tall.data).astype(np.float64)
 
     left, right = (wide(forth) * wide(y)).sum(axis=0), (wide(x) * wide(back)).sum(axis=0)
     size = np.abs(wide(forth)).sum(axis=0).max() + 1.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.engine.orthonormal import orthonormal
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import twin
+from graphrefine.kernels import to_float32
 from graphrefine.linalg.operators import proximity
 from graphrefine.linalg.small import blocked_whitening, descending_eigh, one_blas_thread, whitening
 from graphrefine.refine.range_finder import basis_error, range_finder, theorem_bound
@@ -177,4 +177,4 @@ def test_signs_make_as_good_a_sketch_as_gaussians() -> None:
             factors = range_finder(engine, M, sketch, power=1)
             errors[name].append(basis_error(M, engine.collect(factors.target)))
     assert np.mean(errors["signs"]) == pytest.approx(np.mean(errors["gaussian"]), rel=0.03)
-    assert twin.to_float32(engine.random(seed=0).data).shape == (200, 32)
+    assert to_float32(engine.random(seed=0).data).shape == (200, 32)

@@ -21,7 +21,7 @@ from engines import engine_of_many_blocks
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels, twin
+from graphrefine.kernels import kernels, to_float32, twin
 from graphrefine.linalg.operators import proximity
 from graphrefine.linalg.small import unit_rows
 from graphrefine.progress import Stages
@@ -39,7 +39,7 @@ def run(graph: Graph, chosen: RefineSettings, **engine: Any) -> NDArray[np.float
 
 def oracle(graph: Graph, chosen: RefineSettings, **options: Any) -> NDArray[Any]:
     words = -(-chosen.dim // 32)
-    sketch = twin.to_float32(twin.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim]
+    sketch = to_float32(twin.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim]
     return reference.refine(graph.to_scipy(), sketch.astype(np.float64), **options)
 
 
@@ -86,7 +86,7 @@ def in_numpy(graph: Graph, chosen: RefineSettings) -> NDArray[Any]:
     A, live = graph.to_scipy().toarray().astype(np.float64), ~graph.without_edges()
     M = proximity(graph).to_scipy().toarray().astype(np.float64)
     words = -(-chosen.dim // 32)
-    Y = twin.to_float32(twin.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim].astype(np.float64)
+    Y = to_float32(twin.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim].astype(np.float64)
     for matrix in (M, M.T, M, M.T, M):
         Y = np.linalg.qr(matrix @ Y)[0]
     V, s, _ = np.linalg.svd(M.T @ Y, full_matrices=False)

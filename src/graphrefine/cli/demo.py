@@ -13,8 +13,8 @@ from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.methods.registry import make_settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.run.embed import embed_graph
-from graphrefine.system import usable_threads
 from graphrefine.system.files import check_writable
+from graphrefine.system.threads import usable_threads
 from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_table
 
 DIM = 64

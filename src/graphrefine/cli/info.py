@@ -16,8 +16,8 @@ from graphrefine.readers.read import read
 from graphrefine.refine.settings import RefineSettings, refine_settings
 from graphrefine.run.forecast import Estimate, estimate
 from graphrefine.run.memory_plan import MemoryPlan, plan_local
-from graphrefine.system import usable_threads
 from graphrefine.system.memory import budget_of
+from graphrefine.system.threads import usable_threads
 from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_pairs
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)

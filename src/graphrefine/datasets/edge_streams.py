@@ -23,8 +23,8 @@ from graphrefine.datasets.stream_models import Ids, Model, PowerLaw, RecursiveMa
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.progress import Stages, Watcher
 from graphrefine.refine.method_settings import check_integer, check_number
-from graphrefine.system import usable_threads
 from graphrefine.system.files import check_writable, replacing_folder
+from graphrefine.system.threads import usable_threads
 
 BLOCK = 1 << 22  # edges with one seed and in one file, about
 PIECE = 1 << 15  # edges drawn at once: their arrays stay in the cache

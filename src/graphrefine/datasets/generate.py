@@ -19,7 +19,7 @@ from graphrefine.datasets.dataset import Dataset
 from graphrefine.datasets.edge_sampling import Floats, Places, draw
 from graphrefine.readers.labels import Labels
 from graphrefine.refine.method_settings import check_integer, check_number
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 SIZES = 0.7  # classes are as large as rank^-SIZES
 

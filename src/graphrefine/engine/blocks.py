@@ -18,8 +18,7 @@ from graphrefine.engine.block_compute import OperatorParts, Vector
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task
-from graphrefine.kernels import Kernels
-from graphrefine.kernels.twin import to_bfloat16
+from graphrefine.kernels import Kernels, to_bfloat16
 from graphrefine.linalg.operators import Operator
 from graphrefine.linalg.sketches import BLOCK_ROWS, RowSource
 from graphrefine.system.arrays import OwnFile

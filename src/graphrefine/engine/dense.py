@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.local import LocalEngine
-from graphrefine.kernels import Product, kernels
-from graphrefine.kernels.twin import to_float32
-from graphrefine.linalg.small import one_blas_thread
+from graphrefine.kernels import kernels, to_float32
+from graphrefine.kernels.twin import Product
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -28,7 +27,7 @@ ROWS = 512  # in a block
 def in_blocks(
     rows: int, work: Callable[[slice], None], *, threads: int, advance: Callable[[], None] = lambda: None
 ) -> None:
-    """Do a piece of work for every block of rows, each on one thread that BLAS does not share.
+    """Do a piece of work for every block of rows, each on one thread; in a run BLAS adds none.
 
     Examples
     --------
@@ -40,7 +39,7 @@ def in_blocks(
     [4, 998001]
     """
     blocks = [slice(start, min(start + ROWS, rows)) for start in range(0, rows, ROWS)]
-    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, blocks):
             advance()
 

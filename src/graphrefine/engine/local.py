@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.node_ids import identities
-from graphrefine.kernels import PAD, Kernels, Product, kernels
-from graphrefine.kernels.twin import to_bfloat16
+from graphrefine.kernels import PAD, Kernels, kernels, to_bfloat16
 from graphrefine.linalg.operators import Operator
 from graphrefine.linalg.sketches import BLOCK_ROWS, RowSource
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
+    from graphrefine.kernels.twin import Product
 
 REORDER_BYTES = 1 << 24  # beyond this many bytes of bfloat16, a random gather misses the cache more often than not
 ALIGN = 64

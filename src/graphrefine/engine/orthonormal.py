@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphrefine.engine.engine import Engine, T
-from graphrefine.linalg.small import blocked_whitening, one_blas_thread, whitening
+from graphrefine.linalg.small import blocked_whitening, whitening
 
 SHORT = 2048  # rows, up to which a second pass costs next to nothing and the noise is least predictable
 NEAR = 0.1  # to the identity, for a Gram matrix of full rank whatever the noise
@@ -21,19 +21,16 @@ def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int, precise: bool
     zero, like every column beyond the rank of Y. ``precise`` keeps the basis in float32.
     """
     gram = engine.gram(Y)
-    with one_blas_thread():
-        W = blocked_whitening(gram, block)
+    W = blocked_whitening(gram, block)
     noise = 2e-5 / rows + 5e-10  # of the Gram matrix, as measured
     if W is not None and rows > SHORT and noise * np.square(W * np.sqrt(np.diag(gram))[:, None]).sum() <= TOLERANCE:
         return engine.rotate(Y, W, triangular=True, precise=precise)
-    with one_blas_thread():
-        first = whitening(gram, least=1e-9) if W is None else W
+    first = whitening(gram, least=1e-9) if W is None else W
     Q = engine.rotate(Y, first, precise=True)
     again = engine.gram(Q)
     near = W is not None and bool(np.abs(again - np.eye(len(again))).max() < NEAR)
-    with one_blas_thread():
-        # Near the identity its eigenvectors are noise: a triangular factor keeps every column where it is.
-        second = blocked_whitening(again, block) if near else None
-        if second is None:
-            second = whitening(again, least=1e-2)
+    # Near the identity its eigenvectors are noise: a triangular factor keeps every column where it is.
+    second = blocked_whitening(again, block) if near else None
+    if second is None:
+        second = whitening(again, least=1e-2)
     return engine.rotate(Q, second, precise=precise)

@@ -27,7 +27,7 @@ from graphrefine.evaluate.label_results import LabelScores, RatioScores
 from graphrefine.linalg.small import one_blas_thread, unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 

@@ -25,8 +25,8 @@ from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.refine.method_settings import check_integer, check_number
-from graphrefine.system import usable_threads
 from graphrefine.system.memory import available_bytes, gigabytes
+from graphrefine.system.threads import usable_threads
 from graphrefine.visuals.machine import machine
 
 MOST_MEMORY = 8 * 10**9  # default limit of a child, in bytes; less if less is free

@@ -42,7 +42,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 SHARING = 64  # held-out edges that are ranked against the same nodes
 ROUNDING = 2e-6  # part of the largest possible sum of terms: scores that differ by less are equal

@@ -29,7 +29,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 MOST_PAIRS = 1_000_000_000  # more are sampled
 BLOCK = 1 << 24  # scores formed at a time, by each thread

@@ -34,7 +34,7 @@ from graphrefine.readers.labels import as_labels
 from graphrefine.readers.read import read
 from graphrefine.refine.method_settings import check_integer, check_number
 from graphrefine.refine.settings import RefineSettings, refine_settings
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 Scores = tuple[float, ...]
 

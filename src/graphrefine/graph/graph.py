@@ -20,7 +20,7 @@ from graphrefine.graph.from_matrix import ASCENDING, HOLLOW, SYMMETRIC, adjacenc
 from graphrefine.graph.node_ids import Numbered, name_array, number
 from graphrefine.graph.notebook import graph_html
 from graphrefine.kernels import edge_lists, kernels
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

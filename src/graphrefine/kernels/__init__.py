@@ -1,8 +1,8 @@
 """The only door to compiled code.
 
 Each kernel exists twice, under one name and with one signature: in C++ (``native/*.cpp``, module ``_native``) and as a
-NumPy/SciPy twin that gives the same answer more slowly (``twin*.py``). `choose_kernel` takes a twin and returns
-whichever of the two this machine has, with the twin's types; `kernels` holds those that engines work with.
+NumPy/SciPy twin that gives the same answer more slowly (``twin*.py``). `choose_kernel` returns the one of a name that
+this machine has, and `kernels` those that engines work with; twins are loaded where there is nothing compiled.
 
 The environment variable ``GRAPHREFINE_KERNEL`` forces one of them: ``native`` or ``scipy``.
 """
@@ -12,17 +12,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cache
-from types import ModuleType
-from typing import Any, Literal, TypeVar
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.kernels import twin
-from graphrefine.kernels.twin import Product
 
-__all__ = ["PAD", "Kernels", "Product", "choose_kernel", "kernels"]
+__all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
 PAD = 32  # the columns of tall matrices are padded to a multiple of this
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+TWINS = ("twin", "twin_edges", "twin_layout", "twin_nearest", "twin_skipgram", "twin_text", "twin_walks")  # modules
 
 
 class Kernels:
@@ -38,24 +39,24 @@ class Kernels:
         See the functions of `graphrefine.kernels.twin`; `product` makes a `Product`.
     """
 
-    def __init__(self, native: ModuleType | None) -> None:
+    def __init__(self, native: Any) -> None:
         self._native = native
         self.name = "scipy" if native is None else "native"
         self.simd: str = "none" if native is None else native.simd()
-        self.product = self.choose(Product)
-        self.rotate = self.choose(twin.rotate)
-        self.breadth_first = self.choose(twin.breadth_first)
-        self.permute = self.choose(twin.permute)
-        self.row_sums = self.choose(twin.row_sums)
-        self.split_rows = self.choose(twin.split_rows)
-        self.signs = self.choose(twin.signs)
+        self.product: Callable[..., Any] = self.choose("Product")
+        self.rotate: Callable[..., None] = self.choose("rotate")
+        self.breadth_first: Callable[..., NDArray[np.int32]] = self.choose("breadth_first")
+        self.permute: Callable[..., Any] = self.choose("permute")
+        self.row_sums: Callable[..., NDArray[np.float64]] = self.choose("row_sums")
+        self.split_rows: Callable[..., NDArray[np.int64]] = self.choose("split_rows")
+        self.signs: Callable[..., NDArray[np.uint32]] = self.choose("signs")
 
-    def choose(self, twin: Kernel) -> Kernel:
-        """The compiled kernel with the name and the signature of a twin; the twin itself without compiled kernels."""
-        if self._native is None:
-            return twin
-        kernel: Kernel = getattr(self._native, twin.__name__)
-        return kernel
+    def choose(self, name: str) -> Any:
+        """The kernel of this name."""
+        if self._native is not None:
+            return getattr(self._native, name)
+        modules = (import_module(f"graphrefine.kernels.{module}") for module in TWINS)
+        return next(vars(module)[name] for module in modules if name in vars(module))
 
 
 def kernels(which: Literal["auto", "native", "scipy"] | None = None) -> Kernels:
@@ -78,26 +79,48 @@ def kernels(which: Literal["auto", "native", "scipy"] | None = None) -> Kernels:
     return _kernels_of(native)
 
 
-def choose_kernel(twin: Kernel) -> Kernel:
-    """The compiled kernel with the name and the signature of a twin, or the twin itself, as `kernels` decides.
+def choose_kernel(name: str) -> Any:
+    """The compiled kernel of this name, or its twin, as `kernels` decides.
 
     Examples
     --------
-    >>> choose_kernel(twin.signs)(0, 0, rows=2, words=1).shape
+    >>> choose_kernel("signs")(0, 0, rows=2, words=1).shape
     (2, 1)
     """
-    return kernels().choose(twin)
+    return kernels().choose(name)
 
 
 @cache
-def _kernels_of(native: ModuleType | None) -> Kernels:
+def _kernels_of(native: Any) -> Kernels:
     return Kernels(native)
 
 
 @cache
-def _compiled_module() -> ModuleType | None:
+def _compiled_module() -> Any:
     try:
         from graphrefine.kernels import _native
     except ImportError:
         return None
     return _native
+
+
+def to_float32(x: NDArray[Any]) -> NDArray[np.float32]:
+    """A stored tall matrix as float32: bfloat16 widened, signs spelled out."""
+    if x.dtype == np.uint16:
+        return (x.astype(np.uint32) << 16).view(np.float32)
+    if x.dtype == np.uint32:
+        bits = (x[:, :, None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)
+        return (1 - 2 * bits.astype(np.float32)).reshape(len(x), -1)
+    return x
+
+
+def to_bfloat16(x: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """Rounded to the nearest bfloat16, ties to even.
+
+    Examples
+    --------
+    >>> to_float32(to_bfloat16(np.array([[1.0, 1.00390625, 3.14159]], np.float32))).tolist()
+    [[1.0, 1.0, 3.140625]]
+    """
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    return ((bits + np.uint32(0x7FFF) + ((bits >> 16) & np.uint32(1))) >> 16).astype(np.uint16)

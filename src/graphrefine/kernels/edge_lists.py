@@ -5,15 +5,17 @@ Both give the same arrays, bit for bit, for any number of threads.
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import choose_kernel, twin_arcs, twin_edges, twin_text
-from graphrefine.kernels.twin_arcs import PAGE, count_bits
+from graphrefine.kernels import choose_kernel
 
+PAGE = 10  # bits of a place within a page of ids
+NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 Columns = tuple[int, int, int, int]
 """Positions of source, target and weight (-1: none), and the most columns that a line may have."""
 
@@ -54,21 +56,51 @@ def parse_integers(
     text: NDArray[np.uint8], columns: Columns, *, delimiter: str, comments: str, wide: bool, threads: int
 ) -> Parsed:
     """Parse an edge list whose ids are canonical integers: int32, or int64 if `wide`."""
-    parser = choose_kernel(twin_text.parse_integers)
+    parser = choose_kernel("parse_integers")
     return Parsed(*parser(text, columns, delimiter=delimiter, comments=comments, wide=wide, threads=threads))
 
 
 def parse_strings(text: NDArray[np.uint8], columns: Columns, *, delimiter: str, comments: str, threads: int) -> Parsed:
     """Parse an edge list with any ids; they are numbered in the order of their bytes."""
-    parser = choose_kernel(twin_text.parse_strings)
+    parser = choose_kernel("parse_strings")
     return Parsed(*parser(text, columns, delimiter=delimiter, comments=comments, threads=threads))
+
+
+def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
+    """The fields of one line; a single space stands for any run of blanks.
+
+    A field is quoted if it begins with a quote that is closed right before a delimiter or the line end; any
+    other quote is an ordinary character.
+
+    Examples
+    --------
+    >>> split_fields(b'"a, b",c d,"e', b",")
+    [b'a, b', b'c d', b'"e']
+    """
+    if delimiter == b" ":
+        return [word for word in re.split(rb"[ \t]+", line) if word]
+    if b'"' not in line:
+        return line.split(delimiter)
+    quoted = re.compile(rb' *"((?:[^"]|"")*)" *(?=' + re.escape(delimiter) + rb"|\Z)")
+    fields, at = [], 0
+    while at <= len(line):
+        match = quoted.match(line, at)
+        if match:
+            fields.append(match[1].replace(b'""', b'"'))
+            at = match.end() + 1
+        else:
+            end = line.find(delimiter, at)
+            stop = len(line) if end < 0 else end
+            fields.append(line[at:stop])
+            at = stop + 1
+    return fields
 
 
 def number_ids(
     source: NDArray[Any], target: NDArray[Any], *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Number int32 or int64 ids from 0 in ascending order; also returns the ids, ascending."""
-    first, second, names = choose_kernel(twin_edges.number_ids)(source, target, threads=threads)
+    first, second, names = choose_kernel("number_ids")(source, target, threads=threads)
     return first, second, names.view(np.int64)
 
 
@@ -82,7 +114,7 @@ def build_rows(
     threads: int,
 ) -> Rows:
     """Build CSR rows from edges between nodes 0..n-1; see `graphrefine.read` for the rules of merging."""
-    build = choose_kernel(twin_edges.build_rows)
+    build = choose_kernel("build_rows")
     rows = Rows(*build(nodes, source, target, weights=weights, directed=directed, threads=threads))
     return rows._replace(indptr=rows.indptr.view(np.int64))  # the compiled one says "long long"
 
@@ -113,7 +145,7 @@ class IdSet:
 
     def add(self, ids: NDArray[Any]) -> None:
         """Add int32 or int64 ids, all of them in the range."""
-        choose_kernel(twin_arcs.mark_ids)(self.bits, self.pages, self.lowest, ids)
+        choose_kernel("mark_ids")(self.bits, self.pages, self.lowest, ids)
 
     def close(self) -> None:
         """Count, after which there are ranks; ValueError if there are more than a graph can have nodes."""
@@ -128,11 +160,22 @@ class IdSet:
 
     def ranks(self, ids: NDArray[Any], *, threads: int) -> NDArray[np.int32]:
         """Number of smaller ids in the set, for each id; all of them must be in it."""
-        return choose_kernel(twin_arcs.rank_ids)(self.bits, self.before, self.lowest, ids, threads=threads)
+        ranks: NDArray[np.int32] = choose_kernel("rank_ids")(self.bits, self.before, self.lowest, ids, threads=threads)
+        return ranks
 
     def page_ranks(self) -> NDArray[np.int64]:
         """The rank of the first place of each page, and the number of ids.  # (pages + 1,)."""
         return self.before[:: 1 << PAGE - 6].astype(np.int64)
+
+
+_ONES = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
+
+
+def count_bits(words: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """How many bits of each word are set."""
+    each = _ONES[np.ascontiguousarray(words).view(np.uint8)].reshape(-1, 8)
+    counts: NDArray[np.int32] = each.sum(axis=1, dtype=np.int32)
+    return counts
 
 
 def deal_arcs(
@@ -149,7 +192,7 @@ def deal_arcs(
     Returns records, bucket after bucket: row, ``column << 1 | reversed`` and, where there are weights, the bits of the
     weight; and the first record of each bucket. Bucket i has the rows from ``bounds[i]`` to before ``bounds[i + 1]``.
     """
-    deal = choose_kernel(twin_arcs.deal_arcs)
+    deal = choose_kernel("deal_arcs")
     records, offsets = deal(source, target, weights=weights, bounds=bounds, both=both, threads=threads)
     return records, offsets.view(np.int64)
 
@@ -159,7 +202,7 @@ def merge_arcs(rows: int, first: int, records: NDArray[np.uint32], *, weighted: 
 
     The tally has distinct arcs and, counted in each of its two rows, pairs listed in both directions.
     """
-    merge = choose_kernel(twin_arcs.merge_arcs)
+    merge = choose_kernel("merge_arcs")
     indptr, indices, weights, arcs, pairs = merge(rows, first, records, weighted=weighted, threads=threads)
     return Rows(indptr.view(np.int64), indices, weights, (0, 0, 0, arcs, pairs))
 
@@ -170,4 +213,4 @@ def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights:
     Returns -1 if an index is out of range, else the sum of 1 (rows strictly ascending), 2 (nothing on the
     diagonal) and 4 (ascending, and equal to its transpose).
     """
-    return choose_kernel(twin_edges.inspect_rows)(indptr, indices, weights)
+    return int(choose_kernel("inspect_rows")(indptr, indices, weights))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import choose_kernel, twin_nearest
+from graphrefine.kernels import choose_kernel
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -82,6 +82,6 @@ def nearest(
     shape = (len(queries), keep)
     nearest_rows = NearestRows(np.empty(shape, np.int64), np.empty(shape, np.float32))
     bounds, without = (None, None) if excluded_rows is None else excluded_rows
-    search = choose_kernel(twin_nearest.nearest)
+    search = choose_kernel("nearest")
     search(queries, rows, *nearest_rows, scale=scale, added=added, bounds=bounds, left_out=without, threads=threads)
     return nearest_rows

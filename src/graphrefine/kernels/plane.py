@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import choose_kernel, twin_layout
+from graphrefine.kernels import choose_kernel
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
@@ -53,7 +53,7 @@ def keep_best(scores: Floats, queries: Rows, candidates: Rows, *, best: Floats, 
     >>> best.tolist(), rows.tolist()
     ([[0.5], [0.5]], [[1], [0]])
     """
-    choose_kernel(twin_layout.keep_best)(scores, queries, candidates, best, rows)
+    choose_kernel("keep_best")(scores, queries, candidates, best, rows)
 
 
 def spread(points: Floats, frame: Frame, *, threads: int = 1) -> NDArray[np.int64]:
@@ -66,7 +66,7 @@ def spread(points: Floats, frame: Frame, *, threads: int = 1) -> NDArray[np.int6
     [[0.75, 0.25], [0.0, 0.0]]
     """
     out = np.empty((frame.side, frame.side), np.int64)
-    choose_kernel(twin_layout.spread)(points, **frame._origin(), out=out, threads=threads)
+    choose_kernel("spread")(points, **frame._origin(), out=out, threads=threads)
     return out
 
 
@@ -83,7 +83,7 @@ def forces(
     [[1.0, 0.0], [-1.0, 0.0]]
     """
     out = np.empty_like(points)
-    choose_kernel(twin_layout.forces)(
+    choose_kernel("forces")(
         near.indptr,
         near.indices,
         near.weights,
@@ -123,5 +123,5 @@ def move(motion: Motion, forces: Floats, *, momentum: float, rate: float, farthe
     [[0.800000011920929, -1.0]]
     """
     points, velocity, gains = motion
-    step = choose_kernel(twin_layout.move)
+    step = choose_kernel("move")
     step(forces, velocity, gains, points, momentum=momentum, rate=rate, farthest=farthest, threads=threads)

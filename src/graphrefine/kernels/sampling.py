@@ -6,15 +6,17 @@ of skip-gram but for rounding; all are the same for any number of threads.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import choose_kernel, twin_pairs, twin_walks
-from graphrefine.kernels.twin_skipgram import SkipGram
+from graphrefine.kernels import choose_kernel
 
-__all__ = ["Pairs", "SkipGram", "Steps", "random_edges", "random_walks", "skip_gram", "walk_pairs"]
+if TYPE_CHECKING:
+    from graphrefine.kernels.twin_skipgram import SkipGram
+
+__all__ = ["Pairs", "Steps", "random_edges", "random_walks", "skip_gram", "walk_pairs"]
 
 
 class Steps(NamedTuple):
@@ -48,7 +50,7 @@ def random_walks(
     [[0, 1], [2, 1]]
     """
     out = np.empty((len(starts), length), np.int32)
-    walk = choose_kernel(twin_walks.random_walks)
+    walk = choose_kernel("random_walks")
     walk(*steps, starts, out, seed=seed, round=round, p=p, q=q, threads=threads)
     return out
 
@@ -56,7 +58,7 @@ def random_walks(
 def random_edges(steps: Steps, *, count: int, first: int, seed: int, threads: int = 1) -> NDArray[np.int32]:
     """Entries of the rows drawn in proportion to their weights, numbered from `first`, as pairs.  # (count, 2)."""
     out = np.empty((count, 2), np.int32)
-    choose_kernel(twin_walks.random_edges)(*steps, out, seed=seed, first=first, threads=threads)
+    choose_kernel("random_edges")(*steps, out, seed=seed, first=first, threads=threads)
     return out
 
 
@@ -83,7 +85,7 @@ def walk_pairs(
     >>> pairs.indptr.tolist(), pairs.columns.tolist(), pairs.counts[0]
     ([0, 1, 2], [1, 2], np.int32(8))
     """
-    count = choose_kernel(twin_pairs.walk_pairs)
+    count = choose_kernel("walk_pairs")
     ends, columns, counts = count(*steps, first, walks, length=length, seed=seed, threads=threads)
     return Pairs(ends.view(np.int64), columns, counts)  # the compiled one says "long long"
 
@@ -106,4 +108,7 @@ def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bo
     parts
         Number of parts of the nodes, a power of two: as many threads can work beside each other.
     """
-    return choose_kernel(SkipGram)(noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts)
+    model: SkipGram = choose_kernel("SkipGram")(
+        noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts
+    )
+    return model

@@ -1,7 +1,8 @@
 """The twins of the kernels of tall matrices, in NumPy and SciPy: the same answers, with the same rounding when stored.
 
 A tall matrix has n rows and k columns, padded to a multiple of 32: float32, bfloat16 as uint16, or signs, 32 columns in
-a uint32 (a sketch). SciPy is imported by the kernels that need it: beside compiled kernels none does.
+a uint32 (a sketch). BLAS has one thread here: last bits would depend on their number. SciPy is imported by the kernels
+that need it: beside compiled kernels none does.
 """
 
 from __future__ import annotations
@@ -11,30 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.kernels import to_bfloat16, to_float32
+from graphrefine.system.threads import one_blas_thread
+
 Floats = NDArray[np.float32]
 ROWS = 65536  # rows worked at a time, so that no second tall matrix is made
-
-
-def to_float32(x: NDArray[Any]) -> Floats:
-    """A stored tall matrix as float32: bfloat16 widened, signs spelled out."""
-    if x.dtype == np.uint16:
-        return (x.astype(np.uint32) << 16).view(np.float32)
-    if x.dtype == np.uint32:
-        bits = (x[:, :, None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)
-        return (1 - 2 * bits.astype(np.float32)).reshape(len(x), -1)
-    return x
-
-
-def to_bfloat16(x: Floats) -> NDArray[np.uint16]:
-    """Rounded to the nearest bfloat16, ties to even.
-
-    Examples
-    --------
-    >>> to_float32(to_bfloat16(np.array([[1.0, 1.00390625, 3.14159]], np.float32))).tolist()
-    [[1.0, 1.0, 3.140625]]
-    """
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
-    return ((bits + np.uint32(0x7FFF) + ((bits >> 16) & np.uint32(1))) >> 16).astype(np.uint16)
 
 
 def _finish(
@@ -115,6 +97,7 @@ class Product:
             matrix = sp.csr_array(matrix @ sp.diags_array(column_scale))
         self.matrix: sp.csr_array = matrix.astype(np.float32)
 
+    @one_blas_thread()
     def apply(
         self,
         x: NDArray[Any],
@@ -147,6 +130,7 @@ class Product:
             _finish(fresh, rows, out, shift=shift, unit=unit, gram=gram)
 
 
+@one_blas_thread()
 def rotate(
     x: NDArray[Any],
     rotation: Floats | None,

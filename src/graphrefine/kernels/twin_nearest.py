@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.system.threads import one_blas_thread
+
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 _CELLS = 1 << 24  # scores in memory at a time
 
 
+@one_blas_thread()
 def nearest(
     queries: Floats,
     rows: Floats,
@@ -23,7 +26,7 @@ def nearest(
     left_out: Ints | None,
     threads: int,
 ) -> None:
-    """See `graphrefine.kernels.nearest.nearest`; BLAS has threads of its own."""
+    """See `graphrefine.kernels.nearest.nearest`; one thread, for any number of ``threads``."""
     nearest_rows[:], scores[:] = -1, -np.inf
     block = max(_CELLS // max(len(queries), 1), 256)
     for lo in range(0, len(rows), block):

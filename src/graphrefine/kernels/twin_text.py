@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.kernels.edge_lists import NUMBER, split_fields
+
 INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}")
-NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _OK, _NOT_INTEGER, _TOO_WIDE, _FEW_COLUMNS, _MANY_COLUMNS, _BAD_WEIGHT = range(6)
 _BLANKS = b" \t"
 
@@ -81,36 +82,6 @@ def parse_strings(
     rank[[numbers[name] for name in names]] = np.arange(len(names))
     source, target, weights = _arrays(edges, values, np.int32, columns[2] >= 0)
     return status, line, rank[source], rank[target], weights, b"\n".join(names), skipped
-
-
-def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
-    """The fields of one line; a single space stands for any run of blanks.
-
-    A field is quoted if it begins with a quote that is closed right before a delimiter or the line end; any
-    other quote is an ordinary character.
-
-    Examples
-    --------
-    >>> split_fields(b'"a, b",c d,"e', b",")
-    [b'a, b', b'c d', b'"e']
-    """
-    if delimiter == b" ":
-        return [word for word in re.split(rb"[ \t]+", line) if word]
-    if b'"' not in line:
-        return line.split(delimiter)
-    quoted = re.compile(rb' *"((?:[^"]|"")*)" *(?=' + re.escape(delimiter) + rb"|\Z)")
-    fields, at = [], 0
-    while at <= len(line):
-        match = quoted.match(line, at)
-        if match:
-            fields.append(match[1].replace(b'""', b'"'))
-            at = match.end() + 1
-        else:
-            end = line.find(delimiter, at)
-            stop = len(line) if end < 0 else end
-            fields.append(line[at:stop])
-            at = stop + 1
-    return fields
 
 
 def _parse(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels import PAD, kernels
-from graphrefine.linalg.small import descending_eigh, one_blas_thread
+from graphrefine.linalg.small import descending_eigh
 
 Floats = NDArray[np.float32]
 
@@ -52,8 +52,7 @@ def turn_to_axes(out: Floats, side_by_side: Callable[[slice, Floats], None], *, 
     for block in blocks:
         using.rotate(read(block), None, out=None, gram=gram, threads=threads)
     axes = np.zeros((width, width), np.float32)
-    with one_blas_thread():
-        axes[:, :k] = descending_eigh(gram)[1][:, :k]
+    axes[:, :k] = descending_eigh(gram)[1][:, :k]
     for block in blocks:
         fresh = rotated[: block.stop - block.start]
         using.rotate(read(block), axes, out=fresh, unit=True, threads=threads)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import Product
+from graphrefine.kernels import kernels
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -75,7 +75,7 @@ class Operator:
     def to_scipy(self) -> sp.csr_array:
         """The matrix itself, for tests and small graphs."""
         pattern = self.pattern
-        product = Product(
+        product = kernels("scipy").product(
             pattern.indptr,
             pattern.indices,
             columns=pattern.nodes,

@@ -1,32 +1,19 @@
-"""Small dense algebra (k x k), the same to the last bit whatever the number of BLAS threads; and lengths of rows.
+"""Small dense algebra (k x k), and lengths of rows.
 
-OpenBLAS changes the last bits of a Cholesky factor with its number of threads, so all of it runs single-threaded.
+OpenBLAS changes last bits with its number of threads. So BLAS has one for the time of a run (`one_blas_thread`, around
+`graphrefine.run.embed.embed_graph`), and what works outside of a run says so itself.
 """
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.system.threads import one_blas_thread as one_blas_thread  # for what is built on this module
+
 Small = NDArray[np.float64]
-
-
-@cache
-def _controller() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """A stretch of code in which BLAS and LAPACK use one thread."""
-    np.linalg  # noqa: B018  loaded before the controller looks for BLAS libraries
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limit
 
 
 def blocked_whitening(gram: Small, block: int) -> Small | None:
@@ -85,8 +72,7 @@ def descending_eigh(gram: Small) -> tuple[Small, Small]:
 
 def principal_rotation(gram: Small, exponent: float = 0.5) -> Small:
     """The V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
-    with one_blas_thread():
-        values, vectors = descending_eigh(gram)  # values are S^2
+    values, vectors = descending_eigh(gram)  # values are S^2
     positive = (values > values[0] * 1e-12) & (values > 0)
     return vectors * np.where(positive, np.where(positive, values, 1.0) ** ((exponent - 1) / 2), 0.0)
 

@@ -14,7 +14,7 @@ from graphrefine.maps.nearest import Neighbors
 from graphrefine.maps.principal import project
 from graphrefine.maps.rescale import rescale
 from graphrefine.progress import Stages, Watcher
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 from graphrefine.vectors.table import as_vectors, check_finite
 
 METHODS = ("auto", "clusters", "pca")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from graphrefine.maps.nearest import COUNT, find_nearest
 from graphrefine.maps.points import MapPoints
 from graphrefine.progress import Stages
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 FARTHEST = 2.0  # the largest distance: beside -1
 

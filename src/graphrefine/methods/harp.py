@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphrefine.linalg.small import one_blas_thread
 from graphrefine.methods.coarsening import hierarchy, hybrid_collapse
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
@@ -89,14 +88,13 @@ def blend(fresh: Floats, prolonged: Floats) -> Floats:
     """
     k = fresh.shape[1]
     crossed, lengths = np.zeros((k, k)), np.zeros(2)
-    with one_blas_thread():
-        for start in range(0, len(fresh), ROWS):
-            mine, theirs = (x[start : start + ROWS].astype(np.float64) for x in (prolonged, fresh))
-            crossed += mine.T @ theirs
-            lengths += np.square(mine).sum(), np.square(theirs).sum()
-        left, _, right = np.linalg.svd(crossed)
-        scale = np.sqrt(lengths[1] / lengths[0]) if lengths[0] > 0 else 0.0
-        mean: Floats = 0.5 * fresh + prolonged @ (0.5 * scale * left @ right).astype(np.float32)
+    for start in range(0, len(fresh), ROWS):
+        mine, theirs = (x[start : start + ROWS].astype(np.float64) for x in (prolonged, fresh))
+        crossed += mine.T @ theirs
+        lengths += np.square(mine).sum(), np.square(theirs).sum()
+    left, _, right = np.linalg.svd(crossed)
+    scale = np.sqrt(lengths[1] / lengths[0]) if lengths[0] > 0 else 0.0
+    mean: Floats = 0.5 * fresh + prolonged @ (0.5 * scale * left @ right).astype(np.float32)
     return mean
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels import PAD, kernels
-from graphrefine.linalg.small import one_blas_thread, unit_rows
+from graphrefine.linalg.small import unit_rows
 from graphrefine.methods.coarsening import Level, hierarchy, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
@@ -79,10 +79,10 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     vectors = unit_rows(base.fit(coarsest.graph, inner, resources))
     if len(levels) == 1:
         return vectors
-    with resources.stages.stage("train", steps=settings.steps), one_blas_thread():
+    with resources.stages.stage("train", steps=settings.steps):
         smooth = convolution(coarsest, loop=settings.loop, threads=resources.threads)
         layers = train(smooth, vectors, settings, resources.stages.advance)
-    with resources.stages.stage("refine", steps=len(levels) - 1), one_blas_thread():
+    with resources.stages.stage("refine", steps=len(levels) - 1):
         for level in reversed(levels[:-1]):
             smooth = convolution(level, loop=settings.loop, threads=resources.threads)
             _, hidden = forward(smooth, smooth(vectors[level.groups]), layers)

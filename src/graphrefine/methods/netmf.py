@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.dense import ROWS, in_blocks
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator
-from graphrefine.linalg.small import eigh_by_size, one_blas_thread
+from graphrefine.linalg.small import eigh_by_size
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.walk_matrices import (
     blocks,
@@ -124,8 +124,7 @@ def leading_eigenpairs(
     columns = min(pairs + max(pairs // 4, 16), graph.nodes)
     shifted = shifted_adjacency(graph)
     if columns == graph.nodes:  # a sketch of all columns would find no less, many products later
-        with one_blas_thread():
-            values, axes = eigh_by_size(shifted.to_scipy().toarray().astype(np.float64))
+        values, axes = eigh_by_size(shifted.to_scipy().toarray().astype(np.float64))
         vectors = axes[:, :pairs].astype(np.float32)
     else:
         engine: Engine[LocalTall] = resources.engine(shifted.graph, columns=columns)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 
-
 @dataclass(frozen=True)
 class RBQRSettings(RefineSettings):
     """REFINE's settings with the defaults of Algorithm 1 alone; see `graphrefine.refine.settings.RefineSettings`."""

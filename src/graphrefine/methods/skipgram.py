@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD, kernels
-from graphrefine.kernels.sampling import SkipGram, Steps, skip_gram
+from graphrefine.kernels.sampling import Steps, skip_gram
 from graphrefine.methods.contract import Floats, Resources, Shape
 from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
+    from graphrefine.kernels.twin_skipgram import SkipGram
 
 CHUNK = 4_000_000  # pairs, noise included, that are drawn before they are trained
 NOISE_POWER = 0.75  # what is met often is drawn as noise less often than that

@@ -13,7 +13,7 @@ from typing import Any
 from graphrefine.methods import registry as methods
 from graphrefine.paper.findings import Gap
 from graphrefine.paper.graphs import Graphs
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 SLOW = frozenset({"line", "deepwalk", "node2vec", "netmf", "netsmf", "grarep", "harp", "mile"})
 LARGE = frozenset({"flickr", "youtube"})

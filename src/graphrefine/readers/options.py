@@ -13,7 +13,7 @@ from functools import cached_property
 from os import PathLike
 from typing import Any, Literal, TypedDict, TypeVar
 
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 Column = str | int
 Nodes = int | str | PathLike[str] | Iterable[Any]

@@ -13,7 +13,7 @@ from os import PathLike
 from typing import NamedTuple
 
 from graphrefine.errors import FormatError
-from graphrefine.kernels.twin_text import split_fields
+from graphrefine.kernels.edge_lists import split_fields
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.readers.source import Source
 

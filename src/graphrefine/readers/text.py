@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Numbered
 from graphrefine.kernels import edge_lists
-from graphrefine.kernels.edge_lists import Columns, Parsed, Status
-from graphrefine.kernels.twin_text import split_fields
+from graphrefine.kernels.edge_lists import Columns, Parsed, Status, split_fields
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source

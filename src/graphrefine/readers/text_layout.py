@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graphrefine.errors import InputError
-from graphrefine.kernels.edge_lists import Columns
-from graphrefine.kernels.twin_text import NUMBER, split_fields
+from graphrefine.kernels.edge_lists import NUMBER, Columns, split_fields
 from graphrefine.readers.columns import EdgeColumns, find_columns, find_pair
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source

@@ -25,7 +25,7 @@ from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
 from graphrefine.linalg.joint_axes import turn_to_axes
 from graphrefine.linalg.operators import Operator, transition, walk
-from graphrefine.linalg.small import descending_eigh, one_blas_thread, unit_rows, whitening
+from graphrefine.linalg.small import descending_eigh, unit_rows, whitening
 from graphrefine.refine.filters import coefficients, collect_centred, diffuse, limit, limit_weights, smallest_weight
 
 if TYPE_CHECKING:
@@ -164,14 +164,13 @@ def leading(B: Prepared, k: int, *, seed: int) -> Small:
     """
     nodes, columns = B.matrix.shape
     blocks = [(start, min(start + ROWS, nodes)) for start in range(0, nodes, ROWS)]
-    with one_blas_thread():
-        Q: NDArray[Any] = np.eye(columns) if columns <= k else _sketch(seed, columns, k)
-        for _ in range(ROUNDS if columns > k else 0):
-            Q = _sum(B.turned(B.times(Q, *block), *block) for block in blocks)
-            Q = (Q @ whitening(_gram(Q), least=1e-10)).astype(np.float32)
-        values, vectors = descending_eigh(_sum(_gram(B.times(Q, *block)) for block in blocks))
-        present = values > 1e-9 * values[0]
-        return np.asarray(Q @ (vectors[:, present] * values[present] ** -0.25), np.float64)
+    Q: NDArray[Any] = np.eye(columns) if columns <= k else _sketch(seed, columns, k)
+    for _ in range(ROUNDS if columns > k else 0):
+        Q = _sum(B.turned(B.times(Q, *block), *block) for block in blocks)
+        Q = (Q @ whitening(_gram(Q), least=1e-10)).astype(np.float32)
+    values, vectors = descending_eigh(_sum(_gram(B.times(Q, *block)) for block in blocks))
+    present = values > 1e-9 * values[0]
+    return np.asarray(Q @ (vectors[:, present] * values[present] ** -0.25), np.float64)
 
 
 def relate(engine: Engine[T], graph: Graph, Z: T) -> Relation:
@@ -186,10 +185,9 @@ def relate(engine: Engine[T], graph: Graph, Z: T) -> Relation:
     nodes, step = graph.nodes - graph.isolated, walk(graph)
     within = engine.gram(Z) / graph.nodes
     once, twice = _correlations(engine, step, Z)
-    with one_blas_thread():
-        Y = whitening(within, least=1e-6)
-        Y = Y[:, Y.any(axis=0)]
-        mu, axes = descending_signed(Y.T @ once @ Y / nodes)
+    Y = whitening(within, least=1e-6)
+    Y = Y[:, Y.any(axis=0)]
+    mu, axes = descending_signed(Y.T @ once @ Y / nodes)
     squares, returns = _returns(graph)
     noise = np.sqrt(squares) / nodes
     beyond = mu > (2 * np.sqrt(len(mu)) + EDGE) * noise
@@ -200,10 +198,9 @@ def relate(engine: Engine[T], graph: Graph, Z: T) -> Relation:
         weight = FAINT + (FAIR - FAINT) * float(np.clip(mean / chance, 0, 1))
         return Relation(np.eye(len(within)), own=0.0, weight=weight, directions=0, correlation=float(mu[0]))
     gain = np.where(beyond, mu, max(mean - chance, 0.0))
-    with one_blas_thread():
-        Y = Y @ axes
-        later = (np.einsum("ij,ij->j", Y, twice @ Y) - returns) / nodes
-        rotation = (Y * gain) @ (Y.T @ within)  # to the directions, and back: Y^T within is the inverse of Y
+    Y = Y @ axes
+    later = (np.einsum("ij,ij->j", Y, twice @ Y) - returns) / nodes
+    rotation = (Y * gain) @ (Y.T @ within)  # to the directions, and back: Y^T within is the inverse of Y
     trust = _trust(mu[beyond], later[beyond]) ** 2  # squared: half a trust in both loses where structure is enough
     own = OWN * trust * float(gain[beyond].sum() / gain.sum())
     weight = FAINT + (WEIGHT - FAINT) * trust
@@ -267,11 +264,10 @@ def feature_vectors(
     def rows(start: int, stop: int) -> Floats:
         return unit_rows(B.times(axes, start, stop))
 
-    with one_blas_thread():  # each block is one thread's
-        plain = engine.fill(rows, precise=True)
-        mean = limit(engine.sums(plain, float_weights), weights).astype(np.float32)
-        engine.release(plain)
-        Z = engine.fill(lambda start, stop: unit_rows(_less(rows(start, stop), mean)), precise=True)
+    plain = engine.fill(rows, precise=True)
+    mean = limit(engine.sums(plain, float_weights), weights).astype(np.float32)
+    engine.release(plain)
+    Z = engine.fill(lambda start, stop: unit_rows(_less(rows(start, stop), mean)), precise=True)
     advance()
     relation = relate(engine, graph, Z)
     related = engine.rotate(Z, relation.rotation, unit=True)

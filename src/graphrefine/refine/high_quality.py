@@ -26,7 +26,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.joint_axes import turn_to_axes
 from graphrefine.linalg.operators import normalised
-from graphrefine.linalg.small import Small, eigh_by_size, one_blas_thread, unit_rows
+from graphrefine.linalg.small import Small, eigh_by_size, unit_rows
 from graphrefine.refine.landmarks import CACHE_BYTES, draw_landmarks, far_view, steps, walk_memory
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
@@ -121,8 +121,7 @@ def local_view(graph: Graph, settings: RefineSettings, stages: Stages, *, thread
     operator = normalised(graph, EXPONENT)
     columns = oversampled(settings.dim, graph.nodes)
     if columns == graph.nodes:  # a sketch of all columns would find no less, many products later
-        with one_blas_thread():
-            values, vectors = eigh_by_size(operator.to_scipy().toarray().astype(np.float64))
+        values, vectors = eigh_by_size(operator.to_scipy().toarray().astype(np.float64))
         return (vectors * np.abs(values))[:, _order_by_size(values, settings.dim)].astype(np.float32)
     engine = LocalEngine(graph, columns=columns, threads=threads, bfloat16=settings.bfloat16)
     eigenpairs = randomized_eigh(

@@ -31,7 +31,7 @@ from graphrefine.engine.dense import in_blocks
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import walk
-from graphrefine.linalg.small import eigh_by_size, one_blas_thread
+from graphrefine.linalg.small import eigh_by_size
 
 Floats = NDArray[np.float32]
 
@@ -233,16 +233,15 @@ def _axes(corner: Floats, columns: int) -> Floats:
     """``V |v|^-1/2`` (s, columns) of the leading eigenpairs of W; zero where v is next to nothing."""
     size = len(corner)
     W = (corner + corner.T) / 2  # symmetric but for the rounding of the products
-    with one_blas_thread():
-        if size <= columns + SPARE:
-            values, vectors = eigh_by_size(W.astype(np.float64))
-        else:
-            generator = np.random.Generator(np.random.Philox(key=size))
-            Q = generator.standard_normal((size, columns + SPARE), dtype=np.float32)
-            for _ in range(ROUNDS):
-                Q = np.linalg.qr(W @ Q)[0]
-            values, small = eigh_by_size((Q.T @ (W @ Q)).astype(np.float64))
-            vectors = Q @ small
+    if size <= columns + SPARE:
+        values, vectors = eigh_by_size(W.astype(np.float64))
+    else:
+        generator = np.random.Generator(np.random.Philox(key=size))
+        Q = generator.standard_normal((size, columns + SPARE), dtype=np.float32)
+        for _ in range(ROUNDS):
+            Q = np.linalg.qr(W @ Q)[0]
+        values, small = eigh_by_size((Q.T @ (W @ Q)).astype(np.float64))
+        vectors = Q @ small
     values, vectors = values[:columns], vectors[:, :columns]
     large = np.abs(values) > LEAST * np.abs(values[:1])
     axes = np.zeros((size, columns), np.float32)

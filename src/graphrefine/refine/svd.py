@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T
 from graphrefine.engine.orthonormal import orthonormal
 from graphrefine.kernels import PAD
-from graphrefine.linalg.small import Small, descending_eigh, eigh_by_size, one_blas_thread
+from graphrefine.linalg.small import Small, descending_eigh, eigh_by_size
+from graphrefine.system.threads import one_blas_thread
 
 BLOCK = 16  # columns orthonormalised together: it groups the arithmetic and changes nothing
 SPARE = 10  # columns more than wanted, as in scikit-learn's randomized SVD
@@ -120,12 +121,12 @@ def randomized_svd(
     Q = _span(engine, (M, turned), product, rows=rows, seed=seed, iterations=iterations, advance=advance)[0]
     R = product(turned, Q, gram=True, precise=True)
     advance()
-    with one_blas_thread():
-        squares, axes = descending_eigh(engine.gram(R))
+    squares, axes = descending_eigh(engine.gram(R))
     squares = np.where(squares > NOISE * squares[0], squares, 0.0)
     return Decomposition(Q, R, axes, np.sqrt(squares))
 
 
+@one_blas_thread()  # also outside of a run
 def randomized_eigh(
     engine: Engine[T],
     A: Any,
@@ -157,8 +158,7 @@ def randomized_eigh(
         engine.release(shifted)
         advance()
     projected = (grams[0] - grams[1]) / (4 * size) if size else np.zeros_like(grams[0])
-    with one_blas_thread():
-        values, axes = eigh_by_size(projected)
+    values, axes = eigh_by_size(projected)
     return Eigenpairs(Q, axes, values)
 
 

@@ -34,8 +34,8 @@ from graphrefine.refine.method_settings import MethodSettings
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan
 from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings
-from graphrefine.system import usable_threads
 from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
+from graphrefine.system.threads import one_blas_thread, usable_threads
 from graphrefine.vectors.state import State
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ class EmbedRun:
         """The graph, in memory; one whose file is too large for that is put on disk first, in the work folder."""
         source, run = self.request.source, self.request.run
         self.stages = Stages(watcher)
+        self._stack.enter_context(one_blas_thread())  # products of BLAS have other last bits on several threads
         self.threads, self.budget = usable_threads(run.threads), budget_of(run.memory)
         is_file = run.memory is not None and isinstance(source, str | os.PathLike)
         needed = reading_bytes(os.fspath(source)) if is_file else 0
@@ -237,13 +238,14 @@ def embed_graph(
     contract, stages = find_method(method), Stages(watcher)
     contract.check(graph, settings)
     resources = Resources(usable_threads(threads), stages, None)
-    return _embed(graph, settings, contract, resources, features=features, learn=False), stages
+    with one_blas_thread():
+        return _embed(graph, settings, contract, resources, features=features, learn=False), stages
 
 
 def _embed(
     graph: Graph, settings: MethodSettings, method: Method[Any], resources: Resources, *, features: Any, learn: bool
 ) -> Embedding:
-    """The embedding of a graph that the method was checked to take."""
+    """The embedding of a graph that the method was checked to take; BLAS has one thread by now."""
     sides = method.sides(graph, settings)
     recipe = {"method": method.name, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
     if features is not None:  # read before any work is done for nothing

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.refine.method_settings import MethodSettings, setting
-from graphrefine.system import usable_threads
 from graphrefine.system.files import replacing
+from graphrefine.system.threads import usable_threads
 
 EXECUTORS = ("local", "dask")
 MOST_BYTES = 1 << 20  # of a file of settings; one that is larger is something else

@@ -13,7 +13,7 @@ from graphrefine.linalg.small import inverse_lengths
 from graphrefine.progress import Watcher
 from graphrefine.search.index import INDEX_BEYOND, Index, open_index
 from graphrefine.search.scores import ScoreSide, SearchDirection, search_directions
-from graphrefine.system import usable_threads
+from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from graphrefine.vectors.table import VectorTable

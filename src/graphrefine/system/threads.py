@@ -1,0 +1,76 @@
+"""Number of threads that this process may use, and stretches of code in which BLAS has one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any
+
+from graphrefine.errors import InputError
+
+
+def usable_threads(threads: int | None) -> int:
+    """The number of threads to use: the number that was set, else one for each core this process may run on."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if threads < 1:
+        raise InputError(f"threads must be at least 1, not {threads}", argument="threads")
+    return threads
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A stretch of code in which BLAS and LAPACK use one thread: OpenBLAS changes last bits with their number.
+
+    The limit holds for the whole process. Stretches may be within each other and overlap, in one thread and in several:
+    the first one sets the limit, the last one lifts it. Also a decorator.
+    """
+    _blas_limit.enter()
+    try:
+        yield
+    finally:
+        _blas_limit.leave()
+
+
+class _BlasLimit:
+    """The stretches that are under way, and the limit that they share."""
+
+    def __init__(self) -> None:
+        self._lock, self._stretches = Lock(), 0
+        self._limit: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if not self._stretches:
+                _let_any_thread_set()
+                self._limit = _blas_libraries().limit(limits=1, user_api="blas")
+            self._stretches += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._stretches -= 1
+            if not self._stretches:
+                _let_any_thread_set()
+                self._limit.restore_original_limits()
+                _let_any_thread_set()
+
+
+def _let_any_thread_set() -> None:
+    """From 3.8 on, threadpoolctl ignores all threads but the first one that has set a limit, and says nothing."""
+    for library in _blas_libraries().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
+_blas_limit = _BlasLimit()
+
+
+@cache
+def _blas_libraries() -> Any:
+    import numpy.linalg  # noqa: F401  loaded before the search for BLAS libraries
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import Graph, build
+from graphrefine.graph.adjacency import merge_edges
+from graphrefine.graph.graph import Graph, graph_of
 
 PIECE = 1 << 18  # edges drawn with one seed
 ROUNDS = 100  # of drawing edges anew that were drawn twice, before giving up
@@ -150,4 +151,4 @@ def _graph(keys: Whole, nodes: int, threads: int) -> Graph:
         ends[1, lo : lo + PIECE] = part % nodes
     keys.resize(0, refcheck=False)  # half of all memory, and not needed to the end
     numbered = (ends[0], ends[1], np.arange(nodes))
-    return build(numbered, None, directed=False, threads=threads, source="generated")
+    return graph_of(merge_edges(numbered, None, directed=False, threads=threads), source="generated")

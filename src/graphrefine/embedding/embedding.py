@@ -26,7 +26,7 @@ from graphrefine.embedding.notebook import embedding_html
 from graphrefine.embedding.recommend import recommend
 from graphrefine.embedding.storage import input_format, load_parts, save_parts, unreadable
 from graphrefine.errors import InputError
-from graphrefine.graph.node_names import as_names
+from graphrefine.graph.node_ids import as_names
 from graphrefine.search.neighbors import neighbors
 from graphrefine.vectors.checks import as_vectors, check_finite, has_finite_sum
 from graphrefine.vectors.companions import stamp_file

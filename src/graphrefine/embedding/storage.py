@@ -11,7 +11,7 @@ from graphrefine.embedding.formats.addresses import format_place
 from graphrefine.embedding.formats.folder import check_replaceable
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.errors import FormatError, InputError, OutputError
-from graphrefine.graph.node_names import Names
+from graphrefine.graph.node_ids import Names
 from graphrefine.system.files import check_writable, replacing, replacing_folder
 
 PathLike = str | os.PathLike[str]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
 from graphrefine.explore.columns import CategoryColumn, Column, NumberColumn
-from graphrefine.graph.node_names import Names
+from graphrefine.graph.node_ids import Names
 from graphrefine.readers.small_table import NODE_WORDS, read_table
 from graphrefine.vectors.lookup import quote_name
 

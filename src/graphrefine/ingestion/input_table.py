@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_names import object_array, pack
+from graphrefine.graph.node_ids import object_array, pack
 from graphrefine.ingestion.inputs import Input
 from graphrefine.ingestion.job import Job
 from graphrefine.ingestion.pieces import PackedNames, Piece, PieceEdges, select_edges

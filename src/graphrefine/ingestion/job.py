@@ -13,8 +13,8 @@ from typing import Any
 from graphrefine.errors import OutputError
 from graphrefine.ingestion.inputs import Input
 from graphrefine.ingestion.limits import Budget, check_memory
-from graphrefine.readers.node_list import read_nodes
 from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.read import read_nodes
 from graphrefine.system.work_folder import WorkFolder
 
 

@@ -22,7 +22,7 @@ from graphrefine.readers.arrow import (
     numeric_columns,
     open_ipc,
 )
-from graphrefine.readers.columns import find_columns
+from graphrefine.readers.layout import find_columns
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 

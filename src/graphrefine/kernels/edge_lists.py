@@ -17,6 +17,8 @@ from graphrefine.kernels.twin_arcs import PAGE, count_bits
 Columns = tuple[int, int, int, int]
 """Positions of source, target and weight (-1: none), and the most columns that a line may have."""
 
+ASCENDING, HOLLOW, SYMMETRIC = 1, 2, 4  # of `inspect_rows`: rows ascend; nothing on the diagonal; rows mirror columns
+
 
 class Status(IntEnum):
     """Result of parsing a text; the order is the order of precedence."""
@@ -167,7 +169,7 @@ def merge_arcs(rows: int, first: int, records: NDArray[np.uint32], *, weighted: 
 def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None) -> int:
     """Properties of a square CSR matrix.
 
-    Returns -1 if an index is out of range, else the sum of 1 (rows strictly ascending), 2 (nothing on the
-    diagonal) and 4 (ascending, and equal to its transpose).
+    Returns -1 if an index is out of range, else the sum of `ASCENDING` (strictly), `HOLLOW` and `SYMMETRIC` (ascending,
+    and equal to its transpose).
     """
     return choose_kernel(twin_edges.inspect_rows)(indptr, indices, weights)

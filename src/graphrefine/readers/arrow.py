@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import Numbered, number
-from graphrefine.graph.node_names import object_array
-from graphrefine.readers.columns import find_columns
+from graphrefine.graph.node_ids import Numbered, number, object_array
 from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.layout import find_columns
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.node_names import Names
+from graphrefine.graph.node_ids import Names
 
 
 def has_finite_sum(vectors: NDArray[np.float32]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph.node_names import as_names
+from graphrefine.graph.node_ids import as_names
 from graphrefine.vectors.checks import as_recipe
 from graphrefine.vectors.companions import Stamp
 from graphrefine.vectors.lookup import Lookup, Name

@@ -30,7 +30,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.ingestion.ingest import ingest, ingest_files
 from graphrefine.ingestion.limits import Budget
 from graphrefine.kernels import twin_arcs
-from graphrefine.kernels.edge_lists import IdSet
+from graphrefine.kernels.arcs import IdSet
 from graphrefine.readers.options import ReadOptions
 from graphrefine.system import work_folder
 from graphrefine.system.work_folder import WorkFolder

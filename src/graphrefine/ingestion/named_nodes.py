@@ -20,7 +20,7 @@ from graphrefine.ingestion.numbering import (
     to_utf8,
 )
 from graphrefine.ingestion.spool import Entry, Spool
-from graphrefine.kernels.edge_lists import IdSet
+from graphrefine.kernels.arcs import IdSet
 from graphrefine.progress import Stages
 from graphrefine.readers.options import ReadOptions
 from graphrefine.system.work_folder import WorkFolder

@@ -21,7 +21,8 @@ from graphrefine.graph.node_ids import MAX_NODES
 from graphrefine.graph.stored_writer import NameKind, NpyFile, map_file
 from graphrefine.ingestion.spool import Edges, Entry, Spool, write_names
 from graphrefine.ingestion.table_pieces import pack_arrow
-from graphrefine.kernels.edge_lists import IdSet, number_ids
+from graphrefine.kernels.arcs import IdSet
+from graphrefine.kernels.edge_lists import number_ids
 
 PAGE = 1024  # nodes, or possible ids, whose arcs are counted together
 _BATCH = 1 << 20  # names at a time

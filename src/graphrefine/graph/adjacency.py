@@ -153,30 +153,26 @@ def _row_names(nodes: int, names: Sequence[Any] | NDArray[Any] | None) -> NDArra
 
 def _compress(matrix: Any, directed: bool) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
     """CSR arrays of the matrix; of its transpose where that is at hand and direction does not matter."""
-    if not hasattr(matrix, "tocsr"):
+    sparse = hasattr(matrix, "tocsr")
+    array: Any = matrix if sparse else np.asarray(matrix)
+    shape = array.shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+        way_out = "; bipartite=True reads its rows and columns as two sets of nodes" if len(shape) == 2 else ""
+        raise InputError(f"an adjacency matrix must be square, not {' x '.join(map(str, shape))}{way_out}")
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"an adjacency matrix must hold real numbers, not {array.dtype}")
+    if shape[0] > MAX_NODES:
+        raise InputError(f"a graph of {shape[0]:,} nodes is too large: the limit is 2^31 - 1")
+    if not sparse:
         from scipy.sparse import csr_array
 
-        dense = np.asarray(matrix)
-        _check_square(dense.shape, dense.dtype)
-        matrix = csr_array(dense)
-    _check_square(matrix.shape, matrix.dtype)
-    rows = matrix if getattr(matrix, "format", "") == "csc" and not directed else matrix.tocsr()
-    if matrix.shape[0] > MAX_NODES:
-        raise InputError(f"a graph of {matrix.shape[0]:,} nodes is too large: the limit is 2^31 - 1")
+        array = csr_array(array)
+    rows = array if getattr(array, "format", "") == "csc" and not directed else array.tocsr()
     return (
         np.ascontiguousarray(rows.indptr, dtype=np.int64),
         np.ascontiguousarray(rows.indices, dtype=np.int32),
         np.ascontiguousarray(rows.data),
     )
-
-
-def _check_square(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """Raise InputError unless the matrix can be an adjacency matrix."""
-    if len(shape) != 2 or shape[0] != shape[1]:
-        way_out = "; bipartite=True reads its rows and columns as two sets of nodes" if len(shape) == 2 else ""
-        raise InputError(f"an adjacency matrix must be square, not {' x '.join(map(str, shape))}{way_out}")
-    if dtype.kind not in "biuf":
-        raise InputError(f"an adjacency matrix must hold real numbers, not {dtype}")
 
 
 def sums_of_rows(indptr: NDArray[np.int64], weights: NDArray[np.float32] | None) -> NDArray[np.float64]:

@@ -146,8 +146,8 @@ class Graph:
         >>> Graph.from_matrix([[0, 2, 0], [2, 0, 0], [0, 0, 0]])
         Graph(3 nodes, 1 edge, undirected, weighted, 1 isolated)
         """
-        settings: dict[str, Any] = {"directed": directed, "names": names, "threads": usable_threads(threads)}
-        return graph_of(adjacency_of_matrix(matrix, **settings))
+        count = usable_threads(threads)
+        return graph_of(adjacency_of_matrix(matrix, directed=directed, names=names, threads=count))
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import as_ids
-from graphrefine.ingestion.pieces import Mask, PackedNames, Piece
+from graphrefine.ingestion.spool import Mask, PackedNames, Piece
 from graphrefine.readers.arrow import (
     ARROW,
     PARQUET,

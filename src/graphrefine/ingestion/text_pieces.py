@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphrefine.ingestion.pieces import PackedNames, Piece
+from graphrefine.ingestion.spool import PackedNames, Piece
 from graphrefine.readers.layout import SAMPLE, Layout, find_layout
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels.edge_lists import ASCENDING, HOLLOW, SYMMETRIC, inspect_rows
 
 
 def random_graph(
@@ -40,6 +42,40 @@ def graphs(draw: Any, *, directed: bool | None = None, least: int = 4, most: int
         isolated=draw(st.integers(0, max(0, nodes - 4) // 4)),
         seed=draw(st.integers(0, 2**32 - 1)),
     )
+
+
+def check(graph: Graph) -> None:
+    """Raise InputError unless the graph keeps every promise of `Graph`.
+
+    Examples
+    --------
+    >>> check(Graph.from_edges([1, 2], [2, 3]))
+    """
+    arrays = (graph.indptr, graph.indices, graph.weights)
+    dtypes = [str(array.dtype) for array in arrays if array is not None]
+    if dtypes != ["int64", "int32", "float32"][: len(dtypes)]:
+        raise InputError(f"arrays must be int64, int32 and float32, not {', '.join(dtypes)}")
+    if graph.weights is not None:
+        if graph.weights.shape != graph.indices.shape:
+            raise InputError(f"{len(graph.weights)} weights for {len(graph.indices)} entries")
+        if not (np.isfinite(graph.weights) & (graph.weights > 0)).all() or (graph.weights == 1).all():
+            raise InputError("weights must be finite, positive, and not all 1")
+    if graph.names.dtype not in (np.int64, object) or len(graph.names) != graph.nodes:
+        raise InputError(f"{len(graph.names)} names of type {graph.names.dtype} for {graph.nodes} nodes")
+    sides = (graph.names[: graph.sources], graph.names[graph.nodes if graph.sources is None else graph.sources :])
+    if any(len(set(side.tolist())) != len(side) for side in sides):
+        raise InputError("two nodes have the same name")
+    if graph.sources is not None and not _joins_sides(graph, graph.sources):
+        raise InputError("every edge of a bipartite graph joins one of the first nodes, the sources, and another")
+    properties = inspect_rows(graph.indptr, graph.indices, graph.weights)
+    needed = ASCENDING | HOLLOW | (0 if graph.directed else SYMMETRIC)
+    if properties < 0 or properties & needed != needed:
+        raise InputError("rows must ascend, without self-loops, and mirror each other if undirected")
+
+
+def _joins_sides(graph: Graph, sources: int) -> bool:
+    split = graph.indptr[sources]
+    return bool((graph.indices[:split] >= sources).all() and (graph.indices[split:] < sources).all())
 
 
 def permuted(graph: Graph, order: NDArray[Any]) -> Graph:

@@ -13,9 +13,9 @@ from graphrefine.datasets import Dataset, block_model, edge_sampling, find, powe
 from graphrefine.datasets.generate import expected_degrees
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control
-from graphrefine.graph.graph import check
 from graphrefine.methods.registry import make_settings as method_settings
 from graphrefine.run.embed import embed_graph
+from graphs import check
 from strategies import PATIENT
 
 

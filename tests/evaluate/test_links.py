@@ -21,8 +21,8 @@ from graphrefine.evaluate import evaluate_links, links, random_control
 from graphrefine.evaluate.held_out_edges import HeldOut, find_entries, hold_out
 from graphrefine.evaluate.link_metrics import average_precision, middle_ranks, rank_figures
 from graphrefine.evaluate.link_scores import SCORES, ScoreInputs
-from graphrefine.graph.graph import Graph, check
-from graphs import data_folder, graphs, permuted, random_graph
+from graphrefine.graph.graph import Graph
+from graphs import check, data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
 
 FEW = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=40).map(np.array)  # so that ties are frequent

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import Graph, check
+from graphrefine.graph.graph import Graph
+from graphs import check
 from strategies import PATIENT
 
 pytestmark = pytest.mark.usefixtures("each_kernel")

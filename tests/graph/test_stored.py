@@ -12,9 +12,11 @@ from graphrefine import read
 from graphrefine.embedding.embedding import load
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph import stored_writer
-from graphrefine.graph.graph import Graph, check
-from graphrefine.graph.stored import StoredGraph, StoredWriter, open_stored, store
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.stored import StoredGraph, open_stored, store
+from graphrefine.graph.stored_writer import StoredWriter
 from graphrefine.linalg.operators import proximity
+from graphs import check
 from strategies import PATIENT, Edge, edge_lists
 
 

@@ -26,14 +26,15 @@ from hypothesis import strategies as st
 from cli_runs import PROGRAM, run
 from graphrefine import read
 from graphrefine.errors import InputError, OutputError
-from graphrefine.graph.graph import Graph, check
+from graphrefine.graph.graph import Graph
 from graphrefine.ingestion.ingest import ingest, ingest_files
 from graphrefine.ingestion.limits import Budget
 from graphrefine.kernels import twin_edges
-from graphrefine.kernels.edge_lists import IdSet
+from graphrefine.kernels.arcs import IdSet
 from graphrefine.readers.options import ReadOptions
 from graphrefine.system import work_folder
 from graphrefine.system.work_folder import WorkFolder
+from graphs import check
 from strategies import INTEGERS, PATIENT, WEIGHTS, WORDS, Edge, edge_lists
 
 pa = pytest.importorskip("pyarrow")

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphrefine.errors import MissingExtraError
-from graphrefine.graph.graph import Graph, check
+from graphrefine.graph.graph import Graph
 from graphrefine.methods import coarsening
 from graphrefine.methods.coarsening import Groups, Level
-from graphs import graphs, random_graph
+from graphs import check, graphs, random_graph
 
 STRATEGIES = [coarsening.star_collapse, coarsening.edge_collapse, coarsening.hybrid_collapse, coarsening.matched]
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: str(strategy.__name__))

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrefine.graph.graph import Graph, check
+from graphrefine.graph.graph import Graph
 from graphrefine.readers.read import read
-from graphs import data_folder
+from graphs import check, data_folder
 from strategies import PATIENT, WORDS, Edge, edge_lists
 
 

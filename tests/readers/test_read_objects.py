@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import Graph, check
+from graphrefine.graph.graph import Graph
 from graphrefine.readers.read import read
+from graphs import check
 from strategies import PATIENT, Edge, edge_lists
 
 WEIGHTED = [("a", "b", 2.0), ("b", "c", 3.0), ("c", "b", 1.0)]

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrefine.graph.graph import Graph, check
+from graphrefine.graph.graph import Graph
 from graphrefine.readers.read import read
-from graphs import data_folder
+from graphs import check, data_folder
 from strategies import INTEGERS, PATIENT, Edge, edge_lists
 
 pytestmark = pytest.mark.usefixtures("each_kernel")

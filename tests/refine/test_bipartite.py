@@ -21,9 +21,9 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction
 from graphrefine.evaluate.compare import compare
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out
-from graphrefine.graph.graph import Graph, check
+from graphrefine.graph.graph import Graph
 from graphrefine.refine.bipartite import one_way
-from graphs import data_folder
+from graphs import check, data_folder
 from strategies import PATIENT
 
 PAIRS = [(1, 1), (1, 2), (2, 1), (3, 2), (3, 9), (1, 2)]  # user, item: 1, 2 and 3 stand on both sides or on one

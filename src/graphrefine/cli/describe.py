@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
+from graphrefine.graph.adjacency import describe_reading
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.remarks import describe_reading
 from graphrefine.kernels import edge_lists, kernels
 from graphrefine.visuals.console import seconds
 
 BLOCK = 8192  # rows looked at together
-SYMMETRIC = 4  # of what `inspect_rows` sees
 
 
 def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | None = None) -> list[str]:
@@ -27,7 +26,7 @@ def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | N
         counts |= {"isolated": 0, "zero_vectors": 0, "alone": graph.isolated}
         counts |= {"bare": graph.nodes - features["nodes"], "unknown": features["unknown"]}
     lines = describe_reading(counts, edges=graph.edges)
-    if graph.directed and edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
+    if graph.directed and edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights) & edge_lists.SYMMETRIC:
         lines.append("every edge is there in both directions, so that directed says nothing; leave it out")
     return lines
 

@@ -12,10 +12,8 @@ from __future__ import annotations
 from graphrefine.datasets.catalogue import DATASETS, Entry, find
 from graphrefine.datasets.dataset import Dataset
 from graphrefine.datasets.edge_streams import write_edges
-from graphrefine.datasets.folders import cache_folder, locate
-from graphrefine.datasets.generate import block_model, power_law
-from graphrefine.datasets.loading import load
-from graphrefine.datasets.stand_ins import standin
+from graphrefine.datasets.generate import block_model, power_law, standin
+from graphrefine.datasets.loading import cache_folder, load, locate
 
 __all__ = [
     "DATASETS",

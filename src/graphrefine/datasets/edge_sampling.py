@@ -7,6 +7,7 @@ sorted as numbers, edges that were drawn twice are side by side.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import Graph, build
+from graphrefine.graph.adjacency import merge_edges
+from graphrefine.graph.graph import Graph, graph_of
 
 PIECE = 1 << 18  # edges drawn with one seed
 ROUNDS = 100  # of drawing edges anew that were drawn twice, before giving up
@@ -76,6 +78,25 @@ class Places:
         keys: Whole = np.minimum(u, v) * np.int64(len(self.degrees)) + np.maximum(u, v)
         keys[u == v] = -1
         return keys
+
+
+def least_offset(largest: Callable[[float], float], limit: float, *, rounds: int) -> float:
+    """The offset of a power law, at least 0, from which on its largest degree does not exceed a limit; by bisection.
+
+    Examples
+    --------
+    >>> round(least_offset(lambda offset: 10 / (1 + offset), 4, rounds=30), 6)
+    1.5
+    """
+    low, high = 0.0, 1.0
+    if largest(low) <= limit:
+        return low
+    while largest(high) > limit:
+        low, high = high, 2 * high
+    for _ in range(rounds):
+        middle = (low + high) / 2
+        low, high = (middle, high) if largest(middle) > limit else (low, middle)
+    return high
 
 
 def _round(sums: Floats, rng: np.random.Generator) -> Whole:
@@ -150,4 +171,4 @@ def _graph(keys: Whole, nodes: int, threads: int) -> Graph:
         ends[1, lo : lo + PIECE] = part % nodes
     keys.resize(0, refcheck=False)  # half of all memory, and not needed to the end
     numbered = (ends[0], ends[1], np.arange(nodes))
-    return build(numbered, None, directed=False, threads=threads, source="generated")
+    return graph_of(merge_edges(numbered, None, directed=False, threads=threads), source="generated")

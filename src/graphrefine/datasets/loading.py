@@ -1,18 +1,63 @@
-"""`load`: a dataset from the user's folder, from the cache, or from the internet, checked for its sizes."""
+"""`load`: a dataset from the user's folder, from the cache, or from the internet, checked for its sizes.
+
+``GRAPHREFINE_DATA`` names the user's own folder; nothing is ever written there. The cache is ``GRAPHREFINE_CACHE`` or,
+if that is not set, the system's cache folder.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 from graphrefine.datasets.catalogue import Entry, find
 from graphrefine.datasets.dataset import Dataset
 from graphrefine.datasets.download import fetch, sha256_of
-from graphrefine.datasets.folders import advise_download, cache_folder, data_folder, locate
 from graphrefine.errors import FormatError, InputError
 from graphrefine.progress import Watcher
 from graphrefine.readers.labels import read_labels
 from graphrefine.readers.read import read
 from graphrefine.system.files import replacing
+
+
+def data_folder() -> Path | None:
+    """The user's own folder, if there is one."""
+    folder = os.environ.get("GRAPHREFINE_DATA")
+    return Path(folder) if folder else None
+
+
+def cache_folder() -> Path:
+    """Folder of downloads.
+
+    Examples
+    --------
+    >>> cache_folder().name
+    'graphrefine'
+    """
+    folder = os.environ.get("GRAPHREFINE_CACHE")
+    if folder:
+        return Path(folder)
+    if sys.platform == "win32":
+        parent = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        parent = Path.home() / "Library" / "Caches"
+    else:
+        parent = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return parent / "graphrefine"
+
+
+def locate(entry: Entry) -> Path | None:
+    """File of a dataset on this machine, if there is one."""
+    folders = [folder for folder in (data_folder(), cache_folder()) if folder is not None]
+    return next((folder / entry.file for folder in folders if (folder / entry.file).is_file()), None)
+
+
+def advise_download(entry: Entry) -> str:
+    """Advice to get the file by hand, for messages."""
+    own = data_folder()
+    folder = cache_folder() if own is None else own
+    other = "" if own else ", or into a folder that GRAPHREFINE_DATA names"
+    return f"download {entry.url} yourself and save it as {folder / entry.file}{other}"
 
 
 def load(name: str, *, download: bool = True, threads: int | None = None, progress: Watcher | None = None) -> Dataset:

@@ -18,6 +18,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.datasets.edge_sampling import least_offset
+
 CUTS = 3  # of the R-MAT matrix by one look into a table
 TOP = 20  # cuts whose outcome is drawn at once, within a range of rows
 STEPS = 1 << 16  # entries of a table, one for each random number
@@ -55,15 +57,7 @@ class PowerLaw:
         def largest(offset: float) -> float:
             return float(cls(nodes, power, offset).before(np.array([1]))[0])
 
-        low, high = 0.0, 1.0
-        if largest(low) <= share:
-            return cls(nodes, power, low)
-        while largest(high) > share:
-            low, high = high, 2 * high
-        for _ in range(50):
-            middle = (low + high) / 2
-            low, high = (middle, high) if largest(middle) > share else (low, middle)
-        return cls(nodes, power, high)
+        return cls(nodes, power, least_offset(largest, share, rounds=50))
 
     def before(self, bounds: NDArray[np.int64]) -> Floats:
         """See `Model.before`."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.fold_in import turn_fold_map
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.errors import InputError
-from graphrefine.graph.node_names import as_names
+from graphrefine.graph.node_ids import as_names
 from graphrefine.linalg.small import one_blas_thread, unit_rows
 from graphrefine.vectors.lookup import quote_name
 from graphrefine.vectors.table import VectorTable

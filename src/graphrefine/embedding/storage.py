@@ -10,7 +10,7 @@ from graphrefine.embedding.formats import READ_ERRORS, Format, choose_format, fo
 from graphrefine.embedding.formats.folder import check_replaceable
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.errors import FormatError, InputError, OutputError
-from graphrefine.graph.node_names import Names
+from graphrefine.graph.node_ids import Names
 from graphrefine.system.files import check_writable, replacing, replacing_folder
 
 PathLike = str | os.PathLike[str]

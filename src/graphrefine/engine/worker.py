@@ -22,7 +22,7 @@ from graphrefine.engine.layout import Layout
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.tasks import Small, Task
 from graphrefine.errors import FormatError, GraphRefineError
-from graphrefine.graph.stored_rows import StoredPattern, damage
+from graphrefine.graph.stored import StoredPattern, damage
 from graphrefine.kernels import kernels
 from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph.node_names import encode_all, pack
+from graphrefine.graph.node_ids import encode_all, pack
 
 CACHED = 16  # searches whose rows stay in memory, for the next page of them
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
 from graphrefine.explore.columns import CategoryColumn, Column, NumberColumn
-from graphrefine.graph.node_names import Names
-from graphrefine.readers.small_table import NODE_WORDS, read_table
+from graphrefine.graph.node_ids import Names
+from graphrefine.readers.small_table import read_table
 from graphrefine.vectors.lookup import quote_name
 
 _LOG = 100.0  # largest number over median, beyond which colours go by the logarithm
@@ -23,10 +23,11 @@ def read_columns(path: str | PathLike[str], names: Names) -> tuple[dict[str, Col
 
     The nodes are in the column called node, id, name or the like, or else in the first.
     """
-    table = read_table(path, comments="").columns
-    key = next((name for name in table if name.lower() in NODE_WORDS), next(iter(table), None))
-    if key is None or len(table) < 2:
+    source = read_table(path, comments="")
+    table = source.columns
+    if len(table) < 2:
         raise FormatError(path, "a column of nodes and at least one more are expected, with a header")
+    key = source.node_column
     rows = {str(name): row for row, name in enumerate(names.tolist())}
     place = np.fromiter((rows.get(str(name), -1) for name in table[key]), np.int64, len(table[key]))
     listed = np.unique(place[place >= 0])

@@ -26,7 +26,7 @@ from graphrefine.explore.quality import make_figures
 from graphrefine.explore.request_params import LAYOUTS
 from graphrefine.explore.responses import Node
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.node_names import is_range
+from graphrefine.graph.node_ids import is_range
 from graphrefine.search import INDEX_BEYOND
 from graphrefine.vectors.companions import companion
 from graphrefine.vectors.table import check_finite

@@ -15,11 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.adjacency import Adjacency, check_weights, inverses, merge_edges, sums_of_rows
-from graphrefine.graph.from_matrix import ASCENDING, HOLLOW, SYMMETRIC, adjacency_of_matrix
+from graphrefine.graph.adjacency import (
+    Adjacency,
+    adjacency_of_matrix,
+    check_weights,
+    inverses,
+    merge_edges,
+    sums_of_rows,
+)
 from graphrefine.graph.node_ids import Numbered, name_array, number
-from graphrefine.graph.notebook import graph_html
-from graphrefine.kernels import edge_lists, kernels
+from graphrefine.kernels import kernels
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -123,7 +128,7 @@ class Graph:
         else:
             numbered = _row_numbers(ends[0], ends[1], name_array(names))
         values = None if weights is None else check_weights(np.asarray(weights), len(ends[0]))
-        return build(numbered, values, directed=directed, threads=count)
+        return graph_of(merge_edges(numbered, values, directed=directed, threads=count))
 
     @classmethod
     def from_matrix(
@@ -134,15 +139,15 @@ class Graph:
         names: Sequence[Any] | None = None,
         threads: int | None = None,
     ) -> Graph:
-        """Build a graph from a square SciPy sparse or dense adjacency matrix; see `graphrefine.graph.from_matrix`.
+        """Build a graph from a square SciPy sparse or dense adjacency matrix; see `graphrefine.graph.adjacency`.
 
         Examples
         --------
         >>> Graph.from_matrix([[0, 2, 0], [2, 0, 0], [0, 0, 0]])
         Graph(3 nodes, 1 edge, undirected, weighted, 1 isolated)
         """
-        settings: dict[str, Any] = {"directed": directed, "names": names, "threads": usable_threads(threads)}
-        return graph_of(adjacency_of_matrix(matrix, **settings))
+        count = usable_threads(threads)
+        return graph_of(adjacency_of_matrix(matrix, directed=directed, names=names, threads=count))
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
@@ -160,6 +165,8 @@ class Graph:
 
     def _repr_html_(self) -> str:
         """The graph in a notebook; see `graphrefine.graph.notebook`."""
+        from graphrefine.graph.notebook import graph_html  # and its templates, for notebooks alone
+
         return graph_html(self.summary(), report=self.report, indptr=self.indptr, names_of=self.names_of)
 
     def names_of(self, rows: ArrayLike) -> NDArray[Any]:
@@ -270,55 +277,6 @@ class Graph:
 def graph_of(adjacency: Adjacency, *, source: str = "memory") -> Graph:
     """The graph with these rows."""
     return Graph(**adjacency._asdict(), source=source)
-
-
-def build(
-    numbered: Numbered,
-    weights: NDArray[np.float32] | None,
-    *,
-    directed: bool,
-    threads: int,
-    report: Mapping[str, Any] | None = None,
-    source: str = "memory",
-    sources: int | None = None,
-) -> Graph:
-    """The graph of numbered edges; see `graphrefine.graph.adjacency.merge_edges`."""
-    settings: dict[str, Any] = {"directed": directed, "threads": threads, "report": report, "sources": sources}
-    return graph_of(merge_edges(numbered, weights, **settings), source=source)
-
-
-def check(graph: Graph) -> None:
-    """Raise InputError unless the graph keeps every promise of `Graph`; for tests and hand-made graphs.
-
-    Examples
-    --------
-    >>> check(Graph.from_edges([1, 2], [2, 3]))
-    """
-    arrays = (graph.indptr, graph.indices, graph.weights)
-    dtypes = [str(array.dtype) for array in arrays if array is not None]
-    if dtypes != ["int64", "int32", "float32"][: len(dtypes)]:
-        raise InputError(f"arrays must be int64, int32 and float32, not {', '.join(dtypes)}")
-    if graph.weights is not None:
-        if graph.weights.shape != graph.indices.shape:
-            raise InputError(f"{len(graph.weights)} weights for {len(graph.indices)} entries")
-        if not (np.isfinite(graph.weights) & (graph.weights > 0)).all() or (graph.weights == 1).all():
-            raise InputError("weights must be finite, positive, and not all 1")
-    if graph.names.dtype not in (np.int64, object) or len(graph.names) != graph.nodes:
-        raise InputError(f"{len(graph.names)} names of type {graph.names.dtype} for {graph.nodes} nodes")
-    sides = (graph.names[: graph.sources], graph.names[graph.nodes if graph.sources is None else graph.sources :])
-    if any(len(set(side.tolist())) != len(side) for side in sides):
-        raise InputError("two nodes have the same name")
-    if graph.sources is not None and not _joins_sides(graph, graph.sources):
-        raise InputError("every edge of a bipartite graph joins one of the first nodes, the sources, and another")
-    properties = edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights)
-    needed = ASCENDING | HOLLOW | (0 if graph.directed else SYMMETRIC)
-    if properties < 0 or properties & needed != needed:
-        raise InputError("rows must ascend, without self-loops, and mirror each other if undirected")
-
-
-def _joins_sides(graph: Graph, sources: int) -> bool:
-    split = graph.indptr[sources]
-    return bool((graph.indices[:split] >= sources).all() and (graph.indices[split:] < sources).all())
 
 
 def _row_numbers(source: NDArray[Any], target: NDArray[Any], names: NDArray[Any]) -> Numbered:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.graph.remarks import describe_reading
+from graphrefine.graph.adjacency import describe_reading
 from graphrefine.visuals.html import count_of, render, shorten
 
 NamesOf = Callable[[ArrayLike], NDArray[Any]]

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.adjacency import inverses, sums_of_rows
-from graphrefine.graph.node_names import Names, is_range, pack
-from graphrefine.graph.stored_rows import REVERSE
+from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.kernels import kernels
 from graphrefine.system.arrays import map_npy
 
 MARK, VERSION = "graphrefine graph", 1
 MOST_ROWS, FEWEST_ENTRIES, MOST_ENTRIES = 1 << 20, 1 << 16, 1 << 25  # of a block
+REVERSE = "reverse_"  # prefix of the files of the reversed arcs
 HEADER = 128  # bytes of the header of an .npy file with one axis
 NameKind = Literal["range", "integers", "strings"]
 

@@ -15,10 +15,9 @@ from graphrefine.errors import InputError
 from graphrefine.graph.stored import StoredGraph, check_replaceable, open_stored, store
 from graphrefine.graph.stored_writer import StoredWriter
 from graphrefine.ingestion.input_table import InputTable, open_table, read_pieces
-from graphrefine.ingestion.inputs import Input, find_inputs
-from graphrefine.ingestion.job import Job, begin
+from graphrefine.ingestion.job import Input, Job, begin, find_inputs
 from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_memory, disk_bytes
-from graphrefine.ingestion.named_nodes import NamedNodes, number
+from graphrefine.ingestion.numbering import NamedNodes, number
 from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
 from graphrefine.progress import Stages, Watcher

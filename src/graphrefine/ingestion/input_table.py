@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_names import object_array, pack
-from graphrefine.ingestion.inputs import Input
-from graphrefine.ingestion.job import Job
-from graphrefine.ingestion.pieces import PackedNames, Piece, PieceEdges, select_edges
-from graphrefine.ingestion.spool import Spool
+from graphrefine.graph.node_ids import object_array, pack
+from graphrefine.ingestion.job import Input, Job
+from graphrefine.ingestion.spool import PackedNames, Piece, PieceEdges, Spool, select_edges
 from graphrefine.ingestion.table_pieces import TableFile
 from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages

@@ -79,14 +79,12 @@ def check_memory(memory: int, nodes: int = 0) -> None:
         )
 
 
-def disk_bytes(records: int, *, weighted: bool, wide: bool = False) -> int:
-    """Bytes of disk at the fullest moment: the pieces or the arcs of all rows, and the files made of them.
+def disk_bytes(records: int, *, weighted: bool) -> int:
+    """Bytes of disk at the fullest moment: the arcs of all rows, and the files made of them.
 
-    Pieces go as their arcs are dealt, and arcs as their rows are written, so that these do not add up.
+    Pieces, which are smaller, go as their arcs are dealt, and arcs as their rows are written: these do not add up.
     """
-    weight = 4 * weighted
-    pieces, arcs = (16 if wide else 8) + weight, 2 * (8 + weight)
-    return int(records * max(pieces, arcs) * 1.05) + (64 << 20)
+    return int(records * 2 * (8 + 4 * weighted) * 1.05) + (64 << 20)
 
 
 def bucket_bounds(

@@ -1,4 +1,4 @@
-"""Ids to node numbers, in the order of the ids, whatever their number.
+"""Ids to node numbers, in the order of the ids, whatever their number; and the names of the nodes.
 
 Integers in a range that a bit for each fits the budget: the bits are set, and the number of a node is the count of bits
 set before its own. Any other ids: each piece's own numbers become nodes' by a table, which DuckDB makes of the distinct
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,11 +19,19 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.node_ids import MAX_NODES
 from graphrefine.graph.stored_writer import NameKind, NpyFile, map_file
+from graphrefine.ingestion.input_table import InputTable
+from graphrefine.ingestion.job import Job
 from graphrefine.ingestion.spool import Edges, Entry, Spool, write_names
 from graphrefine.ingestion.table_pieces import pack_arrow
-from graphrefine.kernels.edge_lists import IdSet, number_ids
+from graphrefine.kernels.arcs import IdSet
+from graphrefine.kernels.edge_lists import number_ids
+from graphrefine.progress import Stages
+from graphrefine.readers.options import ReadOptions
+from graphrefine.system.work_folder import WorkFolder
 
 PAGE = 1024  # nodes, or possible ids, whose arcs are counted together
+SMALL = 4_000_000  # bytes of bits that are always worth it
+JOINING = 40_000_000  # bytes that DuckDB takes beyond its limit
 _BATCH = 1 << 20  # names at a time
 Range = tuple[int, int]  # the lowest and the highest id
 
@@ -85,7 +93,7 @@ class ByTable:
         return np.append(np.arange(0, self.nodes, PAGE), self.nodes), counts
 
 
-def by_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
+def _save_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
     """The set of all ids of a spool, or one for each side of a bipartite graph; also saved in files."""
     sets = [IdSet(*each) for each in ranges]
     for entry in spool.entries:
@@ -98,15 +106,15 @@ def by_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Cal
         for ids in sets:
             ids.close()
     except ValueError:
-        raise too_many() from None
+        raise _too_many() from None
     for number, ids in enumerate(sets):
         path, lowest = _bits_path(folder, number), np.int64(ids.lowest)
         np.savez(path, bits=ids.bits, before=ids.before, pages=ids.pages, lowest=lowest)
     return sets
 
 
-def saved_bits(folder: Path, count: int) -> list[IdSet]:
-    """The sets that `by_bits` saved."""
+def _saved_bits(folder: Path, count: int) -> list[IdSet]:
+    """The sets that `_save_bits` saved."""
     sets = []
     for number in range(count):
         with np.load(_bits_path(folder, number)) as arrays:
@@ -120,7 +128,7 @@ def _bits_path(folder: Path, number: int) -> Path:
     return folder / f"ids-{number}.npz"
 
 
-def names_of_bits(sets: Sequence[IdSet], highest: int, folder: Path) -> NameKind:
+def _names_of_bits(sets: Sequence[IdSet], highest: int, folder: Path) -> NameKind:
     """Write the ids of sets as names of nodes, unless they are 0, 1, ..., n - 1."""
     if len(sets) == 1 and (sets[0].lowest, highest) == (0, int(sets[0].before[-1]) - 1):
         return "range"
@@ -134,11 +142,12 @@ def names_of_bits(sets: Sequence[IdSet], highest: int, folder: Path) -> NameKind
     return "integers"
 
 
-def own_numbers(spool: Spool, entry: Entry, *, text: bool, bipartite: bool, threads: int) -> Entry:
+def _own_numbers(spool: Spool, entry: Entry, options: ReadOptions, *, text: bool) -> Entry:
     """Turn a piece of integers into one with names: the integers themselves, or as ``text``."""
     source, target, weights, *alone = spool.edges(entry)
     ends = [np.concatenate([side.astype(np.int64), more]) for side, more in zip((source, target), alone, strict=True)]
-    if bipartite:
+    threads = options.thread_count
+    if options.bipartite:
         (numbers, names), (others, more) = (_number(side, threads) for side in ends)
         first, numbered, names = len(names), [numbers, others + np.int32(len(names))], np.concatenate([names, more])
     else:
@@ -194,7 +203,7 @@ class Join:
         )
         count = int(self._base.execute("SELECT count(*) FROM numbered").fetchall()[0][0])
         if count > MAX_NODES:
-            raise too_many()
+            raise _too_many()
         return count
 
     def sources(self) -> int:
@@ -240,7 +249,7 @@ class Join:
             yield batch.column(0)
 
 
-def to_utf8(folder: Path) -> None:
+def _to_utf8(folder: Path) -> None:
     """Rewrite names that are Latin-1."""
     text, offsets = map_file(folder / "names.npy"), map_file(folder / "offsets.npy")
     names, ends = NpyFile(folder / "names.new", np.uint8), NpyFile(folder / "offsets.new", np.int64)
@@ -257,7 +266,7 @@ def to_utf8(folder: Path) -> None:
         (folder / f"{name}.new").replace(folder / f"{name}.npy")
 
 
-def too_many() -> InputError:
+def _too_many() -> InputError:
     """The error for more nodes than there are numbers for."""
     return InputError(f"there are more than {MAX_NODES:,} nodes, which is the most that a graph can have here")
 
@@ -276,3 +285,69 @@ def _are_utf8(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:
 
 def _quote(path: Path) -> str:
     return str(path).replace("'", "''")
+
+
+@dataclass(frozen=True)
+class NamedNodes:
+    """Nodes with their numbers and names."""
+
+    nodes: NodeNumbers
+    kind: NameKind
+    encoding: str
+    bytes: int  # of memory that numbering takes
+    sources: int | None  # of a bipartite graph
+
+
+def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: Path, stages: Stages) -> NamedNodes:
+    """Number the ids of all pieces, and write the names of the nodes."""
+    state = work.state("numbered")
+    if state is None:
+        state = _by_bits(work, job, spool, graph, stages) or _by_table(work, job, spool, graph, stages)
+        work.save("numbered", state)
+    encoding = table.encoding or state["encoding"]
+    sources = state["sources"] if job.options.bipartite else None
+    if state["way"] == "bits":
+        sets = _saved_bits(work.path, 2 if job.options.bipartite else 1)
+        size = sum(ids.bits.nbytes + ids.before.nbytes for ids in sets)
+        return NamedNodes(ByBits(sets, job.options.thread_count), state["kind"], encoding, size, sources)
+    nodes = ByTable(spool, map_file(work.path / "table.npy"), state["nodes"])
+    joining = 200 * sum(entry.names for entry in spool.entries)  # bytes that DuckDB would take for them
+    return NamedNodes(nodes, state["kind"], encoding, min(job.budget.join, joining) + JOINING, sources)
+
+
+def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object] | None:
+    """By bits, if all ids are integers and their range fits the budget."""
+    filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
+    if any(entry.names for entry in spool.entries) or not filled:
+        return None
+    whole = min(entry.lowest for entry in filled), max(entry.highest for entry in filled)
+    ranges = [whole, whole] if job.options.bipartite else [whole]
+    worth = SMALL + 16 * sum(entry.edges for entry in spool.entries)  # more than that is slower than the other way
+    if sum(IdSet.bytes_for(*each) for each in ranges) > min(worth, job.budget.bits):
+        return None
+    sets = _save_bits(spool, ranges, folder=work.path, advance=stages.advance)
+    kind = _names_of_bits(sets, whole[1], graph)
+    return {"way": "bits", "kind": kind, "sources": int(sets[0].before[-1]), "encoding": "utf-8"}
+
+
+def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object]:
+    """By a table that DuckDB makes; pieces of integers get names of their own first."""
+    text = any(entry.names and not entry.own for entry in spool.entries)
+    if not any(entry.own for entry in spool.entries):
+        entries = []
+        for entry in spool.entries:
+            entries.append(entry if entry.names else _own_numbers(spool, entry, job.options, text=text))
+            stages.advance()
+        spool.replace(entries)
+    join = Join(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.thread_count)
+    try:
+        nodes, sources = join.number(), join.sources()
+        valid = join.write_names(graph, strings=text)
+        join.write_table(work.path / "table.npy")
+    finally:
+        join.close()
+    if not valid:
+        _to_utf8(graph)
+    kind = "strings" if text else "integers"
+    encoding = "utf-8" if valid else "latin-1"
+    return {"way": "table", "kind": kind, "nodes": nodes, "sources": sources, "encoding": encoding}

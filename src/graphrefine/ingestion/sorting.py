@@ -15,7 +15,8 @@ from graphrefine.errors import InputError
 from graphrefine.graph.stored_writer import StoredWriter
 from graphrefine.ingestion.numbering import NodeNumbers
 from graphrefine.ingestion.spool import Spool
-from graphrefine.kernels import edge_lists
+from graphrefine.kernels import arcs
+from graphrefine.kernels.edge_lists import Rows
 from graphrefine.system.work_folder import WorkFolder
 
 SIDES = ("forward", "reverse")
@@ -52,7 +53,7 @@ class Buckets:
         for side in self.sides:
             ends = (source, target) if side == "forward" else (target, source)
             settings: dict[str, Any] = {"weights": weights, "bounds": self.bounds, "threads": threads}
-            records, offsets = edge_lists.deal_arcs(*ends, both=not self.directed, **settings)
+            records, offsets = arcs.deal_arcs(*ends, both=not self.directed, **settings)
             bytes_ = records.view(np.uint8)
             for number in np.flatnonzero(np.diff(offsets)).tolist():
                 part = bytes_[offsets[number] * width : offsets[number + 1] * width]
@@ -107,10 +108,10 @@ def merge(work: WorkFolder, buckets: Buckets, folder: Path, *, threads: int, sta
     return dict(state)
 
 
-def _merge_bucket(path: Path, buckets: Buckets, number: int, threads: int) -> edge_lists.Rows:
+def _merge_bucket(path: Path, buckets: Buckets, number: int, threads: int) -> Rows:
     first, last = int(buckets.bounds[number]), int(buckets.bounds[number + 1])
     records = np.fromfile(path, np.uint32) if path.exists() else np.zeros(0, np.uint32)
-    rows = edge_lists.merge_arcs(last - first, first, records, weighted=buckets.weighted, threads=threads)
+    rows = arcs.merge_arcs(last - first, first, records, weighted=buckets.weighted, threads=threads)
     if rows.weights is not None and not np.isfinite(rows.weights).all():
         raise InputError("the weights of an edge's duplicates add up to more than float32 can hold")
     return rows

@@ -11,18 +11,20 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import as_ids
-from graphrefine.ingestion.pieces import Mask, PackedNames, Piece
+from graphrefine.ingestion.spool import Mask, PackedNames, Piece
 from graphrefine.readers.arrow import (
     ARROW,
     PARQUET,
     check_no_null,
     file_errors,
     id_columns,
+    id_values,
     import_pyarrow,
+    number_strings,
     numeric_columns,
     open_ipc,
 )
-from graphrefine.readers.columns import find_columns
+from graphrefine.readers.layout import find_columns
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
@@ -102,8 +104,8 @@ class TableFile:
             check_no_null(values, before=before)
             weights = check_weights(np.asarray(values.to_numpy(zero_copy_only=False)), len(values), before=before)
         if ends is None:
-            source, target, names = _strings(columns[:2])
-            return Piece(source, target, weights, names, share=share)
+            source, target, names = number_strings(columns[:2], len(columns[0]))
+            return Piece(source, target, weights, pack_arrow(names), share=share)
         (source, first), (target, second) = (_integers(end) for end in ends)
         return Piece(source, target, weights, missing=(first, second), share=share)
 
@@ -117,28 +119,8 @@ def _iterate_batches(reader: Any) -> Iterator[Any]:
 
 def _integers(column: Any) -> tuple[NDArray[Any], Mask | None]:
     """Ids, and a mask of those that are missing."""
-    import pyarrow.types as types
-
-    missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
-    if types.is_integer(column.type):
-        return as_ids((column.fill_null(0) if missing is not None else column).to_numpy(zero_copy_only=False)), missing
-    ids = as_ids(column.to_numpy(zero_copy_only=False))  # floats: NaN is missing too
-    if isinstance(ids, np.ma.MaskedArray):
-        return np.asarray(ids.data), np.ma.getmaskarray(ids)
-    return ids, None
-
-
-def _strings(columns: list[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], PackedNames]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    plain = [column.cast(pa.large_string()) for column in columns]
-    encoded = pa.chunked_array(plain).combine_chunks().dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary).to_numpy()
-    rank = np.full(len(order) + 1, -1, np.int32)  # the last one stands for null
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    numbers = rank[encoded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)]
-    return numbers[: len(plain[0])], numbers[len(plain[0]) :], pack_arrow(encoded.dictionary.take(order))
+    ids = as_ids(id_values(column))
+    return (ids.data, np.ma.getmaskarray(ids)) if isinstance(ids, np.ma.MaskedArray) else (ids, None)
 
 
 def pack_arrow(names: Any) -> PackedNames:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from graphrefine.ingestion.pieces import PackedNames, Piece
+from graphrefine.ingestion.spool import PackedNames, Piece
+from graphrefine.readers.layout import SAMPLE, Layout, find_layout
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
-from graphrefine.readers.text import looks_binary, no_encoding, parse, whole_numbers
-from graphrefine.readers.text_layout import SAMPLE, Layout, find_layout
+from graphrefine.readers.text import find_encoding, parse, whole_numbers
 
 _HEAD = 2 * SAMPLE
 
@@ -87,7 +87,8 @@ class TextFile:
         lines, first = 0, True
         for raw, share in self.source.chunks(size):
             if first:
-                decoder = self._decoder(raw)
+                self.encoding = find_encoding(self.source, raw, self.options.encoding)
+                decoder = None if self.encoding is None else codecs.getincrementaldecoder(self.encoding)()
             if decoder is None:
                 yield (raw.removeprefix(codecs.BOM_UTF8) if first else raw), share
             else:
@@ -105,16 +106,3 @@ class TextFile:
             line = lines + raw.count(b"\n", 0, error.start) + 1
             problem = f"the text is not {self.encoding}: {error.reason}"
             raise self.source.error(problem, line=line, argument="encoding") from None
-
-    def _decoder(self, head: bytes) -> codecs.IncrementalDecoder | None:
-        if self.options.encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            self.encoding = "utf-16"
-        if self.encoding is None:
-            if b"\0" in head[:SAMPLE]:
-                raise looks_binary(self.source)
-            return None
-        try:
-            self.encoding = codecs.lookup(self.encoding).name
-        except LookupError:
-            raise no_encoding(self.encoding) from None
-        return codecs.getincrementaldecoder(self.encoding)()

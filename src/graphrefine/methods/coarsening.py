@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import MissingExtraError
-from graphrefine.graph.graph import Graph, build
+from graphrefine.graph.adjacency import merge_edges
+from graphrefine.graph.graph import Graph, graph_of
 
 Groups = NDArray[np.int32]  # (n,), from 0
 Weights = NDArray[np.float64]
@@ -72,7 +73,7 @@ def merge(graph: Graph, groups: Groups, *, threads: int = 1) -> Graph:
     names = np.arange(int(groups.max(initial=-1)) + 1)
     # Ends in one order: `build` adds up edges listed twice, but takes two directions for one edge seen from both ends.
     ends = (np.minimum(a, b), np.maximum(a, b), names)
-    return build(ends, weights, directed=False, threads=threads, source=graph.source)
+    return graph_of(merge_edges(ends, weights, directed=False, threads=threads), source=graph.source)
 
 
 def hierarchy(

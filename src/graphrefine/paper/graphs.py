@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphrefine.datasets import DATASETS, Dataset, block_model, locate, standin
-from graphrefine.datasets.stand_ins import STANDINS
+from graphrefine.datasets.generate import STANDINS
 from graphrefine.errors import InputError
 from graphrefine.evaluate import read_labels
 from graphrefine.paper.findings import Gap

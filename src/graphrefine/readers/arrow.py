@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import Numbered, number
-from graphrefine.graph.node_names import object_array
-from graphrefine.readers.columns import find_columns
+from graphrefine.graph.node_ids import Numbered, number, object_array
 from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.layout import find_columns
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
@@ -146,41 +145,37 @@ def id_columns(columns: list[Any]) -> list[Any] | None:
 
 
 def _number(columns: list[Any], threads: int) -> Numbered:
-    import pyarrow as pa
-
     plain = id_columns(columns)
     if plain is not None:
-        return number(_values(plain[0]), _values(plain[1]), threads=threads)
-    united = pa.chunked_array(
-        [chunk for column in columns for chunk in column.cast(pa.large_string()).chunks], type=pa.large_string()
-    )
-    return _number_dictionary(united.dictionary_encode().unify_dictionaries(), len(columns[0]))
+        return number(id_values(plain[0]), id_values(plain[1]), threads=threads)
+    source, target, names = number_strings([chunk for column in columns for chunk in column.chunks], len(columns[0]))
+    return source, target, object_array(names.to_pylist())
 
 
-def _values(column: Any) -> NDArray[Any]:
+def id_values(column: Any) -> NDArray[Any]:
     """Numbers; a column of integers with nulls stays integers, masked, as floats would not hold all of them."""
     import pyarrow.types as types
 
     if not column.null_count or not types.is_integer(column.type):
-        return np.asarray(column.to_numpy())
-    missing = column.is_null().to_numpy()
-    return np.ma.masked_array(column.fill_null(0).to_numpy(), mask=missing)
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    return np.ma.masked_array(column.fill_null(0).to_numpy(zero_copy_only=False), mask=missing)
 
 
-def _number_dictionary(encoded: Any, records: int) -> Numbered:
-    """Source and target are the two halves of one dictionary-encoded column."""
-    if encoded.num_chunks == 0:
-        return np.zeros(0, np.int32), np.zeros(0, np.int32), object_array([])
-    texts = encoded.chunk(0).dictionary.to_pylist()
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    rank = np.full(len(texts) + 1, -1, dtype=np.int32)  # the last one stands for null
-    rank[order] = np.arange(len(texts), dtype=np.int32)
-    codes: NDArray[Any] = np.concatenate(
-        [chunk.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
-    )
-    ends = rank[codes]
-    names = object_array([texts[at] for at in order])
-    return ends[:records], ends[records:].copy(), names
+def number_strings(chunks: list[Any], records: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
+    """Number the ids of two columns, the second after ``records`` of the first; and the names, an Arrow array."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    united = pa.chunked_array([chunk.cast(pa.large_string()) for chunk in chunks], type=pa.large_string())
+    encoded = united.dictionary_encode().unify_dictionaries()
+    names = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], pa.large_string())
+    order = pc.sort_indices(names).to_numpy()
+    rank = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one stands for null
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    codes = [chunk.indices.fill_null(len(order)).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
+    ends = rank[np.concatenate([np.zeros(0, np.int32), *codes])]
+    return ends[:records], ends[records:].copy(), names.take(order)
 
 
 def import_pyarrow(purpose: str) -> Any:

@@ -14,8 +14,7 @@ import numpy as np
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import add_nodes, number
-from graphrefine.graph.node_names import object_array
+from graphrefine.graph.node_ids import add_nodes, number, object_array
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source

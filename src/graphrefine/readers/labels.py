@@ -1,12 +1,13 @@
 """Labels of nodes: from a matrix file, a table or arrays, to rows beside an embedding's.
 
-Two kinds of input differ in the names of nodes. A table (`label_tables`) has a node and a label in each record, several
+Two kinds of input differ in the names of nodes. A table (`small_table`) has a node and a label in each record, several
 records for a node with several labels, and names its nodes. A matrix (the variable ``group`` of a ``.mat`` file, or an
 array) has one row a node and no names: row i is node i, as in a graph that is read from a matrix.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any, NamedTuple
@@ -16,11 +17,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.readers.label_tables import read_label_table
-from graphrefine.readers.matlab import read_variable
+from graphrefine.graph.node_ids import from_strings
+from graphrefine.readers.matrices import read_variable
+from graphrefine.readers.small_table import NODE_WORDS, Record, count_columns, read_records
 from graphrefine.readers.source import Source
 
 FilePath = str | PathLike[str]
+LABEL_WORDS = frozenset({"label", "labels", "class", "classes", "group", "groups", "category", "target"})
+"""Usual names, in lower case, of the column of the labels."""
+
+_NEEDS = "a node and a label are expected in each line"
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 007 and -0 are names
 
 
 @dataclass(frozen=True)
@@ -99,11 +106,63 @@ def read_labels(path: FilePath, *, variable: str = "group", header: bool | None 
     """
     if Source(path).suffix == ".mat":
         return _read_mat(path, variable)
-    table = read_label_table(path, header=header)
-    names, row = np.unique(table.nodes, return_inverse=True)
-    kinds, column = np.unique(table.labels, return_inverse=True)
+    nodes, labels = _read_columns(path, header)
+    names, row = np.unique(nodes, return_inverse=True)
+    kinds, column = np.unique(labels, return_inverse=True)
     indicator = _indicator(row, column, shape=(len(names), len(kinds)))
     return Labels(names, indicator, _texts(kinds), by_row=False, source=fspath(path))
+
+
+def _read_columns(path: FilePath, header: bool | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Nodes and labels of a table: int64 if every one is an integer, else str."""
+    source = Source(path, needs=_NEEDS)
+    records = list(read_records(source))
+    if not records:
+        raise source.empty_error()
+    first = records[0]
+    if header is None:
+        header = first.line is None or _has_header(records)
+    node, label = _find_columns(source, first, header)
+    entries = records[1:] if header else records
+    if not entries:
+        raise source.error(f"nothing after the header; {_NEEDS}")
+    for record in entries:
+        if len(record.fields) != len(first.fields):
+            problem = f"{count_columns(record.fields)} where the first line has {len(first.fields)}"
+            raise source.error(problem, line=record.line)
+        if not (record.fields[node] and record.fields[label]):
+            raise source.error("an empty node or label; leave out nodes without labels", line=record.line)
+    nodes, labels = (from_strings([record.fields[at] for record in entries]) for at in (node, label))
+    return nodes, labels
+
+
+def _has_header(records: list[Record]) -> bool:
+    first = records[0].fields
+    if _INTEGER.fullmatch(first[0]):
+        return False
+    if any(field.lower() in LABEL_WORDS for field in first[1:]):
+        return True
+    if any(letter.isdigit() for letter in first[0]):  # more likely a node like 007 or x1 than a column's name
+        return False
+    return len(records) > 1 and all(_INTEGER.fullmatch(record.fields[0]) for record in records[1:])
+
+
+def _find_columns(source: Source, first: Record, header: bool) -> tuple[int, int]:
+    """Positions of the columns of the node and the label."""
+    names = [field.lower() for field in first.fields]
+    if len(names) == 1:
+        raise source.error(f"one column ({first.fields[0]!r}) where a node and a label are expected", line=first.line)
+    if len(names) == 2:
+        return 0, 1
+    nodes = [column for column, name in enumerate(names) if header and name in NODE_WORDS]
+    labels = [column for column, name in enumerate(names) if header and name in LABEL_WORDS]
+    if len(nodes) != 1 or len(labels) != 1:
+        raise source.error(
+            f"{len(names)} columns where a node and a label are expected; keep two, or add a header that "
+            "calls one of them node and one label",
+            line=first.line,
+        )
+    return nodes[0], labels[0]
 
 
 def align(labels: Labels, names: NDArray[Any], *, unlabelled: str) -> Aligned:

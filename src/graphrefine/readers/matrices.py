@@ -1,14 +1,62 @@
-"""Sparse matrices in files: Matrix Market, and SciPy's npz."""
+"""Matrices in files, read by SciPy: MATLAB up to version 7, Matrix Market, npz."""
 
 from __future__ import annotations
 
 import zipfile
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 from graphrefine.readers.formats import MatrixTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
+
+_NPZ_ERRORS = (ValueError, KeyError, OSError, EOFError, AttributeError, NotImplementedError, zipfile.BadZipFile)
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+def load_mat(source: Source, options: ReadOptions) -> MatrixTable:
+    """Load a sparse or dense matrix of a .mat file."""
+    matrix = read_variable(source, options.variable, way_out="; say variable=")
+    if not hasattr(matrix, "tocsr") and (matrix.ndim != 2 or matrix.dtype.kind not in "biufc"):
+        raise source.error(
+            f"the variable {options.variable!r} is not a matrix of numbers; the variables are {_variables(source)}",
+            argument="variable",
+        )
+    source.release()
+    return MatrixTable(matrix)
+
+
+def read_variable(source: Source, variable: str, *, way_out: str = "") -> Any:
+    """The value of a variable; no other is decoded. ``way_out`` ends the error for one that is not there."""
+    from scipy.io import loadmat
+
+    if source.data[:10] == b"MATLAB 7.3" or source.data[:8] == _HDF5:
+        raise source.error("this is a version 7.3 file, which is not read; save it in MATLAB with '-v7'")
+    try:
+        contents = loadmat(_file(source), variable_names=[variable])
+    except Exception as error:  # on damaged bytes SciPy raises whatever it stumbles over
+        raise source.error(f"this is not a readable MATLAB file: {error}") from None
+    if variable not in contents:
+        raise source.error(
+            f"there is no variable {variable!r}; the variables are {_variables(source)}{way_out}",
+            argument="variable",
+        )
+    return contents[variable]
+
+
+def _variables(source: Source) -> str:
+    """The names of all variables, for messages."""
+    from scipy.io import whosmat
+
+    try:
+        names = [name for name, *_ in whosmat(_file(source))]
+    except Exception as error:  # as above
+        raise source.error(f"this is not a readable MATLAB file: {error}") from None
+    return ", ".join(map(repr, names)) or "none"
+
+
+def _file(source: Source) -> Any:
+    return cast("Any", BytesIO(source.data))
 
 
 def load_mtx(source: Source, options: ReadOptions) -> MatrixTable:
@@ -29,15 +77,7 @@ def load_npz(source: Source, options: ReadOptions) -> MatrixTable:
 
     try:
         matrix: Any = load_sparse(BytesIO(source.data))
-    except (
-        ValueError,
-        KeyError,
-        OSError,
-        EOFError,
-        AttributeError,
-        NotImplementedError,
-        zipfile.BadZipFile,
-    ) as error:
+    except _NPZ_ERRORS as error:
         raise source.error(f"this is not a sparse matrix saved by scipy.sparse.save_npz: {error}") from None
     source.release()
     return MatrixTable(matrix)

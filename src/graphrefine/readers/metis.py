@@ -11,7 +11,6 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import FormatError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
@@ -70,22 +69,15 @@ def _neighbours(
     nodes, step = sizes
     try:
         numbers = np.array([int(token) for row in fields for token in row[::step]], dtype=np.int64)
+        if not numbers.size or (numbers.min() >= 1 and numbers.max() <= nodes):
+            return (numbers - 1).astype(np.int32)
     except (ValueError, OverflowError):
-        numbers = np.zeros(1, dtype=np.int64)
-    if not numbers.size or (numbers.min() >= 1 and numbers.max() <= nodes):
-        return (numbers - 1).astype(np.int32)
-    raise _bad_neighbour(source, body, fields, sizes)
-
-
-def _bad_neighbour(
-    source: Source, body: list[tuple[int, bytes]], fields: list[list[bytes]], sizes: tuple[int, int]
-) -> FormatError:
-    nodes, step = sizes
+        pass
     for (number, _), row in zip(body, fields, strict=True):
         for token in row[::step]:
             if not token.isdigit() or not 1 <= int(token) <= nodes:
                 text = token.decode("utf-8", "replace")
-                return source.error(f"neighbour {text!r} is not a node from 1 to {nodes}", line=number)
+                raise source.error(f"neighbour {text!r} is not a node from 1 to {nodes}", line=number)
     raise AssertionError("every neighbour is a node")
 
 

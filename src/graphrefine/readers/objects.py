@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import as_ids, name_array, number
-from graphrefine.graph.node_names import object_array
-from graphrefine.readers.columns import find_columns
+from graphrefine.graph.node_ids import as_ids, name_array, number, object_array
 from graphrefine.readers.formats import EdgeTable, MatrixTable
+from graphrefine.readers.layout import find_columns
 from graphrefine.readers.options import ReadOptions
 
 

@@ -6,20 +6,20 @@ merged, duplicates added, self-loops dropped, everything counted.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.adjacency import Adjacency, merge_edges
-from graphrefine.graph.from_matrix import adjacency_of_bipartite_matrix, adjacency_of_matrix
+from graphrefine.graph.adjacency import Adjacency, adjacency_of_bipartite_matrix, adjacency_of_matrix, merge_edges
 from graphrefine.graph.graph import Graph, graph_of
-from graphrefine.graph.node_ids import split_sides
+from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, name_array, split_sides
 from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format
-from graphrefine.readers.node_list import number_with_nodes, read_nodes
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.source import Source
 
@@ -213,8 +213,43 @@ def _matrix_adjacency(table: MatrixTable, options: ReadOptions, names: int | NDA
 
 
 def _edge_adjacency(table: EdgeTable, options: ReadOptions, extra: int | NDArray[Any] | None) -> Adjacency:
-    numbered = table.numbered if extra is None else number_with_nodes(table.numbered, extra)
+    numbered = table.numbered if extra is None else _number_with_nodes(table.numbered, extra)
     settings: dict[str, Any] = {"directed": options.directed, "threads": options.thread_count, "report": table.report}
     if options.bipartite:
         numbered, settings["sources"] = split_sides(numbered, all_rows=table.row_numbers)
     return merge_edges(numbered, table.weights, **settings)
+
+
+def read_nodes(nodes: Any) -> int | NDArray[Any] | None:
+    """The option ``nodes`` as a count, an array of names, or None.
+
+    Examples
+    --------
+    >>> read_nodes(["b", "a"]).tolist(), read_nodes(3)
+    (['b', 'a'], 3)
+    """
+    if nodes is None:
+        return None
+    if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool):
+        if nodes < 1:
+            raise InputError(f"nodes={nodes}: the number of nodes must be positive", argument="nodes")
+        return int(nodes)
+    if isinstance(nodes, str | PathLike):
+        lines, encoding = Source(nodes, needs="a name on each line is expected").lines()
+        return from_strings([name for line in lines if (name := line.decode(encoding).strip())])
+    if not isinstance(nodes, Iterable):
+        raise InputError(f"nodes={nodes!r}: give a count, names, or a file with a name on each line", argument="nodes")
+    return name_array(nodes)
+
+
+def _number_with_nodes(numbered: Numbered, extra: int | NDArray[Any]) -> Numbered:
+    """Number again with further nodes: those named, or 0 to ``extra`` - 1."""
+    if not isinstance(extra, int):
+        return add_nodes(numbered, extra)
+    names = numbered[2]
+    if names.dtype == object or (len(names) and not (names[0] >= 0 and names[-1] < extra)):
+        outside = next(name for name in names.tolist() if isinstance(name, str) or not 0 <= name < extra)
+        raise InputError(
+            f"nodes={extra} means nodes 0 to {extra - 1}, and the edges mention {outside!r}", argument="nodes"
+        )
+    return add_nodes(numbered, np.arange(extra))

@@ -1,6 +1,6 @@
 """Small tables about nodes: labels, columns to colour by, features, node lists; text, parquet or arrow.
 
-Text is split as edge lists are (`graphrefine.kernels.twin_text.split_fields`), so that names meet those of a graph: by
+Text is split as edge lists are (`graphrefine.readers.layout.split_line`), so that names meet those of a graph: by
 tabs, commas, semicolons or blanks, in UTF-8 or else Latin-1, compressed or not. A quoted field may hold line ends.
 Every field is a string; one that is missing in parquet or arrow is empty.
 """
@@ -13,8 +13,8 @@ from os import PathLike
 from typing import NamedTuple
 
 from graphrefine.errors import FormatError
-from graphrefine.kernels.edge_lists import split_fields
 from graphrefine.readers.formats import BY_SUFFIX
+from graphrefine.readers.layout import split_line
 from graphrefine.readers.source import Source
 
 COMMENTS = "#%"
@@ -114,11 +114,7 @@ def _split_lines(source: Source, comments: str) -> Iterator[Record]:
         delimiter = delimiter or _find_delimiter(source.suffix, bare)
         if line.count(b'"') % 2 and delimiter in b",;":
             line, at = _join_quoted(lines, at, delimiter)
-        if delimiter == b" " or b'"' in line:
-            fields = [field.decode(encoding) for field in split_fields(line, delimiter)]
-        else:
-            fields = line.decode(encoding).split(delimiter.decode())  # the same, faster
-        yield Record(number, [field.strip() for field in fields])
+        yield Record(number, [field.decode(encoding).strip() for field in split_line(line, delimiter)])
 
 
 def _find_delimiter(suffix: str, line: bytes) -> bytes:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO
@@ -18,24 +19,6 @@ from graphrefine.errors import FormatError, GraphRefineError, MissingExtraError
 
 READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
 PACKED = 4
-
-
-def _gzip(file: IO[bytes]) -> IO[bytes]:
-    import gzip
-
-    return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
-
-
-def _bzip2(file: IO[bytes]) -> IO[bytes]:
-    import bz2
-
-    return bz2.BZ2File(file)
-
-
-def _xz(file: IO[bytes]) -> IO[bytes]:
-    import lzma
-
-    return lzma.LZMAFile(file)
 
 
 def _zstd(file: IO[bytes]) -> IO[bytes]:
@@ -55,9 +38,9 @@ class _Codec:
 
 
 CODECS = (
-    _Codec(".gz", b"\x1f\x8b", _gzip),
-    _Codec(".bz2", b"BZh", _bzip2),
-    _Codec(".xz", b"\xfd7zXZ\x00", _xz),
+    _Codec(".gz", b"\x1f\x8b", lambda file: import_module("gzip").open(file)),
+    _Codec(".bz2", b"BZh", lambda file: import_module("bz2").open(file)),
+    _Codec(".xz", b"\xfd7zXZ\x00", lambda file: import_module("lzma").open(file)),
     _Codec(".zst", b"\x28\xb5\x2f\xfd", _zstd),
 )
 _BZIP2_BLOCK = b"1AY&SY"
@@ -93,9 +76,10 @@ class Source:
     @cached_property
     def data(self) -> bytes:
         """All bytes, decompressed."""
-        raw = self._raw()
-        codec = self._codec(raw)
-        return raw if codec is None else self._decompress(raw, codec)
+        data = b"".join(portion for portion, _ in self.chunks())
+        if not data:
+            raise self.empty_error()
+        return data
 
     def _codec(self, raw: bytes) -> _Codec | None:
         """The compression of a file that begins with these bytes; None if it is not compressed."""
@@ -108,14 +92,14 @@ class Source:
                 raise self.error(f"the name says {each.suffix}, but the content is something else")
         return codec
 
-    def chunks(self, size: int) -> Iterator[tuple[bytes, float]]:
+    def chunks(self, size: int | None = None) -> Iterator[tuple[bytes, float]]:
         """The bytes, decompressed, in portions of ``size``; with each, the share of the file so far, from 0 to 1."""
         import lzma
         import zlib
 
         with self._open() as raw:
             codec = self._codec(raw.read(16))
-            whole = max(os.fstat(raw.fileno()).st_size, 1)
+            whole = max(raw.seek(0, os.SEEK_END), 1)
             raw.seek(0)
             try:
                 with contextlib.closing(raw if codec is None else codec.open(raw)) as stream:
@@ -124,7 +108,8 @@ class Source:
             except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
                 if isinstance(error, GraphRefineError) or codec is None:
                     raise
-                raise self._damage_error(codec, error) from None
+                problem = f"the {codec.suffix[1:]} data is damaged or cut short: {error}"
+                raise self.error(problem) from None
 
     @cached_property
     def head(self) -> bytes:
@@ -144,20 +129,17 @@ class Source:
         return text.split(b"\n"), "utf-8"
 
     def release(self) -> None:
-        """Forget the bytes; a loader calls this when it has parsed them, before the graph is built."""
+        """Forget the bytes; a loader calls this when it has them, or has parsed them, before the graph is built."""
         self.__dict__.pop("data", None)
-
-    def _raw(self) -> bytes:
-        if self.path == "-":
-            return sys.stdin.buffer.read()
-        with self._open() as file:
-            return file.read()
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
         try:
+            if self.path == "-":
+                yield io.BytesIO(sys.stdin.buffer.read())
+                return
             with Path(self.path).open("rb") as file:
-                yield file
+                yield file if file.seekable() else io.BytesIO(file.read())
         except GraphRefineError:
             raise
         except FileNotFoundError:
@@ -167,25 +149,11 @@ class Source:
         except OSError as error:
             raise self.error(f"the file cannot be read: {error.strerror or error}") from None
 
-    def _decompress(self, raw: bytes, codec: _Codec) -> bytes:
-        import lzma
-        import zlib
 
-        try:
-            with contextlib.closing(codec.open(io.BytesIO(raw))) as stream:
-                data = bytes(stream.read())
-        except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-            raise self._damage_error(codec, error) from None
-        if not data:
-            raise self.empty_error()
-        return data
-
-    def _damage_error(self, codec: _Codec, error: Exception) -> FormatError:
-        return self.error(f"the {codec.suffix[1:]} data is damaged or cut short: {error}")
-
-
-def _read_fully(stream: IO[bytes], size: int) -> bytes:
-    """``size`` bytes, unless the stream ends: some streams give less at a time."""
+def _read_fully(stream: IO[bytes], size: int | None) -> bytes:
+    """``size`` bytes, unless the stream ends: some streams give less at a time. None: all."""
+    if size is None:
+        return bytes(stream.read())
     portion = bytes(stream.read(size))
     while 0 < len(portion) < size and (more := bytes(stream.read(size - len(portion)))):
         portion += more

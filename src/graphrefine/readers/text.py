@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Numbered
 from graphrefine.kernels import edge_lists
-from graphrefine.kernels.edge_lists import Columns, Parsed, Status, split_fields
+from graphrefine.kernels.edge_lists import Parsed, Status
 from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.layout import DELIMITERS, SAMPLE, Layout, decode, find_layout, split_line
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
-from graphrefine.readers.text_layout import DELIMITERS, SAMPLE, Layout, decode, find_layout
 
 _ALL_INTEGERS = re.compile(rb"(?:0|-?[1-9][0-9]{0,18})(?:\n(?:0|-?[1-9][0-9]{0,18}))*")
 
@@ -34,7 +34,6 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
         raise source.error("there is no edge in the file, only blank lines or comments")
     text = np.frombuffer(data, dtype=np.uint8)[layout.start :]
     parsed = parse(source, text, layout, before=layout.line, threads=options.thread_count)
-    source.release()
     del data, text
     if len(parsed.source) == 0:
         raise source.error("there is no edge in the file, only a header")
@@ -44,52 +43,53 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
 
 
 def parse(source: Source, text: NDArray[np.uint8], layout: Layout, *, before: int, threads: int) -> Parsed:
-    """Parse whole lines; ``before`` is the number of lines before them. Ids: narrow or wide integers, or strings."""
-    parsed = _parse(text, layout.columns, layout.delimiter, layout.comments, threads)
+    """Parse whole lines; ``before`` is the number of lines before them.
+
+    Ids are narrow integers, else wide ones, else strings: whichever every id allows.
+    """
+    marks: dict[str, Any] = {"delimiter": layout.delimiter, "comments": layout.comments, "threads": threads}
+    parsed = edge_lists.parse_integers(text, layout.columns, wide=False, **marks)
+    if parsed.status == Status.TOO_WIDE:
+        parsed = edge_lists.parse_integers(text, layout.columns, wide=True, **marks)
+    if parsed.status == Status.NOT_INTEGER:
+        parsed = edge_lists.parse_strings(text, layout.columns, **marks)
     if parsed.status != Status.OK:
-        raise _parse_error(source, parsed, text, before, (layout.delimiter, layout.columns))
+        raise _parse_error(source, parsed, text, before, layout)
     return parsed
 
 
-def _utf8(source: Source, encoding: str | None) -> tuple[bytes, str | None]:
+def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | None:
+    """The encoding of the option, or that of the first bytes; None if the text may be UTF-8 or Latin-1."""
+    if encoding is None:
+        if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
+        if b"\0" in head[:SAMPLE]:
+            raise source.error(
+                "this looks like a binary file, not text; say format= if it is a known one", argument="format"
+            )
+        return None
+    try:
+        " ".encode(encoding)  # some codecs are not of text
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise InputError(
+            f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252", argument="encoding"
+        ) from None
+
+
+def _utf8(source: Source, option: str | None) -> tuple[bytes, str | None]:
     """The text as UTF-8, or as it is where it may be UTF-8 or Latin-1; and its encoding, None if unknown."""
     data = source.data
-    if encoding is None and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "utf-16"
-    if encoding is not None:
-        try:
-            name = codecs.lookup(encoding).name
-            text = data.decode(name)
-        except LookupError:
-            raise no_encoding(encoding) from None
-        except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            raise source.error(f"the text is not {encoding}: {error.reason}", line=line, argument="encoding") from None
-        return text.removeprefix("\ufeff").encode("utf-8"), name
-    if b"\0" in data[:SAMPLE]:
-        raise looks_binary(source)
-    return data.removeprefix(codecs.BOM_UTF8), None
-
-
-def no_encoding(encoding: str) -> InputError:
-    """The error for an encoding that Python does not have."""
-    return InputError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252", argument="encoding")
-
-
-def looks_binary(source: Source) -> FormatError:
-    """The error for a file with bytes that no text has."""
-    return source.error("this looks like a binary file, not text; say format= if it is a known one", argument="format")
-
-
-def _parse(text: NDArray[np.uint8], columns: Columns, delimiter: str, comments: str, threads: int) -> Parsed:
-    """As narrow integers, else as wide ones, else as strings: whichever every id allows."""
-    marks: dict[str, Any] = {"delimiter": delimiter, "comments": comments, "threads": threads}
-    parsed = edge_lists.parse_integers(text, columns, wide=False, **marks)
-    if parsed.status == Status.TOO_WIDE:
-        parsed = edge_lists.parse_integers(text, columns, wide=True, **marks)
-    if parsed.status == Status.NOT_INTEGER:
-        parsed = edge_lists.parse_strings(text, columns, **marks)
-    return parsed
+    source.release()
+    encoding = find_encoding(source, data, option)
+    if encoding is None:
+        return data.removeprefix(codecs.BOM_UTF8), None
+    try:
+        return data.decode(encoding).removeprefix("\ufeff").encode("utf-8"), encoding
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = f"the text is not {option or encoding}: {error.reason}"
+        raise source.error(problem, line=line, argument="encoding") from None
 
 
 def _number(parsed: Parsed, encoding: str | None, options: ReadOptions) -> tuple[Numbered, str]:
@@ -126,14 +126,12 @@ def _in_number_order(parsed: Parsed, names: NDArray[np.int64]) -> Numbered:
     return rank[parsed.source], rank[parsed.target], names[order]
 
 
-def _parse_error(
-    source: Source, parsed: Parsed, text: NDArray[np.uint8], before: int, layout: tuple[str, Columns]
-) -> InputError:
+def _parse_error(source: Source, parsed: Parsed, text: NDArray[np.uint8], before: int, layout: Layout) -> FormatError:
     """The error for the line at which a parser stopped."""
-    delimiter, (first, second, weight, most) = layout
+    first, second, weight, most = layout.columns
     line = text.tobytes().split(b"\n", parsed.line)[parsed.line - 1].removesuffix(b"\r")
-    fields = [decode(field) for field in split_fields(line, delimiter.encode())]
-    split_by = f"split by {DELIMITERS[delimiter]}"
+    fields = [decode(field) for field in split_line(line, layout.delimiter.encode())]
+    split_by = f"split by {DELIMITERS[layout.delimiter]}"
     argument = None
     if parsed.status == Status.FEW_COLUMNS:
         needed = max(first, second, weight) + 1

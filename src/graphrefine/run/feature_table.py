@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_names import from_strings, is_range
+from graphrefine.graph.node_ids import from_strings, is_range
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.readers.small_table import read_records

@@ -24,8 +24,7 @@ from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.errors import OutputError
 from graphrefine.graph.node_ids import identities
-from graphrefine.graph.stored import StoredGraph, open_stored, store
-from graphrefine.graph.stored_rows import StoredPattern
+from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored, store
 from graphrefine.kernels import kernels
 from graphrefine.run.memory_plan import RUN, MemoryPlan
 from graphrefine.system.files import check_free_disk

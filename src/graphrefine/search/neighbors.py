@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels.nearest import NearestRows
-from graphrefine.readers.labels import align, as_labels
 from graphrefine.readers.read import read
 from graphrefine.search.searcher import Search
 from graphrefine.vectors.lookup import Lookup, is_name
@@ -121,6 +120,8 @@ def allowed_rows(
 
 def labelled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
     """The rows of the nodes that have a label."""
+    from graphrefine.readers.labels import align, as_labels  # and its readers, which most searches do without
+
     table = as_labels(labels)
     if str(label) not in table.classes:
         some = ", ".join(table.classes[:8]) + (", ..." if len(table.classes) > 8 else "")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.node_names import Names
+from graphrefine.graph.node_ids import Names
 from graphrefine.vectors.source_target import ONE, SIDES, Side, Sides
 
 Name = int | str | np.integer[Any]

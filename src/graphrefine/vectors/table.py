@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.node_names import Names, as_names
+from graphrefine.graph.node_ids import Names, as_names
 from graphrefine.vectors.lookup import Lookup, Name
 from graphrefine.vectors.source_target import Side, Sides
 from graphrefine.vectors.state import DEGREE_WEIGHT, State

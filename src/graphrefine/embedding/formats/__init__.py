@@ -41,7 +41,7 @@ from graphrefine.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
     from graphrefine.embedding.formats.parts import Parts
-    from graphrefine.graph.node_names import Names
+    from graphrefine.graph.node_ids import Names
 
 # What damaged files make the standard library, NumPy and pyarrow (a ValueError) raise.
 READ_ERRORS = (OSError, EOFError, LookupError, OverflowError, TypeError, ValueError, BadZipFile, zlib.error)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.formats.parts import Parts, dump_recipe, parse_recipe, plain_array
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_names import Names, pack
+from graphrefine.graph.node_ids import Names, pack
 from graphrefine.vectors.state import COLUMNS, State, names_of
 
 _KEY = b"graphrefine"

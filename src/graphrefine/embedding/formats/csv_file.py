@@ -23,7 +23,7 @@ from graphrefine.embedding.formats.decimals import (
 )
 from graphrefine.embedding.formats.parts import Parts, create_gzip, open_text
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_names import Names, encode_all, from_text
+from graphrefine.graph.node_ids import Names, encode_all, from_text
 
 _NAME = re.compile(rb'"([^"]*(?:""[^"]*)*)"|([^",\r\n]*)')  # quoted, or not
 

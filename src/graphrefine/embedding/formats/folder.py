@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.formats.parts import FORMAT_VERSION, Parts
 from graphrefine.errors import FormatError, OutputError
-from graphrefine.graph.node_names import Names, is_range, pack, unpack
+from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.files import recover
 from graphrefine.vectors.state import State, names_of

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.formats.parts import Parts, dump_recipe, parse_recipe
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_names import Names, is_range, pack, unpack
+from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
 from graphrefine.vectors.state import State, names_of
 

@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph.node_names import Names
+from graphrefine.graph.node_ids import Names
 from graphrefine.vectors.state import State
 
 _GZIP = b"\x1f\x8b"

@@ -22,7 +22,7 @@ from graphrefine.embedding.formats.decimals import (
     row_chunks,
 )
 from graphrefine.embedding.formats.parts import Parts
-from graphrefine.graph.node_names import Names, encode_all
+from graphrefine.graph.node_ids import Names, encode_all
 from graphrefine.vectors.source_target import Sides
 from graphrefine.vectors.state import COLUMNS, State, names_of
 

@@ -27,7 +27,7 @@ from typing import Any
 from graphrefine.embedding.formats.parts import FORMAT_VERSION, Parts
 from graphrefine.embedding.formats.pgvector_rows import columns, sides_of
 from graphrefine.errors import InputError
-from graphrefine.graph.node_names import Names
+from graphrefine.graph.node_ids import Names
 from graphrefine.vectors.table import check_finite
 
 MARK = '{"graphrefine": '  # what the comment of every table of ours begins with

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.formats.numpy_files import as_vectors
 from graphrefine.embedding.formats.parts import FORMAT_VERSION, Parts, dump_recipe, parse_recipe
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_names import Names, is_range, pack, unpack
+from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_array
 from graphrefine.vectors.state import State, names_of
 

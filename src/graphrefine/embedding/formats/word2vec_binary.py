@@ -16,7 +16,7 @@ from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.formats.word2vec_text import check as check
 from graphrefine.embedding.formats.word2vec_text import read_counts
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_names import encode_all, from_text
+from graphrefine.graph.node_ids import encode_all, from_text
 
 
 def write(path: Path, parts: Parts) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from graphrefine.embedding.formats.decimals import RowError, format_rows, line_blocks, parse_rows, row_chunks
 from graphrefine.embedding.formats.parts import Parts
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_names import Names, encode_all, from_text
+from graphrefine.graph.node_ids import Names, encode_all, from_text
 
 _SPACE = re.compile(r"[ \t\n\r\f\v]")
 

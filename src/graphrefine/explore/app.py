@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -13,16 +13,28 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp
 
+from graphrefine.explore import handlers, raw_handlers
 from graphrefine.explore.auth import Auth
-from graphrefine.explore.handlers import router
 from graphrefine.explore.limits import Limits
-from graphrefine.explore.page_files import File, read_page
-from graphrefine.explore.raw_handlers import raw_router
-from graphrefine.explore.raw_response import Blob, RawResponse
+from graphrefine.explore.responses import describe_raw
 from graphrefine.explore.session import Session
-from graphrefine.explore.strict_route import json_response
+from graphrefine.explore.strict_route import StrictRoute, json_response
 
-ROUTES = [*router.routes, *raw_router.routes]
+ROUTES = [
+    StrictRoute("GET", "/healthz", handlers.get_health),
+    StrictRoute("GET", "/api/openapi.json", handlers.get_document),
+    StrictRoute("GET", "/api/info", handlers.get_info),
+    StrictRoute("GET", "/api/nodes", handlers.get_nodes),
+    StrictRoute("POST", "/api/nodes", handlers.post_nodes),
+    StrictRoute("GET", "/api/neighbors", handlers.get_neighbors),
+    StrictRoute("POST", "/api/neighbors", handlers.post_neighbors),
+    StrictRoute("GET", "/api/ego", handlers.get_ego),
+    StrictRoute("GET", "/api/score", handlers.get_score),
+    StrictRoute("POST", "/api/score", handlers.post_score),
+    StrictRoute("GET", "/api/coordinates", raw_handlers.get_coordinates, responses=describe_raw(raw_handlers.BYTES)),
+    StrictRoute("GET", "/api/columns/{name:path}", raw_handlers.get_column, responses=describe_raw(raw_handlers.BYTES)),
+    StrictRoute("GET", "/map.png", raw_handlers.get_image, responses=describe_raw(raw_handlers.PNG)),
+]
 
 
 def make_app(
@@ -47,8 +59,8 @@ def make_app(
     app.state.session = session
     app.state.blobs = {}
     app.state.document = cache(lambda: _make_document(has_token=token is not None))
-    for path, file in read_page().items():
-        app.add_route(path, _page_handler(file), methods=["GET"])
+    for path, handler in raw_handlers.page_handlers().items():
+        app.add_route(path, handler, methods=["GET"])
     app.add_middleware(Limits, refuse=_refuse)
     app.add_middleware(Auth, refuse=_refuse, hosts=hosts, any_address=any_address, token=token)
     return app
@@ -67,15 +79,6 @@ def _make_document(*, has_token: bool) -> dict[str, Any]:
     from graphrefine.explore.api_document import make_document  # FastAPI is slow to load
 
     return make_document(ROUTES, has_token=has_token)
-
-
-def _page_handler(file: File) -> Callable[[Request], Awaitable[Response]]:
-    blob = Blob.of(file.content)
-
-    async def send_file(request: Request) -> Response:
-        return RawResponse(blob, file.media_type)
-
-    return send_file
 
 
 def _refuse(status: int, problem: str) -> ASGIApp:

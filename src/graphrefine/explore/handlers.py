@@ -1,6 +1,7 @@
 """Handlers of the requests that are answered in JSON: one function for each endpoint.
 
-A new endpoint is a function here, with a model of `request_params` and a type of `responses`.
+A new endpoint is a function here, with a model of `request_params` and a type of `responses`, and a line in
+`app.ROUTES`.
 """
 
 from __future__ import annotations
@@ -20,13 +21,10 @@ from graphrefine.explore.background import Task
 from graphrefine.explore.neighbor_search import finite
 from graphrefine.explore.search_batcher import Hits, SearchOptions
 from graphrefine.explore.session import Session
-from graphrefine.explore.strict_route import Router
 from graphrefine.search import SCORES
 
 _THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbours aside
 _Value = TypeVar("_Value")
-
-router = Router()
 
 
 async def _run_in_thread(work: Callable[..., _Value], *arguments: Any) -> _Value:
@@ -34,19 +32,16 @@ async def _run_in_thread(work: Callable[..., _Value], *arguments: Any) -> _Value
     return await asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)
 
 
-@router.get("/healthz")
 async def get_health(request: Request) -> responses.Health:
     """State of the server; needs no token."""
     return {"status": "ok"}
 
 
-@router.get("/api/openapi.json")
 async def get_document(request: Request) -> dict[str, Any]:
     """The API as an OpenAPI document."""
     return await asyncio.to_thread(request.app.state.document)
 
 
-@router.get("/api/info")
 async def get_info(request: Request) -> responses.Info:
     """The embedding, its recipe, and the requests that it answers."""
     session: Session = request.app.state.session
@@ -73,7 +68,6 @@ async def get_info(request: Request) -> responses.Info:
     }
 
 
-@router.get("/api/nodes")
 async def get_nodes(request: Request, params: request_params.NodeList) -> responses.Nodes:
     """Nodes whose names begin with a text, and then those that contain it; all nodes without a text; or one node.
 
@@ -92,21 +86,18 @@ async def get_nodes(request: Request, params: request_params.NodeList) -> respon
     return {"nodes": [session.node(row) for row in rows], "total": count}
 
 
-@router.post("/api/nodes")
 async def post_nodes(request: Request, params: request_params.NodeBatch) -> responses.Nodes:
     """Several nodes at once."""
     session: Session = request.app.state.session
     return {"nodes": [session.node(row) for row in _rows(session, params)]}
 
 
-@router.get("/api/neighbors")
 async def get_neighbors(request: Request, params: request_params.NeighborQuery) -> responses.Neighbors:
     """The nodes nearest to one."""
     session: Session = request.app.state.session
     return await _neighbors(session, params, [_row(session, params)], by_row=True)
 
 
-@router.post("/api/neighbors")
 async def post_neighbors(request: Request, params: request_params.NeighborBatch) -> responses.Neighbors:
     """The nodes nearest to each of several nodes or vectors."""
     session: Session = request.app.state.session
@@ -141,7 +132,6 @@ def _result(session: Session, row: int | None, hits: Hits) -> responses.Neighbor
     return result
 
 
-@router.get("/api/ego")
 async def get_ego(request: Request, params: request_params.EgoQuery) -> responses.EgoNetwork:
     """A node, its neighbours in the graph, and the edges among them."""
     session: Session = request.app.state.session
@@ -153,14 +143,12 @@ async def get_ego(request: Request, params: request_params.EgoQuery) -> response
     return {"nodes": [session.node(each) for each in ego.rows], "edges": ego.edges, "of": ego.of}
 
 
-@router.get("/api/score")
 async def get_score(request: Request, params: request_params.PairQuery) -> responses.Scores:
     """Likelihood of an edge; of directed and bipartite graphs, from u to v."""
     session: Session = request.app.state.session
     return await _scores(session, [[params.u, params.v]])
 
 
-@router.post("/api/score")
 async def post_score(request: Request, params: request_params.PairBatch) -> responses.Scores:
     """Likelihood of each of several edges."""
     session: Session = request.app.state.session

@@ -32,10 +32,10 @@ class StrictRoute(Route):
     """A route whose handler gets `request`, `params` and the parts of the path, and gives JSON content or a Response.
 
     `params` is a model of `request_params`: of the query of a GET, of the body of a POST. `api_document` describes it,
-    and the type that the handler returns.
+    and the type that the handler returns, or `responses` that are no JSON.
     """
 
-    def __init__(self, path: str, handler: Handler, method: str, responses: Responses) -> None:
+    def __init__(self, method: str, path: str, handler: Handler, *, responses: Responses | None = None) -> None:
         model: type[Params] | None = get_type_hints(handler).get("params")
         in_body = method == "POST"
 
@@ -52,29 +52,8 @@ class StrictRoute(Route):
             return content if isinstance(content, Response) else json_response(content)
 
         super().__init__(path, respond, methods=[method])
-        self.handler, self.method, self.responses = handler, method, responses
-
-
-class Router:
-    """Strict routes, each added by a decorator of its handler."""
-
-    def __init__(self) -> None:
-        self.routes: list[StrictRoute] = []
-
-    def get(self, path: str, responses: Responses | None = None) -> Callable[[Handler], Handler]:
-        """A route of GET. `responses` are those beside the common ones, for the document."""
-        return self._add(path, "GET", responses or {})
-
-    def post(self, path: str) -> Callable[[Handler], Handler]:
-        """A route of POST."""
-        return self._add(path, "POST", BODY_REFUSALS)
-
-    def _add(self, path: str, method: str, responses: Responses) -> Callable[[Handler], Handler]:
-        def add(handler: Handler) -> Handler:
-            self.routes.append(StrictRoute(path, handler, method, responses))
-            return handler
-
-        return add
+        self.handler, self.method = handler, method
+        self.responses = responses or (BODY_REFUSALS if in_body else {})
 
 
 def json_response(content: Any, status: int = 200, headers: Any = None) -> Response:

@@ -21,6 +21,7 @@ from graphrefine.explore.columns import CategoryColumn
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread, unit_rows
+from graphrefine.vectors.classes import Classes
 
 CLUSTERS = 12  # as many as there are colours that people can tell apart
 SAMPLE = 20_000  # rows that clusters are found with
@@ -119,11 +120,8 @@ def _in_order(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _as_column(groups: NDArray[np.int64]) -> CategoryColumn:
     """Groups as categories named 1, 2, ... from the largest to the smallest."""
-    counts = np.bincount(groups[groups >= 0])
-    order = np.argsort(-counts, kind="stable")
-    rank = np.empty(len(order) + 1, np.int32)
-    rank[order], rank[-1] = np.arange(len(order)), -1  # the last is that of -1
-    return CategoryColumn(rank[groups], [str(number) for number in range(1, len(order) + 1)])
+    classes = Classes.ranked(groups, [""] * (groups.max(initial=-1) + 1))
+    return CategoryColumn(classes._replace(names=tuple(str(rank) for rank in range(1, len(classes.names) + 1))))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphrefine.explore.columns import CategoryColumn
 from graphrefine.readers.labels import align, as_labels
+from graphrefine.vectors.classes import Classes
 
 
 class NodeLabels:
@@ -57,4 +58,4 @@ class NodeLabels:
         first = np.full(self.indicator.shape[0], -1, np.int32)
         labelled = np.diff(self.indicator.indptr) > 0
         first[labelled] = self.indicator.indices[self.indicator.indptr[:-1][labelled]]
-        return CategoryColumn(first, self.classes)
+        return CategoryColumn(Classes.ranked(first, self.classes))

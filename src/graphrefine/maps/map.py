@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.errors import InputError, MissingExtraError, OutputError
-from graphrefine.maps.classes import assign_classes
 from graphrefine.maps.layout_cache import obtain_layout
 from graphrefine.maps.page import render_page
 from graphrefine.maps.picture import NAMES, draw
 from graphrefine.maps.points import MapPoints
 from graphrefine.maps.table import write_table
 from graphrefine.system.files import check_writable, replacing
+from graphrefine.vectors.classes import assign_classes
 from graphrefine.visuals.html import count_of
 
 if TYPE_CHECKING:

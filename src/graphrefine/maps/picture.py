@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.maps.classes import OTHER, Classes
 from graphrefine.maps.labels import densest, free_places, hub_rows
 from graphrefine.maps.points import MapPoints
-from graphrefine.visuals.colours import THEMES, Theme
+from graphrefine.vectors.classes import OTHER, Classes
+from graphrefine.visuals.colours import THEMES, Theme, rgb
 from graphrefine.visuals.html import shorten
 from graphrefine.visuals.plots import encode, figure_style, label_points, new_figure, plain
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 NAMES = 12  # of hubs, the nodes with the most neighbours, on the map
 INCHES = 7.0
 SHADED = 60_000
+EXTENT = 1.02  # of the shaded picture, to either side of the middle
 PIXELS = 1000  # of the shaded picture, along each axis
 LONGEST = 26  # letters of a class or a node
 
@@ -65,7 +66,9 @@ def _draw_points(axes: Axes, node_map: MapPoints, classes: Classes | None, theme
     codes, colours = _codes(node_map, classes), _colours(classes, theme)
     if len(node_map) > SHADED:
         image = shade(node_map.coordinates, codes, colours, PIXELS)
-        axes.imshow(image, extent=(-1.02, 1.02, -1.02, 1.02), origin="lower", interpolation="antialiased", zorder=1)
+        axes.imshow(
+            image, extent=(-EXTENT, EXTENT, -EXTENT, EXTENT), origin="lower", interpolation="antialiased", zorder=1
+        )
         return
     size = float(np.clip(30_000 / max(len(node_map), 1), 1.4, 26))
     order = _drawing_order(codes, without=len(colours) - 1)
@@ -86,15 +89,13 @@ def shade(
     points: NDArray[np.float32], codes: NDArray[np.int32], colours: list[str], pixels: int
 ) -> NDArray[np.float64]:
     """Pixels in the mean colour of their points; the more points, the more opaque.  # (pixels, pixels, 4)."""
-    from matplotlib.colors import to_rgb
-
-    across, up = ((points[:, axis] + 1.02) / 2.04 * pixels for axis in (0, 1))
+    across, up = ((points[:, axis] + EXTENT) / (2 * EXTENT) * pixels for axis in (0, 1))
     at = np.clip(up.astype(np.int64), 0, pixels - 1) * pixels + np.clip(across.astype(np.int64), 0, pixels - 1)
-    rgb = np.array([to_rgb(colour) for colour in colours])[codes]
+    values = (np.array([rgb(colour) for colour in colours]) / 255)[codes]
     counts = np.bincount(at, minlength=pixels**2).astype(np.float64)
     image = np.zeros((pixels**2, 4))
     for channel in range(3):
-        image[:, channel] = np.bincount(at, rgb[:, channel], minlength=pixels**2) / np.maximum(counts, 1)
+        image[:, channel] = np.bincount(at, values[:, channel], minlength=pixels**2) / np.maximum(counts, 1)
     usual = max(float(np.quantile(counts[counts > 0], 0.98)), 2.0) if len(points) else 2.0
     image[:, 3] = np.where(counts > 0, np.clip(0.35 + 0.65 * np.log1p(counts) / np.log1p(usual), 0, 1), 0)
     return image.reshape(pixels, pixels, 4)

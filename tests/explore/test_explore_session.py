@@ -17,7 +17,7 @@ from graphrefine.explore import groups
 from graphrefine.explore.autocomplete import Autocomplete
 from graphrefine.explore.background import Background, StopError, Task, Watch
 from graphrefine.explore.columns import read_columns
-from graphrefine.explore.search_batcher import Hits, SearchBatcher, SearchOptions
+from graphrefine.explore.neighbor_search import Hits, SearchBatcher, SearchOptions
 from graphrefine.explore.session import Session
 from graphrefine.graph.graph import Graph
 

@@ -18,10 +18,9 @@ import graphrefine
 from graphrefine.errors import InputError
 from graphrefine.explore import request_params, responses
 from graphrefine.explore.background import Task
-from graphrefine.explore.neighbor_search import finite
-from graphrefine.explore.search_batcher import Hits, SearchOptions
+from graphrefine.explore.neighbor_search import Hits, SearchOptions, finite
 from graphrefine.explore.session import Session
-from graphrefine.search import SCORES
+from graphrefine.search.scores import SCORES
 
 _THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbours aside
 _Value = TypeVar("_Value")

@@ -26,7 +26,7 @@ from graphrefine.explore.request_params import LAYOUTS
 from graphrefine.explore.responses import Node
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_names import is_range
-from graphrefine.search import INDEX_BEYOND
+from graphrefine.search.index import INDEX_BEYOND
 from graphrefine.vectors.checks import check_finite
 from graphrefine.vectors.companions import companion
 

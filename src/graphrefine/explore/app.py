@@ -40,20 +40,8 @@ ROUTES = [
 def make_app(
     session: Session, *, token: str | None = None, hosts: Iterable[str] = (), any_address: bool = False
 ) -> Starlette:
-    """Make the application.
-
-    Parameters
-    ----------
-    session
-        The embedding with all that belongs to it; the caller starts its background work.
-    token
-        The token that requests must send, if any.
-    hosts
-        Hosts that requests may name, beside those of the loopback.
-    any_address
-        Whether requests may name any IP address as their Host.
-    """
-    app = _Application(exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_disconnect})
+    """Make the application: of a session, whose background work the caller starts, for requests that `Auth` allows."""
+    app = Starlette(exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_disconnect})
     app.router.redirect_slashes = False
     app.router.routes += ROUTES
     app.state.session = session
@@ -64,15 +52,6 @@ def make_app(
     app.add_middleware(Limits, refuse=_refuse)
     app.add_middleware(Auth, refuse=_refuse, hosts=hosts, any_address=any_address, token=token)
     return app
-
-
-class _Application(Starlette):
-    """Starlette that answers HEAD as GET, without its body."""
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope.get("method") == "HEAD":
-            scope = {**scope, "method": "GET"}  # the server, which has the scope as it was, sends no body
-        await super().__call__(scope, receive, send)
 
 
 def _make_document(*, has_token: bool) -> dict[str, Any]:
@@ -99,8 +78,7 @@ async def _send_error(request: Request, error: Any) -> Response:
 def _methods(request: Request) -> list[str]:
     """The methods of an address, of all its routes."""
     matching = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
-    methods = {method for route in matching for method in route.methods}
-    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
+    return sorted({method for route in matching for method in route.methods})
 
 
 async def _send_disconnect(request: Request, error: Any) -> Response:

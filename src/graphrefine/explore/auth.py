@@ -88,7 +88,7 @@ class Auth:
         if self._token is None or request.scope["path"] in OPEN:
             return self._app
         in_query = request.query_params.get("token")
-        if request.scope["path"] == "/" and request.method == "GET" and self._is_token(in_query):
+        if request.scope["path"] == "/" and request.method in ("GET", "HEAD") and self._is_token(in_query):
             return self._set_cookie(request)
         if any(self._is_token(token) for token in _sent_tokens(request)):
             return self._app

@@ -18,6 +18,7 @@ import graphrefine
 from graphrefine.errors import InputError
 from graphrefine.explore import request_params, responses
 from graphrefine.explore.background import Task
+from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.explore.neighbor_search import Hits, SearchOptions, finite
 from graphrefine.explore.session import Session
 from graphrefine.search.scores import SCORES
@@ -31,7 +32,7 @@ async def _run_in_thread(work: Callable[..., _Value], *arguments: Any) -> _Value
     return await asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)
 
 
-async def get_health(request: Request) -> responses.Health:
+async def get_health() -> responses.Health:
     """State of the server; needs no token."""
     return {"status": "ok"}
 
@@ -41,9 +42,8 @@ async def get_document(request: Request) -> dict[str, Any]:
     return await asyncio.to_thread(request.app.state.document)
 
 
-async def get_info(request: Request) -> responses.Info:
+async def get_info(session: Session) -> responses.Info:
     """The embedding, its recipe, and the requests that it answers."""
-    session: Session = request.app.state.session
     embedding, labels, graph = session.embedding, session.labels, session.graph
     return {
         "name": session.name,
@@ -67,12 +67,11 @@ async def get_info(request: Request) -> responses.Info:
     }
 
 
-async def get_nodes(request: Request, params: request_params.NodeList) -> responses.Nodes:
+async def get_nodes(session: Session, params: request_params.NodeList) -> responses.Nodes:
     """Nodes whose names begin with a text, and then those that contain it; all nodes without a text; or one node.
 
     Upper and lower case are the same. A single node has its values in every column.
     """
-    session: Session = request.app.state.session
     if params.node is not None or params.row is not None:
         row = _row(session, params)
         return {"nodes": [{**session.node(row), "values": session.values(row)}]}
@@ -85,21 +84,18 @@ async def get_nodes(request: Request, params: request_params.NodeList) -> respon
     return {"nodes": [session.node(row) for row in rows], "total": count}
 
 
-async def post_nodes(request: Request, params: request_params.NodeBatch) -> responses.Nodes:
+async def post_nodes(session: Session, params: request_params.NodeBatch) -> responses.Nodes:
     """Several nodes at once."""
-    session: Session = request.app.state.session
     return {"nodes": [session.node(row) for row in _rows(session, params)]}
 
 
-async def get_neighbors(request: Request, params: request_params.NeighborQuery) -> responses.Neighbors:
+async def get_neighbors(session: Session, params: request_params.NeighborQuery) -> responses.Neighbors:
     """The nodes nearest to one."""
-    session: Session = request.app.state.session
     return await _neighbors(session, params, [_row(session, params)], by_row=True)
 
 
-async def post_neighbors(request: Request, params: request_params.NeighborBatch) -> responses.Neighbors:
+async def post_neighbors(session: Session, params: request_params.NeighborBatch) -> responses.Neighbors:
     """The nodes nearest to each of several nodes or vectors."""
-    session: Session = request.app.state.session
     if params.vectors is not None:
         return await _neighbors(session, params, params.vectors, by_row=False)
     return await _neighbors(session, params, _rows(session, params), by_row=True)
@@ -112,8 +108,8 @@ async def _neighbors(
     if params.label is not None and (labels is None or params.label not in labels):
         sample = "" if labels is None else f", such as {labels.classes[0]!r}"
         raise HTTPException(404, f"no node has the label {params.label[:80]!r}; labels come from --labels{sample}")
-    if params.unlinked and session.graph is None:
-        raise HTTPException(404, "without a graph no links are known; start graphrefine explore with --graph")
+    if params.unlinked:
+        _graph(session)
     options = SearchOptions(params.score, params.k, params.label, params.unlinked, by_row)
     hits = await session.search.batcher.find(options, queries)
     results = [_result(session, query if by_row else None, each) for query, each in zip(queries, hits, strict=True)]
@@ -131,26 +127,20 @@ def _result(session: Session, row: int | None, hits: Hits) -> responses.Neighbor
     return result
 
 
-async def get_ego(request: Request, params: request_params.EgoQuery) -> responses.EgoNetwork:
+async def get_ego(session: Session, params: request_params.EgoQuery) -> responses.EgoNetwork:
     """A node, its neighbours in the graph, and the edges among them."""
-    session: Session = request.app.state.session
-    graph = session.graph
-    if graph is None:
-        raise HTTPException(404, "without a graph no links are known; start graphrefine explore with --graph")
-    row = _row(session, params)
+    graph, row = _graph(session), _row(session, params)
     ego = await _run_in_thread(lambda: graph.ego(row, limit=params.limit))
     return {"nodes": [session.node(each) for each in ego.rows], "edges": ego.edges, "of": ego.of}
 
 
-async def get_score(request: Request, params: request_params.PairQuery) -> responses.Scores:
+async def get_score(session: Session, params: request_params.PairQuery) -> responses.Scores:
     """Likelihood of an edge; of directed and bipartite graphs, from u to v."""
-    session: Session = request.app.state.session
     return await _scores(session, [[params.u, params.v]])
 
 
-async def post_score(request: Request, params: request_params.PairBatch) -> responses.Scores:
+async def post_score(session: Session, params: request_params.PairBatch) -> responses.Scores:
     """Likelihood of each of several edges."""
-    session: Session = request.app.state.session
     return await _scores(session, params.pairs)
 
 
@@ -163,6 +153,12 @@ async def _scores(session: Session, pairs: list[list[str | int]]) -> responses.S
             _find_row(session, name, side)
     scores = await _run_in_thread(embedding.score, first, second)
     return {"score": embedding.score_name, "scores": [finite(each) for each in scores.tolist()]}
+
+
+def _graph(session: Session) -> MatchedGraph:
+    if session.graph is None:
+        raise HTTPException(404, "without a graph no links are known; start graphrefine explore with --graph")
+    return session.graph
 
 
 def _row(session: Session, params: request_params.NodeChoice) -> int:

@@ -56,20 +56,18 @@ class Blob(NamedTuple):
             yield bytes(self.content[start : start + CHUNK])
 
 
-async def get_coordinates(request: Request, params: LayoutQuery) -> Response:
+async def get_coordinates(request: Request, session: Session, params: LayoutQuery) -> Response:
     """Places of nodes on the map: x and y of each row, little-endian float32 from -1 to 1."""
-    session: Session = request.app.state.session
     task = session.layouts[params.layout or session.best_layout]
     await _wait_for(task, f"the layout {task.name}")
     return await _respond(request, ("layout", task.name), lambda: as_bytes(task.value, "<f4"))
 
 
-async def get_column(request: Request, name: str) -> Response:
+async def get_column(request: Request, session: Session, name: str) -> Response:
     """A column to colour by: one value for each row, little-endian.
 
     uint16 codes of categories (65535: none) or float32 (NaN: none); `/api/info` has the kind of each column.
     """
-    session: Session = request.app.state.session
     task = session.columns.get(name)
     if task is None:
         raise HTTPException(404, f"there is no such column; there are: {', '.join(session.columns) or 'none'}")
@@ -77,9 +75,8 @@ async def get_column(request: Request, name: str) -> Response:
     return await _respond(request, ("column", name), task.value.raw)
 
 
-async def get_image(request: Request) -> Response:
+async def get_image(request: Request, session: Session) -> Response:
     """The map as an image."""
-    session: Session = request.app.state.session
     await _wait_for(session.layouts[session.best_layout], "the map")
     return Blob.of(await asyncio.to_thread(session.draw)).respond(request, PNG)
 

@@ -29,26 +29,29 @@ Handler = Callable[..., Coroutine[Any, Any, Any]]
 
 
 class StrictRoute(Route):
-    """A route whose handler gets `request`, `params` and the parts of the path, and gives JSON content or a Response.
+    """A route whose handler gives JSON content or a Response.
 
-    `params` is a model of `request_params`: of the query of a GET, of the body of a POST. `api_document` describes it,
-    and the type that the handler returns, or `responses` that are no JSON.
+    It gets the parts of the path and, if it names them, `request`, `session` and `params`: a model of `request_params`,
+    of the query of a GET, of the body of a POST. `api_document` describes it, and the type that the handler returns, or
+    `responses` that are no JSON.
     """
 
     def __init__(self, method: str, path: str, handler: Handler, *, responses: Responses | None = None) -> None:
-        model: type[Params] | None = get_type_hints(handler).get("params")
+        hints = get_type_hints(handler)
+        model: type[Params] | None = hints.get("params")
         in_body = method == "POST"
 
         async def respond(request: Request) -> Response:
-            FACTS.set(request.app.state.session.facts)
+            around = {"request": request, "session": request.app.state.session}
+            FACTS.set(around["session"].facts)
             values: dict[str, Any] = read_query(request.scope["query_string"])
             (Params if in_body or model is None else model).check_names(values)
-            arguments = dict(request.path_params)
+            arguments = {**request.path_params, **{name: each for name, each in around.items() if name in hints}}
             if model is not None:
                 if in_body:
                     values = await read_body(request, model)
                 arguments["params"] = check_values(model, values)
-            content = await handler(request=request, **arguments)
+            content = await handler(**arguments)
             return content if isinstance(content, Response) else json_response(content)
 
         super().__init__(path, respond, methods=[method])

@@ -11,30 +11,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match
-from starlette.types import ASGIApp
 
-from graphrefine.explore import handlers, raw_handlers
 from graphrefine.explore.auth import Auth
+from graphrefine.explore.handlers import ROUTES
 from graphrefine.explore.limits import Limits
-from graphrefine.explore.responses import describe_raw
+from graphrefine.explore.raw_handlers import page_handlers
+from graphrefine.explore.responses import refuse
 from graphrefine.explore.session import Session
-from graphrefine.explore.strict_route import StrictRoute, json_response
-
-ROUTES = [
-    StrictRoute("GET", "/healthz", handlers.get_health),
-    StrictRoute("GET", "/api/openapi.json", handlers.get_document),
-    StrictRoute("GET", "/api/info", handlers.get_info),
-    StrictRoute("GET", "/api/nodes", handlers.get_nodes),
-    StrictRoute("POST", "/api/nodes", handlers.post_nodes),
-    StrictRoute("GET", "/api/neighbors", handlers.get_neighbors),
-    StrictRoute("POST", "/api/neighbors", handlers.post_neighbors),
-    StrictRoute("GET", "/api/ego", handlers.get_ego),
-    StrictRoute("GET", "/api/score", handlers.get_score),
-    StrictRoute("POST", "/api/score", handlers.post_score),
-    StrictRoute("GET", "/api/coordinates", raw_handlers.get_coordinates, responses=describe_raw(raw_handlers.BYTES)),
-    StrictRoute("GET", "/api/columns/{name:path}", raw_handlers.get_column, responses=describe_raw(raw_handlers.BYTES)),
-    StrictRoute("GET", "/map.png", raw_handlers.get_image, responses=describe_raw(raw_handlers.PNG)),
-]
 
 
 def make_app(
@@ -47,10 +30,10 @@ def make_app(
     app.state.session = session
     app.state.blobs = {}
     app.state.document = cache(lambda: _make_document(has_token=token is not None))
-    for path, handler in raw_handlers.page_handlers().items():
+    for path, handler in page_handlers().items():
         app.add_route(path, handler, methods=["GET"])
-    app.add_middleware(Limits, refuse=_refuse)
-    app.add_middleware(Auth, refuse=_refuse, hosts=hosts, any_address=any_address, token=token)
+    app.add_middleware(Limits)
+    app.add_middleware(Auth, hosts=hosts, any_address=any_address, token=token)
     return app
 
 
@@ -60,11 +43,6 @@ def _make_document(*, has_token: bool) -> dict[str, Any]:
     return make_document(ROUTES, has_token=has_token)
 
 
-def _refuse(status: int, problem: str) -> ASGIApp:
-    headers = {503: {"retry-after": "1"}, 401: {"www-authenticate": "Bearer"}}.get(status)
-    return json_response({"error": problem}, status, headers)
-
-
 async def _send_error(request: Request, error: Any) -> Response:
     """Send an error of a handler, or one of the router: an unknown address, or a method that an address has not."""
     problem, headers = error.detail, error.headers
@@ -72,7 +50,7 @@ async def _send_error(request: Request, error: Any) -> Response:
         problem = "there is nothing at this address; see /api/openapi.json"
     if error.status_code == 405:
         problem, headers = "this address has no such method", {"allow": ", ".join(_methods(request))}
-    return json_response({"error": problem}, error.status_code, headers)
+    return refuse(error.status_code, problem, headers)
 
 
 def _methods(request: Request) -> list[str]:
@@ -82,4 +60,4 @@ def _methods(request: Request) -> list[str]:
 
 
 async def _send_disconnect(request: Request, error: Any) -> Response:
-    return json_response({"error": "the client has left"}, 400)
+    return refuse(400, "the client has left")

@@ -101,11 +101,10 @@ def find_clusters(vectors: NDArray[np.float32], *, count: int = CLUSTERS) -> NDA
 
 def _in_order(groups: NDArray[np.int64]) -> NDArray[np.int64]:
     """Groups numbered from 0 in the order of their first rows, so that the way to them makes no difference."""
-    kinds, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    rank = np.empty(len(kinds), np.int64)
-    rank[np.argsort(first)] = np.arange(len(kinds))
-    rank = np.where(kinds < 0, -1, rank - ((kinds < 0).any() & (rank > rank[0])) if len(kinds) else rank)
-    return rank[inverse.reshape(-1)]
+    in_group = groups >= 0
+    _, first, inverse = np.unique(groups[in_group], return_index=True, return_inverse=True)
+    groups[in_group] = np.argsort(np.argsort(first))[inverse.reshape(-1)]
+    return groups
 
 
 def _as_column(groups: NDArray[np.int64]) -> CategoryColumn:

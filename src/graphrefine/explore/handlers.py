@@ -1,7 +1,6 @@
 """Handlers of the requests that are answered in JSON: one function for each endpoint.
 
-A new endpoint is a function here, with a model of `request_params` and a type of `responses`, and a line in
-`app.ROUTES`.
+A new endpoint is a function here, with a model of `request_params` and a type of `responses`, and a line in `ROUTES`.
 """
 
 from __future__ import annotations
@@ -16,11 +15,12 @@ from starlette.requests import Request
 
 import graphrefine
 from graphrefine.errors import InputError
-from graphrefine.explore import request_params, responses
+from graphrefine.explore import raw_handlers, request_params, responses
 from graphrefine.explore.background import Task
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.explore.neighbor_search import Hits, SearchOptions, finite
 from graphrefine.explore.session import Session
+from graphrefine.explore.strict_route import StrictRoute
 from graphrefine.search.scores import SCORES
 
 _THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbours aside
@@ -198,3 +198,20 @@ def _column(task: Task) -> responses.Column:
     if task.state == "ready":
         facts = {"kind": task.value.kind, **task.value.describe()}
     return cast(responses.Column, {**_state(task), **facts})
+
+
+ROUTES = [
+    StrictRoute("GET", "/healthz", get_health),
+    StrictRoute("GET", "/api/openapi.json", get_document),
+    StrictRoute("GET", "/api/info", get_info),
+    StrictRoute("GET", "/api/nodes", get_nodes),
+    StrictRoute("POST", "/api/nodes", post_nodes),
+    StrictRoute("GET", "/api/neighbors", get_neighbors),
+    StrictRoute("POST", "/api/neighbors", post_neighbors),
+    StrictRoute("GET", "/api/ego", get_ego),
+    StrictRoute("GET", "/api/score", get_score),
+    StrictRoute("POST", "/api/score", post_score),
+    StrictRoute("GET", "/api/coordinates", raw_handlers.get_coordinates, raw=raw_handlers.BYTES),
+    StrictRoute("GET", "/api/columns/{name:path}", raw_handlers.get_column, raw=raw_handlers.BYTES),
+    StrictRoute("GET", "/map.png", raw_handlers.get_image, raw=raw_handlers.PNG),
+]

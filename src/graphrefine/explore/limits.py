@@ -9,11 +9,12 @@ uvicorn's protocol only the methods of `asyncio.Protocol` are used.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from graphrefine.explore.responses import refuse
 
 AT_ONCE = 64  # requests being answered
 SECONDS = 30.0  # for an answer
@@ -25,20 +26,10 @@ _CONNECTIONS: dict[tuple[Any, ...], Connection] = {}  # by the addresses of serv
 
 
 class Limits:
-    """Answers at most `at_once` requests at once, each for at most `seconds`.
+    """Answers at most `at_once` requests at once, each for at most `seconds`."""
 
-    `refuse` makes the answer of a status and a problem.
-    """
-
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        refuse: Callable[[int, str], ASGIApp],
-        at_once: int = AT_ONCE,
-        seconds: float = SECONDS,
-    ) -> None:
-        self._app, self._refuse = app, refuse
+    def __init__(self, app: ASGIApp, *, at_once: int = AT_ONCE, seconds: float = SECONDS) -> None:
+        self._app = app
         self._at_once, self._seconds = at_once, seconds
         self._running = 0
 
@@ -47,7 +38,7 @@ class Limits:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         if self._running >= self._at_once:
-            refusal = self._refuse(503, f"more than {self._at_once} requests at once; try again in a second")
+            refusal = refuse(503, f"more than {self._at_once} requests at once; try again in a second")
             return await refusal(scope, receive, send)
         self._running += 1
         try:
@@ -72,9 +63,7 @@ class Limits:
         except TimeoutError:
             if has_begun:  # the connection ends, as the answer cannot
                 return
-            refusal = self._refuse(
-                503, f"no answer within {self._seconds:g} seconds; ask for less at once, or again later"
-            )
+            refusal = refuse(503, f"no answer within {self._seconds:g} seconds; ask for less at once, or again later")
             await refusal(scope, receive, send)
 
 

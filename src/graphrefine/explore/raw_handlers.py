@@ -96,7 +96,7 @@ async def _wait_for(task: Task, name: str) -> None:
             break
         await asyncio.sleep(0.02)
     if task.state == "working":
-        raise HTTPException(503, f"{name} is being made; try again in a second", {"retry-after": "1"})
+        raise HTTPException(503, f"{name} is being made; try again in a second")
     if task.state == "failed":
         raise HTTPException(404, f"{name} could not be made: {task.error}")
 

@@ -47,10 +47,7 @@ class NodeLabels:
 
     def _mask(self, label: str) -> NDArray[np.bool_]:
         """Whether each row has a label.  # (n,)."""
-        entries = np.flatnonzero(self.indicator.indices == self._codes[label])
-        rows = np.searchsorted(self.indicator.indptr, entries, side="right") - 1
-        mask = np.zeros(self.indicator.shape[0], bool)
-        mask[rows] = True
+        mask: NDArray[np.bool_] = self.indicator[:, [self._codes[label]]].toarray().ravel()
         return mask
 
     def column(self) -> CategoryColumn:

@@ -30,10 +30,10 @@ from graphrefine.datasets.digits import digits_graph
 from graphrefine.evaluate import read_labels
 from graphrefine.linalg.small import unit_rows
 from graphrefine.maps import layout
-from graphrefine.maps.classes import assign_classes
 from graphrefine.maps.layout import place_vectors
 from graphrefine.maps.nearest import Neighbors
 from graphrefine.progress import Stages
+from graphrefine.vectors.classes import assign_classes
 
 GRAPHS = "digits,blogcatalog,lastfm-asia,coauthor-cs,ppi,wikipedia-pos,amazon-photo,planetoid-pubmed"
 DIM, ASKED, K, BAR = 128, 300, 10, 120.0

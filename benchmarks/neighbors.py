@@ -20,7 +20,7 @@ import numpy as np
 
 import graphrefine
 from common import graph, interleaved, machine, show
-from graphrefine.search import Search
+from graphrefine.search.searcher import Search
 
 BAR_EXACT = 1 / 1.5  # of faiss's speed
 BAR_RECALL = 0.95

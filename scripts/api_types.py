@@ -11,7 +11,7 @@ from typing import Any
 
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.explore.api_document import make_document
-from graphrefine.explore.app import ROUTES
+from graphrefine.explore.handlers import ROUTES
 from graphrefine.explore.param_types import FACTS
 from graphrefine.explore.session import Session
 

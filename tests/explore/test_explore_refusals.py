@@ -197,14 +197,11 @@ def test_a_token_is_asked_for_everywhere_but_for_health(everything: Session) -> 
 def test_too_many_at_once_and_too_long_are_asked_to_come_again() -> None:
     from starlette.responses import Response
 
-    def refuse(status: int, problem: str) -> Any:
-        return Response(problem, status)
-
     async def slow(scope: Any, receive: Any, send: Any) -> None:
         await asyncio.sleep(0.05 if scope["path"] == "/" else 60)
         await Response("done")(scope, receive, send)
 
-    limits = Limits(slow, refuse=refuse, at_once=3, seconds=0.3)
+    limits = Limits(slow, at_once=3, seconds=0.3)
 
     async def ask(path: str) -> int:
         sent: list[Any] = []

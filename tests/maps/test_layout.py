@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.kernels import kernels, plane, twin_layout
 from graphrefine.linalg.small import unit_rows
-from graphrefine.maps import clusters, forces, kmeans_cells, layout, nearest, rescale, resolve_method
+from graphrefine.maps import clusters, forces, layout, nearest, resolve_method
 from graphrefine.maps.clusters import phases
+from graphrefine.maps.layout import rescale
 from graphrefine.maps.principal import project
 from graphrefine.progress import Stages
 from graphs import data_folder
@@ -228,7 +229,7 @@ def test_stray_points_do_not_shrink_the_rest() -> None:
     rng = np.random.default_rng(0)
     found = rng.uniform(-1, 1, (5000, 2)).astype(np.float32)
     found[:2] = [[1000, 0], [-300, 500]]
-    places = rescale.rescale(found, np.arange(5000), 5000)
+    places = rescale(found, np.arange(5000), 5000)
     assert np.abs(places).max() <= 1 and np.ptp(places[2:, 0]) > 1.7
     assert [int(places[:, 0].argmax()), int(places[:, 0].argmin())] == [0, 1]
 
@@ -243,7 +244,7 @@ def test_principal_axes_are_those_of_the_singular_value_decomposition() -> None:
 
 def test_cells_hold_every_point_once_and_the_nearest_first() -> None:
     vectors, _ = groups(9, 50)
-    parted = kmeans_cells.partition(vectors, np.arange(450), count=20, probes=3, seed=0, threads=2)
+    parted = nearest.partition(vectors, np.arange(450), count=20, probes=3, seed=0, threads=2)
     assert sorted(parted.members.tolist()) == list(range(450))
     for cell in range(20):
         members = parted.members[parted.starts[cell] : parted.starts[cell + 1]]

@@ -17,10 +17,9 @@ from cli_runs import refuses, works
 from graphrefine import Embedding
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.maps import Map, find_layout, layout, obtain_layout
-from graphrefine.maps.classes import Classes, assign_classes
-from graphrefine.maps.labels import densest, hub_rows
 from graphrefine.maps.page import NONE, render_page
-from graphrefine.maps.picture import draw, shade
+from graphrefine.maps.picture import densest, draw, hub_rows, shade
+from graphrefine.vectors.classes import Classes, assign_classes
 from graphrefine.visuals.colours import DARK, LIGHT
 
 EVIL = "</script><b>&\"'\u2028$x_1$"

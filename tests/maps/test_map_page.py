@@ -11,7 +11,7 @@ import pytest
 
 from explore_pages import chromium
 from graphrefine.maps import Map
-from graphrefine.maps.classes import Classes
+from graphrefine.vectors.classes import Classes
 from graphrefine.visuals.colours import DARK, LIGHT
 
 if TYPE_CHECKING:

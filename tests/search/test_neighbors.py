@@ -23,7 +23,8 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import read_labels
 from graphrefine.kernels import twin_nearest
 from graphrefine.kernels.nearest import ExcludedRows, nearest
-from graphrefine.search import SCORES, Search
+from graphrefine.search.scores import SCORES
+from graphrefine.search.searcher import Search
 from graphrefine.search.usearch_graph import Part
 from graphrefine.vectors import companions
 from strategies import PATIENT

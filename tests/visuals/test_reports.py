@@ -19,8 +19,13 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.visuals import machine, plots
 from graphrefine.visuals.plots import label_points, log_seconds, style_of
 from graphrefine.visuals.report import NOTHING, Cell, CellLike, Plot, Report, Section, Table
-from graphrefine.visuals.report_folder import check_report_folder, save_results, write_report
-from graphrefine.visuals.report_pages import render_html, render_markdown
+from graphrefine.visuals.report_folder import (
+    check_report_folder,
+    render_html,
+    render_markdown,
+    save_results,
+    write_report,
+)
 
 NASTY = "<script>alert(1)</script> & a|b `c` $x_1$ \"q\" 'r'\n**d**"
 FACTS = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphrefine.cli.arguments import reading_options
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.explore.column_table import read_columns
+from graphrefine.explore.columns import read_columns
 from graphrefine.explore.server import can_open_browser, serve
 from graphrefine.explore.session import Session
 from graphrefine.readers.read import read

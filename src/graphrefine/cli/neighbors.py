@@ -12,8 +12,9 @@ import click
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import FormatError
 from graphrefine.evaluate import read_labels
-from graphrefine.search import INDEX_BEYOND, Neighbor, Search
-from graphrefine.search.neighbors import ask
+from graphrefine.search.index import INDEX_BEYOND
+from graphrefine.search.neighbors import Neighbor, ask
+from graphrefine.search.searcher import Search
 from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_table
 
 

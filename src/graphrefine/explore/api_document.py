@@ -59,7 +59,7 @@ def make_document(routes: Iterable[StrictRoute], *, has_token: bool) -> dict[str
 
 
 def _describe(route: StrictRoute) -> Handler:
-    """The handler as FastAPI reads it: `params` of a GET is a query."""
+    """The handler as FastAPI reads it: `params` of a GET is a query, and there is no `session`."""
     hints = get_type_hints(route.handler)
     model = hints.get("params")
     if route.method == "GET" and model is not None:
@@ -68,8 +68,9 @@ def _describe(route: StrictRoute) -> Handler:
     async def described() -> None: ...
 
     signature = inspect.signature(route.handler)
+    parameters = [each for each in signature.parameters.values() if each.name != "session"]
     described.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[each.replace(annotation=hints[name]) for name, each in signature.parameters.items()],
+        parameters=[each.replace(annotation=hints[each.name]) for each in parameters],
         return_annotation=hints["return"],
     )
     described.__name__, described.__doc__ = route.handler.__name__, route.handler.__doc__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -11,76 +11,36 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match
-from starlette.types import ASGIApp
 
 from graphrefine.explore.auth import Auth
-from graphrefine.explore.handlers import router
+from graphrefine.explore.handlers import ROUTES
 from graphrefine.explore.limits import Limits
-from graphrefine.explore.page_files import File, read_page
-from graphrefine.explore.raw_handlers import raw_router
-from graphrefine.explore.raw_response import Blob, RawResponse
+from graphrefine.explore.raw_handlers import page_handlers
+from graphrefine.explore.responses import refuse
 from graphrefine.explore.session import Session
-from graphrefine.explore.strict_route import json_response
-
-ROUTES = [*router.routes, *raw_router.routes]
 
 
 def make_app(
     session: Session, *, token: str | None = None, hosts: Iterable[str] = (), any_address: bool = False
 ) -> Starlette:
-    """Make the application.
-
-    Parameters
-    ----------
-    session
-        The embedding with all that belongs to it; the caller starts its background work.
-    token
-        The token that requests must send, if any.
-    hosts
-        Hosts that requests may name, beside those of the loopback.
-    any_address
-        Whether requests may name any IP address as their Host.
-    """
-    app = _Application(exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_disconnect})
+    """Make the application: of a session, whose background work the caller starts, for requests that `Auth` allows."""
+    app = Starlette(exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_disconnect})
     app.router.redirect_slashes = False
     app.router.routes += ROUTES
     app.state.session = session
     app.state.blobs = {}
     app.state.document = cache(lambda: _make_document(has_token=token is not None))
-    for path, file in read_page().items():
-        app.add_route(path, _page_handler(file), methods=["GET"])
-    app.add_middleware(Limits, refuse=_refuse)
-    app.add_middleware(Auth, refuse=_refuse, hosts=hosts, any_address=any_address, token=token)
+    for path, handler in page_handlers().items():
+        app.add_route(path, handler, methods=["GET"])
+    app.add_middleware(Limits)
+    app.add_middleware(Auth, hosts=hosts, any_address=any_address, token=token)
     return app
-
-
-class _Application(Starlette):
-    """Starlette that answers HEAD as GET, without its body."""
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope.get("method") == "HEAD":
-            scope = {**scope, "method": "GET"}  # the server, which has the scope as it was, sends no body
-        await super().__call__(scope, receive, send)
 
 
 def _make_document(*, has_token: bool) -> dict[str, Any]:
     from graphrefine.explore.api_document import make_document  # FastAPI is slow to load
 
     return make_document(ROUTES, has_token=has_token)
-
-
-def _page_handler(file: File) -> Callable[[Request], Awaitable[Response]]:
-    blob = Blob.of(file.content)
-
-    async def send_file(request: Request) -> Response:
-        return RawResponse(blob, file.media_type)
-
-    return send_file
-
-
-def _refuse(status: int, problem: str) -> ASGIApp:
-    headers = {503: {"retry-after": "1"}, 401: {"www-authenticate": "Bearer"}}.get(status)
-    return json_response({"error": problem}, status, headers)
 
 
 async def _send_error(request: Request, error: Any) -> Response:
@@ -90,15 +50,14 @@ async def _send_error(request: Request, error: Any) -> Response:
         problem = "there is nothing at this address; see /api/openapi.json"
     if error.status_code == 405:
         problem, headers = "this address has no such method", {"allow": ", ".join(_methods(request))}
-    return json_response({"error": problem}, error.status_code, headers)
+    return refuse(error.status_code, problem, headers)
 
 
 def _methods(request: Request) -> list[str]:
     """The methods of an address, of all its routes."""
     matching = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
-    methods = {method for route in matching for method in route.methods}
-    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
+    return sorted({method for route in matching for method in route.methods})
 
 
 async def _send_disconnect(request: Request, error: Any) -> Response:
-    return json_response({"error": "the client has left"}, 400)
+    return refuse(400, "the client has left")

@@ -10,12 +10,14 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from graphrefine.explore.responses import refuse
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 OPEN = frozenset({"/healthz"})  # addresses that need no token
@@ -41,8 +43,6 @@ class Auth:
     ----------
     app
         The application behind it.
-    refuse
-        Makes the answer of a status and a problem.
     hosts
         Names of this server beside those of the loopback.
     any_address
@@ -55,12 +55,11 @@ class Auth:
         self,
         app: ASGIApp,
         *,
-        refuse: Callable[[int, str], ASGIApp],
         hosts: Iterable[str] = (),
         any_address: bool = False,
         token: str | None = None,
     ) -> None:
-        self._app, self._refuse = app, refuse
+        self._app = app
         self._hosts = {host.lower() for host in hosts} | LOOPBACK
         self._any_address = any_address
         self._token = None if token is None else token.encode("utf-8", "surrogateescape")
@@ -84,15 +83,15 @@ class Auth:
         """The application, or one that refuses the request, or one that sets the cookie."""
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or not self._is_host(hosts[0]):
-            return self._refuse(421, "this is not the Host of this server; use the address that it printed")
+            return refuse(421, "this is not the Host of this server; use the address that it printed")
         if self._token is None or request.scope["path"] in OPEN:
             return self._app
         in_query = request.query_params.get("token")
-        if request.scope["path"] == "/" and request.method == "GET" and self._is_token(in_query):
+        if request.scope["path"] == "/" and request.method in ("GET", "HEAD") and self._is_token(in_query):
             return self._set_cookie(request)
         if any(self._is_token(token) for token in _sent_tokens(request)):
             return self._app
-        return self._refuse(
+        return refuse(
             401, "a token is needed: open the address that was printed, with ?token=, or send Authorization: Bearer"
         )
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph.node_ids import encode_all, pack
+from graphrefine.graph.node_ids import pack
 
 CACHED = 16  # searches whose rows stay in memory, for the next page of them
 
@@ -36,12 +36,8 @@ class Autocomplete:
     @cached_property
     def _text(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """All names as bytes; and the place where each begins, with the end of the last."""
-        if self._names.dtype != object:
-            texts = encode_all(self._names)
-            ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
-            return np.frombuffer(b"".join(texts), np.uint8), np.concatenate([[0], ends])
         lower = np.empty(len(self._names), object)
-        lower[:] = [name.lower() for name in self._names.tolist()]
+        lower[:] = [str(name).lower() for name in self._names.tolist()]
         return pack(lower)
 
     def _find(self, part: str) -> NDArray[np.int64]:
@@ -50,21 +46,13 @@ class Autocomplete:
         pattern = part.lower().encode("utf-8", "surrogatepass")
         places = _occurrences(text, pattern)
         rows = np.searchsorted(starts, places, side="right") - 1
-        places, rows = _first_within(places, rows, starts[rows + 1] - len(pattern))
+        within = places <= starts[rows + 1] - len(pattern)  # of the same name to the end
+        places, rows = places[within], rows[within]
+        first = np.diff(rows, prepend=-1) > 0  # in each name
+        places, rows = places[first], rows[first]
         begins = places == starts[rows]
         whole = begins & (starts[rows + 1] - starts[rows] == len(pattern))
         return np.concatenate([rows[whole], rows[begins & ~whole], rows[~begins]])
-
-
-def _first_within(
-    places: NDArray[np.int64], rows: NDArray[np.int64], last: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of places in ascending order, the first in each row, if it is not beyond the last that the row has room for."""
-    within = places <= last
-    places, rows = places[within], rows[within]
-    first = np.ones(len(rows), bool)
-    first[1:] = rows[1:] != rows[:-1]
-    return places[first], rows[first]
 
 
 def _occurrences(text: NDArray[np.uint8], part: bytes) -> NDArray[np.int64]:

@@ -1,4 +1,7 @@
-"""Columns to colour by: a category or a number for each row, in the form in which the page takes it."""
+"""Columns to colour by: a category or a number for each row, in the form in which the page takes it.
+
+Further columns come from a table with a node in each record: csv, tsv or parquet.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-NONE = 65535  # the code of a node without a category
+from graphrefine.errors import FormatError
+from graphrefine.graph.node_ids import Names
+from graphrefine.readers.small_table import read_table
+from graphrefine.vectors.classes import Classes
+from graphrefine.vectors.lookup import quote_name
+
 MOST = 1000  # categories with a code of their own, "other" included
-OTHER = "other"
+_LOG = 100.0  # largest number over median, beyond which colours go by the logarithm
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,55 +31,36 @@ class CategoryColumn:
 
     Examples
     --------
-    >>> column = CategoryColumn(np.array([1, 0, 1, -1], np.int32), ["red", "blue"])
-    >>> column.categories, column.codes.tolist(), column.value(0), column.value(3)
-    ([{'name': 'blue', 'count': 2}, {'name': 'red', 'count': 1}], [0, 1, 0, 65535], 'blue', None)
+    >>> column = CategoryColumn(Classes.ranked(np.array([1, 0, 1, -1]), ["red", "blue"]))
+    >>> column.describe(), column.raw().cast("H").tolist(), column.value(0), column.value(3)
+    ({'categories': [{'name': 'blue', 'count': 2}, {'name': 'red', 'count': 1}]}, [0, 1, 0, 65535], 'blue', None)
     """
 
-    positions: NDArray[np.int32]  # (n,), of each row in `names`; -1 for none
-    names: Sequence[str]
+    classes: Classes
 
     kind = "category"
 
     @cached_property
-    def _ranked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The number of nodes of each category, and the categories, the largest first."""
-        counts = np.bincount(self.positions[self.positions >= 0], minlength=len(self.names))
-        order = np.argsort(-counts, kind="stable")
-        return counts, order[counts[order] > 0]
-
-    @cached_property
-    def categories(self) -> list[dict[str, Any]]:
-        """Name and count of each category that has a code of its own, in the order of the codes."""
-        counts, order = self._ranked
-        first = order if len(order) <= MOST else order[: MOST - 1]
-        categories: list[dict[str, Any]] = [
-            {"name": self.names[each], "count": int(counts[each])} for each in first.tolist()
-        ]
-        if len(first) < len(order):
-            categories.append({"name": OTHER, "count": int(counts[order[MOST - 1 :]].sum()), "other": True})
-        return categories
-
-    @cached_property
-    def codes(self) -> NDArray[np.uint16]:
-        """The code of each row: a position in `categories`, or 65535."""
-        _, order = self._ranked
-        table = np.full(len(self.names) + 1, NONE, np.uint16)  # the last is that of -1
-        table[order] = np.minimum(np.arange(len(order)), MOST - 1)
-        return table[self.positions]
+    def _coded(self) -> Classes:
+        """The categories that have a code of their own; the last is all others, if there are more."""
+        return self.classes.most_frequent(MOST)
 
     def raw(self) -> memoryview:
-        """The codes as bytes."""
-        return as_bytes(self.codes, "<u2")
+        """The code of each row as bytes: a position among the categories, or 65535."""
+        return as_bytes(self._coded.codes, "<u2")
 
     def value(self, row: int) -> str | None:
         """The category of a row."""
-        position = int(self.positions[row])
-        return None if position < 0 else self.names[position]
+        code = int(self.classes.codes[row])
+        return None if code < 0 else self.classes.names[code]
 
     def describe(self) -> dict[str, Any]:
         """The facts that the page needs to colour by it."""
-        return {"categories": self.categories}
+        pairs = zip(self._coded.names, self._coded.counts.tolist(), strict=True)
+        categories: list[dict[str, Any]] = [{"name": name, "count": count} for name, count in pairs]
+        if len(categories) < len(self.classes.names):
+            categories[-1]["other"] = True
+        return {"categories": categories}
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,3 +124,58 @@ def as_number(value: Any) -> float | int | None:
 
 
 Column = CategoryColumn | NumberColumn
+
+
+def read_columns(path: str | PathLike[str], names: Names) -> tuple[dict[str, Column], int]:
+    """The columns of a table for the rows of an embedding, and the number of rows that it has values of.
+
+    The nodes are in the column called node, id, name or the like, or else in the first.
+    """
+    source = read_table(path, comments="")
+    table = source.columns
+    if len(table) < 2:
+        raise FormatError(path, "a column of nodes and at least one more are expected, with a header")
+    key = source.node_column
+    rows = {str(name): row for row, name in enumerate(names.tolist())}
+    place = np.fromiter((rows.get(str(name), -1) for name in table[key]), np.int64, len(table[key]))
+    listed = np.unique(place[place >= 0])
+    if not len(listed):
+        theirs, ours = (", ".join(map(quote_name, some[:3])) for some in (list(table[key]), names))
+        raise FormatError(
+            path,
+            f"none of the {len(place)} nodes in column {key!r} is in the embedding: the table has {theirs}, the "
+            f"embedding has {ours}; call them the same in both",
+        )
+    columns = {name: _column(values, place, len(names)) for name, values in table.items() if name != key}
+    return columns, len(listed)
+
+
+def _column(values: Sequence[Any], place: NDArray[np.int64], count: int) -> Column:
+    """Numbers where every value is one, or is missing; categories otherwise."""
+    is_listed = place >= 0
+    numbers = _numbers(values)
+    if numbers is not None:
+        column = np.full(count, np.nan, np.float32)
+        column[place[is_listed]] = numbers[is_listed]
+        return NumberColumn(column, log=_is_skewed(column[np.isfinite(column)]))
+    texts = np.array(["" if value is None else str(value) for value in values], object)
+    kinds, codes = np.unique(texts, return_inverse=True)
+    positions = np.full(count, -1, np.int64)
+    positions[place[is_listed]] = np.where(texts == "", -1, codes.reshape(-1))[is_listed]
+    return CategoryColumn(Classes.ranked(positions, [str(kind) for kind in kinds.tolist()]))
+
+
+def _is_skewed(numbers: NDArray[np.float32]) -> bool:
+    if not len(numbers) or numbers.min() < 0:
+        return False
+    return float(numbers.max()) > _LOG * max(float(np.median(numbers)), 1.0)
+
+
+def _numbers(values: Sequence[Any]) -> NDArray[np.float32] | None:
+    if any(isinstance(value, bool) for value in values):
+        return None
+    try:
+        with np.errstate(over="ignore"):
+            return np.array([np.nan if value in ("", None) else float(value) for value in values], np.float32)
+    except (TypeError, ValueError):
+        return None

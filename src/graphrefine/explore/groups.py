@@ -10,8 +10,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
@@ -19,46 +21,42 @@ from graphrefine.errors import InputError
 from graphrefine.explore.background import Watch
 from graphrefine.explore.columns import CategoryColumn
 from graphrefine.explore.matched_graph import MatchedGraph
-from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread, unit_rows
+from graphrefine.vectors.classes import Classes
 
 CLUSTERS = 12  # as many as there are colours that people can tell apart
 SAMPLE = 20_000  # rows that clusters are found with
 BLOCK = 1 << 14  # rows that are assigned at a time
 APART = 100_000  # entries of a graph from which on its communities are found in a process of their own
 POLL = 0.2  # seconds between two looks at that process
+GRAPH, GROUPS = "graph.npz", "communities.npy"  # its input and its output
 
 
 def find_groups(embedding: Embedding, graph: MatchedGraph | None, watch: Watch) -> CategoryColumn:
     """The community of each row, or its cluster; groups are numbered from 1, the largest first."""
     if graph is None:
         return _as_column(find_clusters(embedding.vectors))
-    is_small = len(graph.graph.indices) < APART
-    communities = find_communities(graph.graph) if is_small else _find_communities_apart(graph.graph, watch)
+    adjacency = graph.graph.to_scipy()
+    if graph.graph.directed:
+        adjacency = (adjacency + adjacency.T).tocsr()
+    is_small = adjacency.nnz < APART
+    communities = find_communities(adjacency) if is_small else _find_communities_apart(adjacency, watch)
     groups = np.where(graph.node >= 0, communities[graph.node], -1)
     return _as_column(groups.astype(np.int64))
 
 
-def find_communities(graph: Graph) -> NDArray[np.int64]:
-    """The community of each node, by Louvain; -1 for a node without edges."""
+def find_communities(adjacency: sp.csr_array) -> NDArray[np.int64]:
+    """The community of each node of an undirected graph, by Louvain; -1 for a node without edges."""
     from graphrefine.methods.coarsening import communities
 
-    adjacency = graph.to_scipy()
-    if graph.directed:
-        adjacency = (adjacency + adjacency.T).tocsr()
-    groups = communities(adjacency, np.zeros(graph.nodes, np.int64))
-    return np.where(graph.without_edges(), -1, groups)
+    groups = communities(adjacency, np.zeros(adjacency.shape[0], np.int64))
+    return np.where(np.diff(adjacency.indptr) == 0, -1, groups)
 
 
-def _find_communities_apart(graph: Graph, watch: Watch) -> NDArray[np.int64]:
+def _find_communities_apart(adjacency: sp.csr_array, watch: Watch) -> NDArray[np.int64]:
     """The same from a process of its own, which ends with the server."""
     with tempfile.TemporaryDirectory(prefix="graphrefine-") as folder:
-        place = Path(folder)
-        np.save(place / "indptr.npy", graph.indptr)
-        np.save(place / "indices.npy", graph.indices)
-        np.save(place / "directed.npy", np.array(graph.directed))
-        if graph.weights is not None:
-            np.save(place / "weights.npy", graph.weights)
+        sp.save_npz(Path(folder) / GRAPH, adjacency, compressed=False)
         command = [sys.executable, "-m", __name__, folder]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             try:
@@ -70,15 +68,8 @@ def _find_communities_apart(graph: Graph, watch: Watch) -> NDArray[np.int64]:
         if process.returncode:
             reason = messages.strip().splitlines()[-1] if messages.strip() else "the process that finds them was ended"
             raise InputError(f"communities were not found: {reason}")
-        groups: NDArray[np.int64] = np.load(place / "communities.npy")
+        groups: NDArray[np.int64] = np.load(Path(folder) / GROUPS)
     return groups
-
-
-def _work_apart(place: Path) -> None:
-    weights = np.load(place / "weights.npy") if (place / "weights.npy").exists() else None
-    indptr, indices = np.load(place / "indptr.npy"), np.load(place / "indices.npy")
-    graph = Graph(indptr, indices, weights, np.arange(len(indptr) - 1), directed=bool(np.load(place / "directed.npy")))
-    np.save(place / "communities.npy", find_communities(graph))
 
 
 def find_clusters(vectors: NDArray[np.float32], *, count: int = CLUSTERS) -> NDArray[np.int64]:
@@ -110,21 +101,18 @@ def find_clusters(vectors: NDArray[np.float32], *, count: int = CLUSTERS) -> NDA
 
 def _in_order(groups: NDArray[np.int64]) -> NDArray[np.int64]:
     """Groups numbered from 0 in the order of their first rows, so that the way to them makes no difference."""
-    kinds, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    rank = np.empty(len(kinds), np.int64)
-    rank[np.argsort(first)] = np.arange(len(kinds))
-    rank = np.where(kinds < 0, -1, rank - ((kinds < 0).any() & (rank > rank[0])) if len(kinds) else rank)
-    return rank[inverse.reshape(-1)]
+    in_group = groups >= 0
+    _, first, inverse = np.unique(groups[in_group], return_index=True, return_inverse=True)
+    groups[in_group] = np.argsort(np.argsort(first))[inverse.reshape(-1)]
+    return groups
 
 
 def _as_column(groups: NDArray[np.int64]) -> CategoryColumn:
     """Groups as categories named 1, 2, ... from the largest to the smallest."""
-    counts = np.bincount(groups[groups >= 0])
-    order = np.argsort(-counts, kind="stable")
-    rank = np.empty(len(order) + 1, np.int32)
-    rank[order], rank[-1] = np.arange(len(order)), -1  # the last is that of -1
-    return CategoryColumn(rank[groups], [str(number) for number in range(1, len(order) + 1)])
+    classes = Classes.ranked(groups, [""] * (groups.max(initial=-1) + 1))
+    return CategoryColumn(classes._replace(names=tuple(str(rank) for rank in range(1, len(classes.names) + 1))))
 
 
 if __name__ == "__main__":
-    _work_apart(Path(sys.argv[1]))
+    graph: Any = sp.load_npz(Path(sys.argv[1]) / GRAPH)
+    np.save(Path(sys.argv[1]) / GROUPS, find_communities(graph))

@@ -1,6 +1,6 @@
 """Handlers of the requests that are answered in JSON: one function for each endpoint.
 
-A new endpoint is a function here, with a model of `request_params` and a type of `responses`.
+A new endpoint is a function here, with a model of `request_params` and a type of `responses`, and a line in `ROUTES`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from starlette.requests import Request
 
 import graphrefine
 from graphrefine.errors import InputError
-from graphrefine.explore import request_params, responses
+from graphrefine.explore import raw_handlers, request_params, responses
 from graphrefine.explore.background import Task
-from graphrefine.explore.neighbor_search import finite
-from graphrefine.explore.search_batcher import Hits, SearchOptions
+from graphrefine.explore.matched_graph import MatchedGraph
+from graphrefine.explore.neighbor_search import Hits, SearchOptions, finite
 from graphrefine.explore.session import Session
-from graphrefine.explore.strict_route import Router
-from graphrefine.search import SCORES
+from graphrefine.explore.strict_route import StrictRoute
+from graphrefine.search.scores import SCORES
 
 _THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbours aside
 _Value = TypeVar("_Value")
-
-router = Router()
 
 
 async def _run_in_thread(work: Callable[..., _Value], *arguments: Any) -> _Value:
@@ -34,22 +32,18 @@ async def _run_in_thread(work: Callable[..., _Value], *arguments: Any) -> _Value
     return await asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)
 
 
-@router.get("/healthz")
-async def get_health(request: Request) -> responses.Health:
+async def get_health() -> responses.Health:
     """State of the server; needs no token."""
     return {"status": "ok"}
 
 
-@router.get("/api/openapi.json")
 async def get_document(request: Request) -> dict[str, Any]:
     """The API as an OpenAPI document."""
     return await asyncio.to_thread(request.app.state.document)
 
 
-@router.get("/api/info")
-async def get_info(request: Request) -> responses.Info:
+async def get_info(session: Session) -> responses.Info:
     """The embedding, its recipe, and the requests that it answers."""
-    session: Session = request.app.state.session
     embedding, labels, graph = session.embedding, session.labels, session.graph
     return {
         "name": session.name,
@@ -73,13 +67,11 @@ async def get_info(request: Request) -> responses.Info:
     }
 
 
-@router.get("/api/nodes")
-async def get_nodes(request: Request, params: request_params.NodeList) -> responses.Nodes:
+async def get_nodes(session: Session, params: request_params.NodeList) -> responses.Nodes:
     """Nodes whose names begin with a text, and then those that contain it; all nodes without a text; or one node.
 
     Upper and lower case are the same. A single node has its values in every column.
     """
-    session: Session = request.app.state.session
     if params.node is not None or params.row is not None:
         row = _row(session, params)
         return {"nodes": [{**session.node(row), "values": session.values(row)}]}
@@ -92,24 +84,18 @@ async def get_nodes(request: Request, params: request_params.NodeList) -> respon
     return {"nodes": [session.node(row) for row in rows], "total": count}
 
 
-@router.post("/api/nodes")
-async def post_nodes(request: Request, params: request_params.NodeBatch) -> responses.Nodes:
+async def post_nodes(session: Session, params: request_params.NodeBatch) -> responses.Nodes:
     """Several nodes at once."""
-    session: Session = request.app.state.session
     return {"nodes": [session.node(row) for row in _rows(session, params)]}
 
 
-@router.get("/api/neighbors")
-async def get_neighbors(request: Request, params: request_params.NeighborQuery) -> responses.Neighbors:
+async def get_neighbors(session: Session, params: request_params.NeighborQuery) -> responses.Neighbors:
     """The nodes nearest to one."""
-    session: Session = request.app.state.session
     return await _neighbors(session, params, [_row(session, params)], by_row=True)
 
 
-@router.post("/api/neighbors")
-async def post_neighbors(request: Request, params: request_params.NeighborBatch) -> responses.Neighbors:
+async def post_neighbors(session: Session, params: request_params.NeighborBatch) -> responses.Neighbors:
     """The nodes nearest to each of several nodes or vectors."""
-    session: Session = request.app.state.session
     if params.vectors is not None:
         return await _neighbors(session, params, params.vectors, by_row=False)
     return await _neighbors(session, params, _rows(session, params), by_row=True)
@@ -122,8 +108,8 @@ async def _neighbors(
     if params.label is not None and (labels is None or params.label not in labels):
         sample = "" if labels is None else f", such as {labels.classes[0]!r}"
         raise HTTPException(404, f"no node has the label {params.label[:80]!r}; labels come from --labels{sample}")
-    if params.unlinked and session.graph is None:
-        raise HTTPException(404, "without a graph no links are known; start graphrefine explore with --graph")
+    if params.unlinked:
+        _graph(session)
     options = SearchOptions(params.score, params.k, params.label, params.unlinked, by_row)
     hits = await session.search.batcher.find(options, queries)
     results = [_result(session, query if by_row else None, each) for query, each in zip(queries, hits, strict=True)]
@@ -141,29 +127,20 @@ def _result(session: Session, row: int | None, hits: Hits) -> responses.Neighbor
     return result
 
 
-@router.get("/api/ego")
-async def get_ego(request: Request, params: request_params.EgoQuery) -> responses.EgoNetwork:
+async def get_ego(session: Session, params: request_params.EgoQuery) -> responses.EgoNetwork:
     """A node, its neighbours in the graph, and the edges among them."""
-    session: Session = request.app.state.session
-    graph = session.graph
-    if graph is None:
-        raise HTTPException(404, "without a graph no links are known; start graphrefine explore with --graph")
-    row = _row(session, params)
+    graph, row = _graph(session), _row(session, params)
     ego = await _run_in_thread(lambda: graph.ego(row, limit=params.limit))
     return {"nodes": [session.node(each) for each in ego.rows], "edges": ego.edges, "of": ego.of}
 
 
-@router.get("/api/score")
-async def get_score(request: Request, params: request_params.PairQuery) -> responses.Scores:
+async def get_score(session: Session, params: request_params.PairQuery) -> responses.Scores:
     """Likelihood of an edge; of directed and bipartite graphs, from u to v."""
-    session: Session = request.app.state.session
     return await _scores(session, [[params.u, params.v]])
 
 
-@router.post("/api/score")
-async def post_score(request: Request, params: request_params.PairBatch) -> responses.Scores:
+async def post_score(session: Session, params: request_params.PairBatch) -> responses.Scores:
     """Likelihood of each of several edges."""
-    session: Session = request.app.state.session
     return await _scores(session, params.pairs)
 
 
@@ -176,6 +153,12 @@ async def _scores(session: Session, pairs: list[list[str | int]]) -> responses.S
             _find_row(session, name, side)
     scores = await _run_in_thread(embedding.score, first, second)
     return {"score": embedding.score_name, "scores": [finite(each) for each in scores.tolist()]}
+
+
+def _graph(session: Session) -> MatchedGraph:
+    if session.graph is None:
+        raise HTTPException(404, "without a graph no links are known; start graphrefine explore with --graph")
+    return session.graph
 
 
 def _row(session: Session, params: request_params.NodeChoice) -> int:
@@ -215,3 +198,20 @@ def _column(task: Task) -> responses.Column:
     if task.state == "ready":
         facts = {"kind": task.value.kind, **task.value.describe()}
     return cast(responses.Column, {**_state(task), **facts})
+
+
+ROUTES = [
+    StrictRoute("GET", "/healthz", get_health),
+    StrictRoute("GET", "/api/openapi.json", get_document),
+    StrictRoute("GET", "/api/info", get_info),
+    StrictRoute("GET", "/api/nodes", get_nodes),
+    StrictRoute("POST", "/api/nodes", post_nodes),
+    StrictRoute("GET", "/api/neighbors", get_neighbors),
+    StrictRoute("POST", "/api/neighbors", post_neighbors),
+    StrictRoute("GET", "/api/ego", get_ego),
+    StrictRoute("GET", "/api/score", get_score),
+    StrictRoute("POST", "/api/score", post_score),
+    StrictRoute("GET", "/api/coordinates", raw_handlers.get_coordinates, raw=raw_handlers.BYTES),
+    StrictRoute("GET", "/api/columns/{name:path}", raw_handlers.get_column, raw=raw_handlers.BYTES),
+    StrictRoute("GET", "/map.png", raw_handlers.get_image, raw=raw_handlers.PNG),
+]

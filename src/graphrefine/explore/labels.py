@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphrefine.explore.columns import CategoryColumn
 from graphrefine.readers.labels import align, as_labels
+from graphrefine.vectors.classes import Classes
 
 
 class NodeLabels:
@@ -46,10 +47,7 @@ class NodeLabels:
 
     def _mask(self, label: str) -> NDArray[np.bool_]:
         """Whether each row has a label.  # (n,)."""
-        entries = np.flatnonzero(self.indicator.indices == self._codes[label])
-        rows = np.searchsorted(self.indicator.indptr, entries, side="right") - 1
-        mask = np.zeros(self.indicator.shape[0], bool)
-        mask[rows] = True
+        mask: NDArray[np.bool_] = self.indicator[:, [self._codes[label]]].toarray().ravel()
         return mask
 
     def column(self) -> CategoryColumn:
@@ -57,4 +55,4 @@ class NodeLabels:
         first = np.full(self.indicator.shape[0], -1, np.int32)
         labelled = np.diff(self.indicator.indptr) > 0
         first[labelled] = self.indicator.indices[self.indicator.indptr[:-1][labelled]]
-        return CategoryColumn(first, self.classes)
+        return CategoryColumn(Classes.ranked(first, self.classes))

@@ -1,11 +1,20 @@
-"""Limits of requests: of their number at once and of their time; a client beyond them is sent away for a second."""
+"""Limits of requests: of their number at once and of their time; and of connections on which no request arrives.
+
+A client beyond `Limits` is sent away for a second. Of uvicorn's own limits, `timeout_keep_alive` holds only between
+requests, and none holds for a client that sends nothing, or half of a head. So each `Connection` has a timer: it starts
+with the connection and after each answer, and a request that has arrived (`HeadTimeout`, a middleware) stops it. Of
+uvicorn's protocol only the methods of `asyncio.Protocol` are used.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from graphrefine.explore.responses import refuse
 
 AT_ONCE = 64  # requests being answered
 SECONDS = 30.0  # for an answer
@@ -13,22 +22,14 @@ BODY_SECONDS = 10.0  # for a body to arrive
 HEAD_SECONDS = 10.0  # for the lines before it
 SENDING = 600.0  # for an answer to be taken: a map of a million nodes is 8 MB, over any line
 
+_CONNECTIONS: dict[tuple[Any, ...], Connection] = {}  # by the addresses of server and client
+
 
 class Limits:
-    """Answers at most `at_once` requests at once, each for at most `seconds`.
+    """Answers at most `at_once` requests at once, each for at most `seconds`."""
 
-    `refuse` makes the answer of a status and a problem.
-    """
-
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        refuse: Callable[[int, str], ASGIApp],
-        at_once: int = AT_ONCE,
-        seconds: float = SECONDS,
-    ) -> None:
-        self._app, self._refuse = app, refuse
+    def __init__(self, app: ASGIApp, *, at_once: int = AT_ONCE, seconds: float = SECONDS) -> None:
+        self._app = app
         self._at_once, self._seconds = at_once, seconds
         self._running = 0
 
@@ -37,7 +38,7 @@ class Limits:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         if self._running >= self._at_once:
-            refusal = self._refuse(503, f"more than {self._at_once} requests at once; try again in a second")
+            refusal = refuse(503, f"more than {self._at_once} requests at once; try again in a second")
             return await refusal(scope, receive, send)
         self._running += 1
         try:
@@ -62,7 +63,53 @@ class Limits:
         except TimeoutError:
             if has_begun:  # the connection ends, as the answer cannot
                 return
-            refusal = self._refuse(
-                503, f"no answer within {self._seconds:g} seconds; ask for less at once, or again later"
-            )
+            refusal = refuse(503, f"no answer within {self._seconds:g} seconds; ask for less at once, or again later")
             await refusal(scope, receive, send)
+
+
+class Connection(H11Protocol):
+    """HTTP/1.1 by uvicorn, with a timer for each connection."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the timer."""
+        super().connection_made(transport)
+        self._close = transport.close
+        self._ends = tuple((transport.get_extra_info(name) or ())[:2] for name in ("sockname", "peername"))
+        _CONNECTIONS[self._ends] = self
+        self.start_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Drop the timer."""
+        _CONNECTIONS.pop(self._ends, None)
+        self.stop_timer()
+        super().connection_lost(exc)
+
+    def start_timer(self) -> None:
+        """Wait for a request."""
+        self.stop_timer()
+        self._timer = asyncio.get_running_loop().call_later(HEAD_SECONDS, self._close)
+
+    def stop_timer(self) -> None:
+        """Wait no longer."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+class HeadTimeout:
+    """Stops the timer of a connection while a request of it is answered."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        ends = scope["server"], scope["client"]
+        if ends in _CONNECTIONS:  # it may be lost by now
+            _CONNECTIONS[ends].stop_timer()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            if ends in _CONNECTIONS:
+                _CONNECTIONS[ends].start_timer()

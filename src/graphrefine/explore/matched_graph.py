@@ -12,8 +12,8 @@ from graphrefine.errors import InputError
 from graphrefine.explore.responses import GraphFacts
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import inverse_lengths
-from graphrefine.vectors.lookup import Lookup, quote_name
-from graphrefine.vectors.source_target import ONE, Sides
+from graphrefine.search.neighbors import places
+from graphrefine.vectors.lookup import quote_name
 
 RANKED = 20_000  # neighbours of a node that are ranked to draw the first few
 
@@ -41,17 +41,14 @@ class MatchedGraph:
 
     def __init__(self, graph: Graph, embedding: Embedding) -> None:
         self.graph, self._embedding = graph, embedding
-        here, there = _shared(embedding, graph)
-        self.matches = len(here)
+        self.node, self.row = places(embedding, graph)  # of the graph, for each row; of the embedding, for each node
+        self.matches = int((self.node >= 0).sum())
         if not self.matches:
             raise InputError(
                 f"none of the {graph.nodes:,} nodes of {graph.source} is in the embedding: the graph has "
                 f"{_samples(graph.names)}, the embedding has {_samples(embedding.names)}; give the graph that it was "
                 "made from"
             )
-        self.node = np.full(len(embedding), -1, np.int64)  # of the graph, for each row
-        self.row = np.full(graph.nodes, -1, np.int64)  # of the embedding, for each node
-        self.node[here], self.row[there] = there, here
 
     def degrees(self) -> NDArray[np.float32]:
         """The number of neighbours of each row; NaN for rows that are not in the graph.  # (n,)."""
@@ -118,17 +115,6 @@ class MatchedGraph:
             "weighted": self.graph.weighted,
             "matched": self.matches,
         }
-
-
-def _shared(embedding: Embedding, graph: Graph) -> tuple[Rows, Rows]:
-    """The rows, and the nodes of the graph, that have the same names."""
-    sides = ONE if graph.sources is None else Sides("rows", graph.sources)
-    if sides == embedding.sides or (sides.kind is None and embedding.sides.kind != "rows"):
-        is_same = embedding.names.dtype == graph.names.dtype and np.array_equal(embedding.names, graph.names)
-        if is_same:  # in no time, as for a graph and the embedding made from it
-            every = np.arange(graph.nodes)
-            return every, every
-    return embedding.lookup.shared(Lookup(graph.names, sides))
 
 
 def _samples(names: NDArray[Any]) -> str:

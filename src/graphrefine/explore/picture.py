@@ -8,74 +8,50 @@ from __future__ import annotations
 
 import struct
 import zlib
-from importlib.util import find_spec
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.explore.columns import NONE, CategoryColumn
-from graphrefine.visuals.colours import LIGHT, rgb
+from graphrefine.maps.picture import EXTENT, NAMES, draw, shade
+from graphrefine.maps.points import MapPoints
+from graphrefine.visuals.colours import LIGHT
+from graphrefine.visuals.plots import can_draw
 
 SIZE = 1000  # pixels each way
 MARGIN = 30
-GREY = (sum(rgb(LIGHT.other)) / 3,) * 3  # as light as on other pictures, without a tint
-COLORS = np.array([*map(rgb, LIGHT.classes), GREY], np.float64)  # of categories; the last is for all else
+COLOURS = [*LIGHT.classes, LIGHT.other]  # of classes; the last is for all else
 
 
-class Picture(NamedTuple):
-    """The map to draw."""
-
-    names: NDArray[Any]  # (n,)
-    coordinates: NDArray[np.float32]  # (n, 2), within [-1, 1]
-    degrees: NDArray[np.float32] | None  # (n,)
-    title: str
-
-    def png(self, column: CategoryColumn | None) -> bytes:
-        """The image, in the colours of a column."""
-        if find_spec("matplotlib") is None:
-            return plain_png(self.coordinates, None if column is None else column.codes)
-        from graphrefine.maps.classes import Classes
-        from graphrefine.maps.picture import NAMES, draw
-        from graphrefine.maps.points import MapPoints
-
-        classes = None
-        if column is not None:
-            codes = np.where(column.codes == NONE, -1, column.codes.astype(np.int32))  # -1 is no uint16
-            names, counts = ([each[key] for each in column.categories] for key in ("name", "count"))
-            classes = Classes(tuple(names), codes, np.array(counts, np.int64))
-        degrees = None if self.degrees is None else np.nan_to_num(self.degrees)
-        points = MapPoints(self.names, self.coordinates, classes, degrees, title=self.title)
+def draw_png(points: MapPoints) -> bytes:
+    """The image of a map."""
+    if can_draw():
         return draw(points, "png", names=NAMES)
+    return plain_png(points.coordinates, None if points.classes is None else points.classes.codes)
 
 
-def plain_png(coordinates: NDArray[np.float32], codes: NDArray[np.uint16] | None = None) -> bytes:
-    """The image of points in [-1, 1], in the colours of their categories; the first ten have one of their own.
+def plain_png(coordinates: NDArray[np.float32], codes: NDArray[np.int32] | None = None) -> bytes:
+    """The image of points in [-1, 1], in the colours of their classes; the first ten have one of their own.
 
     Examples
     --------
     >>> plain_png(np.zeros((1, 2), np.float32))[1:4]
     b'PNG'
     """
-    codes = np.zeros(len(coordinates), np.uint16) if codes is None else codes
-    kinds = np.minimum(codes, len(COLORS) - 1).astype(np.int64)
-    place = np.rint(MARGIN + (np.clip(coordinates, -1, 1) + 1) / 2 * (SIZE - 1 - 2 * MARGIN)).astype(np.int64)
-    column, row = place[:, 0], SIZE - 1 - place[:, 1]  # y grows upwards
-    counts = np.zeros((len(COLORS), SIZE, SIZE))
-    for down, right in _disc(len(coordinates)):
-        at = (kinds * SIZE + row + down) * SIZE + column + right
-        counts += np.bincount(at, minlength=counts.size).reshape(counts.shape)
-    total = counts.sum(axis=0)
-    mixed = np.einsum("kij,kc->ijc", counts, COLORS) / np.maximum(total, 1)[..., None]
-    ink = np.where(total > 0, 0.55 + 0.45 * (1 - 1 / np.maximum(total, 1)), 0)[..., None]  # the more, the stronger
-    return _encode(np.rint(255 * (1 - ink) + mixed * ink).astype(np.uint8))
+    codes = np.zeros(len(coordinates), np.int32) if codes is None else codes
+    kinds = np.where((codes < 0) | (codes >= len(COLOURS)), len(COLOURS) - 1, codes)
+    pixel = 2 * EXTENT / SIZE
+    disc = _disc(len(coordinates)) * pixel
+    spots = (coordinates * (EXTENT - MARGIN * pixel))[:, None] + disc  # (n, pixels of a point, 2)
+    image = shade(spots.reshape(-1, 2), np.repeat(kinds, len(disc)), COLOURS, SIZE)[::-1]  # y grows upwards
+    colour, ink = image[..., :3], image[..., 3:]
+    return _encode(np.rint(255 * (1 - ink + colour * ink)).astype(np.uint8))
 
 
-def _disc(points: int) -> list[tuple[int, int]]:
-    """The pixels of a point, around its place: the fewer points, the more."""
+def _disc(points: int) -> NDArray[np.int64]:
+    """The pixels of a point, around its place: the fewer points, the more.  # (pixels, 2)."""
     radius = 4 if points <= 5_000 else 2 if points <= 50_000 else 1 if points <= 500_000 else 0
     steps = range(-radius, radius + 1)
-    return [(down, right) for down in steps for right in steps if down * down + right * right <= radius * radius + 1]
+    return np.array([(right, up) for up in steps for right in steps if up * up + right * right <= radius * radius + 1])
 
 
 def _encode(pixels: NDArray[np.uint8]) -> bytes:

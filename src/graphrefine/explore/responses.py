@@ -5,9 +5,12 @@ The page's types (`web/src/api_types.ts`) are generated from the document.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
+from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from graphrefine.explore.background import State
@@ -189,3 +192,15 @@ def describe_raw(media_type: str) -> Responses:
         200: {"description": "The bytes.", "content": {media_type: {}}},
         304: {"description": "The bytes that the client has are current."},
     }
+
+
+def json_response(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A response in JSON. ASCII, as names of nodes may have characters that UTF-8 has no bytes for."""
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    return Response(text.encode(), status, headers, media_type="application/json")
+
+
+def refuse(status: int, problem: str, headers: Mapping[str, str] | None = None) -> Response:
+    """A refusal."""
+    usual = {503: {"retry-after": "1"}, 401: {"www-authenticate": "Bearer"}}.get(status, {})
+    return json_response(Refusal(error=problem), status, {**usual, **(headers or {})})

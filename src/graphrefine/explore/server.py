@@ -20,7 +20,7 @@ import uvicorn
 
 from graphrefine.errors import InputError
 from graphrefine.explore.app import make_app
-from graphrefine.explore.connections import Connection, HeadTimeout
+from graphrefine.explore.limits import Connection, HeadTimeout
 from graphrefine.explore.session import Session
 from graphrefine.system.files import remove_unfinished
 

@@ -21,13 +21,12 @@ from graphrefine.explore.labels import NodeLabels
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.explore.neighbor_search import NeighborSearch
 from graphrefine.explore.param_types import Facts
-from graphrefine.explore.picture import Picture
 from graphrefine.explore.quality import make_figures
 from graphrefine.explore.request_params import LAYOUTS
 from graphrefine.explore.responses import Node
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import is_range
-from graphrefine.search import INDEX_BEYOND
+from graphrefine.search.index import INDEX_BEYOND
 from graphrefine.vectors.companions import companion
 from graphrefine.vectors.table import check_finite
 
@@ -175,9 +174,15 @@ class Session:
         color = next((name for name, column in columns.items() if isinstance(column, CategoryColumn)), None)
         with self._drawing:
             if (layout, color) not in self._pictures:
-                coordinates = self.layouts[layout].value
-                picture = Picture(self.embedding.names, coordinates, self.degrees, f"{self.name} by {color or layout}")
-                self._pictures[layout, color] = picture.png(columns[color] if color else None)
+                from graphrefine.explore.picture import draw_png  # here, as maps are slow to load
+                from graphrefine.maps.points import MapPoints
+
+                classes = columns[color].classes if color else None
+                degrees = None if self.degrees is None else np.nan_to_num(self.degrees)
+                place, title = self.layouts[layout].value, f"{self.name} by {color or layout}"
+                self._pictures[layout, color] = draw_png(
+                    MapPoints(self.embedding.names, place, classes, degrees, title=title)
+                )
             return self._pictures[layout, color]
 
     @property

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from graphrefine.explore.limits import BODY_SECONDS
 from graphrefine.explore.param_types import FACTS, QueryText
 from graphrefine.explore.request_params import BODY, Params, cut
-from graphrefine.explore.responses import BODY_REFUSALS, Responses
+from graphrefine.explore.responses import BODY_REFUSALS, describe_raw, json_response
 
 FIELDS = 32  # parameters of a query
 
@@ -29,58 +29,34 @@ Handler = Callable[..., Coroutine[Any, Any, Any]]
 
 
 class StrictRoute(Route):
-    """A route whose handler gets `request`, `params` and the parts of the path, and gives JSON content or a Response.
+    """A route whose handler gives JSON content or a Response.
 
-    `params` is a model of `request_params`: of the query of a GET, of the body of a POST. `api_document` describes it,
-    and the type that the handler returns.
+    It gets the parts of the path and, if it names them, `request`, `session` and `params`: a model of `request_params`,
+    of the query of a GET, of the body of a POST. `api_document` describes it, and the type that the handler returns:
+    JSON, or `raw` bytes of a media type.
     """
 
-    def __init__(self, path: str, handler: Handler, method: str, responses: Responses) -> None:
-        model: type[Params] | None = get_type_hints(handler).get("params")
+    def __init__(self, method: str, path: str, handler: Handler, *, raw: str | None = None) -> None:
+        hints = get_type_hints(handler)
+        model: type[Params] | None = hints.get("params")
         in_body = method == "POST"
 
         async def respond(request: Request) -> Response:
-            FACTS.set(request.app.state.session.facts)
+            around = {"request": request, "session": request.app.state.session}
+            FACTS.set(around["session"].facts)
             values: dict[str, Any] = read_query(request.scope["query_string"])
             (Params if in_body or model is None else model).check_names(values)
-            arguments = dict(request.path_params)
+            arguments = {**request.path_params, **{name: each for name, each in around.items() if name in hints}}
             if model is not None:
                 if in_body:
                     values = await read_body(request, model)
                 arguments["params"] = check_values(model, values)
-            content = await handler(request=request, **arguments)
+            content = await handler(**arguments)
             return content if isinstance(content, Response) else json_response(content)
 
         super().__init__(path, respond, methods=[method])
-        self.handler, self.method, self.responses = handler, method, responses
-
-
-class Router:
-    """Strict routes, each added by a decorator of its handler."""
-
-    def __init__(self) -> None:
-        self.routes: list[StrictRoute] = []
-
-    def get(self, path: str, responses: Responses | None = None) -> Callable[[Handler], Handler]:
-        """A route of GET. `responses` are those beside the common ones, for the document."""
-        return self._add(path, "GET", responses or {})
-
-    def post(self, path: str) -> Callable[[Handler], Handler]:
-        """A route of POST."""
-        return self._add(path, "POST", BODY_REFUSALS)
-
-    def _add(self, path: str, method: str, responses: Responses) -> Callable[[Handler], Handler]:
-        def add(handler: Handler) -> Handler:
-            self.routes.append(StrictRoute(path, handler, method, responses))
-            return handler
-
-        return add
-
-
-def json_response(content: Any, status: int = 200, headers: Any = None) -> Response:
-    """A response in JSON. ASCII, as names of nodes may have characters that UTF-8 has no bytes for."""
-    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode(), status, headers, media_type="application/json")
+        self.handler, self.method = handler, method
+        self.responses = describe_raw(raw) if raw else BODY_REFUSALS if in_body else {}
 
 
 def check_values(model: type[Params], values: dict[str, Any]) -> Params:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from graphrefine.kernels.plane import Motion, Neighbourhood, forces, move
 from graphrefine.maps.forces import Repulsion, attraction
-from graphrefine.maps.kmeans_cells import Cells, sum_by_cell
-from graphrefine.maps.nearest import Neighbors, find_nearest
+from graphrefine.maps.nearest import Cells, Neighbors, find_nearest, sum_by_cell
 from graphrefine.maps.principal import project
 from graphrefine.progress import Stages
 

@@ -18,8 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.kernels.plane import WHOLE, Frame, Neighbourhood, spread
-from graphrefine.maps.kmeans_cells import Cells
-from graphrefine.maps.nearest import Neighbors
+from graphrefine.maps.nearest import Cells, Neighbors
 
 Floats = NDArray[np.float32]
 

@@ -60,8 +60,12 @@ def obtain_layout(
     check_finite(embedding.vectors, embedding.names)
     coordinates, _ = place_vectors(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
     if method != "pca" and embedding.path is not None:
-        with contextlib.suppress(OutputError):
-            _store(embedding, coordinates, method, seed)
+        folder = companions.companion(embedding.path, "map")
+        meta = {"format": MARK, "of": companions.stamp(embedding), "method": method, "seed": seed}
+        ours = partial(companions.check_ours, mark=MARK)
+        with contextlib.suppress(OutputError), replacing_folder(folder, replaceable=ours) as hidden:
+            np.save(hidden / FILE, coordinates)
+            (hidden / companions.META).write_text(json.dumps(meta, indent=2), encoding="utf-8")
     return CachedLayout(coordinates, method, from_cache=False)
 
 
@@ -81,13 +85,3 @@ def find_layout(embedding: VectorTable, method: str, *, seed: int = 0) -> Floats
         return None
     fits = coordinates.shape == (len(embedding), 2) and coordinates.dtype == np.float32
     return coordinates if fits and np.isfinite(coordinates).all() else None
-
-
-def _store(embedding: VectorTable, coordinates: Floats, method: str, seed: int) -> None:
-    if embedding.path is None:
-        return
-    folder = companions.companion(embedding.path, "map")
-    meta = {"format": MARK, "of": companions.stamp(embedding), "method": method, "seed": seed}
-    with replacing_folder(folder, replaceable=partial(companions.check_ours, mark=MARK)) as hidden:
-        np.save(hidden / FILE, coordinates)
-        (hidden / companions.META).write_text(json.dumps(meta, indent=2), encoding="utf-8")

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.errors import InputError, MissingExtraError, OutputError
-from graphrefine.maps.classes import assign_classes
 from graphrefine.maps.layout_cache import obtain_layout
 from graphrefine.maps.page import render_page
 from graphrefine.maps.picture import NAMES, draw
 from graphrefine.maps.points import MapPoints
 from graphrefine.maps.table import write_table
 from graphrefine.system.files import check_writable, replacing
+from graphrefine.vectors.classes import assign_classes
 from graphrefine.visuals.html import count_of
+from graphrefine.visuals.plots import can_draw
 
 if TYPE_CHECKING:
-    from graphrefine.progress import Watcher
     from graphrefine.vectors.table import VectorTable
 
 SUFFIXES = (".png", ".svg", ".html", ".parquet")
@@ -45,9 +44,7 @@ class Map(MapPoints):
 
     def _repr_png_(self) -> bytes | None:
         """The picture, for notebooks; None without matplotlib."""
-        if importlib.util.find_spec("matplotlib") is None:
-            return None
-        return draw(self, "png", names=NAMES)
+        return draw(self, "png", names=NAMES) if can_draw() else None
 
     def save(
         self,
@@ -83,18 +80,16 @@ class Map(MapPoints):
         suffix = check_map_output(path)
         try:
             with replacing(path) as hidden:
-                self._writer(suffix, names=names or 0, dark=dark, threads=threads)(hidden)
+                if suffix == ".parquet":
+                    write_table(self, hidden, threads=threads)
+                elif suffix == ".html":
+                    hidden.write_text(render_page(self), encoding="utf-8", errors="replace")
+                else:
+                    hidden.write_bytes(draw(self, suffix[1:], names=names or 0, dark=dark))
         except OutputError:
             raise
         except OSError as error:
             raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
-
-    def _writer(self, suffix: str, *, names: int, dark: bool, threads: int | None) -> Callable[[Path], object]:
-        if suffix == ".parquet":
-            return lambda path: write_table(self, path, threads=threads)
-        if suffix == ".html":
-            return lambda path: path.write_text(render_page(self), encoding="utf-8", errors="replace")
-        return lambda path: path.write_bytes(draw(self, suffix[1:], names=names, dark=dark))
 
 
 def check_map_output(path: str | os.PathLike[str]) -> str:
@@ -117,21 +112,12 @@ def check_map_output(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def map_of(
-    embedding: VectorTable,
-    labels: Any = None,
-    *,
-    method: str = "auto",
-    seed: int = 0,
-    title: str | None = None,
-    threads: int | None = None,
-    watch: Watcher | None = None,
-) -> Map:
-    """The map of an embedding; see `graphrefine.Embedding.map`."""
+def map_of(embedding: VectorTable, labels: Any = None, *, title: str | None = None, **layout: Any) -> Map:
+    """The map of an embedding, with options of `obtain_layout`; see `graphrefine.Embedding.map`."""
     if labels is not None and not len(embedding):
         raise InputError("the embedding is empty, so there is nothing that labels could be of")
     classes = None if labels is None else assign_classes(labels, embedding.names)
-    places = obtain_layout(embedding, method, seed=seed, threads=threads, watch=watch)
+    places = obtain_layout(embedding, **layout)
     if title is None:
         size = count_of(len(embedding), "node")
         title = size if embedding.path is None else f"{embedding.path.name}: {size}"

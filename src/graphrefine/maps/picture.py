@@ -7,17 +7,17 @@ the legend has its size.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.maps.classes import OTHER, Classes
-from graphrefine.maps.labels import densest, free_places, hub_rows
 from graphrefine.maps.points import MapPoints
-from graphrefine.visuals.colours import THEMES, Theme
+from graphrefine.vectors.classes import OTHER, Classes
+from graphrefine.visuals.colours import THEMES, Theme, rgb
 from graphrefine.visuals.html import shorten
-from graphrefine.visuals.plots import encode, figure_style, label_points, new_figure, plain
+from graphrefine.visuals.plots import Box, encode, figure_style, label_points, measure_text, new_figure, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +25,15 @@ if TYPE_CHECKING:
 NAMES = 12  # of hubs, the nodes with the most neighbours, on the map
 INCHES = 7.0
 SHADED = 60_000
+EXTENT = 1.02  # of the shaded picture, to either side of the middle
 PIXELS = 1000  # of the shaded picture, along each axis
 LONGEST = 26  # letters of a class or a node
+APART = 0.06  # between hubs that are named, so that their names find room
+CELLS = 64  # of the grid, along each axis
+REACH = 0.09  # over which points count for the place of a name
+STEPS = 5  # lines up or down that the name of a class may move
+
+Place = tuple[float, float]
 
 
 def draw(node_map: MapPoints, format: str, *, names: int, dark: bool = False) -> bytes:
@@ -65,7 +72,9 @@ def _draw_points(axes: Axes, node_map: MapPoints, classes: Classes | None, theme
     codes, colours = _codes(node_map, classes), _colours(classes, theme)
     if len(node_map) > SHADED:
         image = shade(node_map.coordinates, codes, colours, PIXELS)
-        axes.imshow(image, extent=(-1.02, 1.02, -1.02, 1.02), origin="lower", interpolation="antialiased", zorder=1)
+        axes.imshow(
+            image, extent=(-EXTENT, EXTENT, -EXTENT, EXTENT), origin="lower", interpolation="antialiased", zorder=1
+        )
         return
     size = float(np.clip(30_000 / max(len(node_map), 1), 1.4, 26))
     order = _drawing_order(codes, without=len(colours) - 1)
@@ -86,15 +95,13 @@ def shade(
     points: NDArray[np.float32], codes: NDArray[np.int32], colours: list[str], pixels: int
 ) -> NDArray[np.float64]:
     """Pixels in the mean colour of their points; the more points, the more opaque.  # (pixels, pixels, 4)."""
-    from matplotlib.colors import to_rgb
-
-    across, up = ((points[:, axis] + 1.02) / 2.04 * pixels for axis in (0, 1))
+    across, up = ((points[:, axis] + EXTENT) / (2 * EXTENT) * pixels for axis in (0, 1))
     at = np.clip(up.astype(np.int64), 0, pixels - 1) * pixels + np.clip(across.astype(np.int64), 0, pixels - 1)
-    rgb = np.array([to_rgb(colour) for colour in colours])[codes]
+    values = (np.array([rgb(colour) for colour in colours]) / 255)[codes]
     counts = np.bincount(at, minlength=pixels**2).astype(np.float64)
     image = np.zeros((pixels**2, 4))
     for channel in range(3):
-        image[:, channel] = np.bincount(at, rgb[:, channel], minlength=pixels**2) / np.maximum(counts, 1)
+        image[:, channel] = np.bincount(at, values[:, channel], minlength=pixels**2) / np.maximum(counts, 1)
     usual = max(float(np.quantile(counts[counts > 0], 0.98)), 2.0) if len(points) else 2.0
     image[:, 3] = np.where(counts > 0, np.clip(0.35 + 0.65 * np.log1p(counts) / np.log1p(usual), 0, 1), 0)
     return image.reshape(pixels, pixels, 4)
@@ -138,3 +145,60 @@ def _write_names(axes: Axes, node_map: MapPoints, classes: Classes | None, *, hu
         label_points(axes, x.tolist(), y.tolist(), texts, clear_of=name_points)
         for label in axes.texts[before:]:
             label.set(color=theme.ink, path_effects=halo, zorder=5)
+
+
+def densest(points: NDArray[np.float32]) -> Place:
+    """The densest place, over distances that a name covers: the middle of a cell of a grid over [-1, 1].
+
+    Examples
+    --------
+    >>> x, y = densest(np.array([[0.5, 0.5], [0.5, 0.52], [-1, -1]], np.float32))
+    >>> abs(x - 0.5) < 0.05 and abs(y - 0.51) < 0.05
+    True
+    """
+    from scipy.ndimage import gaussian_filter
+
+    at = np.clip(((points + 1) / 2 * CELLS).astype(np.int64), 0, CELLS - 1)
+    counts = np.bincount(at[:, 1] * CELLS + at[:, 0], minlength=CELLS**2).reshape(CELLS, CELLS)
+    smooth = gaussian_filter(counts.astype(np.float64), REACH * CELLS / 2, mode="constant")
+    row, column = divmod(int(smooth.argmax()), CELLS)
+    return (column + 0.5) / CELLS * 2 - 1, (row + 0.5) / CELLS * 2 - 1
+
+
+def hub_rows(node_map: MapPoints, count: int) -> NDArray[np.int64]:
+    """The nodes with the most neighbours, passing over those close to one before them."""
+    degrees, coordinates = node_map.degrees, node_map.coordinates
+    if degrees is None or count < 1 or not len(node_map):
+        return np.zeros(0, np.int64)
+    hubs: list[int] = []
+    for row in np.argsort(-np.asarray(degrees), kind="stable")[: 20 * count].tolist():
+        distances = np.abs(coordinates[hubs] - coordinates[row]).max(axis=1) if hubs else np.ones(1)
+        if degrees[row] > 0 and distances.min() > APART:
+            hubs.append(row)
+        if len(hubs) == count:
+            break
+    return np.array(hubs, np.int64)
+
+
+def free_places(
+    axes: Axes, texts: Sequence[str], places: Sequence[Place], *, size: int
+) -> Iterator[tuple[str, Place, list[Place]]]:
+    """Each text, its middle near its place and clear of the texts before it, and points all over its box."""
+    figure: Any = axes.get_figure()
+    figure.draw_without_rendering()  # so that the layout is settled
+    back = axes.transData.inverted()
+    earlier: list[Box] = []
+    for text, place in zip(texts, places, strict=True):
+        width, height = measure_text(axes, text, fontsize=size, fontweight="bold")
+        width, height = width / 2 + 2, height / 2 + 1
+        x, y = axes.transData.transform(place).tolist()
+        left, _, right, _ = np.asarray(axes.get_window_extent().extents).tolist()
+        x = min(max(x, left + width), right - width)
+        lines = sorted(range(-STEPS, STEPS + 1), key=abs)
+        boxes = [Box(x - width, y + 2 * n * height - height, x + width, y + 2 * n * height + height) for n in lines]
+        box = min(boxes, key=lambda box: sum(box.overlap(other) for other in earlier))
+        earlier.append(box)
+        across, up = np.meshgrid(np.linspace(box.left, box.right, 9), np.linspace(box.bottom, box.top, 3))
+        over = back.transform(np.stack([across.ravel(), up.ravel()], axis=1)).tolist()
+        middle = back.transform(((box.left + box.right) / 2, (box.bottom + box.top) / 2)).tolist()
+        yield text, (middle[0], middle[1]), [(a, b) for a, b in over]

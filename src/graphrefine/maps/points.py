@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.maps.classes import Classes
+from graphrefine.vectors.classes import Classes
 
 Floats = NDArray[np.float32]
 

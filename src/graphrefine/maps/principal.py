@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.linalg.small import descending_eigh, one_blas_thread
-from graphrefine.maps.kmeans_cells import map_tasks, run_tasks
+from graphrefine.maps.nearest import map_tasks, run_tasks
 
 Floats = NDArray[np.float32]
 
@@ -45,7 +44,7 @@ def project(vectors: Floats, points: NDArray[Any], *, threads: int = 1) -> Float
         differences = block(start) - origin
         return np.vstack([differences.T @ differences, differences.sum(axis=0)])  # (k + 1, k)
 
-    sums = _sum(map_tasks(starts, moments, threads), np.zeros((k + 1, k)))
+    sums = sum(map_tasks(starts, moments, threads), np.zeros((k + 1, k)))
     mean = sums[k] / n
     with one_blas_thread():
         axes = descending_eigh(sums[:k] - n * np.outer(mean, mean))[1][:, :2]
@@ -56,9 +55,3 @@ def project(vectors: Floats, points: NDArray[Any], *, threads: int = 1) -> Float
 
     run_tasks(starts, place, threads)
     return out
-
-
-def _sum(parts: Iterator[NDArray[np.float64]], total: NDArray[np.float64]) -> NDArray[np.float64]:
-    for part in parts:
-        total += part
-    return total

@@ -168,11 +168,8 @@ def _make_index(directions: tuple[SearchDirection, ...], stages: Stages, *, thre
 
 def _without(rows: Rows, excluded_rows: Rows) -> Rows:
     """Rows without the excluded ones, mostly one: the node itself."""
-    return (
-        rows[rows != excluded_rows[0]]
-        if len(excluded_rows) == 1
-        else np.setdiff1d(rows, excluded_rows, assume_unique=True)
-    )
+    is_one = len(excluded_rows) == 1
+    return rows[rows != excluded_rows[0]] if is_one else np.setdiff1d(rows, excluded_rows, assume_unique=True)
 
 
 def _rescore(neighbors: NearestRows, at: int, query: Floats, rows: Rows, answers: ScoreSide) -> None:
@@ -206,14 +203,12 @@ def _sample(direction: SearchDirection, threads: int) -> _Sample:
     """Some nodes as queries, the rows excluded for each (its own), and their ten nearest by exact search."""
     size = len(direction.queries.vectors)
     rows = np.sort(np.random.default_rng(0).choice(size, min(_SAMPLE, size), replace=False))
-    sample = direction.queries.part(rows)
-    queries = sample.vectors if sample.scale is None else sample.vectors * sample.scale[:, None]
+    queries = direction.queries.part(rows).scaled()
     own = [np.array([row], np.int64) + direction.first_query - direction.first_answer for row in rows]
     own = [each[(each >= 0) & (each < len(direction.answers.vectors))] for each in own]
     k = min(10, max(len(direction.answers.vectors) - 1, 1))
     weights = {"scale": direction.answers.scale, "added": direction.answers.added}
-    return (
-        queries,
-        own,
-        nearest(queries, direction.answers.vectors, k, **weights, excluded_rows=ExcludedRows.of(own), threads=threads),
+    exact = nearest(
+        queries, direction.answers.vectors, k, **weights, excluded_rows=ExcludedRows.of(own), threads=threads
     )
+    return queries, own, exact

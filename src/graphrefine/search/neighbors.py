@@ -152,29 +152,26 @@ def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
     >>> [each.tolist() for each in linked_rows(people, np.array([0, 2]), read([("bob", "ada"), ("dan", "cy")]))]
     [[1], []]
     """
-    place, back = places(embedding, graph)
-    both = [graph] if graph.sources is None else [graph, graph.transposed()]  # an item's edges arrive at it
-    lists = []
-    for at in place[rows]:
-        near = [each.indices[each.indptr[at] : each.indptr[at + 1]] for each in both] if at >= 0 else [back[:0]]
-        linked = back[np.concatenate(near).astype(np.int64)]
-        lists.append(linked[linked >= 0])
-    return lists
+    node, row = places(embedding, graph)
+    if not (node >= 0).any() and len(embedding) and graph.nodes:
+        mine, theirs = (", ".join(map(repr, names[:3].tolist())) for names in (embedding.names, graph.names))
+        raise InputError(
+            f"{graph.source}: none of its {graph.nodes} nodes is in the embedding, whose names begin with {mine}; "
+            f"the graph's begin with {theirs}: is it another graph?"
+        )
+    lists = (row[graph.rows(at, at + 1).indices] if at >= 0 else row[:0] for at in node[rows].tolist())
+    return [linked[linked >= 0] for linked in lists]
 
 
 def places(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
-    """For each row of the embedding its node in a graph, and the other way round; -1 for none.
-
-    InputError if they have no name in common.
-    """
-    other = Lookup(graph.names, ONE if graph.sources is None else Sides("rows", graph.sources))
-    here, there = embedding.lookup.shared(other)
-    if not len(here) and len(embedding) and len(graph.names):
-        mine, theirs = (", ".join(map(repr, names[:3].tolist())) for names in (embedding.names, graph.names))
-        raise InputError(
-            f"{graph.source}: none of its {len(graph.names)} nodes is in the embedding, whose names begin with {mine}; "
-            f"the graph's begin with {theirs}: is it another graph?"
-        )
-    place, back = np.full(len(embedding), -1, np.int64), np.full(len(graph.names), -1, np.int64)
-    place[here], back[there] = there, here
-    return place, back
+    """For each row of the embedding its node in a graph, and the other way round; -1 for none."""
+    sides = ONE if graph.sources is None else Sides("rows", graph.sources)
+    same_sides = sides == embedding.sides or "rows" not in (sides.kind, embedding.sides.kind)
+    same_type = embedding.names.dtype == graph.names.dtype
+    if same_sides and same_type and np.array_equal(embedding.names, graph.names):
+        here = there = np.arange(graph.nodes)  # in no time, as for a graph and the embedding made from it
+    else:
+        here, there = embedding.lookup.shared(Lookup(graph.names, sides))
+    node, row = np.full(len(embedding), -1, np.int64), np.full(graph.nodes, -1, np.int64)
+    node[here], row[there] = there, here
+    return node, row

@@ -42,6 +42,10 @@ class ScoreSide:
     scale: Floats | None  # (m,); None: one
     added: Floats | None  # (m,); None: zero
 
+    def scaled(self) -> Floats:
+        """The vectors times their scale.  # (m, k)."""
+        return self.vectors if self.scale is None else self.vectors * self.scale[:, None]
+
     def part(self, rows: slice | NDArray[np.int64]) -> ScoreSide:
         """The side of these rows alone."""
         scale, added = (None if each is None else each[rows] for each in (self.scale, self.added))
@@ -81,11 +85,8 @@ def search_directions(embedding: VectorTable, score: str) -> tuple[SearchDirecti
             for name, asks, answers in zip(SIDES, parts, other, strict=True)
         )
     if sides.kind == "columns" and score == "link":
-        return (
-            SearchDirection(
-                "all", ScoreSide(embedding.source, None, None), 0, ScoreSide(embedding.target, None, None), 0
-            ),
-        )
+        sources, targets = (ScoreSide(each, None, None) for each in (embedding.source, embedding.target))
+        return (SearchDirection("all", sources, 0, targets, 0),)
     return (SearchDirection("all", every, 0, every, 0),)
 
 

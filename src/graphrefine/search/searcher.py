@@ -124,7 +124,8 @@ class Search:
         self, vectors: Floats, k: int, among: Mask | None, without: list[Rows] | None
     ) -> NearestRows:
         """Compare with the answers of every direction: a vector has no side."""
-        query_side = self._query_side(vectors)
+        scale = None if self._directions[0].queries.scale is None else inverse_lengths(vectors)
+        query_side = ScoreSide(vectors, scale, None)  # a vector has no degree
         excluded_rows = [np.empty(0, np.int64)] * len(vectors) if without is None else without
         every = [self._search(direction, query_side, k, among, excluded_rows) for direction in self._directions]
         rows, scores = (np.concatenate(each, axis=1) for each in zip(*every, strict=True))
@@ -138,28 +139,23 @@ class Search:
         excluded_rows = [
             each[(each >= 0) & (each < size)] for each in (each - direction.first_answer for each in without)
         ]
-        queries = query_side.vectors if query_side.scale is None else query_side.vectors * query_side.scale[:, None]
+        queries = query_side.scaled()
         if self.index is not None and among is None and self.index.can(k, excluded_rows):
             rows, scores = self.index.nearest(direction, queries, k, excluded_rows)
         else:
-            there = None if among is None else among[direction.first_answer : direction.first_answer + size]
-            rows, scores = self._search_all(direction.answers, queries, k, there, excluded_rows)
+            answers, added = direction.answers, direction.answers.added
+            if among is not None:
+                there = among[direction.first_answer : direction.first_answer + size]
+                added = np.where(there, np.float32(0) if added is None else added, np.float32(-np.inf))
+            rows, scores = nearest(
+                queries, answers.vectors, k, scale=answers.scale, added=added,
+                excluded_rows=ExcludedRows.of(excluded_rows), threads=self.threads,
+            )  # fmt: skip
         if self.score == "cosine" and query_side.scale is not None:  # a zero vector is near nothing
             rows[query_side.scale == 0], scores[query_side.scale == 0] = -1, -np.inf
         elif query_side.added is not None:
             scores += query_side.added[:, None]
         return NearestRows(np.where(rows >= 0, rows + direction.first_answer, -1), scores)
-
-    def _search_all(
-        self, answers: ScoreSide, queries: Floats, k: int, there: Mask | None, excluded_rows: list[Rows]
-    ) -> NearestRows:
-        added = answers.added
-        if there is not None:
-            added = np.where(there, np.float32(0) if added is None else added, np.float32(-np.inf))
-        without = ExcludedRows.of(excluded_rows)
-        return nearest(
-            queries, answers.vectors, k, scale=answers.scale, added=added, excluded_rows=without, threads=self.threads
-        )
 
     def _check_vectors(self, vectors: ArrayLike) -> Floats:
         try:
@@ -174,10 +170,6 @@ class Search:
         if len(bad):
             raise InputError(f"vectors: row {bad[0]} holds NaN or an infinite number")
         return array[:, : self._directions[0].queries.vectors.shape[1]]  # of a directed graph's, the source half
-
-    def _query_side(self, vectors: Floats) -> ScoreSide:
-        scale = None if self._directions[0].queries.scale is None else inverse_lengths(vectors)
-        return ScoreSide(vectors, scale, None)  # a vector has no degree
 
 
 def _as_rows(rows: ArrayLike | None, count: int) -> Rows:

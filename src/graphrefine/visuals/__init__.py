@@ -1,6 +1,6 @@
 """What people look at: reports, plots, the one palette, and the templates of every HTML page.
 
-- `report`: the parts of a report; `report_folder` checks and writes its folder, `report_pages` makes its pages.
+- `report`: the parts of a report; `report_folder` makes its pages, checks and writes its folder.
 - `plots`: plots by matplotlib, for light and dark pages.
 - `machine`: the provenance of figures.
 - `html`: the templates in ``templates/``, filled.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import shlex
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from graphrefine import __version__
+from graphrefine.system.threads import usable_threads
 
 
 def provenance() -> dict[str, Any]:
@@ -33,11 +33,13 @@ def machine() -> dict[str, Any]:
     >>> sorted(machine())
     ['cores', 'cpu', 'memory_gb', 'numpy', 'os', 'python', 'scikit-learn', 'scipy']
     """
+    import psutil
+
     packages = {name: _version(name) for name in ("numpy", "scipy", "scikit-learn")}
     return {
         "cpu": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "memory_gb": _memory(),
+        "cores": usable_threads(None),
+        "memory_gb": round(psutil.virtual_memory().total / 1e9, 1),
         "os": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         **packages,
@@ -79,10 +81,3 @@ def _processor() -> str:
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
-
-
-def _memory() -> float | None:
-    try:
-        return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") / 1e9, 1)
-    except (AttributeError, OSError, ValueError):
-        return None

@@ -1,4 +1,4 @@
-"""Parts of a report: sections with text, tables and plots. `report_pages` decides their looks."""
+"""Parts of a report: sections with text, tables and plots. `report_folder` decides their looks."""
 
 from __future__ import annotations
 

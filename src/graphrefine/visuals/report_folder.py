@@ -1,4 +1,4 @@
-"""The folder of a report: replaced as one, and only by the same report made again.
+"""The pages of a report, and its folder: replaced as one, and only by the same report made again.
 
 ::
 
@@ -12,18 +12,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+from base64 import b64encode
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from graphrefine.errors import OutputError
 from graphrefine.system.files import check_writable, replacing, replacing_folder
 from graphrefine.visuals.console import json_text
-from graphrefine.visuals.machine import provenance
+from graphrefine.visuals.html import render
+from graphrefine.visuals.machine import describe_machine, provenance
 from graphrefine.visuals.plots import Picture, can_draw, draw, missing_plots_note
-from graphrefine.visuals.report import Report
-from graphrefine.visuals.report_pages import render_html, render_markdown
+from graphrefine.visuals.report import Cell, Report, paragraphs
 
 RESULTS = "results.json"
 OURS = {"report.html", "report.md", RESULTS, "plots"}
@@ -169,3 +173,50 @@ def _read_results(folder: Path) -> dict[str, Any] | None:
         return None
     is_report = isinstance(results, dict) and all(isinstance(results.get(key), str) for key in ("kind", "title"))
     return results if is_report else None
+
+
+def render_html(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Picture], note: str = "") -> str:
+    """The page: styles and pictures inside it, no script. Plots without a picture are left out; `note` says why."""
+    return _render("report.html", report, facts, pictures, note, title=report.title, svg_uri=_svg_uri)
+
+
+def render_markdown(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Any], note: str = "") -> str:
+    """The same as Markdown, as GitHub and others show it."""
+    functions = {"markdown": escape_markdown, "markdown_cell": _markdown_cell, "markdown_code": _markdown_code}
+    return _render("report.md", report, facts, pictures, note, **functions)
+
+
+def _render(
+    template: str, report: Report, facts: Mapping[str, Any], pictures: Mapping[str, Any], note: str, **others: Any
+) -> str:
+    machine = describe_machine(facts["machine"])
+    figures = {"report": report, "facts": facts, "pictures": pictures, "note": note, "machine": machine}
+    return render(template, **figures, paragraphs=paragraphs, **others)
+
+
+def _svg_uri(svg: bytes) -> str:
+    return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
+
+
+def escape_markdown(text: str) -> Markup:
+    r"""Text that means nothing to Markdown or HTML, on one line.
+
+    Examples
+    --------
+    >>> print(escape_markdown("a|b <i> *c* & d"))
+    a\|b \<i\> \*c\* &amp; d
+    """
+    one_line = " ".join(text.split())
+    return Markup(re.sub(r"([\\`*_\[\]<>|~$#!])", r"\\\1", one_line.replace("&", "&amp;")))
+
+
+def _markdown_cell(cell: Cell) -> Markup:
+    text = escape_markdown(cell.text)
+    return (text if cell.mark != "good" or not text.strip() else "**" + text + "**") + cell.sign
+
+
+def _markdown_code(text: str) -> Markup:
+    """Text set as code, whatever backticks it holds."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence, pad = "`" * (longest + 1), " " * bool(longest)
+    return Markup(f"{fence}{pad}{' '.join(text.split())}{pad}{fence}")

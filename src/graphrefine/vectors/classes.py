@@ -1,7 +1,8 @@
-"""Class of each point of a map: the most frequent classes have a colour each, the rest are one."""
+"""Classes of nodes: one for each row, the most frequent first."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +14,28 @@ OTHER = "other"
 
 
 class Classes(NamedTuple):
-    """A class for each point."""
+    """A class for each row."""
 
     names: tuple[str, ...]  # the most frequent first
-    codes: NDArray[np.int32]  # (n,): positions in `names`; -1 without a label
-    counts: NDArray[np.int64]  # points of each class
-    missing: int = 0  # labelled nodes that are not on the map
+    codes: NDArray[np.int32]  # (n,): positions in `names`; -1 without a class
+    counts: NDArray[np.int64]  # rows of each class
+    missing: int = 0  # labelled nodes that are not among the rows
+
+    @classmethod
+    def ranked(cls, codes: NDArray[Any], names: Sequence[str], missing: int = 0) -> Classes:
+        """Classes in any order: the most frequent first, those of no row left out.
+
+        Examples
+        --------
+        >>> classes = Classes.ranked(np.array([2, 1, 2, -1]), ["a", "b", "c"])
+        >>> classes.names, classes.codes.tolist(), classes.counts.tolist()
+        (('c', 'b'), [0, 1, 0, -1], [2, 1])
+        """
+        counts = np.bincount(codes[codes >= 0], minlength=len(names))
+        order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        rank = np.full(len(names) + 1, -1, np.int32)  # the last is that of -1
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        return cls(tuple(names[each] for each in order.tolist()), rank[codes], counts[order], missing)
 
     def most_frequent(self, count: int) -> Classes:
         """At most this number of classes; the rest become one, which comes last.
@@ -49,15 +66,8 @@ def assign_classes(labels: Any, names: NDArray[Any]) -> Classes:
     table = as_labels(labels)
     order, indicator, missing = align(table, names, unlabelled="drop")
     frequent = np.argsort(-np.asarray(indicator.sum(axis=0)).ravel(), kind="stable")
-    rank = np.empty(len(frequent), np.int32)
-    rank[frequent] = np.arange(len(frequent), dtype=np.int32)
-    codes = np.full(len(names), -1, np.int32)
+    codes = np.full(len(names), -1, np.int64)
     if len(order):
+        rank = np.argsort(frequent)
         codes[order] = np.minimum.reduceat(rank[indicator.indices], indicator.indptr[:-1].astype(np.int64))
-    counts = np.bincount(codes[codes >= 0], minlength=len(frequent))
-    largest = np.argsort(-counts, kind="stable")
-    place = np.empty(len(largest), np.int32)
-    place[largest] = np.arange(len(largest), dtype=np.int32)
-    codes[codes >= 0] = place[codes[codes >= 0]]
-    largest = largest[: int((counts > 0).sum())]
-    return Classes(tuple(table.classes[frequent[rank]] for rank in largest), codes, counts[largest], missing)
+    return Classes.ranked(codes, [table.classes[each] for each in frequent.tolist()], missing)

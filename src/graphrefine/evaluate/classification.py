@@ -1,7 +1,7 @@
 """Node classification: labels of nodes, predicted from their vectors by a linear classifier, as in the paper.
 
 Rows are scaled to length 1. A random part of the nodes trains one logistic regression for each class; each other node
-has m labels and is given the m classes of highest score (`label_metrics`). This is repeated over random splits, which
+has m labels and is given the m classes of highest score (`metrics`). This is repeated over random splits, which
 depend on the seed, the ratio, the repeat and the names of the nodes alone: two embeddings of one graph are judged on
 identical splits (`judges.LabelJudge`).
 
@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.evaluate.judges import PENALTIES, LabelJudge, RandomSplits, SplitFigures
-from graphrefine.evaluate.label_metrics import METRICS
-from graphrefine.evaluate.label_results import LabelScores, RatioScores
+from graphrefine.evaluate.judges import PENALTIES, LabelJudge, SplitFigures, make_split
+from graphrefine.evaluate.metrics import METRICS
+from graphrefine.evaluate.results import LabelScores, RatioScores
 from graphrefine.linalg.small import one_blas_thread, unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
@@ -100,7 +100,12 @@ def evaluate_labels(
     labels = as_labels(labels)
     order, indicator, missing = align(labels, names, unlabelled=unlabelled)
     classes = np.flatnonzero(indicator.sum(axis=0))
-    judge = LabelJudge(order, indicator[:, classes], RandomSplits(len(order), ratios, repeats, seed), penalties)
+    splits = [
+        partial(make_split, len(order), ratio, repeat=repeat, seed=seed)
+        for ratio in ratios
+        for repeat in range(repeats)
+    ]
+    judge = LabelJudge(order, indicator[:, classes], splits, penalties)
     rows = vectors[order]
     broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if broken.size:

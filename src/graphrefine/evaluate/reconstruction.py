@@ -24,7 +24,7 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate.classification import NamedVectors
 from graphrefine.evaluate.held_out_edges import find_entries, order_by_name
 from graphrefine.evaluate.link_scores import BASELINE, SCORES, ScoreInputs
-from graphrefine.evaluate.reconstruction_results import Reconstruction
+from graphrefine.evaluate.results import Reconstruction
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher

@@ -7,8 +7,6 @@ measurement than its name says, counts as absent.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,7 +20,8 @@ from graphrefine.paper.findings import Gap
 from graphrefine.paper.graphs import Source
 from graphrefine.paper.progress import RunProgress
 from graphrefine.system.files import check_writable, replacing
-from graphrefine.visuals.machine import machine
+from graphrefine.system.fingerprint import hash_json
+from graphrefine.visuals.machine import identify_machine
 
 Measurement = dict[str, Any]  # of JSON
 
@@ -113,7 +112,7 @@ class Cache:
     ) -> Measurement | Gap:
         graph = {} if source is None else {"graph": source.fingerprint}
         key = {"function": function.__name__, "version": __version__, **graph, **keyed}
-        name = f"{function.__name__}-{digest(key)}.json"
+        name = f"{function.__name__}-{hash_json(key)}.json"
         if name in self.measurements:
             return self.measurements[name]
         path, load = Path(self._folder or "") / name, self._load
@@ -171,7 +170,7 @@ def read_entry(path: Path, key: Mapping[str, Any]) -> Entry | None:
     """Content of a file; None if it is absent, damaged or about something else."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        whole = content["key"] == to_json(key) and content["check"] == digest(content["measurement"])
+        whole = content["key"] == to_json(key) and content["check"] == hash_json(content["measurement"])
         return Entry(content["measurement"], float(content["seconds"])) if whole else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -179,7 +178,7 @@ def read_entry(path: Path, key: Mapping[str, Any]) -> Entry | None:
 
 def write_entry(path: Path, key: Mapping[str, Any], entry: Entry) -> None:
     """Write a file that survives whatever happens to this process afterwards."""
-    content = {"key": key, **entry._asdict(), "check": digest(entry.measurement)}
+    content = {"key": key, **entry._asdict(), "check": hash_json(entry.measurement)}
     try:
         with replacing(path) as hidden:
             hidden.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
@@ -201,24 +200,6 @@ def prepare_folder(folder: Path) -> None:
     check_writable(folder / "probe.json")
 
 
-def digest(value: Any) -> str:
-    """Hash of a value of JSON.
-
-    Examples
-    --------
-    >>> digest({"b": 1, "a": [1, 2]}) == digest({"a": [1, 2], "b": 1})
-    True
-    """
-    return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()[:24]
-
-
 def to_json(value: Any) -> Any:
     """The value as JSON gives it back: tuples are lists, NumPy's numbers Python's."""
     return json.loads(json.dumps(value, allow_nan=False, default=lambda number: number.item()))
-
-
-@functools.cache
-def identify_machine() -> str:
-    """Processor and number of cores."""
-    facts = machine()
-    return f"{facts['cpu']}, {facts['cores']} cores"

@@ -83,12 +83,19 @@ def _plain(value: Any) -> Any:
 
 
 def show_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> None:
+    """Print a table."""
+    print(format_table(rows, left=left))
+
+
+def format_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> str:
     """Rows of text, the first one being the names of the columns; these columns to the left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
     for row in rows:
         cells = zip(row, widths, strict=True)
         aligned = (cell.ljust(w) if place in left else cell.rjust(w) for place, (cell, w) in enumerate(cells))
-        print("  ".join(aligned).rstrip())
+        lines.append("  ".join(aligned).rstrip())
+    return "\n".join(lines)
 
 
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:

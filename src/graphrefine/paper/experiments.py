@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from graphrefine.errors import InputError
-from graphrefine.paper import claims_cost, claims_quality, claims_speed, claims_theory, figures, tables
+from graphrefine.paper import claims_quality, claims_theory, claims_time, figures, tables
 from graphrefine.paper.cache import Cache
 from graphrefine.paper.findings import Findings
 from graphrefine.paper.setup import Setup
@@ -15,30 +15,14 @@ from graphrefine.paper.setup import Setup
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table, a figure or a claim of the paper.
+    """A table, a figure or a claim of the paper."""
 
-    Parameters
-    ----------
-    name
-        Its name for ``--only``.
-    title
-        Its heading.
-    text
-        The claim, quoted, and its place in the paper; the content of a table or figure.
-    run
-        Function that measures and returns findings.
-    seconds
-        Usual duration of its own measurements, in a full run and in a quick one on two cores.
-    based_on
-        Experiments whose measurements it uses.
-    """
-
-    name: str
+    name: str  # for ``--only``
     title: str
-    text: str
-    run: Callable[[Setup, Cache], Findings] = field(repr=False)
-    seconds: tuple[float, float] = (0.0, 0.0)
-    based_on: tuple[str, ...] = ()
+    text: str  # the claim, quoted, and its place in the paper; the content of a table or figure
+    run: Callable[[Setup, Cache], Findings] = field(repr=False)  # measures
+    seconds: tuple[float, float] = (0.0, 0.0)  # of its own measurements, in a full run and in a quick one on two cores
+    based_on: tuple[str, ...] = ()  # experiments whose measurements it uses
 
 
 EXPERIMENTS = (
@@ -60,34 +44,34 @@ EXPERIMENTS = (
                "F1 on BlogCatalog for b = 8 to 64.", figures.draw_figure3, seconds=(133, 2)),
     Experiment("faster-than-prone", "Claim: 8 to 20 times faster than ProNE",
                '"the single-threaded REFINE is about 8-20x faster than the ProNE" (Experiments; the abstract: 10x).',
-               claims_speed.check_faster_than_prone, based_on=("table5",)),
+               claims_time.check_faster_than_prone, based_on=("table5",)),
     Experiment("walks-slower", "Claim: ProNE is 10 to 400 times faster than walks",
                '"ProNE, which is 10-400x faster than the 16-threaded LINE, DeepWalk, and Node2Vec" (the abstract adds '
-               "GraRep and Hope).", claims_speed.check_walks_slower, seconds=(268, 9)),
+               "GraRep and Hope).", claims_time.check_walks_slower, seconds=(268, 9)),
     Experiment("small-graphs", "Claim: under 0.15 s on PPI and Wikipedia",
                '"for PPI and Wiki ..., REFINE requires less than 0.15 seconds" (Computational Efficiency).',
-               claims_speed.check_small_graphs, based_on=("table5",)),
+               claims_time.check_small_graphs, based_on=("table5",)),
     Experiment("million-nodes", "Claim: a million nodes in 30 s on one thread",
                '"embedding on one million of nodes (YouTube) within 30 seconds in a single thread" (abstract; Table 5 '
-               "has 40 s); RBQR alone 26 s.", claims_speed.check_million_nodes, based_on=("table5",)),
+               "has 40 s); RBQR alone 26 s.", claims_time.check_million_nodes, based_on=("table5",)),
     Experiment("range-finder-faster", "Claim: RBQR is faster than truncated SVD and than one QR",
                '"a computationally more efficient than tSVD range finder" (Introduction); "blocked QR is faster if '
-               'n/b >= 2" (Computational Complexity).', claims_speed.check_range_finder_faster, seconds=(30, 3)),
+               'n/b >= 2" (Computational Complexity).', claims_time.check_range_finder_faster, seconds=(30, 3)),
     Experiment("threads", "Claim: QR gains more from threads than SVD",
                '"QR scales gracefully for multi-threading compared with SVD" (Computational Efficiency).',
-               claims_speed.check_threads, seconds=(30, 3)),
+               claims_time.check_threads, seconds=(30, 3)),
     Experiment("blocked-qr", "Claim: blocks make the QR cheaper, small ones most",
                '"the smaller the block size is, the lesser the computational cost is" (Parameter Analysis).',
-               claims_cost.check_blocked_qr, seconds=(8, 1)),
+               claims_time.check_blocked_qr, seconds=(8, 1)),
     Experiment("qr-share", "Claim: the QR takes less than 10% of the time",
                '"the QR decomposition may account for less than 10% of runtime of the whole algorithm" (Parameter '
-               "Analysis).", claims_cost.check_qr_share, seconds=(10, 0.4)),
+               "Analysis).", claims_time.check_qr_share, seconds=(10, 0.4)),
     Experiment("random-share", "Claim: random numbers take at least 15% of the time",
                '"the random generation costs >= 15% of the total time" (Computational Efficiency).',
-               claims_cost.check_random_share, based_on=("qr-share",)),
+               claims_time.check_random_share, based_on=("qr-share",)),
     Experiment("complexity", "Claim: the complexity formulas",
                "(q+1) C_spmm |E| k + C_mm n k^2 + 2 C_qr n k b for Algorithm 1, 3 |E| k + 3 n k for Eq. 7 "
-               "(Computational Complexity).", claims_cost.check_complexity, seconds=(200, 25)),
+               "(Computational Complexity).", claims_time.check_complexity, seconds=(200, 25)),
     Experiment("theorem1", "Claim: Theorem 1",
                "The expected error of one product with a Gaussian sketch is below the bound.",
                claims_theory.check_theorem1, seconds=(20, 14)),

@@ -99,6 +99,7 @@ MACRO: dict[str, dict[str, Row]] = {
         "refine": (8.18, 13.50, 16.29, 18.21, 19.54),
     },
 }
+F1: dict[Measure, dict[str, dict[str, Row]]] = {"micro": MICRO, "macro": MACRO}
 TABLE3: dict[str, Shape] = {
     "blogcatalog": Shape(10_312, 333_983, 39),
     "wikipedia": Shape(4_777, 184_812, 40),
@@ -149,7 +150,7 @@ def find_f1(measure: Measure, graph: str, method: str, ratio: float) -> float | 
     >>> find_f1("micro", "ppi", "refine", 0.2) is None
     True
     """
-    row = {"micro": MICRO, "macro": MACRO}[measure].get(graph, {}).get(method)
+    row = F1[measure].get(graph, {}).get(method)
     if row is None or ratio not in RATIOS[graph]:
         return None
     return row[RATIOS[graph].index(ratio)]

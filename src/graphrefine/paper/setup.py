@@ -23,44 +23,20 @@ ON_WALKS = frozenset({"harp", "mile"})  # built on DeepWalk, whose walks are sho
 
 @dataclass(frozen=True)
 class Setup:
-    """Extent of a run, its graphs and threads.
+    """Extent of a run, its graphs and threads."""
 
-    Parameters
-    ----------
-    name
-        "full", "quick", or that of a test.
-    graphs
-        Real graphs and stand-ins.
-    threads
-        Threads of everything that is not timed on one thread.
-    seed
-        First of the seeds.
-    dim
-        Length k of the vectors.
-    seeds, repeats, ratios
-        Embeddings for each cell (one for slow methods), splits for each ratio, and number of the paper's ratios.
-    rounds
-        Rounds of each timing, the best of which counts.
-    shortening
-        Divisor of walks and samples.
-    scale
-        Size of generated graphs on which time or error is measured, in parts of the full run's.
-    slow_graphs
-        Graphs of the paper on which slow methods run.
-    """
-
-    name: str
-    graphs: Graphs
-    threads: int
-    seed: int = 0
-    dim: int = 128
-    seeds: int = 3
-    repeats: int = 10
-    ratios: int = 5
-    rounds: int = 5
-    shortening: int = 1
-    scale: float = 1.0
-    slow_graphs: frozenset[str] = frozenset({"blogcatalog", "ppi", "wikipedia", "youtube-part"})
+    name: str  # "full", "quick", or that of a test
+    graphs: Graphs  # real graphs and stand-ins
+    threads: int  # of everything that is not timed on one thread
+    seed: int = 0  # first of the seeds
+    dim: int = 128  # length k of the vectors
+    seeds: int = 3  # embeddings for each cell; one for slow methods
+    repeats: int = 10  # splits for each ratio
+    ratios: int = 5  # number of the paper's ratios
+    rounds: int = 5  # of each timing, the best of which counts
+    shortening: int = 1  # divisor of walks and samples
+    scale: float = 1.0  # size of generated graphs on which time or error is measured, in parts of the full run's
+    slow_graphs: frozenset[str] = frozenset({"blogcatalog", "ppi", "wikipedia", "youtube-part"})  # for slow methods
 
     @property
     def full(self) -> bool:

@@ -8,8 +8,7 @@ from graphrefine.methods import registry as methods
 from graphrefine.paper import published
 from graphrefine.paper.cache import Cache, Measurement
 from graphrefine.paper.findings import Cell, Findings, Gap, Layout, join_notes, make_gap_cell
-from graphrefine.paper.label_scores import PRESETS, PROTOCOL, LabelScores, make_f1_cells, score_method
-from graphrefine.paper.measure_scores import measure_size
+from graphrefine.paper.label_scores import PRESETS, PROTOCOL, LabelScores, make_f1_cells, measure_size, score_method
 from graphrefine.paper.measure_times import time_files
 from graphrefine.paper.setup import LARGE, Setup
 
@@ -44,13 +43,9 @@ def _classify(setup: Setup, cache: Cache, graphs: tuple[str, ...]) -> Findings:
 
 
 def _make_row_cells(graph: str, name: str, scores: LabelScores | Gap, note: str, row: str | None = None) -> list[Cell]:
-    paper: dict[published.Measure, published.Row] = {
-        "micro": published.MICRO[graph][row or name],
-        "macro": published.MACRO[graph][row or name],
-    }
-    return make_f1_cells(
-        scores, {"graph": graph, "method": name}, ratios=published.RATIOS[graph], paper=paper, note=note
-    )
+    paper = {measure: table[graph][row or name] for measure, table in published.F1.items()}
+    what = {"graph": graph, "method": name}
+    return make_f1_cells(scores, what, ratios=published.RATIOS[graph], paper=paper, note=note)
 
 
 def fill_table3(setup: Setup, cache: Cache) -> Findings:

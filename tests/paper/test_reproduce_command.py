@@ -12,7 +12,7 @@ import pytest
 from cli_runs import refuses, run, works
 from graphrefine.paper import EXPERIMENTS, quick
 from graphrefine.paper.findings import Gap
-from graphrefine.paper.graphs import Graphs, Source
+from graphrefine.paper.setup import Graphs, Source
 from graphs import data_folder
 from reproduce_setups import tiny
 

@@ -12,7 +12,7 @@ training, and are given no label in testing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Literal, Protocol
@@ -107,11 +107,8 @@ def evaluate_labels(
     ]
     judge = LabelJudge(order, indicator[:, classes], splits, penalties)
     rows = vectors[order]
-    broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-    if broken.size:
-        name = names.tolist()[order[broken[0]]]
-        raise InputError(f"vectors: the row of node {name!r} has a NaN or an infinite value")
-    figures = list(_judge(judge, unit_rows(rows), threads=threads, progress=progress))
+    check_finite(rows, names[order])
+    figures = _judge(judge, unit_rows(rows), threads=threads, progress=progress)
     return LabelScores(
         ratios=tuple(_gather(ratio, figures[place * repeats :][:repeats]) for place, ratio in enumerate(ratios)),
         nodes=len(rows),
@@ -125,6 +122,14 @@ def evaluate_labels(
         seed=seed,
         source=labels.source,
     )
+
+
+def check_finite(rows: NDArray[Any], names: NDArray[Any]) -> None:
+    """Raise InputError if a row has a NaN or an infinite value."""
+    broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if broken.size:
+        name = names[broken[:1]].tolist()[0]
+        raise InputError(f"vectors: the row of node {name!r} has a NaN or an infinite value")
 
 
 def random_control(n: int, dim: int, seed: int = 0) -> NDArray[np.float32]:
@@ -183,9 +188,9 @@ def _split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], 
 
 def _judge(
     judge: LabelJudge, rows: NDArray[np.float32], *, threads: int | None, progress: Watcher | None
-) -> Iterator[SplitFigures]:
+) -> list[SplitFigures]:
     """Figures of all splits, in their order. Each split has one BLAS thread, so that their number changes no bit."""
-    stages = Stages(progress)
+    stages, figures = Stages(progress), list[SplitFigures]()
     workers = min(usable_threads(threads), len(judge.splits))
     with (
         stages.stage("classify", steps=len(judge.splits)),
@@ -193,12 +198,14 @@ def _judge(
         ThreadPoolExecutor(workers) as pool,
     ):
         try:
-            for figures in pool.map(partial(judge.figures, rows), range(len(judge.splits))):
-                yield figures
-                stages.advance()
+            for split in pool.map(partial(judge.figures, rows), range(len(judge.splits))):
+                figures.append(split)
+                if stages.step is not None:
+                    stages.step()
         except BaseException:  # Ctrl-C too: stop before the queue is worked through
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    return figures
 
 
 def _gather(ratio: float, splits: Sequence[SplitFigures]) -> RatioScores:

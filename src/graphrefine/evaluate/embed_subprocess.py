@@ -58,24 +58,11 @@ def run_embed(
     seconds: float | None = None,
     memory: int | None = None,
 ) -> Outcome:
-    r"""Embed a graph file in a process of its own.
+    r"""Embed a graph file in a process of its own, within limits of time (start and reading included) and of memory.
 
-    Parameters
-    ----------
-    graph_path : path
-        The graph.
-    method, dim, seed, threads
-        As for ``graphrefine embed``.
-    output : Path
-        File or folder of the vectors; its suffix decides the format.
-    options : mapping, optional
-        Further settings of the method, and ``preset``.
-    reading : mapping, optional
-        Arguments of `graphrefine.read`.
-    seconds : float, optional
-        Limit of time, start and reading included.
-    memory : int, optional
-        Limit of memory in bytes, for the child and all that it starts.
+    The suffix of ``output`` decides the format of the vectors. ``options`` are further settings of the method, and
+    ``preset``; ``reading`` has arguments of `graphrefine.read`. The limit of memory, in bytes, is for the child and all
+    that it starts.
 
     Examples
     --------

@@ -17,8 +17,8 @@ from graphrefine import __version__
 from graphrefine.datasets import Dataset
 from graphrefine.errors import GraphRefineError, MissingExtraError, OutputError
 from graphrefine.paper.findings import Gap
-from graphrefine.paper.graphs import Source
 from graphrefine.paper.progress import RunProgress
+from graphrefine.paper.setup import Source
 from graphrefine.system.files import check_writable, replacing
 from graphrefine.system.fingerprint import hash_json
 from graphrefine.visuals.machine import identify_machine
@@ -26,11 +26,15 @@ from graphrefine.visuals.machine import identify_machine
 Measurement = dict[str, Any]  # of JSON
 
 
+class Unfinished(Exception):  # noqa: N818  not an error: an experiment that the report leaves out
+    """A measurement is not in the folder."""
+
+
 class Cache:
     """Measurements by function and arguments, each made once.
 
     Without a ``folder`` it is empty; without ``load``, the loader of graphs, it only reads: a measurement that is not
-    in the folder is then a gap.
+    in the folder is then a gap, or raises `Unfinished` if there may be none.
 
     Examples
     --------
@@ -52,8 +56,10 @@ class Cache:
         folder: Path | None,
         load: Callable[[Source], Dataset] | None = None,
         progress: RunProgress | None = None,
+        *,
+        gaps: bool = True,
     ) -> None:
-        self._folder, self._load, self._progress = folder, load, progress
+        self._folder, self._load, self._progress, self._gaps = folder, load, progress, gaps
         self.measurements: dict[str, Measurement | Gap] = {}  # of the run, by the name of their file
         self.computed, self.reused, self.failed, self.planned = 0, 0, 0, 0
         self.seconds = 0.0  # that they took, in this run or in the run that made them
@@ -99,6 +105,8 @@ class Cache:
             measurement, seconds = entry
             self.reused += 1
             self.seconds += seconds
+        elif not self._gaps:
+            raise Unfinished(name)
         elif self._folder is None or load is None:
             measurement = Gap("planned", "not measured yet")
             self.planned += 1

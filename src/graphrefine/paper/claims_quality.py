@@ -9,12 +9,11 @@ from typing import Any
 
 from graphrefine.paper import published, verdicts
 from graphrefine.paper.cache import Cache
-from graphrefine.paper.figures import NO_FIGURES, score_variant, score_youtube
 from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Picture, gather, join_notes, make_gap_cell
 from graphrefine.paper.label_scores import LabelScores, make_f1_cells, make_mean_cell, measure_residual, score_method
 from graphrefine.paper.published import Measure
 from graphrefine.paper.setup import Setup
-from graphrefine.paper.tables import score_row
+from graphrefine.paper.tables import NO_FIGURES, score_row, score_variant, score_youtube
 from graphrefine.paper.verdicts import NOT_MEASURED, Verdict
 
 SMALL = ("blogcatalog", "ppi", "wikipedia")

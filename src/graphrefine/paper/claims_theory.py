@@ -15,9 +15,8 @@ from graphrefine.linalg.operators import Operator, proximity
 from graphrefine.paper import verdicts
 from graphrefine.paper.cache import Cache, Measurement
 from graphrefine.paper.findings import Cell, Findings, Gap, Line, Picture
-from graphrefine.paper.graphs import Source
 from graphrefine.paper.numpy_baselines import Basis, draw_gaussian, limit_blas_threads, two_sided_rbqr, unblocked_rbqr
-from graphrefine.paper.setup import Setup
+from graphrefine.paper.setup import Setup, Source
 from graphrefine.paper.verdicts import Verdict
 from graphrefine.refine.range_finder import basis_error, theorem_bound
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from graphrefine.paper import measure_times, published, verdicts
 from graphrefine.paper.cache import Cache, Measurement
 from graphrefine.paper.findings import Cell, Findings, Gap, Line, Picture, gather, join_notes, make_gap_cell
-from graphrefine.paper.graphs import Source
-from graphrefine.paper.setup import Setup
+from graphrefine.paper.setup import Setup, Source
 from graphrefine.paper.tables import make_speedup_cell, time_graph
 from graphrefine.paper.verdicts import Verdict
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from graphrefine.errors import InputError
-from graphrefine.paper import claims_quality, claims_theory, claims_time, figures, tables
+from graphrefine.paper import claims_quality, claims_theory, claims_time, tables
 from graphrefine.paper.cache import Cache
 from graphrefine.paper.findings import Findings
 from graphrefine.paper.setup import Setup
@@ -37,11 +37,11 @@ EXPERIMENTS = (
     Experiment("table5", "Table 5: runtime",
                "Seconds from file to file on one thread, REFINE against ProNE.", tables.fill_table5, seconds=(452, 3)),
     Experiment("figure1", "Figure 1: F1 against runtime",
-               "On YouTube, 90% for training.", figures.draw_figure1, seconds=(1142, 9)),
+               "On YouTube, 90% for training.", tables.draw_figure1, seconds=(1142, 9)),
     Experiment("figure2", "Figure 2: power iterations",
-               "F1 on BlogCatalog for q = 1 to 4.", figures.draw_figure2, seconds=(177, 3)),
+               "F1 on BlogCatalog for q = 1 to 4.", tables.draw_figure2, seconds=(177, 3)),
     Experiment("figure3", "Figure 3: block size",
-               "F1 on BlogCatalog for b = 8 to 64.", figures.draw_figure3, seconds=(133, 2)),
+               "F1 on BlogCatalog for b = 8 to 64.", tables.draw_figure3, seconds=(133, 2)),
     Experiment("faster-than-prone", "Claim: 8 to 20 times faster than ProNE",
                '"the single-threaded REFINE is about 8-20x faster than the ProNE" (Experiments; the abstract: 10x).',
                claims_time.check_faster_than_prone, based_on=("table5",)),

@@ -16,9 +16,8 @@ from graphrefine.methods import registry as methods
 from graphrefine.paper import numpy_baselines
 from graphrefine.paper.cache import Cache, Measurement
 from graphrefine.paper.findings import Cell, Gap, gather, join_notes, make_gap_cell
-from graphrefine.paper.graphs import Source
 from graphrefine.paper.published import Measure
-from graphrefine.paper.setup import Setup
+from graphrefine.paper.setup import Setup, Source
 from graphrefine.refine import reference
 from graphrefine.run.embed import embed_graph
 

@@ -10,7 +10,7 @@ from typing import Any
 from graphrefine.paper import published, verdicts
 from graphrefine.paper.cache import Cache
 from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Picture, gather, join_notes, make_gap_cell
-from graphrefine.paper.label_scores import LabelScores, make_f1_cells, make_mean_cell, measure_residual, score_method
+from graphrefine.paper.label_scores import MethodScores, make_f1_cells, make_mean_cell, measure_residual, score_method
 from graphrefine.paper.published import Measure
 from graphrefine.paper.setup import Setup
 from graphrefine.paper.tables import NO_FIGURES, score_row, score_variant, score_youtube
@@ -75,7 +75,7 @@ def _compare_rows(
 def _add_lead(
     leads: dict[str, float],
     name: str,
-    rows: list[LabelScores] | Gap,
+    rows: list[MethodScores] | Gap,
     what: Mapping[str, Any],
     paper: float,
     unit: str = "F1",

@@ -11,7 +11,7 @@ from graphrefine.paper.cache import Cache, Measurement
 from graphrefine.paper.findings import Cell, Findings, Gap, Line, Picture, gather, join_notes, make_gap_cell
 from graphrefine.paper.setup import Setup, Source
 from graphrefine.paper.tables import make_speedup_cell, time_graph
-from graphrefine.paper.verdicts import Verdict
+from graphrefine.paper.verdicts import NOT_MEASURED, Verdict
 
 SVD_ITERATIONS = 5  # ProNE's
 WALKERS = ("line", "deepwalk", "node2vec", "grarep", "hope")
@@ -50,18 +50,8 @@ def check_faster_than_prone(setup: Setup, cache: Cache) -> Findings:
     return Findings(cells, verdict=verdicts.between(ratios, 8, 20))
 
 
-def check_small_graphs(setup: Setup, cache: Cache) -> Findings:
-    """REFINE takes at most 0.15 s on PPI and Wikipedia."""
-    return _check_limits(setup, cache, {("ppi", "refine"): 0.15, ("wikipedia", "refine"): 0.15})
-
-
-def check_million_nodes(setup: Setup, cache: Cache) -> Findings:
-    """A million nodes (YouTube) in 30 s (abstract) or 40 s (Table 5), and 26 s without the filter, on one thread."""
-    return _check_limits(setup, cache, {("youtube", "refine"): 30.0, ("youtube", "rbqr"): 26.0})
-
-
-def _check_limits(setup: Setup, cache: Cache, limits: Mapping[tuple[str, str], float]) -> Findings:
-    """Verdict on limits in seconds, by graph and method."""
+def check_limits(setup: Setup, cache: Cache, *, limits: Mapping[tuple[str, str], float]) -> Findings:
+    """A method takes at most so many seconds on a graph, on one thread: limits by graph and method."""
     cells: list[Cell] = []
     parts: dict[str, Verdict] = {}
     for (graph, method), limit in limits.items():
@@ -233,23 +223,11 @@ def judge_blocks(by_block: Mapping[int, float], unblocked: float) -> Verdict:
     return verdicts.all_of(parts)
 
 
-def check_qr_share(setup: Setup, cache: Cache) -> Findings:
-    """The QR takes less than 10% of the time."""
-    cells, shares = _measure_shares(setup, cache, "qr", 10.0)
-    return Findings(cells, verdict=verdicts.at_most(shares, 10.0, unit="%"))
-
-
-def check_random_share(setup: Setup, cache: Cache) -> Findings:
-    """Random numbers take at least 15% of the time."""
-    cells, shares = _measure_shares(setup, cache, "random", 15.0)
-    return Findings(cells, verdict=verdicts.at_least(shares, 15.0, unit="%"))
-
-
-def _measure_shares(setup: Setup, cache: Cache, stage: str, claimed: float) -> tuple[list[Cell], dict[str, float]]:
-    """Percent of the time that a stage takes, by implementation, with and without the filter."""
+def check_share(setup: Setup, cache: Cache, *, stage: str, rule: Callable[..., Verdict], claimed: float) -> Findings:
+    """A stage takes at most or at least so many percent of the time, with and without the filter."""
     times = time_on_graph(setup, cache, measure_times.time_stages)
     if isinstance(times, Gap):
-        return [make_gap_cell({"stage": stage, "in": "plain"}, times, claimed, "%")], {}
+        return Findings([make_gap_cell({"stage": stage, "in": "plain"}, times, claimed, "%")], verdict=NOT_MEASURED)
     cells: list[Cell] = []
     shares: dict[str, float] = {}
     for way, name in WAYS.items():
@@ -258,7 +236,7 @@ def _measure_shares(setup: Setup, cache: Cache, stage: str, claimed: float) -> t
             shares[label] = 100 * seconds[stage] / sum(seconds.values())
             what = {"graph": times["graph"], "stage": stage, "in": label}
             cells.append(Cell(what, shares[label], claimed, "%", times["note"], details=seconds))
-    return cells, shares
+    return Findings(cells, verdict=rule(shares, claimed, unit="%"))
 
 
 def check_complexity(setup: Setup, cache: Cache) -> Findings:

@@ -29,7 +29,7 @@ PROTOCOL = (
 
 
 @dataclass(frozen=True)
-class LabelScores:
+class MethodScores:
     """F1 of a method on a graph, in percent."""
 
     ratios: list[float]  # shares of nodes for training
@@ -56,7 +56,7 @@ def score_method(
     seeds: int | None = None,
     published_settings: bool = True,
     **settings: Any,
-) -> LabelScores | Gap:
+) -> MethodScores | Gap:
     """F1 of a method at some ratios, by at most so many ``seeds``, with some settings.
 
     ``published_settings``: those that differ between the paper's text and the authors' code are those of the code.
@@ -87,12 +87,12 @@ def score_method(
     return whole if isinstance(whole, Gap) else _average(whole, source, short)
 
 
-def _average(measurements: Sequence[Measurement], source: Source, short: Mapping[str, Any]) -> LabelScores:
+def _average(measurements: Sequence[Measurement], source: Source, short: Mapping[str, Any]) -> MethodScores:
     def average(name: str) -> list[float]:
         return [fmean(values) for values in zip(*(one[name] for one in measurements), strict=True)]
 
     shortened = "shortened: " + ", ".join(f"{name}={value}" for name, value in short.items()) if short else ""
-    return LabelScores(
+    return MethodScores(
         ratios=measurements[0]["ratios"],
         f1={"micro": average("micro"), "macro": average("macro")},
         spread={"micro": average("micro_std"), "macro": average("macro_std")},
@@ -105,7 +105,7 @@ def _average(measurements: Sequence[Measurement], source: Source, short: Mapping
 
 
 def make_f1_cells(
-    scores: LabelScores | Gap,
+    scores: MethodScores | Gap,
     what: Mapping[str, Any],
     *,
     ratios: Sequence[float],
@@ -128,7 +128,7 @@ def make_f1_cells(
     return cells
 
 
-def make_mean_cell(scores: LabelScores | Gap, what: Mapping[str, Any], measure: Measure, note: str = "") -> Cell:
+def make_mean_cell(scores: MethodScores | Gap, what: Mapping[str, Any], measure: Measure, note: str = "") -> Cell:
     """A cell of the mean over the ratios, beside no figure of the paper."""
     names, unit = {**what, "measure": measure}, "F1, mean over ratios"
     if isinstance(scores, Gap):

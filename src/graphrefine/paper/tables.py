@@ -9,31 +9,26 @@ from graphrefine.methods import registry as methods
 from graphrefine.paper import published
 from graphrefine.paper.cache import Cache, Measurement
 from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Picture, join_notes, make_gap_cell
-from graphrefine.paper.label_scores import PRESETS, PROTOCOL, LabelScores, make_f1_cells, measure_size, score_method
+from graphrefine.paper.label_scores import PRESETS, PROTOCOL, MethodScores, make_f1_cells, measure_size, score_method
 from graphrefine.paper.measure_times import time_files
 from graphrefine.paper.setup import LARGE, Setup, Source
 
 TITLES = {"deepwalk": "DeepWalk", "line": "LINE", "prone": "ProNE", "rbqr": "RBQR", "refine": "REFINE"}
 NO_FIGURES: dict[published.Measure, tuple[None]] = {"micro": (None,), "macro": (None,)}  # at one ratio
+VARIANTS = {  # settings of Figures 2 and 3: name of the figure, symbol, values, and the value of Table 1
+    "power": ("figure2", "q", published.FIGURE2_POWERS, 3),
+    "block": ("figure3", "b", published.FIGURE3_BLOCKS, 16),
+}
 
 
-def fill_table1(setup: Setup, cache: Cache) -> Findings:
-    """F1 on BlogCatalog and PPI."""
-    return _classify(setup, cache, published.TABLE1_GRAPHS)
-
-
-def fill_table2(setup: Setup, cache: Cache) -> Findings:
-    """F1 on Wikipedia and Flickr."""
-    return _classify(setup, cache, published.TABLE2_GRAPHS)
-
-
-def score_row(setup: Setup, cache: Cache, graph: str, method: str, **options: Any) -> LabelScores | Gap:
+def score_row(setup: Setup, cache: Cache, graph: str, method: str, **options: Any) -> MethodScores | Gap:
     """A row of Table 1 or 2."""
     ratios = setup.select_ratios(published.RATIOS[graph])
     return score_method(setup, cache, graph, method, ratios=ratios, **options)
 
 
-def _classify(setup: Setup, cache: Cache, graphs: tuple[str, ...]) -> Findings:
+def fill_f1_table(setup: Setup, cache: Cache, *, graphs: tuple[str, ...]) -> Findings:
+    """Tables 1 and 2: F1 on two graphs."""
     cells: list[Cell] = []
     for graph in graphs:
         for method in published.ROWS:
@@ -46,7 +41,7 @@ def _classify(setup: Setup, cache: Cache, graphs: tuple[str, ...]) -> Findings:
     return Findings(cells, Layout("method", "train", split=("graph", "measure")), notes=[PROTOCOL])
 
 
-def _make_row_cells(graph: str, name: str, scores: LabelScores | Gap, note: str, row: str | None = None) -> list[Cell]:
+def _make_row_cells(graph: str, name: str, scores: MethodScores | Gap, note: str, row: str | None = None) -> list[Cell]:
     paper = {measure: table[graph][row or name] for measure, table in published.F1.items()}
     what = {"graph": graph, "method": name}
     return make_f1_cells(scores, what, ratios=published.RATIOS[graph], paper=paper, note=note)
@@ -95,14 +90,14 @@ def fill_table4(setup: Setup, cache: Cache) -> Findings:
             ratio = published.TABLE4_OURS_RATIO if method == "refine" and graph in LARGE else published.TABLE4_RATIO
             what = {"graph": graph, "method": method, "measure": "micro", "train": ratio}
             if graph in LARGE and isinstance(real, Gap):
-                scores: LabelScores | Gap = Gap("missing", f"F1 on a stand-in tells nothing; {real.reason}")
+                scores: MethodScores | Gap = Gap("missing", f"F1 on a stand-in tells nothing; {real.reason}")
             else:
                 scores = score_method(setup, cache, other, method, ratios=(ratio,))
             cells.append(_make_table4_cell(scores, what, paper, other))
     return Findings(cells, Layout("graph", "method"), notes=[PROTOCOL])
 
 
-def _make_table4_cell(scores: LabelScores | Gap, what: dict[str, Any], paper: float, graph: str) -> Cell:
+def _make_table4_cell(scores: MethodScores | Gap, what: dict[str, Any], paper: float, graph: str) -> Cell:
     unit = "% Micro F1"
     if isinstance(scores, Gap):
         return make_gap_cell(what, scores, paper, unit)
@@ -163,7 +158,7 @@ def find_youtube(setup: Setup) -> Source:
     return setup.graphs.find_or_replace("youtube")
 
 
-def score_youtube(setup: Setup, cache: Cache) -> dict[str, LabelScores | Gap]:
+def score_youtube(setup: Setup, cache: Cache) -> dict[str, MethodScores | Gap]:
     """F1 and seconds on YouTube with 90% for training, by method."""
     graph, ratios = find_youtube(setup).name, (published.FIGURE1_RATIO,)
     return {method: score_method(setup, cache, graph, method, ratios=ratios) for method in TITLES}
@@ -195,31 +190,21 @@ def draw_figure1(setup: Setup, cache: Cache) -> Findings:
     return Findings(cells, layout, pictures, notes=notes)
 
 
-def draw_figure2(setup: Setup, cache: Cache) -> Findings:
-    """F1 by number of power iterations."""
-    return _draw_variants(setup, cache, "power", "q", published.FIGURE2_POWERS, "figure2")
-
-
-def draw_figure3(setup: Setup, cache: Cache) -> Findings:
-    """F1 by block size."""
-    return _draw_variants(setup, cache, "block", "b", published.FIGURE3_BLOCKS, "figure3")
-
-
-def score_variant(setup: Setup, cache: Cache, **settings: int) -> LabelScores | Gap:
+def score_variant(setup: Setup, cache: Cache, **settings: int) -> MethodScores | Gap:
     """REFINE on BlogCatalog with another q or b."""
     return score_row(setup, cache, "blogcatalog", "refine", **settings)
 
 
-def _draw_variants(setup: Setup, cache: Cache, setting: str, symbol: str, values: Sequence[int], name: str) -> Findings:
+def draw_variants(setup: Setup, cache: Cache, *, setting: str) -> Findings:
+    """Figures 2 and 3: F1 by number of power iterations, and by block size."""
     cells: list[Cell] = []
     lines: dict[published.Measure, list[Line]] = {"micro": [], "macro": []}
-    ratios = published.RATIOS["blogcatalog"]
+    ratios, (name, symbol, values, in_table1) = published.RATIOS["blogcatalog"], VARIANTS[setting]
     for value in values:
         scores = score_variant(setup, cache, **{setting: value})
-        in_table1 = value == {"power": 3, "block": 16}[setting]
-        paper: dict[published.Measure, list[float | None]] = {
-            measure: [published.find_f1(measure, "blogcatalog", "refine", r) if in_table1 else None for r in ratios]
-            for measure in lines
+        paper: dict[published.Measure, Sequence[float | None]] = {
+            measure: table["blogcatalog"]["refine"] if value == in_table1 else [None] * len(ratios)
+            for measure, table in published.F1.items()
         }
         cells += make_f1_cells(scores, {"graph": "blogcatalog", setting: value}, ratios=ratios, paper=paper)
         if not isinstance(scores, Gap):

@@ -13,7 +13,7 @@ from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Pictur
 from graphrefine.paper.label_scores import MethodScores, make_f1_cells, make_mean_cell, measure_residual, score_method
 from graphrefine.paper.published import Measure
 from graphrefine.paper.setup import Setup
-from graphrefine.paper.tables import NO_FIGURES, score_row, score_variant, score_youtube
+from graphrefine.paper.tables import NO_FIGURES, score_row, score_youtube
 from graphrefine.paper.verdicts import NOT_MEASURED, Verdict
 
 SMALL = ("blogcatalog", "ppi", "wikipedia")
@@ -142,7 +142,7 @@ def check_youtube_best(setup: Setup, cache: Cache) -> Findings:
 
 def check_power(setup: Setup, cache: Cache) -> Findings:
     """More power iterations are better; q = 2 much better than 1; q = 3 saturates."""
-    variants = {q: score_variant(setup, cache, power=q) for q in published.FIGURE2_POWERS}
+    variants = {q: score_row(setup, cache, "blogcatalog", "refine", power=q) for q in published.FIGURE2_POWERS}
     cells = [make_mean_cell(scores, {"graph": "blogcatalog", "power": q}, "micro") for q, scores in variants.items()]
     means = {q: s.mean("micro") for q, s in variants.items() if not isinstance(s, Gap) and s.conclusive}
     return Findings(cells, verdict=judge_power(means))
@@ -171,7 +171,7 @@ def judge_power(f1: Mapping[int, float]) -> Verdict:
 
 def check_block(setup: Setup, cache: Cache) -> Findings:
     """The block size makes no difference; and the condition q b >= k, which the defaults violate, guards nothing."""
-    variants = {b: score_variant(setup, cache, block=b) for b in published.FIGURE3_BLOCKS}
+    variants = {b: score_row(setup, cache, "blogcatalog", "refine", block=b) for b in published.FIGURE3_BLOCKS}
     cells: list[Cell] = []
     spreads: dict[str, float] = {}
     for measure in MEASURES:

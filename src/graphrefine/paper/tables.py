@@ -190,18 +190,13 @@ def draw_figure1(setup: Setup, cache: Cache) -> Findings:
     return Findings(cells, layout, pictures, notes=notes)
 
 
-def score_variant(setup: Setup, cache: Cache, **settings: int) -> MethodScores | Gap:
-    """REFINE on BlogCatalog with another q or b."""
-    return score_row(setup, cache, "blogcatalog", "refine", **settings)
-
-
 def draw_variants(setup: Setup, cache: Cache, *, setting: str) -> Findings:
     """Figures 2 and 3: F1 by number of power iterations, and by block size."""
     cells: list[Cell] = []
     lines: dict[published.Measure, list[Line]] = {"micro": [], "macro": []}
     ratios, (name, symbol, values, in_table1) = published.RATIOS["blogcatalog"], VARIANTS[setting]
     for value in values:
-        scores = score_variant(setup, cache, **{setting: value})
+        scores = score_row(setup, cache, "blogcatalog", "refine", **{setting: value})
         paper: dict[published.Measure, Sequence[float | None]] = {
             measure: table["blogcatalog"]["refine"] if value == in_table1 else [None] * len(ratios)
             for measure, table in published.F1.items()

@@ -24,8 +24,8 @@ import graphrefine
 from common import data, graph, machine
 from graphrefine import Embedding, Graph
 from graphrefine.evaluate import read_labels
-from graphrefine.evaluate.label_metrics import measure_labels
 from graphrefine.evaluate.logistic import fit_logistic
+from graphrefine.evaluate.metrics import measure_labels
 from graphrefine.linalg.small import unit_rows
 from graphrefine.readers.labels import align
 

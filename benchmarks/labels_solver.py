@@ -24,8 +24,8 @@ from threadpoolctl import threadpool_limits
 
 from graphrefine.evaluate.classification import RATIOS
 from graphrefine.evaluate.judges import make_split
-from graphrefine.evaluate.label_metrics import measure_labels
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
+from graphrefine.evaluate.metrics import measure_labels
 from graphrefine.linalg.small import unit_rows
 from graphrefine.readers.labels import read_labels
 

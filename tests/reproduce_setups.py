@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphrefine.paper.graphs import Graphs
-from graphrefine.paper.setup import Setup
+from graphrefine.paper.setup import Graphs, Setup
 
 
 def tiny(**changes: object) -> Setup:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
 from graphrefine.errors import InputError
-from graphrefine.evaluate import as_labels, evaluate_labels, judges, label_metrics, logistic, random_control
+from graphrefine.evaluate import as_labels, evaluate_labels, judges, logistic, metrics, random_control
 from graphrefine.evaluate.judges import make_split
-from graphrefine.evaluate.label_metrics import measure_labels, top_classes
 from graphrefine.evaluate.logistic import Classifiers
+from graphrefine.evaluate.metrics import measure_labels, top_classes
 from graphrefine.linalg.small import unit_rows
 
 
@@ -81,16 +81,14 @@ def test_f1_adds_up_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     scores, truth = rng.standard_normal((50, 4)).astype(np.float32), sp.csr_array(rng.random((50, 4)) < 0.4)
     same = Classifiers(np.eye(4), np.zeros(4))
     whole = measure_labels(same, scores, truth)
-    monkeypatch.setattr(label_metrics, "BLOCK", 7)
+    monkeypatch.setattr(metrics, "BLOCK", 7)
     assert measure_labels(same, scores, truth) == whole
 
 
 def test_a_further_metric_is_one_entry(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, part = planted
-    precision = label_metrics.Metric(
-        "Precision", lambda counts: 100 * float(counts.hits.sum() / counts.predicted.sum())
-    )
-    monkeypatch.setitem(label_metrics.METRICS, "precision", precision)
+    precision = metrics.Metric("Precision", lambda counts: 100 * float(counts.hits.sum() / counts.predicted.sum()))
+    monkeypatch.setitem(metrics.METRICS, "precision", precision)
     scores = evaluate_labels(vectors, part, ratios=[0.5], repeats=2)
     assert scores.table()[0] == ("train", "Micro F1", "Macro F1", "Precision")
     assert scores.ratios[0].values["precision"] == scores.ratios[0].micro  # one label for each node: the same

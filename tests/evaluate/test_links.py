@@ -19,8 +19,8 @@ from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links, links, random_control
 from graphrefine.evaluate.held_out_edges import HeldOut, find_entries, hold_out
-from graphrefine.evaluate.link_metrics import average_precision, middle_ranks, rank_figures
 from graphrefine.evaluate.link_scores import SCORES, ScoreInputs
+from graphrefine.evaluate.metrics import average_precision, middle_ranks, rank_figures
 from graphrefine.graph.graph import Graph
 from graphs import check, data_folder, graphs, permuted, random_graph
 from strategies import PATIENT

@@ -17,10 +17,8 @@ from graphrefine.errors import FormatError, InputError
 from graphrefine.evaluate import Labels, as_labels, judges
 from graphrefine.evaluate.judges import PENALTIES, make_split
 from graphrefine.evaluate.tune import tune
-from graphrefine.evaluate.tune_candidates import plan_stages
-from graphrefine.evaluate.tune_clock import Clock, parse_seconds
 from graphrefine.evaluate.tune_results import Tuning
-from graphrefine.evaluate.tune_vectors import TrialVectors
+from graphrefine.evaluate.tune_trials import Clock, TrialVectors, parse_seconds, plan_stages
 from graphrefine.graph.graph import Graph
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.run.embed import embed_graph

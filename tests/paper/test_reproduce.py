@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from graphrefine.errors import OutputError
-from graphrefine.paper import EXPERIMENTS, Reproduction, cache, measure_errors, measure_scores, measure_times, reproduce
+from graphrefine.paper import EXPERIMENTS, Reproduction, cache, claims_theory, label_scores, measure_times, reproduce
 from graphrefine.paper.cache import Cache
 from graphrefine.paper.progress import Forecast
 from graphrefine.paper.setup import Setup
@@ -76,7 +76,7 @@ def names_of_work(setup: Setup, name: str) -> set[str]:
 
 def test_every_measuring_function_is_used(whole: Reproduction) -> None:
     used = {name.rsplit("-", 1)[0] for e in EXPERIMENTS for name in names_of_work(tiny(), e.name)}
-    modules = (measure_errors, measure_scores, measure_times)
+    modules = (claims_theory, label_scores, measure_times)
     functions = {
         f.__name__ for module in modules for _, f in getmembers(module, isfunction) if f.__module__ == module.__name__
     }
@@ -182,7 +182,7 @@ def _altered(path: Path, part: str, name: str, value: Any) -> None:
 
 def test_a_failure_is_a_cell_and_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        real = measure_scores.measure_f1
+        real = label_scores.measure_f1
 
         @wraps(real)
         def fail_sometimes(*inputs: Any, settings: Any, **arguments: Any) -> Any:
@@ -190,7 +190,7 @@ def test_a_failure_is_a_cell_and_is_tried_again(tmp_path: Path, monkeypatch: pyt
                 raise MemoryError("of all things")
             return real(*inputs, settings=settings, **arguments)
 
-        patched.setattr(measure_scores, "measure_f1", fail_sometimes)
+        patched.setattr(label_scores, "measure_f1", fail_sometimes)
         reproduction = reproduce(tmp_path / "r", tiny(), only=["figure2"])
     failed = [cell for cell in cells_of(reproduction, "figure2") if cell["status"] == "failed"]
     assert failed and all(cell["what"]["power"] == 2 for cell in failed)
@@ -202,7 +202,7 @@ def test_a_failure_is_a_cell_and_is_tried_again(tmp_path: Path, monkeypatch: pyt
 
 def test_an_interruption_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        real = measure_scores.measure_f1
+        real = label_scores.measure_f1
 
         @wraps(real)
         def stop(*inputs: Any, settings: Any, **arguments: Any) -> Any:
@@ -210,7 +210,7 @@ def test_an_interruption_keeps_what_is_finished(tmp_path: Path, monkeypatch: pyt
                 raise KeyboardInterrupt
             return real(*inputs, settings=settings, **arguments)
 
-        patched.setattr(measure_scores, "measure_f1", stop)
+        patched.setattr(label_scores, "measure_f1", stop)
         with pytest.raises(KeyboardInterrupt):
             reproduce(tmp_path / "r", tiny(), only=["figure2"])
     again = reproduce(tmp_path / "r", tiny(), only=["figure2"])
@@ -269,7 +269,7 @@ def test_forecasts_learn_from_finished_experiments() -> None:
 
 
 def test_the_progress_shows_experiment_forecast_and_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with patch("graphrefine.paper.measure_scores.measure_f1", autospec=True, side_effect=MemoryError("of all things")):
+    with patch("graphrefine.paper.label_scores.measure_f1", autospec=True, side_effect=MemoryError("of all things")):
         reproduce(tmp_path / "r", tiny(), only=["table3", "figure3"], progress=True)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("experiment 2 of 2 (figure3), about ")

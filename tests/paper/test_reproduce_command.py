@@ -12,7 +12,7 @@ import pytest
 from cli_runs import refuses, run, works
 from graphrefine.paper import EXPERIMENTS, quick
 from graphrefine.paper.findings import Gap
-from graphrefine.paper.graphs import Graphs, Source
+from graphrefine.paper.setup import Graphs, Source
 from graphs import data_folder
 from reproduce_setups import tiny
 
@@ -85,7 +85,7 @@ def test_a_folder_with_another_report_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_interruption_says_that_the_run_can_go_on(tmp_path: Path) -> None:
-    with patch("graphrefine.paper.measure_scores.measure_f1", autospec=True, side_effect=KeyboardInterrupt):
+    with patch("graphrefine.paper.label_scores.measure_f1", autospec=True, side_effect=KeyboardInterrupt):
         done = run("reproduce", "--quick", "--only", "figure3", "-o", tmp_path / "r")
     assert done.code == 130
     assert "the same command goes on from there" in done.err

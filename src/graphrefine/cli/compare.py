@@ -14,7 +14,7 @@ from graphrefine.evaluate.compare_report import KIND, check_inputs, make_report,
 from graphrefine.evaluate.compare_results import Comparison, Row
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
-from graphrefine.visuals.console import note, progress_bar, show_json, show_table
+from graphrefine.visuals.console import note, progress_bar, show_json
 from graphrefine.visuals.report_folder import check_report_folder, save_results, write_report
 
 
@@ -92,9 +92,7 @@ def _in_options(comparison: Comparison) -> Comparison:
 
 
 def _show(comparison: Comparison) -> None:
-    table = comparison.table()
-    show_table(table, left=[place for place, name in enumerate(table[0]) if name in ("method", "score", "status")])
-    print(f"\n{comparison.protocol}")
+    print(f"{comparison.text()}\n\n{comparison.protocol}")
     for row in comparison.rows:
         if row.message:
             print(f"{row.name}: {row.reason}")

@@ -11,9 +11,12 @@ from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import format_place
 from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction, read_labels
 from graphrefine.evaluate.link_scores import SCORES
+from graphrefine.evaluate.results import Result
 from graphrefine.evaluate.vector_maker import VectorMaker
 from graphrefine.readers.read import read
 from graphrefine.visuals.console import progress_bar, show_json, show_table
+
+LINK_PROTOCOL = ("held_out", "repeats", "corruptions", "ranked", "turned")  # options that are no settings of a method
 
 
 def labels(embedding: str, labels: str, variable: str, format: str | None, as_json: bool, **protocol: Any) -> None:
@@ -22,47 +25,27 @@ def labels(embedding: str, labels: str, variable: str, format: str | None, as_js
     node_labels = read_labels(labels, variable=variable)
     with progress_bar() as bar:
         scores = evaluate_labels(vectors, node_labels, progress=bar, **protocol)
-    if as_json:
-        return show_json({"embedding": format_place(embedding), **scores.to_dict()})
-    show_table(scores.table())
-    print(scores.protocol)
-    return None
+    _show(scores, as_json, embedding=format_place(embedding))
 
 
-def links(
-    graph: str, held_out: float, repeats: int, scores: tuple[str, ...] | None, corruptions: int, ranked: int,
-    turned: float | None, seed: int, threads: int | None, as_json: bool, **options: Any,
-) -> None:  # fmt: skip
+def links(graph: str, scores: tuple[str, ...] | None, threads: int | None, as_json: bool, **options: Any) -> None:
     """Print AUC, AP and ranks of held-out edges."""
     reading = reading_options(options)
-    method, _, settings = method_options({**options, "seed": seed})
+    protocol = {name: options.pop(name) for name in LINK_PROTOCOL}
+    protocol |= {"scores": tuple(SCORES) if scores is None else scores, "threads": threads}
+    method, _, settings = method_options(options)
     with progress_bar() as bar:
-        figures = evaluate_links(
-            read(graph, threads=threads, **reading),
-            method.name,
-            held_out=held_out,
-            repeats=repeats,
-            scores=tuple(SCORES) if scores is None else scores,
-            corruptions=corruptions,
-            ranked=ranked,
-            turned=turned,
-            threads=threads,
-            progress=bar,
-            **settings,
-        )
-    if as_json:
-        return show_json(figures.to_dict())
-    show_table(figures.table())
-    print(figures.protocol)
-    return None
+        whole = read(graph, threads=threads, **reading)
+        figures = evaluate_links(whole, method.name, progress=bar, **protocol, **settings)
+    _show(figures, as_json)
 
 
 def reconstruction(
     graph: str, embedding: str | None, top: tuple[int, ...] | None, sample: int | None,
-    seed: int, embedding_format: str | None, threads: int | None, as_json: bool, **options: Any,
+    embedding_format: str | None, threads: int | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Print the part of edges among the pairs whose vectors are closest, precision@K."""
-    reading = reading_options(options)
+    reading, seed = reading_options(options), options["seed"]
     if embedding is not None:
         _refuse_options("method", "dim", "assigned")
     elif embedding_format is not None:
@@ -73,18 +56,22 @@ def reconstruction(
             vectors: Any = load(embedding, format=embedding_format)
             origin: dict[str, Any] = {"embedding": format_place(embedding)}
         else:
-            method, _, settings = method_options({**options, "seed": seed})
+            method, _, settings = method_options(options)
             maker = VectorMaker.of(method.name, whole, settings, threads=threads, progress=bar)
-            vectors = maker.vectors(whole)
+            vectors = maker.embedding(whole).vectors
             origin = {"method": maker.name, "settings": maker.settings}
         figures = evaluate_reconstruction(
             whole, vectors, top=top, sample=sample, seed=seed, threads=threads, progress=bar
         )
+    _show(figures, as_json, **origin)
+
+
+def _show(result: Result, as_json: bool, **origin: Any) -> None:
     if as_json:
-        return show_json({**origin, **figures.to_dict()})
-    show_table(figures.table())
-    print(figures.protocol)
-    return None
+        show_json({**origin, **result.to_dict()})
+    else:
+        show_table(result.table())
+        print(result.protocol)
 
 
 def _refuse_options(*names: str) -> None:

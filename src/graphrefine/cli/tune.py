@@ -7,8 +7,8 @@ from typing import Any
 from graphrefine.cli.arguments import check_not_input, reading_options
 from graphrefine.evaluate import read_labels
 from graphrefine.evaluate.tune import tune as run
-from graphrefine.evaluate.tune_clock import parse_seconds
 from graphrefine.evaluate.tune_results import Tuning
+from graphrefine.evaluate.tune_trials import parse_seconds
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.system.files import check_writable

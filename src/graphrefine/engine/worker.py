@@ -7,7 +7,6 @@ task at a time with all of its threads.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from graphrefine.engine.tasks import Small, Task
 from graphrefine.errors import FormatError, GraphRefineError
 from graphrefine.graph.stored import StoredPattern, damage
 from graphrefine.kernels import kernels
+from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def read_manifest(storage: Storage) -> dict[str, Any]:
 
 def fingerprint(storage: Storage) -> str:
     """A hash of the manifest, see `graphrefine.graph.stored.StoredGraph`."""
-    return hashlib.blake2b(_manifest_bytes(storage), digest_size=16).hexdigest()
+    return hash_parts(_manifest_bytes(storage))
 
 
 def _manifest_bytes(storage: Storage) -> bytes:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from graphrefine.evaluate.classification import evaluate_labels, random_control
-from graphrefine.evaluate.label_results import LabelScores, RatioScores
-from graphrefine.evaluate.link_results import LinkScores, ScoreFigures
 from graphrefine.evaluate.links import evaluate_links
 from graphrefine.evaluate.reconstruction import evaluate_reconstruction
-from graphrefine.evaluate.reconstruction_results import Reconstruction
+from graphrefine.evaluate.results import LabelScores, LinkScores, RatioScores, Reconstruction, ScoreFigures
 from graphrefine.readers.labels import Labels, as_labels, read_labels
 
 __all__ = [

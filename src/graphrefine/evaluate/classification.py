@@ -1,7 +1,7 @@
 """Node classification: labels of nodes, predicted from their vectors by a linear classifier, as in the paper.
 
 Rows are scaled to length 1. A random part of the nodes trains one logistic regression for each class; each other node
-has m labels and is given the m classes of highest score (`label_metrics`). This is repeated over random splits, which
+has m labels and is given the m classes of highest score (`metrics`). This is repeated over random splits, which
 depend on the seed, the ratio, the repeat and the names of the nodes alone: two embeddings of one graph are judged on
 identical splits (`judges.LabelJudge`).
 
@@ -12,7 +12,7 @@ training, and are given no label in testing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Literal, Protocol
@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.evaluate.judges import PENALTIES, LabelJudge, RandomSplits, SplitFigures
-from graphrefine.evaluate.label_metrics import METRICS
-from graphrefine.evaluate.label_results import LabelScores, RatioScores
+from graphrefine.evaluate.judges import PENALTIES, LabelJudge, SplitFigures, make_split
+from graphrefine.evaluate.metrics import METRICS
+from graphrefine.evaluate.results import LabelScores, RatioScores
 from graphrefine.linalg.small import one_blas_thread, unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
@@ -100,13 +100,15 @@ def evaluate_labels(
     labels = as_labels(labels)
     order, indicator, missing = align(labels, names, unlabelled=unlabelled)
     classes = np.flatnonzero(indicator.sum(axis=0))
-    judge = LabelJudge(order, indicator[:, classes], RandomSplits(len(order), ratios, repeats, seed), penalties)
+    splits = [
+        partial(make_split, len(order), ratio, repeat=repeat, seed=seed)
+        for ratio in ratios
+        for repeat in range(repeats)
+    ]
+    judge = LabelJudge(order, indicator[:, classes], splits, penalties)
     rows = vectors[order]
-    broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-    if broken.size:
-        name = names.tolist()[order[broken[0]]]
-        raise InputError(f"vectors: the row of node {name!r} has a NaN or an infinite value")
-    figures = list(_judge(judge, unit_rows(rows), threads=threads, progress=progress))
+    check_finite(rows, names[order])
+    figures = _judge(judge, unit_rows(rows), threads=threads, progress=progress)
     return LabelScores(
         ratios=tuple(_gather(ratio, figures[place * repeats :][:repeats]) for place, ratio in enumerate(ratios)),
         nodes=len(rows),
@@ -120,6 +122,14 @@ def evaluate_labels(
         seed=seed,
         source=labels.source,
     )
+
+
+def check_finite(rows: NDArray[Any], names: NDArray[Any]) -> None:
+    """Raise InputError if a row has a NaN or an infinite value."""
+    broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if broken.size:
+        name = names[broken[:1]].tolist()[0]
+        raise InputError(f"vectors: the row of node {name!r} has a NaN or an infinite value")
 
 
 def random_control(n: int, dim: int, seed: int = 0) -> NDArray[np.float32]:
@@ -178,9 +188,9 @@ def _split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], 
 
 def _judge(
     judge: LabelJudge, rows: NDArray[np.float32], *, threads: int | None, progress: Watcher | None
-) -> Iterator[SplitFigures]:
+) -> list[SplitFigures]:
     """Figures of all splits, in their order. Each split has one BLAS thread, so that their number changes no bit."""
-    stages = Stages(progress)
+    stages, figures = Stages(progress), list[SplitFigures]()
     workers = min(usable_threads(threads), len(judge.splits))
     with (
         stages.stage("classify", steps=len(judge.splits)),
@@ -188,12 +198,14 @@ def _judge(
         ThreadPoolExecutor(workers) as pool,
     ):
         try:
-            for figures in pool.map(partial(judge.figures, rows), range(len(judge.splits))):
-                yield figures
-                stages.advance()
+            for split in pool.map(partial(judge.figures, rows), range(len(judge.splits))):
+                figures.append(split)
+                if stages.step is not None:
+                    stages.step()
         except BaseException:  # Ctrl-C too: stop before the queue is worked through
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    return figures
 
 
 def _gather(ratio: float, splits: Sequence[SplitFigures]) -> RatioScores:

@@ -16,7 +16,7 @@ from scipy import sparse
 from graphrefine import __version__
 from graphrefine.errors import InputError, OutputError
 from graphrefine.evaluate.compare_results import BASELINE, Comparison, Row, sort_rows
-from graphrefine.evaluate.compare_tasks import Task, Verdict, choose_task, fingerprint
+from graphrefine.evaluate.compare_tasks import Task, Verdict, choose_task, encode_names
 from graphrefine.evaluate.embed_subprocess import Outcome, run_embed
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
@@ -25,9 +25,10 @@ from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.refine.method_settings import check_integer, check_number
+from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.memory import available_bytes, gigabytes
 from graphrefine.system.threads import usable_threads
-from graphrefine.visuals.machine import machine
+from graphrefine.visuals.machine import identify_machine
 
 MOST_MEMORY = 8 * 10**9  # default limit of a child, in bytes; less if less is free
 
@@ -126,15 +127,15 @@ def compare(
 
 def describe_inputs(graph: Graph, task: Task, *, seed: int, threads: int) -> dict[str, Any]:
     """All that rows depend on: only rows of the same inputs can stand in one table."""
-    names, here = [str(name) for name in graph.names.tolist()], machine()
+    names = encode_names([*map(str, graph.names.tolist()), str(graph.directed)])
     return {
-        "graph": fingerprint(graph.indptr, graph.indices, graph.weights, names=[*names, str(graph.directed)]),
-        **task.inputs(),
+        "graph": hash_parts(graph.indptr, graph.indices, graph.weights, names),
+        **task.inputs,
         "seed": seed,
         "threads": threads,
         "kernel": kernels().name,
         "version": __version__,
-        "processor": f"{here['cpu']}, {here['cores']} cores",
+        "processor": identify_machine(),
     }
 
 

@@ -35,31 +35,14 @@ LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a child.
+    """The end of a child."""
 
-    Attributes
-    ----------
-    status : str
-        "done"; "failed": it gave up, and `message` is its error; "timeout", "memory": it went over a limit and was
-        stopped; "killed": somebody else stopped it, such as the system for want of memory.
-    message : str
-        The reason, unless it is done.
-    seconds : float or None
-        Time of the computation, without reading and writing, if it is done.
-    total : float
-        Time from start to end, in seconds.
-    peak_bytes : int
-        The most memory held at a time.
-    figures : dict
-        Figures that ``graphrefine embed --json`` printed.
-    """
-
-    status: Status
-    message: str
-    seconds: float | None
-    total: float
-    peak_bytes: int
-    figures: dict[str, Any] = field(default_factory=dict)
+    status: Status  # "failed": it gave up; "timeout", "memory": it went over a limit; "killed": somebody stopped it
+    message: str  # the reason, unless it is done; of a failure, its error
+    seconds: float | None  # of the computation, without reading and writing, if it is done
+    total: float  # seconds from start to end
+    peak_bytes: int  # the most memory held at a time
+    figures: dict[str, Any] = field(default_factory=dict)  # those that ``graphrefine embed --json`` printed
 
 
 def run_embed(
@@ -75,24 +58,11 @@ def run_embed(
     seconds: float | None = None,
     memory: int | None = None,
 ) -> Outcome:
-    r"""Embed a graph file in a process of its own.
+    r"""Embed a graph file in a process of its own, within limits of time (start and reading included) and of memory.
 
-    Parameters
-    ----------
-    graph_path : path
-        The graph.
-    method, dim, seed, threads
-        As for ``graphrefine embed``.
-    output : Path
-        File or folder of the vectors; its suffix decides the format.
-    options : mapping, optional
-        Further settings of the method, and ``preset``.
-    reading : mapping, optional
-        Arguments of `graphrefine.read`.
-    seconds : float, optional
-        Limit of time, start and reading included.
-    memory : int, optional
-        Limit of memory in bytes, for the child and all that it starts.
+    The suffix of ``output`` decides the format of the vectors. ``options`` are further settings of the method, and
+    ``preset``; ``reading`` has arguments of `graphrefine.read`. The limit of memory, in bytes, is for the child and all
+    that it starts.
 
     Examples
     --------

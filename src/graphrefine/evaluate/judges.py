@@ -5,6 +5,10 @@ A judge exists before any vectors do, so that all vectors are scored on the same
 * `LabelJudge`: labels of nodes. A part of the nodes trains a classifier, which predicts the labels of the others.
 * `LinkJudge`: pairs of nodes with an edge and pairs without one, which a score must separate.
 
+Both have a `measure`; `rounds`, the splits that are scored together, after each of which vectors may be given up;
+`prepare`, for the part of the vectors that is scored; `score`, on a split; `noise`, the standard deviation of that by
+chance alone; and `least_gain`, the smallest gain that counts.
+
 `evaluate_labels` and `evaluate_links` ask them, and with these `compare`. `tune` makes its own two: `make_label_judge`
 (cross-validation within training nodes) and `make_link_judge` (held-out edges, against other pairs of the same ends).
 """
@@ -14,7 +18,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,9 +29,8 @@ from graphrefine.embedding.degree_weight import auc
 from graphrefine.embedding.scores import Floats, Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out
-from graphrefine.evaluate.label_metrics import Bool, Indicator, measure_labels
-from graphrefine.evaluate.link_metrics import average_precision
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
+from graphrefine.evaluate.metrics import Bool, Indicator, average_precision, measure_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import unit_rows
 from graphrefine.readers.labels import Labels, align
@@ -50,70 +54,12 @@ TrainingNodes = float | Collection[Any] | None
 Penalty = float | Literal["cv"]
 
 
-class Judge(Protocol):
-    """A task with known answers, dealt out to splits."""
-
-    @property
-    def measure(self) -> str:
-        """Name of the score."""
-
-    @property
-    def rounds(self) -> tuple[tuple[int, ...], ...]:
-        """Splits that are scored together; vectors may be given up after each round."""
-
-    def prepare(self, vectors: Floats) -> Any:
-        """The part of the vectors that is scored."""
-
-    def score(self, prepared: Any, split: int) -> float:
-        """Score on a split."""
-
-    def noise(self, score: float) -> float:
-        """Standard deviation of the score on one split, by chance alone."""
-
-    def least_gain(self, score: float) -> float:
-        """Smallest gain over a score that counts, whatever the splits say."""
-
-
 class Split(NamedTuple):
     """Training rows and test rows."""
 
     train: Rows
     test: Rows
     key: tuple[int, ...] = ()  # seed of the draw, and of draws within the training rows
-
-
-class Splits(Protocol):
-    """Splits by number."""
-
-    def __len__(self) -> int:
-        """Number of splits."""
-
-    def __getitem__(self, number: int, /) -> Split:
-        """One split."""
-
-
-@dataclass(frozen=True)
-class RandomSplits:
-    """Random splits of n rows: `repeats` for each ratio of training rows, drawn when they are needed.
-
-    Examples
-    --------
-    >>> splits = RandomSplits(10, ratios=(0.2, 0.5), repeats=3, seed=0)
-    >>> len(splits), len(splits[2].train), len(splits[3].train)
-    (6, 2, 5)
-    """
-
-    n: int
-    ratios: Sequence[float]
-    repeats: int
-    seed: int
-
-    def __len__(self) -> int:
-        return len(self.ratios) * self.repeats
-
-    def __getitem__(self, number: int, /) -> Split:
-        place, repeat = divmod(number, self.repeats)
-        return make_split(self.n, self.ratios[place], repeat=repeat, seed=self.seed)
 
 
 def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:
@@ -138,7 +84,7 @@ class SplitFigures(NamedTuple):
 
     train_nodes: int
     test_nodes: int
-    figures: dict[str, float]  # by the names of `label_metrics.METRICS`
+    figures: dict[str, float]  # by the names of `metrics.METRICS`
     C: float
 
 
@@ -149,18 +95,26 @@ class LabelJudge:
     Examples
     --------
     >>> labels = sp.csr_array(np.array([[1, 0], [0, 1]] * 4, bool))
-    >>> judge = LabelJudge(np.arange(8), labels, RandomSplits(8, (0.5,), 1, seed=0))
+    >>> judge = LabelJudge(np.arange(8), labels, [partial(make_split, 8, 0.5, repeat=0, seed=0)])
     >>> judge.score(judge.prepare(labels.toarray().astype(np.float32)), 0)
     100.0
     """
 
     rows: Rows  # (m,): of the nodes, among the vectors
     indicator: Indicator  # (m, classes)
-    splits: Splits
+    splits: Sequence[Callable[[], Split]]  # drawn when they are needed
     penalties: tuple[float, ...] = (1.0,)  # several: the best by cross-validation within the training nodes
     tolerance: float = 1e-4
     measure: ClassVar[str] = "Micro F1"
     rounds: ClassVar[tuple[tuple[int, ...], ...]] = ((0,), (1, 2), (3, 4))
+
+    @property
+    def protocol(self) -> str:
+        """The task, in a sentence."""
+        return (
+            f"{len(self.splits)}-fold cross-validation within {len(self.rows)} training nodes, "
+            f"{self.indicator.shape[1]} classes, C = {self.penalties[0]:g}"
+        )
 
     def prepare(self, vectors: Floats) -> Floats:
         """Rows of length 1 of the nodes that are judged."""
@@ -172,7 +126,7 @@ class LabelJudge:
 
     def figures(self, rows: Floats, split: int) -> SplitFigures:
         """All figures on a split, of rows that `prepare` made."""
-        train, test, key = self.splits[split]
+        train, test, key = self.splits[split]()
         training = rows[train], self.indicator[train].toarray()
         C = _choose_penalty(*training, self.penalties, key)
         classifiers = fit_logistic(*training, C=C, tol=self.tolerance)
@@ -236,6 +190,14 @@ class LinkJudge:
         """Splits that are scored together: all."""
         return (tuple(range(self.splits)),)
 
+    @property
+    def protocol(self) -> str:
+        """The task, in a sentence."""
+        return (
+            f"{len(self.edges.first)} held-out edges against {len(self.others.first)} other pairs of their ends, by "
+            f"the cosine of vectors made from {self.graph.edges} edges"
+        )
+
     def prepare(self, vectors: Floats) -> PairScore:
         """The cosine of vectors."""
         return PairScore(unit_rows(vectors))
@@ -259,6 +221,9 @@ class LinkJudge:
         return max(LEAST_LINK_GAIN * (1 - score), LEAST_GAIN * self.noise(score) / math.sqrt(self.splits))
 
 
+Judge = LabelJudge | LinkJudge
+
+
 def make_label_judge(
     graph: Graph, labels: Labels, *, train: TrainingNodes, split_seed: int, C: Penalty, seed: int
 ) -> LabelJudge:
@@ -278,7 +243,7 @@ def make_label_judge(
     if indicator.shape[1] < 2:
         raise InputError(f"{labels.source}: the training nodes all have one label: there is nothing to tell apart")
     fold = rng.permutation(len(rows)) % FOLDS
-    splits = tuple(Split(_thin(np.flatnonzero(fold != test)), np.flatnonzero(fold == test)) for test in range(FOLDS))
+    splits = [partial(Split, _thin(np.flatnonzero(fold != n)), np.flatnonzero(fold == n)) for n in range(FOLDS)]
     return LabelJudge(rows, indicator, splits, PENALTIES if C == "cv" else (float(C),), TOLERANCE)
 
 

@@ -34,9 +34,9 @@ from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import HeldOut, hold_out, order_by_name
 from graphrefine.evaluate.judges import LinkJudge
-from graphrefine.evaluate.link_metrics import middle_ranks, rank_figures
-from graphrefine.evaluate.link_results import FIGURES, LinkScores, ScoreFigures
 from graphrefine.evaluate.link_scores import SCORES, ScoreInputs, make_pair_score, select_scores
+from graphrefine.evaluate.metrics import FIGURES, middle_ranks, rank_figures
+from graphrefine.evaluate.results import LinkScores, ScoreFigures
 from graphrefine.evaluate.vector_maker import MakeVectors, VectorMaker
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
-from graphrefine.evaluate.classification import NamedVectors
+from graphrefine.evaluate.classification import NamedVectors, check_finite
 from graphrefine.evaluate.held_out_edges import find_entries, order_by_name
 from graphrefine.evaluate.link_scores import BASELINE, SCORES, ScoreInputs
-from graphrefine.evaluate.reconstruction_results import Reconstruction
+from graphrefine.evaluate.results import Reconstruction
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
@@ -81,6 +81,7 @@ def evaluate_reconstruction(
     whole = read(graph)
     _check(whole, sample=sample, seed=seed)
     vectors, extra = _align(whole, embedding)
+    check_finite(vectors, whole.names)
     count = sample or min(whole.nodes, max(1, MOST_PAIRS // whole.nodes))
     pairs = _SampledPairs.of(whole, _sample_nodes(whole, count, seed))
     ks = _check_top(top, pairs)
@@ -140,7 +141,7 @@ def _align(graph: Graph, embedding: NamedVectors | NDArray[Any]) -> tuple[NDArra
                 f"vectors of shape {embedding.shape}: one row for each of the {graph.nodes} nodes of {graph.source} is "
                 "expected; give an Embedding, which has names, if the order is another"
             )
-        return _finite(graph, np.asarray(embedding, np.float32)), 0
+        return np.asarray(embedding, np.float32), 0
     row = {str(name): at for at, name in enumerate(embedding.names.tolist())}
     places = np.array([row.get(str(name), -1) for name in graph.names.tolist()])
     missing = np.flatnonzero(places < 0)
@@ -149,15 +150,7 @@ def _align(graph: Graph, embedding: NamedVectors | NDArray[Any]) -> tuple[NDArra
             f"the embedding has no vector for {len(missing)} of the {graph.nodes} nodes of {graph.source}, such as "
             f"{graph.names.tolist()[missing[0]]!r}; embed this very graph"
         )
-    return _finite(graph, np.asarray(embedding.vectors[places], np.float32)), len(row) - graph.nodes
-
-
-def _finite(graph: Graph, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if broken.size:
-        name = graph.names.tolist()[broken[0]]
-        raise InputError(f"vectors: the row of node {name!r} has a NaN or an infinite value")
-    return vectors
+    return np.asarray(embedding.vectors[places], np.float32), len(row) - graph.nodes
 
 
 def _sample_nodes(graph: Graph, count: int, seed: int) -> Rows:

@@ -22,10 +22,8 @@ from graphrefine.evaluate.judges import (
     make_label_judge,
     make_link_judge,
 )
-from graphrefine.evaluate.tune_candidates import plan_stages
-from graphrefine.evaluate.tune_clock import Clock, parse_seconds
 from graphrefine.evaluate.tune_results import Trial, Tuning, find_changes
-from graphrefine.evaluate.tune_vectors import TrialVectors
+from graphrefine.evaluate.tune_trials import Clock, TrialVectors, parse_seconds, plan_stages
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import one_blas_thread
 from graphrefine.methods.registry import find_method
@@ -125,7 +123,7 @@ def tune(
         trail=tuple(search.trail),
         complete=complete,
         measure=judge.measure,
-        protocol=_describe(search.judge),
+        protocol=search.judge.protocol,
         budget=budget,
         seconds=clock.spent,
     )
@@ -147,20 +145,6 @@ def _make_judge(
     if train is not None:
         raise InputError(f"train={train!r} is about labels, and there are none; leave it out, or give labels")
     return make_link_judge(graph, seed=seed)
-
-
-def _describe(judge: Judge) -> str:
-    """The protocol of a judge, in a sentence."""
-    if isinstance(judge, LabelJudge):
-        return (
-            f"{len(judge.splits)}-fold cross-validation within {len(judge.rows)} training nodes, "
-            f"{judge.indicator.shape[1]} classes, C = {judge.penalties[0]:g}"
-        )
-    assert isinstance(judge, LinkJudge)
-    return (
-        f"{len(judge.edges.first)} held-out edges against {len(judge.others.first)} other pairs of their ends, by "
-        f"the cosine of vectors made from {judge.graph.edges} edges"
-    )
 
 
 class _Search:
@@ -224,7 +208,8 @@ class _Search:
 
     def _score(self, vectors: NDArray[np.float32], best: Scores = ()) -> tuple[Scores, bool]:
         """The scores of vectors, round by round; True if they were given up before the last round."""
-        prepared, scores = self.judge.prepare(vectors), list[float]()
+        prepared: Any = self.judge.prepare(vectors)
+        scores: list[float] = []
         for place, splits in enumerate(self.judge.rounds):
             scores += self.pool.map(partial(self.judge.score, prepared), splits)
             last = place == len(self.judge.rounds) - 1

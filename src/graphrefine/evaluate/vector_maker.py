@@ -64,10 +64,6 @@ class VectorMaker:
 
         return cls(method, asdict(settings), make)
 
-    def vectors(self, graph: Graph) -> NDArray[np.float32]:
-        """The vectors: a row of finite float32 for each node."""
-        return self.embedding(graph).vectors
-
     def embedding(self, graph: Graph) -> Embedding:
         """The vectors as an embedding; checked to be a row of finite numbers for each node."""
         output = self.make(graph)

@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.degree_weight import auc
 from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.scores import Pairs
 from graphrefine.errors import InputError
+from graphrefine.evaluate.classification import evaluate_labels
+from graphrefine.evaluate.held_out_edges import find_entries
 from graphrefine.explore.background import Task, Watch
 from graphrefine.explore.labels import NodeLabels
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.explore.neighbor_search import NeighborSearch
+from graphrefine.readers.labels import Labels
 
 NEIGHBORS = 10  # of each node
 SAMPLE = 1000  # nodes with their neighbours
@@ -68,9 +72,6 @@ def _agreement(labels: NodeLabels, first: Rows, second: Rows) -> float:
 
 def measure_labels(embedding: Embedding, labels: NodeLabels, watch: Watch) -> dict[str, Any]:
     """Micro-F1 of one half of the labelled nodes, learned from the other: `graphrefine evaluate labels`."""
-    from graphrefine.evaluate.classification import evaluate_labels
-    from graphrefine.readers.labels import Labels
-
     labelled = np.flatnonzero(np.diff(labels.indicator.indptr))
     rows = np.sort(np.random.default_rng(0).choice(labelled, min(CLASSIFIED, len(labelled)), replace=False))
     indicator = labels.indicator[rows]
@@ -97,7 +98,7 @@ def measure_edges(embedding: Embedding, matched: MatchedGraph) -> dict[str, Any]
         first, second = np.unique(ends, axis=0).T
     u = draw.integers(0, split, len(first))
     v = draw.integers(split % graph.nodes, graph.nodes, len(first))
-    is_apart = np.array([not _is_edge(graph, *pair) for pair in zip(u.tolist(), v.tolist(), strict=True)], bool)
+    is_apart = (u != v) & (find_entries(graph, Pairs(u, v)) < 0)
     positives = _score_pairs(embedding, matched.row[first], matched.row[second])
     negatives = _score_pairs(embedding, matched.row[u[is_apart]], matched.row[v[is_apart]])
     if not len(positives) or not len(negatives):
@@ -108,13 +109,6 @@ def measure_edges(embedding: Embedding, matched: MatchedGraph) -> dict[str, Any]
         "predicts; 0.5 by chance"
     )
     return {"value": auc(positives, negatives), "note": note}
-
-
-def _is_edge(graph: Any, u: int, v: int) -> bool:
-    """Whether there is an edge, or the two are one node."""
-    row = graph.indices[graph.indptr[u] : graph.indptr[u + 1]]
-    at = int(np.searchsorted(row, v))
-    return u == v or (at < len(row) and int(row[at]) == v)
 
 
 def _score_pairs(embedding: Embedding, first: Rows, second: Rows) -> NDArray[np.float32]:

@@ -17,7 +17,6 @@ single longer row; each has a checksum of its own. A folder is never changed onc
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from functools import cached_property
@@ -41,6 +40,7 @@ from graphrefine.graph.stored_writer import (
     write_names,
 )
 from graphrefine.system.files import recover, replacing_folder
+from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import Storage, StoredArray
 
 SUFFIX = ".grf"
@@ -247,7 +247,7 @@ def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredG
     manifest = _check_manifest(folder, text)
     for name, size in manifest["files"].items():
         _check_file(folder / name, size, manifest["checksums"].get(name) if verify else None)
-    graph = StoredGraph(folder, manifest, hashlib.blake2b(text, digest_size=16).hexdigest())
+    graph = StoredGraph(folder, manifest, hash_parts(text))
     if int(graph.indptr[-1]) != len(graph.indices):
         raise FormatError(path, f"indptr.npy ends at {graph.indptr[-1]}, not {len(graph.indices)}: damaged; {_AGAIN}")
     return graph

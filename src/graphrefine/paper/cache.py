@@ -7,46 +7,34 @@ measurement than its name says, counts as absent.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphrefine import __version__
 from graphrefine.datasets import Dataset
 from graphrefine.errors import GraphRefineError, MissingExtraError, OutputError
 from graphrefine.paper.findings import Gap
-from graphrefine.paper.graphs import Source
 from graphrefine.paper.progress import RunProgress
+from graphrefine.paper.setup import Source
 from graphrefine.system.files import check_writable, replacing
-from graphrefine.visuals.machine import machine
+from graphrefine.system.fingerprint import hash_json
+from graphrefine.visuals.machine import identify_machine
 
 Measurement = dict[str, Any]  # of JSON
+
+
+class Unfinished(Exception):  # noqa: N818  not an error: an experiment that the report leaves out
+    """A measurement is not in the folder."""
 
 
 class Cache:
     """Measurements by function and arguments, each made once.
 
-    Parameters
-    ----------
-    folder
-        Folder of the files; None for an empty cache.
-    load
-        Loader of graphs; None for a cache that only reads: a measurement that is not in the folder is then a gap.
-    progress
-        Display of the progress.
-
-    Attributes
-    ----------
-    measurements
-        All measurements of the run, by the name of their file.
-    computed, reused, failed, planned
-        Numbers of them: made now, read from the folder, failed, and absent from a cache that only reads.
-    seconds
-        Time that they took, in this run or in the run that made them.
+    Without a ``folder`` it is empty; without ``load``, the loader of graphs, it only reads: a measurement that is not
+    in the folder is then a gap, or raises `Unfinished` if there may be none.
 
     Examples
     --------
@@ -68,11 +56,13 @@ class Cache:
         folder: Path | None,
         load: Callable[[Source], Dataset] | None = None,
         progress: RunProgress | None = None,
+        *,
+        gaps: bool = True,
     ) -> None:
-        self._folder, self._load, self._progress = folder, load, progress
-        self.measurements: dict[str, Measurement | Gap] = {}
+        self._folder, self._load, self._progress, self._gaps = folder, load, progress, gaps
+        self.measurements: dict[str, Measurement | Gap] = {}  # of the run, by the name of their file
         self.computed, self.reused, self.failed, self.planned = 0, 0, 0, 0
-        self.seconds = 0.0
+        self.seconds = 0.0  # that they took, in this run or in the run that made them
 
     def measure(
         self,
@@ -84,16 +74,8 @@ class Cache:
     ) -> Measurement | Gap:
         """Call ``function(dataset, **arguments)``, unless its measurement is there.
 
-        Parameters
-        ----------
-        function
-            A function whose result is JSON.
-        source
-            Graph that is loaded for it, as its first argument.
-        threads
-            Passed on, but no part of the key: a figure that does not depend on the machine does not depend on them.
-        **arguments
-            Everything else that the figures depend on.
+        ``threads`` are passed on, but no part of the key: a figure that does not depend on the machine does not depend
+        on them.
         """
         unkeyed = {} if threads is None else {"threads": threads}
         return self._look_up(function, source, arguments, arguments | unkeyed)
@@ -113,73 +95,64 @@ class Cache:
     ) -> Measurement | Gap:
         graph = {} if source is None else {"graph": source.fingerprint}
         key = {"function": function.__name__, "version": __version__, **graph, **keyed}
-        name = f"{function.__name__}-{digest(key)}.json"
+        name = f"{function.__name__}-{hash_json(key)}.json"
         if name in self.measurements:
             return self.measurements[name]
         path, load = Path(self._folder or "") / name, self._load
         entry = read_entry(path, key) if self._folder else None
+        measurement: Measurement | Gap
         if entry is not None:
+            measurement, seconds = entry
             self.reused += 1
-            self.seconds += entry.seconds
-            self.measurements[name] = entry.measurement
+            self.seconds += seconds
+        elif not self._gaps:
+            raise Unfinished(name)
         elif self._folder is None or load is None:
+            measurement = Gap("planned", "not measured yet")
             self.planned += 1
-            self.measurements[name] = Gap("planned", "not measured yet")
         else:
             words = [function.__name__.replace("_", " "), arguments.get("method"), source.name if source else None]
             call = lambda: function(*([load(source)] if source else []), **arguments)
-            self.measurements[name] = self._compute(call, " ".join(filter(None, words)), path, key)
-        return self.measurements[name]
+            measurement = self._compute(call, " ".join(filter(None, words)), path, key)
+        self.measurements[name] = measurement
+        return measurement
 
     def _compute(
         self, call: Callable[[], Measurement], label: str, path: Path, key: Mapping[str, Any]
     ) -> Measurement | Gap:
+        """The measurement as JSON gives it back; or a gap, which the next run tries again."""
         if self._progress:
             self._progress.start_measurement(label, self.seconds)
         start = perf_counter()
-        measurement = _attempt(call)
-        seconds = perf_counter() - start
-        if isinstance(measurement, Gap):
-            self.failed += measurement.status == "failed"
+        try:
+            measurement: Measurement = to_json(call())
+        except Exception as error:
+            text = str(error) if isinstance(error, GraphRefineError) else f"{type(error).__name__}: {error}"
+            gap = Gap("missing" if isinstance(error, MissingExtraError) else "failed", text)
+            self.failed += gap.status == "failed"
             if self._progress:
-                self._progress.report_gap(label, measurement)
-            return measurement
-        write_entry(path, key, Entry(measurement, seconds))
+                self._progress.report_gap(label, gap)
+            return gap
+        seconds = perf_counter() - start
+        write_entry(path, key, measurement, seconds)
         self.computed += 1
         self.seconds += seconds
         return measurement
 
 
-def _attempt(call: Callable[[], Measurement]) -> Measurement | Gap:
-    """The measurement as JSON gives it back; or a gap, which the next run tries again."""
-    try:
-        measurement: Measurement = to_json(call())
-        return measurement
-    except Exception as error:
-        text = str(error) if isinstance(error, GraphRefineError) else f"{type(error).__name__}: {error}"
-        return Gap("missing" if isinstance(error, MissingExtraError) else "failed", text)
-
-
-class Entry(NamedTuple):
-    """Content of a file: a measurement, and the seconds that it took."""
-
-    measurement: Measurement
-    seconds: float
-
-
-def read_entry(path: Path, key: Mapping[str, Any]) -> Entry | None:
-    """Content of a file; None if it is absent, damaged or about something else."""
+def read_entry(path: Path, key: Mapping[str, Any]) -> tuple[Measurement, float] | None:
+    """The measurement in a file, and its seconds; None if the file is absent, damaged or about something else."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        whole = content["key"] == to_json(key) and content["check"] == digest(content["measurement"])
-        return Entry(content["measurement"], float(content["seconds"])) if whole else None
+        whole = content["key"] == to_json(key) and content["check"] == hash_json(content["measurement"])
+        return (content["measurement"], float(content["seconds"])) if whole else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def write_entry(path: Path, key: Mapping[str, Any], entry: Entry) -> None:
+def write_entry(path: Path, key: Mapping[str, Any], measurement: Measurement, seconds: float) -> None:
     """Write a file that survives whatever happens to this process afterwards."""
-    content = {"key": key, **entry._asdict(), "check": digest(entry.measurement)}
+    content = {"key": key, "measurement": measurement, "seconds": seconds, "check": hash_json(measurement)}
     try:
         with replacing(path) as hidden:
             hidden.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
@@ -201,24 +174,6 @@ def prepare_folder(folder: Path) -> None:
     check_writable(folder / "probe.json")
 
 
-def digest(value: Any) -> str:
-    """Hash of a value of JSON.
-
-    Examples
-    --------
-    >>> digest({"b": 1, "a": [1, 2]}) == digest({"a": [1, 2], "b": 1})
-    True
-    """
-    return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()[:24]
-
-
 def to_json(value: Any) -> Any:
     """The value as JSON gives it back: tuples are lists, NumPy's numbers Python's."""
     return json.loads(json.dumps(value, allow_nan=False, default=lambda number: number.item()))
-
-
-@functools.cache
-def identify_machine() -> str:
-    """Processor and number of cores."""
-    facts = machine()
-    return f"{facts['cpu']}, {facts['cores']} cores"

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
 from graphrefine.paper import published, verdicts
 from graphrefine.paper.cache import Cache
-from graphrefine.paper.figures import NO_FIGURES, score_variant, score_youtube
 from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Picture, gather, join_notes, make_gap_cell
-from graphrefine.paper.label_scores import make_f1_cells, make_mean_cell, score_method
-from graphrefine.paper.measure_scores import measure_residual
+from graphrefine.paper.label_scores import MethodScores, make_f1_cells, make_mean_cell, measure_residual, score_method
 from graphrefine.paper.published import Measure
 from graphrefine.paper.setup import Setup
-from graphrefine.paper.tables import score_row
+from graphrefine.paper.tables import NO_FIGURES, score_row, score_youtube
 from graphrefine.paper.verdicts import NOT_MEASURED, Verdict
 
 SMALL = ("blogcatalog", "ppi", "wikipedia")
@@ -62,21 +61,33 @@ def _compare_rows(
     setup: Setup, cache: Cache, pairs: Mapping[str, tuple[str, str, str]], measure: Measure
 ) -> tuple[list[Cell], dict[str, float]]:
     """For each name: (graph, method, other) -> the lead of the method in mean F1; also ours by name if conclusive."""
-    cells, leads = [], {}
+    cells: list[Cell] = []
+    leads: dict[str, float] = {}
     for name, (graph, method, other) in pairs.items():
-        table = {"micro": published.MICRO, "macro": published.MACRO}[measure][graph]
-        paper = fmean(table[method]) - fmean(table[other])
-        what, unit = {"graph": graph, "measure": measure, "method": method, "less": other}, "F1, mean over ratios"
+        table = published.F1[measure][graph]
+        what = {"graph": graph, "measure": measure, "method": method, "less": other}
         rows = gather([score_row(setup, cache, graph, method), score_row(setup, cache, graph, other)])
-        if isinstance(rows, Gap):
-            cells.append(make_gap_cell(what, rows, paper, unit))
-            continue
-        lead = rows[0].mean(measure) - rows[1].mean(measure)
-        if all(row.conclusive for row in rows):
-            leads[name] = lead
-        comparable = all(row.comparable for row in rows)
-        cells.append(Cell(what, lead, paper, unit, join_notes(*(row.note for row in rows)), comparable))
+        paper = fmean(table[method]) - fmean(table[other])
+        cells.append(_add_lead(leads, name, rows, what, paper, "F1, mean over ratios"))
     return cells, leads
+
+
+def _add_lead(
+    leads: dict[str, float],
+    name: str,
+    rows: list[MethodScores] | Gap,
+    what: Mapping[str, Any],
+    paper: float,
+    unit: str = "F1",
+) -> Cell:
+    """The cell of the lead of one row over the other; among the leads, if it is conclusive."""
+    if isinstance(rows, Gap):
+        return make_gap_cell(what, rows, paper, unit)
+    first, second = (row.mean(what["measure"], what.get("train")) for row in rows)
+    if all(row.conclusive for row in rows):
+        leads[name] = first - second
+    comparable = all(row.comparable for row in rows)
+    return Cell(what, first - second, paper, unit, join_notes(*(row.note for row in rows)), comparable)
 
 
 def check_beats_line(setup: Setup, cache: Cache) -> Findings:
@@ -84,18 +95,11 @@ def check_beats_line(setup: Setup, cache: Cache) -> Findings:
     cells: list[Cell] = []
     leads: dict[str, float] = {}
     rows = gather([score_row(setup, cache, "wikipedia", method) for method in ("refine", "line")])
-    for ratio in (0.1, 0.3):
+    for place, ratio in enumerate((0.1, 0.3)):
         what = {"graph": "wikipedia", "measure": "macro", "train": ratio, "method": "refine", "less": "line"}
-        place = published.RATIOS["wikipedia"].index(ratio)
         paper = published.MACRO["wikipedia"]["refine"][place] - published.MACRO["wikipedia"]["line"][place]
-        if isinstance(rows, Gap):
-            cells.append(make_gap_cell(what, rows, paper, "F1"))
-        elif ratio in rows[0].ratios:
-            place = rows[0].ratios.index(ratio)
-            lead = rows[0].f1["macro"][place] - rows[1].f1["macro"][place]
-            if all(row.conclusive for row in rows):
-                leads[f"{ratio:.0%}"] = lead
-            cells.append(Cell(what, lead, paper, "F1", rows[1].note, rows[1].comparable))
+        if isinstance(rows, Gap) or ratio in rows[0].ratios:
+            cells.append(_add_lead(leads, f"{ratio:.0%}", rows, what, paper))
     return Findings(cells, verdict=verdicts.at_least(leads, 0.0, unit=" F1"))
 
 
@@ -107,16 +111,9 @@ def check_fast_methods(setup: Setup, cache: Cache) -> Findings:
     leads: dict[str, float] = {}
     for method in (method for method in table if method != "refine"):
         what = {"graph": graph, "measure": "micro", "method": "refine", "less": method}
-        paper = table["refine"] - table[method]
         rows = gather([score_method(setup, cache, graph, one, ratios=ratios) for one in ("refine", method)])
-        if isinstance(rows, Gap):
-            cells.append(make_gap_cell(what, rows, paper, "F1"))
-            continue
-        lead = rows[0].f1["micro"][0] - rows[1].f1["micro"][0]
-        if all(row.conclusive for row in rows):
-            leads[f"{method} on {graph}"] = lead
-        comparable = rows[1].comparable and graph == "blogcatalog"
-        cells.append(Cell(what, lead, paper, "F1", rows[1].note, comparable))
+        cell = _add_lead(leads, f"{method} on {graph}", rows, what, table["refine"] - table[method])
+        cells.append(replace(cell, comparable=cell.comparable and graph == "blogcatalog"))
     return Findings(cells, verdict=verdicts.at_least(leads, MARGIN, unit=" F1"))
 
 
@@ -145,7 +142,7 @@ def check_youtube_best(setup: Setup, cache: Cache) -> Findings:
 
 def check_power(setup: Setup, cache: Cache) -> Findings:
     """More power iterations are better; q = 2 much better than 1; q = 3 saturates."""
-    variants = {q: score_variant(setup, cache, power=q) for q in published.FIGURE2_POWERS}
+    variants = {q: score_row(setup, cache, "blogcatalog", "refine", power=q) for q in published.FIGURE2_POWERS}
     cells = [make_mean_cell(scores, {"graph": "blogcatalog", "power": q}, "micro") for q, scores in variants.items()]
     means = {q: s.mean("micro") for q, s in variants.items() if not isinstance(s, Gap) and s.conclusive}
     return Findings(cells, verdict=judge_power(means))
@@ -174,7 +171,7 @@ def judge_power(f1: Mapping[int, float]) -> Verdict:
 
 def check_block(setup: Setup, cache: Cache) -> Findings:
     """The block size makes no difference; and the condition q b >= k, which the defaults violate, guards nothing."""
-    variants = {b: score_variant(setup, cache, block=b) for b in published.FIGURE3_BLOCKS}
+    variants = {b: score_row(setup, cache, "blogcatalog", "refine", block=b) for b in published.FIGURE3_BLOCKS}
     cells: list[Cell] = []
     spreads: dict[str, float] = {}
     for measure in MEASURES:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from graphrefine.errors import InputError
-from graphrefine.paper import claims_cost, claims_quality, claims_speed, claims_theory, figures, tables
+from graphrefine.paper import claims_quality, claims_theory, claims_time, published, tables, verdicts
 from graphrefine.paper.cache import Cache
 from graphrefine.paper.findings import Findings
 from graphrefine.paper.setup import Setup
@@ -15,37 +16,23 @@ from graphrefine.paper.setup import Setup
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table, a figure or a claim of the paper.
+    """A table, a figure or a claim of the paper."""
 
-    Parameters
-    ----------
-    name
-        Its name for ``--only``.
-    title
-        Its heading.
-    text
-        The claim, quoted, and its place in the paper; the content of a table or figure.
-    run
-        Function that measures and returns findings.
-    seconds
-        Usual duration of its own measurements, in a full run and in a quick one on two cores.
-    based_on
-        Experiments whose measurements it uses.
-    """
-
-    name: str
+    name: str  # for ``--only``
     title: str
-    text: str
-    run: Callable[[Setup, Cache], Findings] = field(repr=False)
-    seconds: tuple[float, float] = (0.0, 0.0)
-    based_on: tuple[str, ...] = ()
+    text: str  # the claim, quoted, and its place in the paper; the content of a table or figure
+    run: Callable[[Setup, Cache], Findings] = field(repr=False)  # measures
+    seconds: tuple[float, float] = (0.0, 0.0)  # of its own measurements, in a full run and in a quick one on two cores
+    based_on: tuple[str, ...] = ()  # experiments whose measurements it uses
 
 
 EXPERIMENTS = (
     Experiment("table1", "Table 1: F1 on BlogCatalog and PPI",
-               "Micro and Macro F1 by method and share of nodes for training.", tables.fill_table1, seconds=(456, 8)),
+               "Micro and Macro F1 by method and share of nodes for training.",
+               partial(tables.fill_f1_table, graphs=published.TABLE1_GRAPHS), seconds=(456, 8)),
     Experiment("table2", "Table 2: F1 on Wikipedia and Flickr",
-               "Micro and Macro F1 by method and share of nodes for training.", tables.fill_table2, seconds=(249, 3)),
+               "Micro and Macro F1 by method and share of nodes for training.",
+               partial(tables.fill_f1_table, graphs=published.TABLE2_GRAPHS), seconds=(249, 3)),
     Experiment("table3", "Table 3: the graphs",
                "Nodes, edges and labels.", tables.fill_table3, seconds=(2, 0.1)),
     Experiment("table4", "Table 4: fast methods",
@@ -53,41 +40,46 @@ EXPERIMENTS = (
     Experiment("table5", "Table 5: runtime",
                "Seconds from file to file on one thread, REFINE against ProNE.", tables.fill_table5, seconds=(452, 3)),
     Experiment("figure1", "Figure 1: F1 against runtime",
-               "On YouTube, 90% for training.", figures.draw_figure1, seconds=(1142, 9)),
+               "On YouTube, 90% for training.", tables.draw_figure1, seconds=(1142, 9)),
     Experiment("figure2", "Figure 2: power iterations",
-               "F1 on BlogCatalog for q = 1 to 4.", figures.draw_figure2, seconds=(177, 3)),
+               "F1 on BlogCatalog for q = 1 to 4.", partial(tables.draw_variants, setting="power"), seconds=(177, 3)),
     Experiment("figure3", "Figure 3: block size",
-               "F1 on BlogCatalog for b = 8 to 64.", figures.draw_figure3, seconds=(133, 2)),
+               "F1 on BlogCatalog for b = 8 to 64.", partial(tables.draw_variants, setting="block"), seconds=(133, 2)),
     Experiment("faster-than-prone", "Claim: 8 to 20 times faster than ProNE",
                '"the single-threaded REFINE is about 8-20x faster than the ProNE" (Experiments; the abstract: 10x).',
-               claims_speed.check_faster_than_prone, based_on=("table5",)),
+               claims_time.check_faster_than_prone, based_on=("table5",)),
     Experiment("walks-slower", "Claim: ProNE is 10 to 400 times faster than walks",
                '"ProNE, which is 10-400x faster than the 16-threaded LINE, DeepWalk, and Node2Vec" (the abstract adds '
-               "GraRep and Hope).", claims_speed.check_walks_slower, seconds=(268, 9)),
+               "GraRep and Hope).", claims_time.check_walks_slower, seconds=(268, 9)),
     Experiment("small-graphs", "Claim: under 0.15 s on PPI and Wikipedia",
                '"for PPI and Wiki ..., REFINE requires less than 0.15 seconds" (Computational Efficiency).',
-               claims_speed.check_small_graphs, based_on=("table5",)),
+               partial(claims_time.check_limits, limits={("ppi", "refine"): 0.15, ("wikipedia", "refine"): 0.15}),
+               based_on=("table5",)),
     Experiment("million-nodes", "Claim: a million nodes in 30 s on one thread",
                '"embedding on one million of nodes (YouTube) within 30 seconds in a single thread" (abstract; Table 5 '
-               "has 40 s); RBQR alone 26 s.", claims_speed.check_million_nodes, based_on=("table5",)),
+               "has 40 s); RBQR alone 26 s.",
+               partial(claims_time.check_limits, limits={("youtube", "refine"): 30.0, ("youtube", "rbqr"): 26.0}),
+               based_on=("table5",)),
     Experiment("range-finder-faster", "Claim: RBQR is faster than truncated SVD and than one QR",
                '"a computationally more efficient than tSVD range finder" (Introduction); "blocked QR is faster if '
-               'n/b >= 2" (Computational Complexity).', claims_speed.check_range_finder_faster, seconds=(30, 3)),
+               'n/b >= 2" (Computational Complexity).', claims_time.check_range_finder_faster, seconds=(30, 3)),
     Experiment("threads", "Claim: QR gains more from threads than SVD",
                '"QR scales gracefully for multi-threading compared with SVD" (Computational Efficiency).',
-               claims_speed.check_threads, seconds=(30, 3)),
+               claims_time.check_threads, seconds=(30, 3)),
     Experiment("blocked-qr", "Claim: blocks make the QR cheaper, small ones most",
                '"the smaller the block size is, the lesser the computational cost is" (Parameter Analysis).',
-               claims_cost.check_blocked_qr, seconds=(8, 1)),
+               claims_time.check_blocked_qr, seconds=(8, 1)),
     Experiment("qr-share", "Claim: the QR takes less than 10% of the time",
                '"the QR decomposition may account for less than 10% of runtime of the whole algorithm" (Parameter '
-               "Analysis).", claims_cost.check_qr_share, seconds=(10, 0.4)),
+               "Analysis).",
+               partial(claims_time.check_share, stage="qr", rule=verdicts.at_most, claimed=10.0), seconds=(10, 0.4)),
     Experiment("random-share", "Claim: random numbers take at least 15% of the time",
                '"the random generation costs >= 15% of the total time" (Computational Efficiency).',
-               claims_cost.check_random_share, based_on=("qr-share",)),
+               partial(claims_time.check_share, stage="random", rule=verdicts.at_least, claimed=15.0),
+               based_on=("qr-share",)),
     Experiment("complexity", "Claim: the complexity formulas",
                "(q+1) C_spmm |E| k + C_mm n k^2 + 2 C_qr n k b for Algorithm 1, 3 |E| k + 3 n k for Eq. 7 "
-               "(Computational Complexity).", claims_cost.check_complexity, seconds=(200, 25)),
+               "(Computational Complexity).", claims_time.check_complexity, seconds=(200, 25)),
     Experiment("theorem1", "Claim: Theorem 1",
                "The expected error of one product with a Gaussian sketch is below the bound.",
                claims_theory.check_theorem1, seconds=(20, 14)),

@@ -42,42 +42,24 @@ def join_notes(*notes: str) -> str:
 
     Examples
     --------
-    >>> join_notes("stand-in", "", "2 threads", "stand-in")
+    >>> join_notes("stand-in", "", "stand-in; 2 threads")
     'stand-in; 2 threads'
     """
-    return "; ".join(dict.fromkeys(filter(None, notes)))
+    return "; ".join(dict.fromkeys(part for note in notes for part in note.split("; ") if part))
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure of ours beside the paper's.
+    """A figure of ours beside the paper's."""
 
-    Parameters
-    ----------
-    what
-        Names of the figure: graph, method, measure ...
-    ours, paper
-        The two figures, or None; ``difference`` is ours - paper.
-    unit
-        Unit of both.
-    note
-        Remark beside the figure; for a gap, its reason.
-    comparable
-        False if ours is about another graph or other settings: such a cell has no difference.
-    details
-        Further figures, such as the spread.
-    status
-        "measured", or the kind of the gap.
-    """
-
-    what: Mapping[str, Any]
+    what: Mapping[str, Any]  # names of the figure: graph, method, measure ...
     ours: float | None = None
     paper: float | None = None
-    unit: str = ""
-    note: str = ""
-    comparable: bool = True
-    details: Mapping[str, Any] = field(default_factory=dict)
-    status: Status = "measured"
+    unit: str = ""  # of both
+    note: str = ""  # remark beside the figure; for a gap, its reason
+    comparable: bool = True  # False if ours is about another graph or other settings
+    details: Mapping[str, Any] = field(default_factory=dict)  # further figures, such as the spread
+    status: Status = "measured"  # or the kind of the gap
 
     @property
     def difference(self) -> float | None:
@@ -146,7 +128,7 @@ class Findings:
     verdict: Verdict | None = None  # of a claim
     notes: Sequence[str] = ()
 
-
-def make_gap_findings(gap: Gap, **what: Any) -> Findings:
-    """Findings of a claim that could not be measured at all."""
-    return Findings([make_gap_cell(what, gap)], verdict=NOT_MEASURED)
+    @classmethod
+    def without(cls, gap: Gap, **what: Any) -> Findings:
+        """Findings of a claim that could not be measured at all."""
+        return cls([make_gap_cell(what, gap)], verdict=NOT_MEASURED)

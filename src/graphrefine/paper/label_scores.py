@@ -1,19 +1,25 @@
-"""F1 of a method on a graph as the experiments use it: the mean over seeds, with the notes that its cells need."""
+"""F1 of a method on a graph by the paper's protocol (unit rows, one-vs-rest, C = 1), and its cells."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
+from time import perf_counter
 from typing import Any
 
+import numpy as np
+
+from graphrefine.datasets import Dataset
+from graphrefine.evaluate import evaluate_labels
 from graphrefine.methods import registry as methods
-from graphrefine.paper import measure_scores
+from graphrefine.paper import numpy_baselines
 from graphrefine.paper.cache import Cache, Measurement
 from graphrefine.paper.findings import Cell, Gap, gather, join_notes, make_gap_cell
-from graphrefine.paper.graphs import Source
 from graphrefine.paper.published import Measure
-from graphrefine.paper.setup import Setup
+from graphrefine.paper.setup import Setup, Source
+from graphrefine.refine import reference
+from graphrefine.run.embed import embed_graph
 
 PRESETS = {"refine": "paper", "rbqr": "paper"}  # settings of the authors' code
 PROTOCOL = (
@@ -23,7 +29,7 @@ PROTOCOL = (
 
 
 @dataclass(frozen=True)
-class LabelScores:
+class MethodScores:
     """F1 of a method on a graph, in percent."""
 
     ratios: list[float]  # shares of nodes for training
@@ -35,9 +41,9 @@ class LabelScores:
     comparable: bool  # whether the paper's figures are about the same graph and settings
     conclusive: bool  # whether a verdict may rest on them: a real graph, and no setting shortened
 
-    def mean(self, measure: Measure) -> float:
-        """Mean over the ratios."""
-        return fmean(self.f1[measure])
+    def mean(self, measure: Measure, ratio: float | None = None) -> float:
+        """Mean over the ratios, or the figure at one of them."""
+        return fmean(self.f1[measure]) if ratio is None else self.f1[measure][self.ratios.index(ratio)]
 
 
 def score_method(
@@ -50,23 +56,10 @@ def score_method(
     seeds: int | None = None,
     published_settings: bool = True,
     **settings: Any,
-) -> LabelScores | Gap:
-    """Measure F1 of a method at some ratios.
+) -> MethodScores | Gap:
+    """F1 of a method at some ratios, by at most so many ``seeds``, with some settings.
 
-    Parameters
-    ----------
-    setup, cache
-        Extent of the run, and its measurements.
-    graph, method
-        Names of the two.
-    ratios
-        Shares of nodes for training.
-    seeds
-        Limit of the number of embeddings.
-    published_settings
-        Whether settings that differ between the paper's text and the authors' code are those of the code.
-    **settings
-        Other settings of the method.
+    ``published_settings``: those that differ between the paper's text and the authors' code are those of the code.
     """
     source = setup.graphs.find(graph)
     if isinstance(source, Gap):
@@ -81,7 +74,7 @@ def score_method(
         settings_of_seed = methods.make_settings(method, preset, dim=setup.dim, seed=seed, **{**short, **settings})
         measurements.append(
             cache.measure(
-                measure_scores.measure_f1,
+                measure_f1,
                 source,
                 threads=setup.threads,
                 method=method,
@@ -94,12 +87,12 @@ def score_method(
     return whole if isinstance(whole, Gap) else _average(whole, source, short)
 
 
-def _average(measurements: Sequence[Measurement], source: Source, short: Mapping[str, Any]) -> LabelScores:
+def _average(measurements: Sequence[Measurement], source: Source, short: Mapping[str, Any]) -> MethodScores:
     def average(name: str) -> list[float]:
         return [fmean(values) for values in zip(*(one[name] for one in measurements), strict=True)]
 
     shortened = "shortened: " + ", ".join(f"{name}={value}" for name, value in short.items()) if short else ""
-    return LabelScores(
+    return MethodScores(
         ratios=measurements[0]["ratios"],
         f1={"micro": average("micro"), "macro": average("macro")},
         spread={"micro": average("micro_std"), "macro": average("macro_std")},
@@ -112,7 +105,7 @@ def _average(measurements: Sequence[Measurement], source: Source, short: Mapping
 
 
 def make_f1_cells(
-    scores: LabelScores | Gap,
+    scores: MethodScores | Gap,
     what: Mapping[str, Any],
     *,
     ratios: Sequence[float],
@@ -129,17 +122,90 @@ def make_f1_cells(
             elif ratio not in scores.ratios:
                 cells.append(make_gap_cell(names, Gap("left out", "by --quick; the full run has it"), figure, unit))
             else:
-                place = scores.ratios.index(ratio)
-                details = {"std": scores.spread[measure][place], "seeds": scores.seeds}
-                notes = join_notes(note, scores.note)
-                ours = scores.f1[measure][place]
+                details = {"std": scores.spread[measure][scores.ratios.index(ratio)], "seeds": scores.seeds}
+                ours, notes = scores.mean(measure, ratio), join_notes(note, scores.note)
                 cells.append(Cell(names, ours, figure, unit, notes, scores.comparable, details))
     return cells
 
 
-def make_mean_cell(scores: LabelScores | Gap, what: Mapping[str, Any], measure: Measure, note: str = "") -> Cell:
+def make_mean_cell(scores: MethodScores | Gap, what: Mapping[str, Any], measure: Measure, note: str = "") -> Cell:
     """A cell of the mean over the ratios, beside no figure of the paper."""
     names, unit = {**what, "measure": measure}, "F1, mean over ratios"
     if isinstance(scores, Gap):
         return make_gap_cell(names, scores, unit=unit)
     return Cell(names, scores.mean(measure), None, unit, join_notes(note, scores.note))
+
+
+def measure_f1(
+    dataset: Dataset,
+    *,
+    method: str,
+    settings: Mapping[str, Any],
+    ratios: Sequence[float],
+    repeats: int,
+    threads: int,
+) -> Measurement:
+    """F1 of a method at every ratio, and the seconds of its embedding."""
+    start = perf_counter()
+    embedding, _ = embed_graph(dataset.graph, methods.make_settings(method, **settings), method=method, threads=threads)
+    seconds = perf_counter() - start
+    return {"seconds": seconds, **score_vectors(dataset, embedding, ratios=ratios, repeats=repeats, threads=threads)}
+
+
+def measure_residual(
+    dataset: Dataset,
+    *,
+    dim: int,
+    block: int,
+    power: int,
+    seed: int,
+    ratios: Sequence[float],
+    repeats: int,
+    threads: int,
+) -> Measurement:
+    """Algorithm 1 with and without the residual, the rest of REFINE after both: F1, share of M, seconds."""
+    A = dataset.graph.to_scipy().astype(np.float64)
+    M = reference.proximity(A, 1.0, 0.75, False)
+    sketch = numpy_baselines.draw_gaussian(M.shape[0], dim, seed=seed)
+    total = float((M.data**2).sum())
+    measurement: Measurement = {}
+    for name, find_basis in (("dropped", numpy_baselines.rbqr), ("deflated", numpy_baselines.deflated_rbqr)):
+        with numpy_baselines.limit_blas_threads(1):
+            start = perf_counter()
+            R = find_basis(M, sketch, block=block, power=power).R  # (n, k)
+            seconds = perf_counter() - start
+            vectors = numpy_baselines.filter_basis(A, R).astype(np.float32)
+        scores = score_vectors(dataset, vectors, ratios=ratios, repeats=repeats, threads=threads)
+        measurement[name] = {"seconds": seconds, "share": float((R**2).sum()) / total, **scores}
+    return measurement
+
+
+def score_vectors(
+    dataset: Dataset, vectors: Any, *, ratios: Sequence[float], repeats: int, threads: int
+) -> Measurement:
+    """Mean and spread of Micro and Macro F1 at each ratio, in percent."""
+    assert dataset.labels is not None, dataset.name
+    scores = evaluate_labels(
+        vectors, dataset.labels, ratios=tuple(ratios), repeats=repeats, seed=0, threads=threads
+    ).ratios
+    return {
+        "ratios": list(ratios),
+        "micro": [score.micro_mean for score in scores],
+        "macro": [score.macro_mean for score in scores],
+        "micro_std": [score.micro_std for score in scores],
+        "macro_std": [score.macro_std for score in scores],
+    }
+
+
+def measure_size(dataset: Dataset) -> Measurement:
+    """Size of a graph (Table 3)."""
+    assert dataset.labels is not None, dataset.name
+    graph = dataset.graph
+    return {
+        "nodes": graph.nodes,
+        "edges": graph.edges,
+        "labels": len(dataset.labels.classes),
+        "entries": len(graph.indices),
+        "self_loops": int(graph.report.get("self_loops", 0)),
+        "isolated": graph.isolated,
+    }

@@ -6,8 +6,7 @@ discusses (one QR of all columns, a deflated residual, two-sided powers) work on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +21,10 @@ from graphrefine.refine import reference
 Array = NDArray[Any]
 
 
-@contextmanager
-def limit_blas_threads(threads: int) -> Iterator[None]:
+def limit_blas_threads(threads: int) -> AbstractContextManager[Any]:
     """A stretch of code with a number of BLAS threads, for NumPy and for SciPy, which has its own library."""
-    with threadpool_limits(threads, user_api="blas"):
-        yield
+    limit: AbstractContextManager[Any] = threadpool_limits(threads, user_api="blas")
+    return limit
 
 
 class Basis(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from graphrefine.paper.findings import Gap
+from graphrefine.visuals.console import note, open_progress
 from graphrefine.visuals.console import seconds as format_seconds
 
 if TYPE_CHECKING:
@@ -46,14 +46,9 @@ class Forecast:
 
 
 class RunProgress:
-    """Display of a run: on a bar, or in a line every half minute and for each failure.
+    """Display of a run: on a bar of rich, or in a line every half minute and for each failure.
 
-    Parameters
-    ----------
-    durations
-        Usual duration of each experiment, in the order of the run.
-    bar
-        A bar of rich; None for lines.
+    It has the usual duration of each experiment, in the order of the run.
     """
 
     def __init__(self, durations: Mapping[str, float], bar: Progress | None) -> None:
@@ -68,7 +63,7 @@ class RunProgress:
         if self._bar and self._task is not None:
             self._bar.update(self._task, description=text, completed=self._finished)
         elif perf_counter() - self._last_line >= INTERVAL:
-            print(text, file=sys.stderr, flush=True)
+            note(text)
             self._last_line = perf_counter()
 
     def report_gap(self, label: str, gap: Gap) -> None:
@@ -77,7 +72,7 @@ class RunProgress:
         if self._bar:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
-            print(text, file=sys.stderr, flush=True)
+            note(text)
 
     def finish_experiment(self, seconds: float) -> None:
         """Note that the next experiment is finished, after this many seconds of measurements in all."""
@@ -88,12 +83,5 @@ class RunProgress:
 @contextmanager
 def show_progress(durations: Mapping[str, float]) -> Iterator[RunProgress]:
     """Progress on stderr: a bar if that is a terminal, else lines."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield RunProgress(durations, None)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+    with open_progress(after="{task.description}") as bar:
         yield RunProgress(durations, bar)

@@ -99,6 +99,7 @@ MACRO: dict[str, dict[str, Row]] = {
         "refine": (8.18, 13.50, 16.29, 18.21, 19.54),
     },
 }
+F1: dict[Measure, dict[str, dict[str, Row]]] = {"micro": MICRO, "macro": MACRO}
 TABLE3: dict[str, Shape] = {
     "blogcatalog": Shape(10_312, 333_983, 39),
     "wikipedia": Shape(4_777, 184_812, 40),
@@ -107,14 +108,7 @@ TABLE3: dict[str, Shape] = {
     "youtube": Shape(1_138_499, 2_990_443, 47),
 }
 TABLE4: dict[str, dict[str, float]] = {  # Micro F1
-    "blogcatalog": {
-        "harp": 31.6,
-        "randne": 30.8,
-        "mile": 26.4,
-        "netsmf": 33.4,
-        "louvainne": 30.6,
-        "refine": 42.0,
-    },
+    "blogcatalog": {"harp": 31.6, "randne": 30.8, "mile": 26.4, "netsmf": 33.4, "louvainne": 30.6, "refine": 42.0},
     "flickr": {"harp": 38.4, "randne": 38.5, "mile": 38.6, "netsmf": 35.6, "louvainne": 38.9, "refine": 38.9},
     "youtube": {"harp": 30.5, "randne": 30.3, "mile": 30.4, "netsmf": 30.7, "louvainne": 30.7, "refine": 45.1},
 }
@@ -137,19 +131,3 @@ YOUTUBE_SECONDS = {  # from the text beside Figure 1 and Table 5; DeepWalk takes
 FIGURE1_RATIO = 0.9
 FIGURE2_POWERS = (1, 2, 3, 4)
 FIGURE3_BLOCKS = (8, 16, 32, 64)
-
-
-def find_f1(measure: Measure, graph: str, method: str, ratio: float) -> float | None:
-    """A cell of Table 1 or 2 in percent; None if the paper has none.
-
-    Examples
-    --------
-    >>> find_f1("micro", "blogcatalog", "refine", 0.5), find_f1("macro", "wikipedia", "rbqr", 0.9)
-    (41.0, 10.63)
-    >>> find_f1("micro", "ppi", "refine", 0.2) is None
-    True
-    """
-    row = {"micro": MICRO, "macro": MACRO}[measure].get(graph, {}).get(method)
-    if row is None or ratio not in RATIOS[graph]:
-        return None
-    return row[RATIOS[graph].index(ratio)]

@@ -64,7 +64,8 @@ def _make_section(experiment: Experiment, findings: Findings) -> Section:
 def _make_list(cells: Sequence[Cell]) -> list[Table]:
     """A row for each cell."""
     names = list(dict.fromkeys(name for cell in cells for name in cell.what))
-    details = list(dict.fromkeys(name for cell in cells for name in cell.details if _is_number(cell.details[name])))
+    figures = (item for cell in cells for item in cell.details.items())
+    details = list(dict.fromkeys(name for name, value in figures if isinstance(value, int | float)))
     paper = ["paper"] if any(cell.paper is not None for cell in cells) else []
     rows: list[list[Any]] = []
     for cell in cells:
@@ -133,10 +134,6 @@ def _format_figure(value: float) -> str:
 def _format_name(value: Any) -> str:
     """A share of nodes as percent, all else unchanged."""
     return f"{100 * value:g}%" if isinstance(value, float) and 0 < value < 1 else str(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float))
 
 
 def _make_plot(picture: Picture) -> Plot:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,13 +12,12 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from graphrefine.datasets import DATASETS, Dataset
-from graphrefine.paper.cache import Cache, prepare_folder
+from graphrefine.paper.cache import Cache, Unfinished, prepare_folder
 from graphrefine.paper.experiments import EXPERIMENTS, Experiment, estimate_seconds, select_experiments
 from graphrefine.paper.findings import Findings
-from graphrefine.paper.graphs import OTHERS, Source
 from graphrefine.paper.progress import show_progress
 from graphrefine.paper.report import KIND, make_report, make_title, summarize
-from graphrefine.paper.setup import Setup
+from graphrefine.paper.setup import OTHERS, Setup, Source
 from graphrefine.visuals.report_folder import check_report_folder, save_results, write_report
 
 CELLS = "cells"  # folder of the cache in that of the report
@@ -99,10 +98,11 @@ def _find_finished(
     """Experiments all of whose measurements are there."""
     studies = {}
     for experiment in experiments:
-        cache = Cache(cells)
-        findings = experiment.run(setup, cache)
-        if cache.reused and not cache.planned:
-            studies[experiment.name] = (experiment, findings)
+        cache = Cache(cells, gaps=False)
+        with suppress(Unfinished):
+            findings = experiment.run(setup, cache)
+            if cache.reused:
+                studies[experiment.name] = (experiment, findings)
     return studies
 
 

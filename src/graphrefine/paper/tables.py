@@ -1,36 +1,34 @@
-"""Tables 1 to 5."""
+"""Tables 1 to 5, and Figures 1 to 3, which are pictures: few of their numbers are known."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from graphrefine.methods import registry as methods
 from graphrefine.paper import published
 from graphrefine.paper.cache import Cache, Measurement
-from graphrefine.paper.findings import Cell, Findings, Gap, Layout, join_notes, make_gap_cell
-from graphrefine.paper.label_scores import PRESETS, PROTOCOL, LabelScores, make_f1_cells, score_method
-from graphrefine.paper.measure_scores import measure_size
+from graphrefine.paper.findings import Cell, Findings, Gap, Layout, Line, Picture, join_notes, make_gap_cell
+from graphrefine.paper.label_scores import PRESETS, PROTOCOL, MethodScores, make_f1_cells, measure_size, score_method
 from graphrefine.paper.measure_times import time_files
-from graphrefine.paper.setup import LARGE, Setup
+from graphrefine.paper.setup import LARGE, Setup, Source
+
+TITLES = {"deepwalk": "DeepWalk", "line": "LINE", "prone": "ProNE", "rbqr": "RBQR", "refine": "REFINE"}
+NO_FIGURES: dict[published.Measure, tuple[None]] = {"micro": (None,), "macro": (None,)}  # at one ratio
+VARIANTS = {  # settings of Figures 2 and 3: name of the figure, symbol, values, and the value of Table 1
+    "power": ("figure2", "q", published.FIGURE2_POWERS, 3),
+    "block": ("figure3", "b", published.FIGURE3_BLOCKS, 16),
+}
 
 
-def fill_table1(setup: Setup, cache: Cache) -> Findings:
-    """F1 on BlogCatalog and PPI."""
-    return _classify(setup, cache, published.TABLE1_GRAPHS)
-
-
-def fill_table2(setup: Setup, cache: Cache) -> Findings:
-    """F1 on Wikipedia and Flickr."""
-    return _classify(setup, cache, published.TABLE2_GRAPHS)
-
-
-def score_row(setup: Setup, cache: Cache, graph: str, method: str, **options: Any) -> LabelScores | Gap:
+def score_row(setup: Setup, cache: Cache, graph: str, method: str, **options: Any) -> MethodScores | Gap:
     """A row of Table 1 or 2."""
     ratios = setup.select_ratios(published.RATIOS[graph])
     return score_method(setup, cache, graph, method, ratios=ratios, **options)
 
 
-def _classify(setup: Setup, cache: Cache, graphs: tuple[str, ...]) -> Findings:
+def fill_f1_table(setup: Setup, cache: Cache, *, graphs: tuple[str, ...]) -> Findings:
+    """Tables 1 and 2: F1 on two graphs."""
     cells: list[Cell] = []
     for graph in graphs:
         for method in published.ROWS:
@@ -43,14 +41,10 @@ def _classify(setup: Setup, cache: Cache, graphs: tuple[str, ...]) -> Findings:
     return Findings(cells, Layout("method", "train", split=("graph", "measure")), notes=[PROTOCOL])
 
 
-def _make_row_cells(graph: str, name: str, scores: LabelScores | Gap, note: str, row: str | None = None) -> list[Cell]:
-    paper: dict[published.Measure, published.Row] = {
-        "micro": published.MICRO[graph][row or name],
-        "macro": published.MACRO[graph][row or name],
-    }
-    return make_f1_cells(
-        scores, {"graph": graph, "method": name}, ratios=published.RATIOS[graph], paper=paper, note=note
-    )
+def _make_row_cells(graph: str, name: str, scores: MethodScores | Gap, note: str, row: str | None = None) -> list[Cell]:
+    paper = {measure: table[graph][row or name] for measure, table in published.F1.items()}
+    what = {"graph": graph, "method": name}
+    return make_f1_cells(scores, what, ratios=published.RATIOS[graph], paper=paper, note=note)
 
 
 def fill_table3(setup: Setup, cache: Cache) -> Findings:
@@ -96,14 +90,14 @@ def fill_table4(setup: Setup, cache: Cache) -> Findings:
             ratio = published.TABLE4_OURS_RATIO if method == "refine" and graph in LARGE else published.TABLE4_RATIO
             what = {"graph": graph, "method": method, "measure": "micro", "train": ratio}
             if graph in LARGE and isinstance(real, Gap):
-                scores: LabelScores | Gap = Gap("missing", f"F1 on a stand-in tells nothing; {real.reason}")
+                scores: MethodScores | Gap = Gap("missing", f"F1 on a stand-in tells nothing; {real.reason}")
             else:
                 scores = score_method(setup, cache, other, method, ratios=(ratio,))
             cells.append(_make_table4_cell(scores, what, paper, other))
     return Findings(cells, Layout("graph", "method"), notes=[PROTOCOL])
 
 
-def _make_table4_cell(scores: LabelScores | Gap, what: dict[str, Any], paper: float, graph: str) -> Cell:
+def _make_table4_cell(scores: MethodScores | Gap, what: dict[str, Any], paper: float, graph: str) -> Cell:
     unit = "% Micro F1"
     if isinstance(scores, Gap):
         return make_gap_cell(what, scores, paper, unit)
@@ -154,3 +148,69 @@ def make_speedup_cell(setup: Setup, times: Measurement, what: dict[str, Any]) ->
     source, paper = setup.graphs.find_or_replace(what["graph"]), published.TABLE5[what["graph"]]
     ours = times["best"]["prone"] / times["best"]["refine"]
     return Cell(what, ours, paper["prone"] / paper["refine"], "x", source.note, not source.standin)
+
+
+def find_youtube(setup: Setup) -> Source:
+    """The YouTube graph if it is here, else the part of it that is, else a stand-in."""
+    part = setup.graphs.find_real("youtube-part")
+    if isinstance(part, Source) and isinstance(setup.graphs.find_real("youtube"), Gap):
+        return part
+    return setup.graphs.find_or_replace("youtube")
+
+
+def score_youtube(setup: Setup, cache: Cache) -> dict[str, MethodScores | Gap]:
+    """F1 and seconds on YouTube with 90% for training, by method."""
+    graph, ratios = find_youtube(setup).name, (published.FIGURE1_RATIO,)
+    return {method: score_method(setup, cache, graph, method, ratios=ratios) for method in TITLES}
+
+
+def draw_figure1(setup: Setup, cache: Cache) -> Findings:
+    """F1 against runtime."""
+    source, ratios = find_youtube(setup), (published.FIGURE1_RATIO,)
+    cells: list[Cell] = []
+    scores_by_method = score_youtube(setup, cache)
+    for method, scores in scores_by_method.items():
+        what = {"graph": source.name, "method": method}
+        cells += make_f1_cells(scores, what, ratios=ratios, paper=NO_FIGURES)
+        paper, what = published.YOUTUBE_SECONDS.get(method), {**what, "measure": "seconds"}
+        if isinstance(scores, Gap):
+            cells.append(make_gap_cell(what, scores, paper, "s"))
+        else:
+            note = join_notes(scores.note, f"{setup.threads} threads; the paper: 1 or 16")
+            cells.append(Cell(what, scores.seconds, paper, "s", note, comparable=source.name == "youtube"))
+    name = "YouTube" if source.comparable else f"a {'stand-in for' if source.standin else 'part of'} YouTube"
+    measured = {method: scores for method, scores in scores_by_method.items() if not isinstance(scores, Gap)}
+    pictures = []
+    for measure in NO_FIGURES:
+        points = [Line(TITLES[m], [one.seconds], one.f1[measure], points_only=True) for m, one in measured.items()]
+        title, label = f"{measure.capitalize()} F1 against time, {name}, 90% for training", _format_axis(measure)
+        pictures.append(Picture(f"figure1-{measure}", title, points, "seconds", label, log_x=True, note=source.note))
+    layout = Layout("method", "measure", split=("graph",))
+    notes = [PROTOCOL, f"Graph: {source.name}. {source.note}".strip()]
+    return Findings(cells, layout, pictures, notes=notes)
+
+
+def draw_variants(setup: Setup, cache: Cache, *, setting: str) -> Findings:
+    """Figures 2 and 3: F1 by number of power iterations, and by block size."""
+    cells: list[Cell] = []
+    lines: dict[published.Measure, list[Line]] = {"micro": [], "macro": []}
+    ratios, (name, symbol, values, in_table1) = published.RATIOS["blogcatalog"], VARIANTS[setting]
+    for value in values:
+        scores = score_row(setup, cache, "blogcatalog", "refine", **{setting: value})
+        paper: dict[published.Measure, Sequence[float | None]] = {
+            measure: table["blogcatalog"]["refine"] if value == in_table1 else [None] * len(ratios)
+            for measure, table in published.F1.items()
+        }
+        cells += make_f1_cells(scores, {"graph": "blogcatalog", setting: value}, ratios=ratios, paper=paper)
+        if not isinstance(scores, Gap):
+            for measure, drawn in lines.items():
+                drawn.append(Line(f"{symbol} = {value}", [100 * r for r in scores.ratios], scores.f1[measure]))
+    pictures = []
+    for measure, drawn in lines.items():
+        title = f"{measure.capitalize()} F1 by {setting}, BlogCatalog"
+        pictures.append(Picture(f"{name}-{measure}", title, drawn, "nodes for training (%)", _format_axis(measure)))
+    return Findings(cells, Layout(setting, "train", split=("measure",)), pictures, notes=[PROTOCOL])
+
+
+def _format_axis(measure: published.Measure) -> str:
+    return f"{measure.capitalize()} F1 (%)"

@@ -6,7 +6,6 @@ run at a time, and is gone when that is done.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -28,6 +27,7 @@ from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored, st
 from graphrefine.kernels import kernels
 from graphrefine.run.memory_plan import RUN, MemoryPlan
 from graphrefine.system.files import check_free_disk
+from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import open_storage
 from graphrefine.system.work_folder import WorkFolder
 
@@ -174,13 +174,9 @@ def fingerprint(graph: Graph) -> str:
     """What tells one graph from another."""
     if isinstance(graph, StoredGraph):
         return graph.fingerprint
-    digest = hashlib.blake2b(digest_size=16)
-    for array in (graph.indptr, graph.indices, graph.weights):
-        digest.update(b"-" if array is None else np.ascontiguousarray(array).view(np.uint8).data)
     names = graph.names
     text = "\n".join(names.tolist()).encode("utf-8", "surrogateescape") if names.dtype == object else names.tobytes()
-    digest.update(text)
-    return digest.hexdigest()
+    return hash_parts(graph.indptr, graph.indices, graph.weights, text)
 
 
 def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:

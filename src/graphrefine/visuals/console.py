@@ -46,20 +46,29 @@ class Bar:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Watcher | None]:
-    """A bar on stderr if that is a terminal; otherwise nothing."""
+def open_progress(before: str = "", after: str = "") -> Iterator[Progress | None]:
+    """A bar of rich on stderr, with texts before and after it, if that is a terminal; otherwise nothing."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description:>10}"), BarColumn(), TimeElapsedColumn())
+    texts = [[TextColumn(text)] if text else [] for text in (before, after)]
+    columns = (*texts[0], BarColumn(), TimeElapsedColumn(), *texts[1])
     # stdout is for figures alone: rich would otherwise print through the bar what goes there.
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
-        bar = Bar(progress)
+        yield progress
+
+
+@contextmanager
+def progress_bar() -> Iterator[Watcher | None]:
+    """A bar on stderr if that is a terminal; otherwise nothing."""
+    with open_progress("{task.description:>10}") as progress:
+        bar = None if progress is None else Bar(progress)
         yield bar
-        bar.finish()
+        if bar is not None:
+            bar.finish()
 
 
 def note(text: str) -> None:
@@ -83,12 +92,19 @@ def _plain(value: Any) -> Any:
 
 
 def show_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> None:
+    """Print a table."""
+    print(format_table(rows, left=left))
+
+
+def format_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> str:
     """Rows of text, the first one being the names of the columns; these columns to the left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
     for row in rows:
         cells = zip(row, widths, strict=True)
         aligned = (cell.ljust(w) if place in left else cell.rjust(w) for place, (cell, w) in enumerate(cells))
-        print("  ".join(aligned).rstrip())
+        lines.append("  ".join(aligned).rstrip())
+    return "\n".join(lines)
 
 
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 import re
 import shlex
@@ -44,6 +45,13 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         **packages,
     }
+
+
+@functools.cache
+def identify_machine() -> str:
+    """Processor and number of cores: what times depend on."""
+    facts = machine()
+    return f"{facts['cpu']}, {facts['cores']} cores"
 
 
 def describe_machine(facts: dict[str, Any]) -> str:

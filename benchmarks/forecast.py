@@ -15,17 +15,34 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
+import scipy.sparse as sp
+
 from command import run
 from common import data, machine
+from graphrefine.datasets.generate import block_model, power_law
 
-GRAPHS = ("ppi", "wikipedia-pos", "blogcatalog", "flickr-8k-subset", "youtube-77k-groups", "web-google")
+GRAPHS = (
+    "ppi", "wikipedia-pos", "blogcatalog", "flickr-8k-subset", "youtube-77k-groups", "npm-dependencies", "web-google",
+)  # fmt: skip
+GENERATED = {"power-law": (power_law, 100_000, 1_000_000), "groups": (block_model, 300_000, 1_100_000)}
+
+
+def source(name: str, folder: Path) -> Path:
+    """The file of a graph; one that is generated is written first."""
+    if name not in GENERATED:
+        return data("npm-dependencies.tsv.gz" if name == "npm-dependencies" else f"{name}.mat")
+    path = folder / f"{name}.npz"
+    if not path.exists():
+        make, nodes, edges = GENERATED[name]
+        sp.save_npz(path, make(nodes, edges).graph.to_scipy())
+    return path
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--graphs", default=",".join(GRAPHS))
+    parser.add_argument("--graphs", default=",".join([*GRAPHS, *GENERATED]))
     given = parser.parse_args()
     print(machine())
     print(f"{'graph':22} threads   predicted / measured seconds (ratio)   predicted / measured MB (ratio)")
@@ -35,10 +52,10 @@ def main() -> None:
             for threads in given.threads.split(","):
                 seconds, memory, shown = [], [], []
                 for _ in range(given.rounds):
-                    source = data(f"{name}.mat")
-                    forecast = run("info", source, "--threads", threads)[0]["predicted"]
-                    figures, _, peak = run("embed", source, "-o", Path(folder) / "out", "--threads", threads)
-                    compute = figures["seconds"]["compute"]
+                    path = source(name, Path(folder))
+                    forecast = run("info", path, "--threads", threads)[0]["predicted"]
+                    figures = run("embed", path, "-o", Path(folder) / "out", "--threads", threads)[0]
+                    compute, peak = figures["seconds"]["compute"], figures["peak_mb"]
                     seconds.append(forecast["compute_seconds"] / compute)
                     memory.append(forecast["peak_mb"] / peak)
                     shown.append((forecast["compute_seconds"], compute, forecast["peak_mb"], peak))

@@ -3,22 +3,24 @@
 A small graph is simply embedded: that takes a fraction of a second and is the best forecast there is. For a larger one
 the memory is that of `memory_plan`, and the time a formula of edges, columns and products,
 
-``once + products * product * k / w + dense * (k / w)^2``,
+``once + products * product * k / w + (grams * gram + rotations * rotation) * (k / w)^2``,
 
-calibrated by one short run of an engine's verbs with w = 32 columns on the whole graph: ``once`` is ordering and
-proximity, ``product`` one product, ``dense`` the Gram matrices and rotations.
+calibrated by one short run of an engine's verbs with w columns on the whole graph: ``once`` is order, proximity and
+memory that is used for the first time. The width w is that of the embedding, up to `COLUMNS`: the time of a product is
+not in proportion to its columns, as a gather from a row that no cache holds waits first, and then reads fast.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from graphrefine.engine.local import LocalEngine
-from graphrefine.linalg.operators import Operator, proximity, transition, walk
+from graphrefine.linalg.operators import Operator, proximity, walk
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.refine import REFINE_METHOD, two_sides
 from graphrefine.methods.refine_variants import arcs_and_columns, rounds
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from graphrefine.refine.settings import RefineSettings
 
 SMALL = 1 << 28  # entries times columns: below this, the forecast is the run itself
-COLUMNS = 32  # of the calibration
+COLUMNS = 128  # of the calibration, at most
 
 
 @dataclass(frozen=True)
@@ -47,17 +49,18 @@ class Estimate:
 
 
 class Speed(NamedTuple):
-    """Seconds of an engine's verbs with `COLUMNS` columns, and of the preparation."""
+    """Seconds of an engine's verbs with so many columns, and of the preparation."""
 
+    columns: int
     once: float
     product: float
     gram: float
     rotation: float
 
-    def seconds(self, columns: int, *, products: float, grams: float, rotations: float) -> float:
-        """Time of so many verbs with so many columns."""
-        ratio = columns / COLUMNS
-        return self.once + products * self.product * ratio + (grams * self.gram + rotations * self.rotation) * ratio**2
+    def seconds(self, columns: int, *, products: float, dense: float) -> float:
+        """Time of so many products, and pairs of a Gram matrix and a rotation, with so many columns."""
+        ratio = columns / self.columns
+        return (self.once + products * self.product) * ratio + dense * (self.gram + self.rotation) * ratio**2
 
 
 def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> Estimate:
@@ -78,43 +81,48 @@ def _bytes(graph: Graph, settings: RefineSettings) -> int:
 
 
 def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:
+    speed_of = partial(measure, threads=threads, bfloat16=settings.bfloat16)
     if settings.quality == "high":  # walks from all landmarks, twice, are nearly all of it
         products = 2 * WINDOW * -(-min(LANDMARKS, graph.nodes) // WIDTH)
-        speed = measure(graph, walk(graph), threads=threads, bfloat16=settings.bfloat16)
-        return speed.seconds(WIDTH, products=products, grams=0, rotations=0)
+        return speed_of(graph, walk(graph), columns=WIDTH).seconds(WIDTH, products=products, dense=0)
     if two_sides(graph, settings):
         arcs, width = arcs_and_columns(graph, settings.dim)
-        speed = measure(arcs, normalise_arcs(arcs)[0], threads=threads, bfloat16=settings.bfloat16)
         pairs = rounds(settings) + 1
-        return speed.seconds(width, products=2 * pairs, grams=2 * pairs, rotations=2 * pairs)
+        speed = speed_of(arcs, normalise_arcs(arcs)[0], columns=width)
+        return speed.seconds(width, products=2 * pairs, dense=2 * pairs)
     theta = settings.theta(graph)
     steps = 0 if theta is None else len(theta) - 1
-    speed = measure(graph, proximity(graph, threads=threads), threads=threads, bfloat16=settings.bfloat16)
     dense = -(-settings.power // TOGETHER) + (settings.spectrum != 1.0) + (theta is not None)
-    filtering = measure(graph, transition(graph), threads=threads, bfloat16=settings.bfloat16).product if steps else 0.0
-    ratio = settings.dim / COLUMNS
-    factorisation = speed.seconds(settings.dim, products=settings.power + 1, grams=dense, rotations=dense)
-    return factorisation + steps * filtering * ratio
+    start = perf_counter()
+    M = proximity(graph, threads=threads)
+    prepared = perf_counter() - start
+    speed = speed_of(graph, M, columns=settings.dim)
+    return prepared + speed.seconds(settings.dim, products=settings.power + 1 + steps, dense=dense)
 
 
-def measure(graph: Graph, operator: Operator, *, threads: int, bfloat16: bool) -> Speed:
-    """The speed of an engine on a graph: each verb done once, with few columns.
+def measure(graph: Graph, operator: Operator, *, columns: int, threads: int, bfloat16: bool) -> Speed:
+    """The speed of an engine on a graph: each verb done once, with these columns or with fewer.
+
+    Memory is new to the system in the first two products and used again after them, as in a run.
 
     Examples
     --------
     >>> from graphrefine.graph.graph import Graph
     >>> ring = Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0])
-    >>> measure(ring, walk(ring), threads=1, bfloat16=True).product > 0
+    >>> measure(ring, walk(ring), columns=4, threads=1, bfloat16=True).product > 0
     True
     """
-    start = perf_counter()
-    engine = LocalEngine(graph, columns=COLUMNS, threads=threads, bfloat16=bfloat16)
-    x = engine.apply(operator, engine.random(seed=0))
-    once = perf_counter() - start
-    product, x = _time(lambda: engine.apply(operator, x))
-    gram, _ = _time(lambda: engine.gram(x))
-    rotation, _ = _time(lambda: engine.rotate(x, np.eye(COLUMNS, dtype=np.float32)))
-    return Speed(once, product, gram, rotation)
+    width = min(columns, COLUMNS)
+    engine = LocalEngine(graph, columns=width, threads=threads, bfloat16=bfloat16)
+    first, x = _time(lambda: engine.apply(operator, engine.random(seed=0)))
+    second, y = _time(lambda: engine.apply(operator, x, precise=True))
+    engine.release(x)
+    gram, _ = _time(lambda: engine.gram(y))
+    rotation, x = _time(lambda: engine.rotate(y, np.eye(width, dtype=np.float32)))
+    engine.release(y)
+    product, _ = _time(lambda: engine.apply(operator, x, precise=True))  # to the memory of the second
+    fresh = max(second - product, 0.0)  # of one slab; half a slab more is new in a run
+    return Speed(width, first - product + 1.5 * fresh, product, gram, rotation)
 
 
 def _time(call: Any) -> tuple[float, Any]:

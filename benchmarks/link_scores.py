@@ -46,7 +46,7 @@ def measured(whole: Graph, maker: VectorMaker, repeats: int) -> dict[Any, float]
     found: dict[Any, list[float]] = {}
     for repeat in range(repeats):
         held = hold_out(whole, 0.3, repeat=repeat, seed=0)
-        plain = cosine(maker.embedding(held.rest))
+        plain = cosine(maker.embedding(held.rest).vectors)
         logs = log_degrees(held.rest.out_counts)
         parts = [(plain.of_pairs(pairs), logs[pairs.first] + logs[pairs.second]) for pairs in held[1:3]]
         found.setdefault("cosine", []).append(auc(*(angle for angle, _ in parts)))

@@ -25,7 +25,7 @@ from graphrefine.linalg.small import unit_rows
 from graphrefine.methods import harp, louvainne, mile, multilevel, registry
 from graphrefine.methods.coarsening import Level, communities, hierarchy, hybrid_collapse, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
-from graphrefine.refine.method_settings import MethodSettings
+from graphrefine.refine.settings import MethodSettings
 from graphrefine.run.embed import embed_graph
 from graphs import data_folder, graphs, random_graph
 

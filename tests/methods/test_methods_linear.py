@@ -13,18 +13,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import graphrefine
+from graphrefine.engine.engine import RowSource
 from graphrefine.engine.local import LocalEngine, Slab
+from graphrefine.engine.sketches import gaussian, sparse_signs
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import adjacency, transition
-from graphrefine.linalg.sketches import RowSource, gaussian, sparse_signs
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.hope import series_length, spectral_radius
 from graphrefine.methods.prone import propagation
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.refine.filters import diffuse
-from graphrefine.refine.method_settings import parse_setting
+from graphrefine.refine.settings import parse_setting
 from graphrefine.run.embed import embed_graph
 from graphs import data_folder, graphs, permuted, random_graph
 

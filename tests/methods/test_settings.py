@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphrefine.errors import InputError
-from graphrefine.refine.method_settings import (
+from graphrefine.refine.settings import (
     MethodSettings,
     build_settings,
     check_integer,

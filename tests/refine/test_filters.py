@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphrefine.engine.engine import principal_rotation
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import transition
-from graphrefine.linalg.small import principal_rotation
 from graphrefine.refine.filters import FILTERS, coefficients, diffuse
 from graphs import graphs
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from graphrefine.engine.engine import blocked_whitening, descending_eigh, orthonormal, whitening
 from graphrefine.engine.local import LocalEngine, LocalTall
-from graphrefine.engine.orthonormal import orthonormal
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import to_float32
 from graphrefine.linalg.operators import proximity
-from graphrefine.linalg.small import blocked_whitening, descending_eigh, one_blas_thread, whitening
+from graphrefine.linalg.small import one_blas_thread
 from graphrefine.refine.range_finder import basis_error, range_finder, theorem_bound
 from graphrefine.refine.reference import blocked_qr
 from graphs import graphs, random_graph

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engines import engine_of_many_blocks
+from graphrefine.engine.engine import eigh_by_size
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator, adjacency, proximity
-from graphrefine.linalg.small import eigh_by_size
 from graphrefine.refine.svd import Decomposition, Eigenpairs, randomized_eigh, randomized_svd
 from graphs import graphs, random_graph
 

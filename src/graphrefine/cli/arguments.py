@@ -12,7 +12,7 @@ from graphrefine.cli.options import READING
 from graphrefine.errors import OutputError
 from graphrefine.methods.contract import Method
 from graphrefine.methods.registry import find_method
-from graphrefine.refine.method_settings import parse_setting
+from graphrefine.refine.settings import parse_setting
 from graphrefine.run.settings import RunSettings, read_config
 
 

@@ -163,7 +163,7 @@ def setting_options(kind: type, heading: str, *, skip: Collection[str] = ()) -> 
 
     Examples
     --------
-    >>> from graphrefine.refine.method_settings import MethodSettings
+    >>> from graphrefine.refine.settings import MethodSettings
     >>> [option.opts for option in setting_options(MethodSettings, "Any method")]
     [['--dim'], ['--seed']]
     """

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from graphrefine.datasets.stream_models import Ids, Model, PowerLaw, RecursiveMatrix, bijection
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.progress import Stages, Watcher
-from graphrefine.refine.method_settings import check_integer, check_number
+from graphrefine.refine.settings import check_integer, check_number
 from graphrefine.system.files import check_writable, replacing_folder
 from graphrefine.system.threads import usable_threads
 

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.block_compute import OperatorParts, Vector
+from graphrefine.engine.engine import BLOCK_ROWS, RowSource
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task
 from graphrefine.kernels import Kernels, to_bfloat16
 from graphrefine.linalg.operators import Operator
-from graphrefine.linalg.sketches import BLOCK_ROWS, RowSource
 from graphrefine.system.arrays import OwnFile
 from graphrefine.system.storage import FolderStorage, Storage
 

@@ -1,4 +1,4 @@
-"""The protocol of engines: tall matrices (n x k) and nine verbs on them.
+"""The protocol of engines: tall matrices (n x k) and eight verbs on them; and the algebra of small matrices (k x k).
 
 Algorithms (the range finder, the filters, every method) are written once, against these verbs. An engine decides about
 the place, the order and the precision of the rows, and about the workers: `graphrefine.engine.local.LocalEngine` has
@@ -6,20 +6,31 @@ them in the memory of this process.
 
 A tall matrix is opaque to its users: they hold it and hand it back to the engine that made it. Its memory is used again
 once nobody holds it; `Engine.release` does so early, while a caller further up still holds it.
+
+Only Gram matrices and sums leave an engine before the end. What is built on them is here: orthonormal columns,
+principal axes. OpenBLAS changes last bits with its number of threads, so it has one for the time of a run
+(`graphrefine.system.threads.one_blas_thread`); what works outside of a run says so itself.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from graphrefine.linalg.operators import Operator
-    from graphrefine.linalg.sketches import RowSource
 
 T = TypeVar("T")
+Small = NDArray[np.float64]
+RowSource: TypeAlias = Callable[[int, int], NDArray[np.float32]]
+"""Gives the rows of a matrix from ``start`` to before ``stop``.  # (stop - start, k)."""
+BLOCK_ROWS = 4096  # rows of a block that `Engine.fill` asks for
+SHORT = 2048  # rows, up to which a second pass costs next to nothing and the noise is least predictable
+NEAR = 0.1  # to the identity, for a Gram matrix of full rank whatever the noise
+TOLERANCE = 6e-5  # of the orthonormality of the basis: bfloat16 rounds what is gathered from it by 4e-3
 
 
 class Engine(Protocol[T]):
@@ -35,7 +46,7 @@ class Engine(Protocol[T]):
     def fill(self, rows: RowSource, *, precise: bool = False) -> T:
         """The matrix whose rows a function gives, in the graph's order.
 
-        It is asked for blocks of `graphrefine.linalg.sketches.BLOCK_ROWS` rows, the last one shorter, in any order and
+        It is asked for blocks of `BLOCK_ROWS` rows, the last one shorter, in any order and
         from several threads at a time.
         """
 
@@ -86,3 +97,115 @@ class Engine(Protocol[T]):
 
         Rows of zeros stay; the others are made unit if asked.
         """
+
+
+def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int, precise: bool = False) -> T:
+    """The blocked QR of Algorithm 1, as Cholesky-QR: the Gram matrix of Y is factored, and Y rotated.
+
+    One pass leaves the error of the Gram matrix times |W|^2, for columns of length 1; where that is too much, a second
+    pass follows. What the first pass makes of a direction smaller
+    than the noise is noise, which the second one sees: its length is not 1 but next to nothing, and it comes out as
+    zero, like every column beyond the rank of Y. ``precise`` keeps the basis in float32.
+    """
+    gram = engine.gram(Y)
+    W = blocked_whitening(gram, block)
+    noise = 2e-5 / rows + 5e-10  # of the Gram matrix, as measured
+    if W is not None and rows > SHORT and noise * np.square(W * np.sqrt(np.diag(gram))[:, None]).sum() <= TOLERANCE:
+        return engine.rotate(Y, W, triangular=True, precise=precise)
+    first = whitening(gram, least=1e-9) if W is None else W
+    Q = engine.rotate(Y, first, precise=True)
+    again = engine.gram(Q)
+    near = W is not None and bool(np.abs(again - np.eye(len(again))).max() < NEAR)
+    # Near the identity its eigenvectors are noise: a triangular factor keeps every column where it is.
+    second = blocked_whitening(again, block) if near else None
+    if second is None:
+        second = whitening(again, least=1e-2)
+    return engine.rotate(Q, second, precise=precise)
+
+
+def blocked_whitening(gram: Small, block: int) -> Small | None:
+    """The upper triangular W with ``W^T G W = I``, in column blocks; None where G is singular to working precision.
+
+    If G is the Gram matrix of Y, then ``Y W`` is what the blocked QR of Algorithm 1 makes of Y: block i is freed of its
+    projections on the blocks before it (line 4), then orthonormalised. All of it happens in k x k matrices.
+
+    Examples
+    --------
+    >>> G = np.array([[4.0, 2.0], [2.0, 5.0]])
+    >>> blocked_whitening(G, 1).round(12).tolist()
+    [[0.5, -0.25], [0.0, 0.5]]
+    """
+    k = len(gram)
+    scale = np.sqrt(np.diag(gram))
+    if not np.all(scale > 0):
+        return None
+    G = gram / np.outer(scale, scale)
+    W = np.zeros((k, k))
+    for start in range(0, k, block):
+        stop = min(start + block, k)
+        projections = W[:, :start].T @ G[:, start:stop]  # C_j^T Y_i for all j < i
+        rest = G[start:stop, start:stop] - projections.T @ projections
+        try:
+            lower = np.linalg.cholesky(rest)
+        except np.linalg.LinAlgError:
+            return None
+        if np.diag(lower).min() < 1e-5:  # a column that lies in the span of those before it
+            return None
+        free = -W[:, :start] @ projections
+        free[start:stop] += np.eye(stop - start)
+        W[:, start:stop] = np.linalg.solve(lower, free.T).T
+    return W / scale[:, None]
+
+
+def whitening(gram: Small, *, least: float) -> Small:
+    """A W with ``W^T G W = I`` on the range of G: eigenvalues below ``least`` of the largest count as zero."""
+    values, vectors = descending_eigh(gram)
+    positive = (values > values[0] * least) & (values > 0)
+    return vectors * np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
+
+
+def descending_eigh(gram: Small) -> tuple[Small, Small]:
+    """Eigenvalues, largest first, and eigenvectors whose largest component is positive, so that signs are settled.
+
+    Examples
+    --------
+    >>> values, vectors = descending_eigh(np.diag([1.0, 4.0]))
+    >>> values.tolist(), vectors.tolist()
+    ([4.0, 1.0], [[0.0, 1.0], [1.0, 0.0]])
+    """
+    values, vectors = np.linalg.eigh(gram)
+    return np.maximum(values[::-1], 0.0), _settled(vectors[:, ::-1])
+
+
+def principal_rotation(gram: Small, exponent: float = 0.5) -> Small:
+    """The V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
+    values, vectors = descending_eigh(gram)  # values are S^2
+    positive = (values > values[0] * 1e-12) & (values > 0)
+    return vectors * np.where(positive, np.where(positive, values, 1.0) ** ((exponent - 1) / 2), 0.0)
+
+
+def eigh_by_size(matrix: Small) -> tuple[Small, Small]:
+    """Eigenvalues with their signs, the largest in size first, and eigenvectors with signs settled as above.
+
+    Examples
+    --------
+    >>> values, vectors = eigh_by_size(np.diag([1.0, -4.0]))
+    >>> values.tolist(), vectors.tolist()
+    ([-4.0, 1.0], [[0.0, 1.0], [1.0, 0.0]])
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    order = np.argsort(-np.abs(values), kind="stable")
+    return values[order], _settled(vectors[:, order])
+
+
+def _settled(vectors: Small) -> Small:
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    settled: Small = vectors * np.where(largest < 0, -1.0, 1.0)
+    return settled
+
+
+def collect_centred(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDArray[np.float32]:
+    """Unit rows of ``U S^axes`` of F, freed of the mean of its rows, of which so many are not zero."""
+    middle = engine.sums(F) / nodes
+    rotation = principal_rotation(engine.gram(F) - nodes * np.outer(middle, middle), axes)
+    return engine.collect(F, rotation, shift=middle @ rotation, unit=True)

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine.engine import BLOCK_ROWS, RowSource
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, Kernels, kernels, to_bfloat16
-from graphrefine.linalg.operators import Operator
-from graphrefine.linalg.sketches import BLOCK_ROWS, RowSource
+from graphrefine.linalg.operators import EDGE_TERMS, Operator
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -86,15 +86,14 @@ class LocalEngine:
         reorder: bool | None = None,
     ) -> None:
         self.graph, self.nodes, self.columns, self.threads = graph, graph.nodes, columns, threads
-        self.kernels = using or kernels()
         self.padded = -(-columns // PAD) * PAD
+        large = self._outgrows_cache(graph, self.padded)
+        self.kernels = using or kernels()
         # SciPy has no bfloat16 product: rounding would cost time and save nothing.
         self.half = bfloat16 and self.kernels.name == "native"
         self._slabs: list[Slab] = []
         self._products: dict[Operator, Product] = {}
-        self._reorder = self._outgrows_cache(graph, self.padded) and self.kernels.name == "native"
-        if reorder is not None:
-            self._reorder = reorder
+        self._reorder = large and self.kernels.name == "native" if reorder is None else reorder
         self._patterns: dict[bool, tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]] = {}
         self._values: dict[tuple[bool, str], NDArray[np.float32] | None] = {}  # terms of the edges
 
@@ -126,8 +125,10 @@ class LocalEngine:
 
     def random(self, *, seed: int) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.random`."""
-        words, row_ids = self.padded // 32, identities(self.graph.names)
-        order = self.order if row_ids is None else row_ids if self.order is None else row_ids[self.order]
+        words, order = self.padded // 32, self.order
+        row_ids = identities(self.graph.names)
+        if row_ids is not None:
+            order = row_ids if order is None else row_ids[order]
         return LocalTall(self.kernels.signs(seed, 0, rows=self.nodes, words=words, order=order))
 
     def fill(self, rows: RowSource, *, precise: bool = False) -> LocalTall:
@@ -278,7 +279,8 @@ class LocalEngine:
             indptr, indices, weights = self._pattern(operator)
             kind = (operator.transposed and self.graph.directed, operator.edge)
             if kind not in self._values:
-                self._values[kind] = operator.edge_values(weights)
+                term = EDGE_TERMS[operator.edge]
+                self._values[kind] = None if term is None or weights is None else term(weights)
             self._products[operator] = self.kernels.product(
                 indptr,
                 indices,

@@ -24,7 +24,7 @@ from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
-from graphrefine.refine.method_settings import check_integer, check_number
+from graphrefine.refine.settings import check_integer, check_number
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.memory import available_bytes, gigabytes
 from graphrefine.system.threads import usable_threads

@@ -30,8 +30,7 @@ from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import as_labels
 from graphrefine.readers.read import read
-from graphrefine.refine.method_settings import check_integer, check_number
-from graphrefine.refine.settings import RefineSettings, refine_settings
+from graphrefine.refine.settings import RefineSettings, check_integer, check_number, refine_settings
 from graphrefine.system.threads import usable_threads
 
 Scores = tuple[float, ...]

@@ -13,8 +13,9 @@ Entries are never stored: a product forms them as it goes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 Edge = Literal["none", "weight", "log"]  # term of an edge of weight w in its entry: 0, w or ln w
+EDGE_TERMS: dict[Edge, Callable[..., Any] | None] = {"none": None, "weight": np.asarray, "log": np.log}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,20 +68,14 @@ class Operator:
         """The graph whose row i holds the columns of row i of the operator."""
         return self.graph.transposed() if self.transposed else self.graph
 
-    def edge_values(self, weights: Floats | None) -> Floats | None:
-        """Terms of the edges, for the weights of the pattern in any order."""
-        if weights is None or self.edge == "none":
-            return None
-        return weights if self.edge == "weight" else np.log(weights)
-
     def to_scipy(self) -> sp.csr_array:
         """The matrix itself, for tests and small graphs."""
-        pattern = self.pattern
+        pattern, term = self.pattern, EDGE_TERMS[self.edge]
         product = kernels("scipy").product(
             pattern.indptr,
             pattern.indices,
             columns=pattern.nodes,
-            value=self.edge_values(pattern.weights),
+            value=None if term is None or pattern.weights is None else term(pattern.weights),
             row_shift=self.row_shift,
             column_shift=self.column_shift,
             row_scale=self.row_scale,
@@ -87,7 +83,8 @@ class Operator:
             constant=self.base,
             loop=self.loop,
         )
-        return product.matrix
+        matrix: sp.csr_array = product.matrix
+        return matrix
 
 
 def proximity(

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.linalg.small import descending_eigh, one_blas_thread
+from graphrefine.engine.engine import descending_eigh
+from graphrefine.linalg.small import one_blas_thread
 from graphrefine.maps.nearest import map_tasks, run_tasks
 
 Floats = NDArray[np.float32]

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Engine, T
+from graphrefine.engine.engine import Engine, Small, T
 from graphrefine.linalg.operators import adjacency
-from graphrefine.linalg.small import Small
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
-from graphrefine.refine.method_settings import MethodSettings, check_integer, check_numbers
+from graphrefine.refine.settings import MethodSettings, check_integer, check_numbers
 from graphrefine.refine.svd import Eigenpairs, oversampled, randomized_eigh
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD
-from graphrefine.refine.method_settings import MethodSettings
+from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.memory import available_bytes, gigabytes
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphrefine.engine.sketches import sparse_signs
 from graphrefine.linalg.operators import walk
-from graphrefine.linalg.sketches import sparse_signs
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
-from graphrefine.refine.method_settings import MethodSettings, check_number, check_numbers
+from graphrefine.refine.settings import MethodSettings, check_number, check_numbers
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

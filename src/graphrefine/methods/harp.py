@@ -23,7 +23,7 @@ import numpy as np
 from graphrefine.methods.coarsening import hierarchy, hybrid_collapse
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
-from graphrefine.refine.method_settings import check_integer
+from graphrefine.refine.settings import check_integer
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

@@ -21,7 +21,7 @@ from graphrefine.kernels import kernels
 from graphrefine.linalg.operators import Operator, adjacency
 from graphrefine.methods.arope import reweight
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
-from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.settings import MethodSettings, check_integer, check_number
 from graphrefine.refine.svd import Multiply, oversampled, randomized_eigh, randomized_svd
 
 if TYPE_CHECKING:

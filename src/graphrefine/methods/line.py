@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from graphrefine.kernels.sampling import random_edges
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
-from graphrefine.refine.method_settings import check_number
+from graphrefine.refine.settings import check_number
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.methods.coarsening import communities
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
-from graphrefine.refine.method_settings import MethodSettings, check_number
+from graphrefine.refine.settings import MethodSettings, check_number
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -27,7 +27,7 @@ from graphrefine.linalg.small import unit_rows
 from graphrefine.methods.coarsening import Level, hierarchy, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
-from graphrefine.refine.method_settings import check_integer, check_number
+from graphrefine.refine.settings import check_integer, check_number
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

@@ -9,7 +9,7 @@ from typing import Any
 from graphrefine.errors import InputError
 from graphrefine.methods.contract import Method, Shape
 from graphrefine.methods.registry import find_method, make_settings
-from graphrefine.refine.method_settings import MethodSettings, parse_setting
+from graphrefine.refine.settings import MethodSettings, parse_setting
 
 NESTED = ("harp", "mile")
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.dense import ROWS, in_blocks
+from graphrefine.engine.engine import eigh_by_size
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator
-from graphrefine.linalg.small import eigh_by_size
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.walk_matrices import (
     blocks,
@@ -30,7 +30,7 @@ from graphrefine.methods.walk_matrices import (
     svd_steps,
     walk_matrix,
 )
-from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.settings import MethodSettings, check_integer, check_number
 from graphrefine.refine.svd import randomized_eigh
 
 if TYPE_CHECKING:

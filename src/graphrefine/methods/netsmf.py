@@ -27,7 +27,7 @@ from graphrefine.linalg.operators import Operator
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.skipgram import steps_of
 from graphrefine.methods.walk_matrices import ITERATIONS, OVERSAMPLING, inverse_degrees, svd_steps
-from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.settings import MethodSettings, check_integer, check_number
 from graphrefine.refine.svd import randomized_svd
 
 ROUNDS = 200

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.polynomial import Polynomial
 
+from graphrefine.engine.engine import principal_rotation
 from graphrefine.linalg.operators import adjacency, proximity, transition
-from graphrefine.linalg.small import principal_rotation
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import Theta, diffuse
-from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.settings import MethodSettings, check_integer, check_number
 from graphrefine.refine.svd import oversampled, randomized_svd
 
 if TYPE_CHECKING:

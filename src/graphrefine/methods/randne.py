@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphrefine.engine.orthonormal import orthonormal
+from graphrefine.engine.engine import orthonormal
+from graphrefine.engine.sketches import gaussian
 from graphrefine.errors import InputError
 from graphrefine.linalg.operators import adjacency, walk
-from graphrefine.linalg.sketches import gaussian
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
-from graphrefine.refine.method_settings import MethodSettings, check_numbers
+from graphrefine.refine.settings import MethodSettings, check_numbers
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

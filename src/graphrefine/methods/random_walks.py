@@ -21,7 +21,7 @@ from graphrefine.kernels.sampling import random_walks
 from graphrefine.kernels.twin import golden, mixed
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
-from graphrefine.refine.method_settings import check_integer, check_number
+from graphrefine.refine.settings import check_integer, check_number
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

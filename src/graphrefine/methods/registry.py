@@ -12,7 +12,7 @@ from typing import Any
 
 from graphrefine.errors import InputError
 from graphrefine.methods.contract import Method
-from graphrefine.refine.method_settings import build_settings
+from graphrefine.refine.settings import build_settings
 
 METHODS = {  # name -> its module in this folder and the name of its Method there; loaded on first use
     "refine": ("refine", "REFINE_METHOD"),

@@ -20,7 +20,7 @@ from graphrefine.errors import InputError
 from graphrefine.kernels import PAD, kernels
 from graphrefine.kernels.sampling import Steps, skip_gram
 from graphrefine.methods.contract import Floats, Resources, Shape
-from graphrefine.refine.method_settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.settings import MethodSettings, check_integer, check_number
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

@@ -16,11 +16,10 @@ from scipy.sparse.linalg import svds
 from sklearn.utils.extmath import randomized_svd
 
 from graphrefine.datasets import Dataset
+from graphrefine.engine.engine import orthonormal, principal_rotation
 from graphrefine.engine.local import LocalEngine
-from graphrefine.engine.orthonormal import orthonormal
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import proximity, transition
-from graphrefine.linalg.small import principal_rotation
 from graphrefine.methods import registry as methods
 from graphrefine.paper import numpy_baselines
 from graphrefine.paper.cache import Measurement

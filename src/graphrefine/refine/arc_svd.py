@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Engine, T
+from graphrefine.engine.engine import Engine, Small, T
 from graphrefine.kernels import kernels
 from graphrefine.linalg.operators import Floats, Operator
-from graphrefine.linalg.small import Small
 from graphrefine.refine.svd import Decomposition, randomized_svd
 
 if TYPE_CHECKING:

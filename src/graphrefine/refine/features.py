@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Engine, T
+from graphrefine.engine.engine import Engine, T, collect_centred, descending_eigh, whitening
 from graphrefine.errors import InputError
-from graphrefine.linalg.joint_axes import turn_to_axes
 from graphrefine.linalg.operators import Operator, transition, walk
-from graphrefine.linalg.small import descending_eigh, unit_rows, whitening
-from graphrefine.refine.filters import coefficients, collect_centred, diffuse, limit, limit_weights, smallest_weight
+from graphrefine.linalg.small import unit_rows
+from graphrefine.refine.filters import coefficients, diffuse, limit, limit_weights, smallest_weight
+from graphrefine.refine.joint_axes import turn_to_axes
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
 from graphrefine.linalg.operators import Operator
-from graphrefine.linalg.small import principal_rotation
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -167,10 +166,3 @@ def limit(sums: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np
     """The row that every row of ``T^s R`` tends to, from the sums of R's rows by the `limit_weights`."""
     mean: NDArray[np.float64] = sums / max(float(weights.sum()), 1e-300)
     return mean
-
-
-def collect_centred(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDArray[np.float32]:
-    """Unit rows of ``U S^axes`` of F, freed of the mean of its rows, of which so many are not zero."""
-    middle = engine.sums(F) / nodes
-    rotation = principal_rotation(engine.gram(F) - nodes * np.outer(middle, middle), axes)
-    return engine.collect(F, rotation, shift=middle @ rotation, unit=True)

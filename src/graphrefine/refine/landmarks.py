@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.dense import in_blocks
+from graphrefine.engine.engine import eigh_by_size
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import walk
-from graphrefine.linalg.small import eigh_by_size
 
 Floats = NDArray[np.float32]
 

@@ -15,8 +15,7 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Engine, T
-from graphrefine.engine.orthonormal import orthonormal
+from graphrefine.engine.engine import Engine, T, orthonormal
 from graphrefine.linalg.operators import Operator
 
 TOGETHER = 3  # products between two orthonormalisations: more would leave the smallest directions to rounding

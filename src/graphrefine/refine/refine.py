@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Engine, T
+from graphrefine.engine.engine import Engine, T, collect_centred, principal_rotation
 from graphrefine.linalg.operators import proximity, transition
-from graphrefine.linalg.small import principal_rotation
 from graphrefine.progress import Stages
-from graphrefine.refine.filters import collect_centred, diffuse, limit, limit_weights, smallest_weight
+from graphrefine.refine.filters import diffuse, limit, limit_weights, smallest_weight
 from graphrefine.refine.range_finder import range_finder
 from graphrefine.refine.settings import RefineSettings
 

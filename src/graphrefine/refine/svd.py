@@ -20,10 +20,8 @@ from typing import Any, Generic, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Engine, T
-from graphrefine.engine.orthonormal import orthonormal
+from graphrefine.engine.engine import Engine, Small, T, descending_eigh, eigh_by_size, orthonormal
 from graphrefine.kernels import PAD
-from graphrefine.linalg.small import Small, descending_eigh, eigh_by_size
 from graphrefine.system.threads import one_blas_thread
 
 BLOCK = 16  # columns orthonormalised together: it groups the arithmetic and changes nothing

@@ -30,7 +30,7 @@ from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.readers.source import reading_bytes
-from graphrefine.refine.method_settings import MethodSettings
+from graphrefine.refine.settings import MethodSettings
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan
 from graphrefine.run.plan import plan_run
 from graphrefine.run.settings import RunSettings

@@ -22,7 +22,7 @@ from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.readers.small_table import read_records
 from graphrefine.readers.source import Source
 from graphrefine.refine.features import feature_vectors, join
-from graphrefine.refine.method_settings import MethodSettings
+from graphrefine.refine.settings import MethodSettings
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.refine.method_settings import MethodSettings, setting
+from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.system.files import replacing
 from graphrefine.system.threads import usable_threads
 

@@ -6,16 +6,12 @@ the block), so that they depend on the seed and on the row alone, for any number
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine.engine import BLOCK_ROWS, RowSource
+
 Floats = NDArray[np.float32]
-RowSource: TypeAlias = Callable[[int, int], Floats]
-"""Gives the rows of a matrix from ``start`` to before ``stop``.  # (stop - start, k)."""
-BLOCK_ROWS = 4096  # rows of a block that `Engine.fill` asks for
 
 
 def gaussian(seed: int, columns: int) -> RowSource:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine.engine import descending_eigh
 from graphrefine.kernels import PAD, kernels
-from graphrefine.linalg.small import descending_eigh
 
 Floats = NDArray[np.float32]
 

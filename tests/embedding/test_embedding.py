@@ -11,8 +11,7 @@ import pytest
 
 from graphrefine.cli.convert import Conversion, convert_embedding
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.formats import FORMATS, choose_format
-from graphrefine.embedding.storage import check_output
+from graphrefine.embedding.formats import FORMATS, check_output, choose_format
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
 
 

@@ -23,15 +23,15 @@ from graphrefine import embed, read
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import (
     check_address,
+    check_output,
     decimals,
     format_address,
     pgvector_rows,
     pgvector_server,
     pgvector_sql,
 )
-from graphrefine.embedding.formats.parts import Parts
-from graphrefine.embedding.storage import check_output
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
+from graphrefine.vectors.table import Parts
 from postgres_server import Server
 from processes import start_process
 

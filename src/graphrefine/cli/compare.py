@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from graphrefine.cli.arguments import reading_options
-from graphrefine.cli.options import in_options
+from graphrefine.cli.options import in_options, reading_options
 from graphrefine.errors import InputError, OutputError
 from graphrefine.evaluate import read_labels
 from graphrefine.evaluate.compare import compare as run

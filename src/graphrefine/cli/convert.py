@@ -6,9 +6,8 @@ import os
 from typing import Any, NamedTuple
 
 from graphrefine.embedding.embedding import load
-from graphrefine.embedding.formats import choose_format, format_place
+from graphrefine.embedding.formats import check_output, choose_format, format_place, input_format
 from graphrefine.embedding.formats.pgvector_sql import table_name
-from graphrefine.embedding.storage import check_output, input_format
 from graphrefine.visuals.console import show_json
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from graphrefine.cli.arguments import check_not_input, method_options, reading_options, run_values
 from graphrefine.cli.describe import describe_result, drift_line, summary_line
+from graphrefine.cli.options import check_not_input, method_options, reading_options, run_values
 from graphrefine.embedding.embedding import load
-from graphrefine.embedding.formats import choose_format, format_place
-from graphrefine.embedding.storage import check_output
+from graphrefine.embedding.formats import check_output, choose_format, format_place
 from graphrefine.methods.registry import make_settings
 from graphrefine.run.embed import EmbedRun, Request, aligned_dim
 from graphrefine.run.settings import RunSettings, work_folder

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.arguments import method_options, reading_options
+from graphrefine.cli.options import method_options, reading_options
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import format_place
 from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction, read_labels

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphrefine.cli.arguments import reading_options
+from graphrefine.cli.options import reading_options
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.explore.columns import read_columns
 from graphrefine.explore.server import can_open_browser, serve

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphrefine.cli.describe import zero_rows
 from graphrefine.embedding.embedding import load
-from graphrefine.embedding.storage import check_output
+from graphrefine.embedding.formats import check_output
 from graphrefine.readers.read import read
 from graphrefine.visuals.console import note, seconds, show_json
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from graphrefine.cli.arguments import reading_options
 from graphrefine.cli.describe import remarks
+from graphrefine.cli.options import reading_options
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages

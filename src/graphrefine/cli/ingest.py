@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from graphrefine.cli.arguments import check_not_input, reading_options
 from graphrefine.cli.describe import remarks
+from graphrefine.cli.options import check_not_input, reading_options
 from graphrefine.ingestion.ingest import ingest_files
 from graphrefine.readers.options import ReadOptions
 from graphrefine.visuals.console import note, progress_bar, show_json

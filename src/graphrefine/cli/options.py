@@ -1,4 +1,4 @@
-"""Options that commands share, the parsers of their values, and their order in ``--help``."""
+"""Options that commands share, their order in ``--help``, and the arguments of the library that they become."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import sys
 from collections.abc import Collection
 from dataclasses import Field, fields
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from graphrefine.embedding.formats import FORMATS
+from graphrefine.errors import OutputError
 from graphrefine.readers.formats import BY_NAME
 from graphrefine.readers.options import ReadOptions
-from graphrefine.refine.settings import RefineSettings
-from graphrefine.run.settings import RunSettings
+from graphrefine.refine.settings import RefineSettings, parse_setting
+from graphrefine.run.settings import RunSettings, read_config
+
+if TYPE_CHECKING:
+    from graphrefine.methods.contract import Method
 
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
@@ -210,6 +215,56 @@ SUFFIXES = ", ".join(  # of the formats of embeddings, with their names where th
     for each in FORMATS
 )
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
+
+
+def check_not_input(output: str, *inputs: str | int | None) -> None:
+    """Refuse to replace what is about to be read."""
+    for path in inputs:
+        if isinstance(path, str) and Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
+            raise OutputError(f"{output}: is an input, and would be replaced; choose another --output")
+
+
+def reading_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options for `graphrefine.read` out of a command's."""
+    return {str(option.name): options.pop(str(option.name)) for option in READING}
+
+
+def run_values(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the settings of the run, those that are given, out of a command's options."""
+    values = {each.name: options.pop(each.name) for each in fields(RunSettings) if each.name in options}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def method_options(options: dict[str, Any]) -> tuple[Method[Any], str | None, dict[str, Any]]:
+    """Take the method, its preset and its settings out of a command's options."""
+    path = options.pop("config", None)
+    configured = {} if path is None else _config(path, options)
+    from graphrefine.methods.registry import find_method  # too slow for --help
+
+    method, preset = find_method(options.pop("method")), options.pop("preset", None)
+    for assignment in options.pop("assigned"):
+        name, equals, text = assignment.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{assignment!r} is not SETTING=VALUE, as in window=5", param_hint="--set")
+        if options.get(name) is not None:
+            raise click.BadParameter(f"{name!r} is given twice", param_hint="--set")
+        options[name] = parse_setting(method.settings, name, text, of=f"method {method.name!r}")
+    for name, value in configured.items():
+        if options.get(name) is None:
+            options[name] = value
+    return method, preset, options
+
+
+def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The settings in a file; its method becomes that of the options."""
+    if options.get("preset") is not None:
+        raise click.BadParameter("cannot stand beside --preset; leave one of them out", param_hint="--config")
+    config = read_config(path)
+    by_hand = click.get_current_context().get_parameter_source("method") is not click.core.ParameterSource.DEFAULT
+    if by_hand and options["method"] != config.method:
+        raise click.BadParameter(f"{path} has settings of {config.method}", param_hint="--method")
+    options["method"] = config.method
+    return config.settings
 
 
 _ARGUMENTS = "|".join(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphrefine.cli.arguments import check_not_input, reading_options
+from graphrefine.cli.options import check_not_input, reading_options
 from graphrefine.evaluate import read_labels
 from graphrefine.evaluate.tune import tune as run
 from graphrefine.evaluate.tune_results import Tuning

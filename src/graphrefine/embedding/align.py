@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import turn_fold_map
-from graphrefine.embedding.formats.parts import Parts
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import as_names
 from graphrefine.linalg.small import one_blas_thread, unit_rows
 from graphrefine.vectors.lookup import quote_name
-from graphrefine.vectors.table import VectorTable
+from graphrefine.vectors.table import Parts, VectorTable
 
 BLOCK = 1 << 14  # rows at a time
 TOWARDS = 1e-13  # the identity, where the shared nodes leave the rotation open

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.embedding.formats import READ_ERRORS, is_address
-from graphrefine.embedding.formats.parts import Parts
+from graphrefine.embedding.formats import READ_ERRORS, input_format, is_address, load_parts, save_parts, unreadable
 from graphrefine.embedding.learn import learn_state
-from graphrefine.embedding.storage import input_format, load_parts, save_parts, unreadable
-from graphrefine.vectors.lookup import Name, quote_name
-from graphrefine.vectors.source_target import Side
+from graphrefine.system.threads import one_blas_thread
+from graphrefine.vectors.lookup import Name, Side, quote_name
 from graphrefine.vectors.state import State
-from graphrefine.vectors.table import VectorTable, as_vectors, check_finite, has_finite_sum
+from graphrefine.vectors.table import Parts, VectorTable, as_vectors, check_finite, has_finite_sum
 
 if TYPE_CHECKING:
     from graphrefine.embedding.scores import PairScore
@@ -95,6 +93,7 @@ class Embedding(VectorTable):
 
         return embedding_html(self)
 
+    @one_blas_thread()  # as in a run
     def learn(self, graph: Graph, *, seed: int = 0) -> Embedding:
         """The same vectors with a fold map and a degree weight, learned from the graph that they were made from.
 

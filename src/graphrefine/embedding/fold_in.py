@@ -162,7 +162,7 @@ def learn_from(graph: Graph, vectors: Floats, degrees: NDArray[Any], *, seed: in
 
 
 def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
-    """The W of known nodes and their neighbours, whose vectors are looked at a part at a time.  # (6k, k)."""
+    """The W of known nodes and their neighbours, whose vectors are looked at a part at a time; BLAS has one thread by now.  # (6k, k)."""
     scale, k = Scale.of(degrees), vectors.shape[1]
     mean = np.empty((len(nodes), k), np.float32)
     f = np.empty((len(nodes), FOLD_BLOCKS * k), np.float32)
@@ -171,11 +171,10 @@ def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], link
         near, used = links.rows(part).without_others(len(vectors))
         kinds, rows = scale.classes(degrees[used]), unit_rows(vectors[used])
         mean[part], f[part] = features(near, rows, kinds, own[part])
-    with one_blas_thread():
-        gram = (f.T @ f).astype(np.float64)
-        beyond = (f.T @ (unit_rows(vectors[nodes]) - mean)).astype(np.float64)
-        gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)
-        W = np.linalg.solve(gram, beyond)
+    gram = (f.T @ f).astype(np.float64)
+    beyond = (f.T @ (unit_rows(vectors[nodes]) - mean)).astype(np.float64)
+    gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)
+    W = np.linalg.solve(gram, beyond)
     return W.astype(np.float32).reshape(FOLD_BLOCKS * k, k)
 
 

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import FoldIn, Links
-from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.learn import warn_unlearned
 from graphrefine.errors import InputError
 from graphrefine.readers.read import read
 from graphrefine.vectors.lookup import Lookup, Rows, quote_name
 from graphrefine.vectors.state import State
-from graphrefine.vectors.table import VectorTable
+from graphrefine.vectors.table import Parts, VectorTable
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

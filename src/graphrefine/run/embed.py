@@ -21,7 +21,6 @@ import numpy as np
 
 from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.formats.parts import Parts
 from graphrefine.embedding.learn import can_learn, learn_state
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
@@ -37,6 +36,7 @@ from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
 from graphrefine.vectors.state import State
+from graphrefine.vectors.table import Parts
 
 if TYPE_CHECKING:
     from graphrefine.system.work_folder import WorkFolder
@@ -79,7 +79,8 @@ class EmbedRun:
         self.workers: list[dict[str, Any]] | None = None
         self.graph: Graph
         self.plan: MemoryPlan
-        self._stack, self._ingested, self._lowered = ExitStack(), False, ""
+        self._stack, self._blas = ExitStack(), ExitStack()
+        self._ingested, self._lowered = False, ""
 
     def __enter__(self) -> EmbedRun:
         return self
@@ -90,6 +91,7 @@ class EmbedRun:
         if kind is None and self.plan.mode == "memory" and self._ingested:
             self.work.finish()
         self._stack.__exit__(kind, error, trace)
+        self._blas.close()  # which `embed` has done already, unless an error came before
 
     @cached_property
     def folder(self) -> Path:
@@ -109,7 +111,7 @@ class EmbedRun:
         """The graph, in memory; one whose file is too large for that is put on disk first, in the work folder."""
         source, run = self.request.source, self.request.run
         self.stages = Stages(watcher)
-        self._stack.enter_context(one_blas_thread())  # products of BLAS have other last bits on several threads
+        self._blas.enter_context(one_blas_thread())  # products of BLAS have other last bits on several threads
         self.threads, self.budget = usable_threads(run.threads), budget_of(run.memory)
         is_file = run.memory is not None and isinstance(source, str | os.PathLike)
         needed = reading_bytes(os.fspath(source)) if is_file else 0
@@ -135,14 +137,16 @@ class EmbedRun:
         budget has room for it. ``writing`` are bytes of memory that the writer of the output holds beside the vectors.
         """
         self._fit_dim()
+        reason = self._in_memory_for() or self.method.on_disk(self.graph, self.settings)
+        self.method.check(self.graph, self.settings, in_memory=False)
         self.learn = learn and self.can_learn
         try:
-            self.plan = self._plan(writing)
+            self.plan = self._plan(reason, writing)
         except BudgetError:
             if not self.learn or self.request.run.learn:
                 raise
             self.learn = False
-            self.plan = self._plan(writing)
+            self.plan = self._plan(reason, writing)
         return self.plan
 
     def _fit_dim(self) -> None:
@@ -152,24 +156,24 @@ class EmbedRun:
             to = "that" if most == graph.nodes else f"{most}, as it must be even"
             self._lowered = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
 
-    def _plan(self, writing: int) -> MemoryPlan:
+    def _in_memory_for(self) -> str | None:
+        """Why the vectors must be in memory, whatever the method needs."""
+        if self.request.features is not None:
+            return "features are joined to the vectors in memory"
+        return "vectors are aligned in memory" if self.request.align_to is not None else None
+
+    def _plan(self, in_memory_for: str | None, writing: int) -> MemoryPlan:
         return plan_run(
             self.graph,
             self.settings,
             method=self.method,
             budget=self.budget,
             folder=self.folder if self.request.run.work is not None else None,
-            in_memory_for=self._in_memory_for(),
+            in_memory_for=in_memory_for,
             cluster=self.cluster,
             learn=self.learn,
             writing=writing,
         )
-
-    def _in_memory_for(self) -> str | None:
-        """Why the vectors must be in memory, whatever the method needs."""
-        if self.request.features is not None:
-            return "features are joined to the vectors in memory"
-        return "vectors are aligned in memory" if self.request.align_to is not None else None
 
     def embed(self) -> Embedding:
         """The embedding, made as planned."""
@@ -190,6 +194,7 @@ class EmbedRun:
         if self.request.align_to is not None:
             with self.stages.stage("align"):
                 embedding = embedding.align_to(self.request.align_to)
+        self._blas.close()
         return embedding
 
     def figures(self, *, total: float) -> dict[str, Any]:
@@ -253,9 +258,9 @@ def _embed(
 
         table = feature_table.read_for_method(features, method, graph, settings)
     vectors = method.fit(graph, settings, resources)
-    release_free_memory()
     if graph.isolated:
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
+    release_free_memory()
     if features is not None:
         added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
         recipe["features"] = added

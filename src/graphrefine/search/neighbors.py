@@ -13,8 +13,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels.nearest import NearestRows
 from graphrefine.readers.read import read
 from graphrefine.search.searcher import Search
-from graphrefine.vectors.lookup import Lookup, is_name
-from graphrefine.vectors.source_target import ONE, Side, Sides
+from graphrefine.vectors.lookup import ONE, Lookup, Side, Sides, is_name
 
 if TYPE_CHECKING:
     from graphrefine.vectors.table import VectorTable

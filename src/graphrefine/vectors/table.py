@@ -9,19 +9,32 @@ import json
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Names, as_names
-from graphrefine.vectors.lookup import Lookup, Name
-from graphrefine.vectors.source_target import Side, Sides
+from graphrefine.vectors.lookup import Lookup, Name, Side, Sides
 from graphrefine.vectors.state import DEGREE_WEIGHT, State
 
 if TYPE_CHECKING:
     from graphrefine.vectors.companions import Stamp
+
+
+class Parts(NamedTuple):
+    """A table of vectors, taken apart, as every file format stores it; the whole state, or none of it.
+
+    ``mapped`` says that the vectors stay on disk until they are touched, so that nothing may read
+    them all just to check them.
+    """
+
+    names: Names
+    vectors: NDArray[np.float32]  # (n, k)
+    recipe: dict[str, Any]
+    mapped: bool = False
+    state: State = State()
 
 
 class VectorTable:
@@ -35,7 +48,7 @@ class VectorTable:
     state : State
         Degrees, and whatever was learned from the graph.
     sides : Sides
-        Place of source and target vectors; see `graphrefine.vectors.source_target`.
+        Place of source and target vectors; see `graphrefine.vectors.lookup`.
     path : Path or None
         The file that the vectors were loaded from; an index or a map of them is kept beside it.
     file_stamp : dict or None

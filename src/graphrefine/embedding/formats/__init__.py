@@ -37,16 +37,20 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from zipfile import BadZipFile
 
-from graphrefine.errors import InputError, MissingExtraError
+from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
+from graphrefine.system.files import check_writable, replacing, replacing_folder
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
-    from graphrefine.embedding.formats.parts import Parts
     from graphrefine.graph.node_ids import Names
+    from graphrefine.vectors.table import Parts
+
+PathLike = str | os.PathLike[str]
 
 # What damaged files make the standard library, NumPy and pyarrow (a ValueError) raise.
 READ_ERRORS = (OSError, EOFError, LookupError, OverflowError, TypeError, ValueError, BadZipFile, zlib.error)
 
 _SCHEMES = re.compile(r"(postgres|postgresql)://", re.IGNORECASE)
+FORMAT_VERSION = 1  # of the folder's layout and of every key that graphrefine adds to other formats
 ARROW = 36_000_000  # bytes of pyarrow, its memory pool, and blocks of rows as it holds them
 
 
@@ -110,6 +114,10 @@ class Format:
         """Raise MissingExtraError if the package that the format needs is not installed."""
         if self.needs is not None and importlib.util.find_spec(self.needs) is None:
             raise MissingExtraError(f"the {self.name} format", self.needs, self.extra)
+
+    def check_replaceable(self, folder: Path) -> None:
+        """Raise OutputError unless a folder is one of this format, which may be replaced."""
+        self._function("check_replaceable")(folder)
 
     def _function(self, name: str) -> Any:
         return getattr(importlib.import_module(f"{__name__}.{self.module}"), name)
@@ -250,3 +258,89 @@ def _is_torn(text: str) -> bool:
     one = r"(\[[0-9a-fA-F:.]*\]|[^:\[\]@#]*)(:[0-9]*)?"
     torn = re.search("[/?#]", login) or "@" in rest.partition("?")[0]
     return bool(torn or not re.fullmatch(f"{one}(,{one})*", hosts))
+
+
+def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: bool, **options: Any) -> None:
+    """Write an embedding at a path or an address, replacing it in one step or, if anything fails, not at all."""
+    file_format = choose_format(path, format)
+    options = file_format.options(options)
+    _check_names(path, file_format, parts.names)
+    if not file_format.state:
+        parts = parts._replace(state=type(parts.state)())
+    if file_format.server:
+        return file_format.write(os.fspath(path), parts, **options)
+    try:
+        with (
+            replacing_folder(path, replaceable=file_format.check_replaceable, durable=durable)
+            if file_format.folder
+            else replacing(path, durable=durable)
+        ) as hidden:
+            file_format.write(hidden, parts, **options)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
+    return None
+
+
+def load_parts(path: PathLike, *, format: str | None = None, table: str | None = None) -> Parts:
+    """Read the parts of an embedding from a file, a folder, or the table of a server."""
+    place, file_format = Path(path), input_format(path, format)
+    if file_format.server:
+        return file_format.read(os.fspath(path), table=table)
+    if table is not None:
+        raise InputError(f"table={table!r}: only a server has tables, and {os.fspath(path)} is a file")
+    if place.is_file() if file_format.folder else place.is_dir():
+        kind = "file" if file_format.folder else "folder"
+        raise FormatError(place, f"is a {kind}, so it cannot be read as {file_format.name}")
+    try:
+        return file_format.read(place)
+    except FormatError:
+        raise
+    except READ_ERRORS as error:
+        raise unreadable(place, file_format, error) from error
+
+
+def unreadable(path: PathLike, file_format: Format, error: Exception) -> FormatError:
+    """The error of a file or a table that cannot be read as its format."""
+    problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return FormatError(format_place(path), f"cannot be read as {file_format.name}: {problem}")
+
+
+def input_format(path: PathLike, format: str | None) -> Format:
+    """The format of a file to read: a folder is the native format, whatever its name."""
+    return choose_format(path, "folder" if format is None and Path(path).is_dir() else format)
+
+
+def check_output(path: PathLike, *, format: str | None = None, names: Names | None = None, values: int = 0) -> None:
+    """Check before the work whether an embedding could be saved at ``path``.
+
+    Parameters
+    ----------
+    path : path
+        Its suffix must be known, its package installed, its folder there and writable; what stands there
+        already must be something to be replaced.
+    format : str, optional
+        The format, whatever the suffix.
+    names : array, optional
+        The names to be stored, if known by now: not every format can hold every name.
+    values : int
+        Number of numbers that will be stored (nodes times dim), if known by now: the disk must have room for them.
+    """
+    file_format = choose_format(path, format)
+    if file_format.server:
+        raise OutputError(
+            f"{format_place(path)}: is a server; make a file first, then: graphrefine convert FILE postgresql://..."
+        )
+    file_format.check_package()
+    if names is not None:
+        _check_names(path, file_format, names)
+    size = values * file_format.bytes_per_value
+    check_writable(path, folder=file_format.folder, size=size, replaceable=file_format.check_replaceable)
+
+
+def _check_names(path: PathLike, file_format: Format, names: Names) -> None:
+    try:
+        file_format.check_names(names)
+    except InputError as error:
+        raise InputError(f"{format_place(path)}: {error}") from None

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.parts import Parts, dump_recipe, parse_recipe, plain_array
+from graphrefine.embedding.formats.encoding import dump_recipe, parse_recipe, plain_array
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Names, pack
 from graphrefine.vectors.state import COLUMNS, State, names_of
+from graphrefine.vectors.table import Parts
 
 _KEY = b"graphrefine"
 _PARQUET_VALUES = 1 << 23  # numbers in a row group: 32 MB

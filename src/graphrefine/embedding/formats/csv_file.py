@@ -21,9 +21,10 @@ from graphrefine.embedding.formats.decimals import (
     parse_rows,
     row_chunks,
 )
-from graphrefine.embedding.formats.parts import Parts, create_gzip, open_text
+from graphrefine.embedding.formats.encoding import create_gzip, open_text
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, encode_all, from_text
+from graphrefine.vectors.table import Parts
 
 _NAME = re.compile(rb'"([^"]*(?:""[^"]*)*)"|([^",\r\n]*)')  # quoted, or not
 

@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.parts import plain_array
+from graphrefine.embedding.formats.encoding import plain_array
 
 # Most readers parse a float64 and round that to float32. Of all float32 there is one (by trying every
 # one) whose shortest decimal then gives its neighbour: it gets one digit more.

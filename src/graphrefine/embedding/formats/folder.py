@@ -24,12 +24,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.parts import FORMAT_VERSION, Parts
+from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.files import recover
 from graphrefine.vectors.state import State, names_of
+from graphrefine.vectors.table import Parts
 
 MARK = "graphrefine embedding"
 _ARRAYS = names_of("column", "array")  # of the state; its numbers stand in meta.json

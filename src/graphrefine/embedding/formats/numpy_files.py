@@ -16,11 +16,12 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.parts import Parts, dump_recipe, parse_recipe
+from graphrefine.embedding.formats.encoding import dump_recipe, parse_recipe
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
 from graphrefine.vectors.state import State, names_of
+from graphrefine.vectors.table import Parts
 
 _WASTE = 8  # longest name over mean name beyond which NumPy's strings are too wasteful
 

@@ -21,10 +21,10 @@ from graphrefine.embedding.formats.decimals import (
     parse_rows,
     row_chunks,
 )
-from graphrefine.embedding.formats.parts import Parts
 from graphrefine.graph.node_ids import Names, encode_all
-from graphrefine.vectors.source_target import Sides
+from graphrefine.vectors.lookup import Sides
 from graphrefine.vectors.state import COLUMNS, State, names_of
+from graphrefine.vectors.table import Parts
 
 _ESCAPES = {b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 _TO_ESCAPE = re.compile(rb"[\\\n\r\t]")

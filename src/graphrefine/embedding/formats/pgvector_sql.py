@@ -24,11 +24,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from graphrefine.embedding.formats.parts import FORMAT_VERSION, Parts
+from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.embedding.formats.pgvector_rows import columns, sides_of
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Names
-from graphrefine.vectors.table import check_finite
+from graphrefine.vectors.table import Parts, check_finite
 
 MARK = '{"graphrefine": '  # what the comment of every table of ours begins with
 TABLE = "embedding"  # its name where nothing else is known

@@ -17,12 +17,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.formats import FORMAT_VERSION
+from graphrefine.embedding.formats.encoding import dump_recipe, parse_recipe
 from graphrefine.embedding.formats.numpy_files import as_vectors
-from graphrefine.embedding.formats.parts import FORMAT_VERSION, Parts, dump_recipe, parse_recipe
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_array
 from graphrefine.vectors.state import State, names_of
+from graphrefine.vectors.table import Parts
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),

@@ -1,4 +1,4 @@
-"""Parts of an embedding, as every format stores them; text files, gzipped or not; Arrow arrays."""
+"""Pieces that several formats share: text files, gzipped or not; the recipe as JSON; Arrow arrays."""
 
 from __future__ import annotations
 
@@ -7,30 +7,12 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph.node_ids import Names
-from graphrefine.vectors.state import State
-
 _GZIP = b"\x1f\x8b"
-FORMAT_VERSION = 1  # of the folder's layout and of every key that graphrefine adds to other formats
-
-
-class Parts(NamedTuple):
-    """An embedding, taken apart. A format stores the whole state or none of it.
-
-    ``mapped`` says that the vectors stay on disk until they are touched, so that nothing may read
-    them all just to check them.
-    """
-
-    names: Names
-    vectors: NDArray[np.float32]  # (n, k)
-    recipe: dict[str, Any]
-    mapped: bool = False
-    state: State = State()
 
 
 @contextlib.contextmanager

@@ -27,8 +27,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.method_settings import MethodSettings
-from graphrefine.run.memory_plan import BudgetError, MemoryPlan
-from graphrefine.run.plan import plan_run
+from graphrefine.run.memory_plan import BudgetError, MemoryPlan, plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
 from graphrefine.system.threads import usable_threads

@@ -30,8 +30,8 @@ from common import machine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import evaluate_labels
 from graphrefine.graph.graph import Graph
+from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import transition
-from graphrefine.linalg.small import unit_rows
 from graphrefine.refine.features import feature_vectors, leading, prepare
 
 DIM = 128

@@ -26,7 +26,7 @@ from graphrefine import Embedding, Graph
 from graphrefine.evaluate import read_labels
 from graphrefine.evaluate.logistic import fit_logistic
 from graphrefine.evaluate.metrics import measure_labels
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 from graphrefine.readers.labels import align
 
 GRAPHS = (

@@ -26,7 +26,7 @@ from graphrefine.evaluate.classification import RATIOS
 from graphrefine.evaluate.judges import make_split
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
 from graphrefine.evaluate.metrics import measure_labels
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 from graphrefine.readers.labels import read_labels
 
 

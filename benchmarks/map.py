@@ -28,7 +28,7 @@ import graphrefine
 from common import data, graph, machine
 from graphrefine.datasets.digits import digits_graph
 from graphrefine.evaluate import read_labels
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 from graphrefine.maps import layout
 from graphrefine.maps.layout import place_vectors
 from graphrefine.maps.nearest import Neighbors

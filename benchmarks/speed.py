@@ -16,10 +16,10 @@ from functools import partial
 import numpy as np
 
 from common import graph, interleaved, machine, show
-from graphrefine.linalg.small import one_blas_thread
 from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
 from graphrefine.run.embed import embed_graph
+from graphrefine.system.threads import one_blas_thread
 
 BARS = {
     "web-google": {"graphrefine, 1 thread": 15.0, "graphrefine, 2 threads": 25.0},

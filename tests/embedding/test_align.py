@@ -16,7 +16,7 @@ from graphrefine import Embedding, Graph, load
 from graphrefine.embedding.align import rotation
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import identities
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 from graphs import random_graph
 from strategies import PATIENT
 

@@ -16,7 +16,7 @@ from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, load
 from graphrefine.embedding.fold_in import CLASSES, FoldIn, Links, Scale, features, learn, sample, turn_fold_map
 from graphrefine.errors import InputError
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 from graphrefine.vectors.state import FOLD_BLOCKS, State
 from graphs import graphs, random_graph
 from strategies import PATIENT

@@ -20,7 +20,7 @@ from graphrefine.evaluate import as_labels, evaluate_labels, judges, logistic, m
 from graphrefine.evaluate.judges import make_split
 from graphrefine.evaluate.logistic import Classifiers
 from graphrefine.evaluate.metrics import measure_labels, top_classes
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from graphrefine.evaluate import logistic
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 
 
 def problem(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.kernels import kernels, plane, twin_layout
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 from graphrefine.maps import clusters, forces, layout, nearest, resolve_method
 from graphrefine.maps.clusters import phases
 from graphrefine.maps.layout import rescale

@@ -21,7 +21,7 @@ from graphrefine.embedding.embedding import load
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 from graphrefine.methods import harp, louvainne, mile, multilevel, registry
 from graphrefine.methods.coarsening import Level, communities, hierarchy, hybrid_collapse, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape

@@ -13,9 +13,9 @@ from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import to_float32
 from graphrefine.linalg.operators import proximity
-from graphrefine.linalg.small import one_blas_thread
 from graphrefine.refine.range_finder import basis_error, range_finder, theorem_bound
 from graphrefine.refine.reference import blocked_qr
+from graphrefine.system.threads import one_blas_thread
 from graphs import graphs, random_graph
 
 

@@ -22,7 +22,7 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.stored import open_stored, store
-from graphrefine.methods.registry import make_settings
+from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Stages
 from graphrefine.readers import source
 from graphrefine.readers.source import reading_bytes
@@ -120,7 +120,7 @@ def test_a_graph_file_too_large_to_be_read_is_put_on_disk(
 def test_learning_is_left_out_where_the_memory_has_no_room_for_it(
     listed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphrefine.run.plan.learning_bytes", lambda *_: 10**12)
+    monkeypatch.setattr("graphrefine.run.memory_plan.learning_bytes", lambda *_: 10**12)
     done = run("embed", listed, "-o", tmp_path / "out", "--dim", "32", "--memory", "3GB")
     assert done.code == 0 and "nothing was learned from the graph, as the memory has no room for that" in done.err
     assert load(tmp_path / "out").fold_map is None
@@ -263,7 +263,8 @@ def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[o
 def test_a_budget_is_not_exceeded_by_the_plan(graph: Graph) -> None:
     chosen = make_settings("refine", dim=128)
     least = private_bytes() + panel_bytes(graph, chosen, 32) + 10**6
-    plans = [plan_local(graph, chosen, most) for most in range(least, least + 10**8, 5 * 10**6)]
+    budgets, method = range(least, least + 10**8, 5 * 10**6), find_method("refine")
+    plans = [plan_local(graph, chosen, budget, method=method) for budget in budgets]
     assert {plan.mode for plan in plans} == {"columns", "memory"}
     assert all(plan.predicted <= plan.budget for plan in plans)
     panels = [plan.panels for plan in plans]

@@ -10,12 +10,13 @@ import numpy as np
 from graphrefine.cli.describe import remarks
 from graphrefine.cli.options import reading_options
 from graphrefine.graph.graph import Graph
+from graphrefine.methods.contract import Method
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import RefineSettings, refine_settings
 from graphrefine.run.forecast import Estimate, estimate
-from graphrefine.run.memory_plan import MemoryPlan, plan_local
+from graphrefine.run.memory_plan import BudgetError, MemoryPlan, learning_need, plan_local
 from graphrefine.system.memory import budget_of
 from graphrefine.system.threads import usable_threads
 from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_pairs
@@ -36,7 +37,7 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
         if default_dim:
             settings = replace(settings, dim=min(settings.dim, find_method("refine").most_columns(whole, settings)))
         method, budget = find_method("refine"), budget_of(memory)
-        plan = None if method.on_disk(whole, settings) else plan_local(whole, settings, budget)
+        plan = None if method.on_disk(whole, settings) else _plan(whole, settings, method, budget)
         large = None if plan is None or plan.mode == "memory" else plan
         method.check(whole, settings, in_memory=large is None)
         with stages.stage("predict"):
@@ -54,6 +55,14 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
     for line in remarks(whole):
         note(f"note: {line}")
     return None
+
+
+def _plan(graph: Graph, settings: RefineSettings, method: Method[Any], budget: int) -> MemoryPlan:
+    """The plan of `embed`, which leaves learning out where the budget has no room for it."""
+    try:
+        return plan_local(graph, settings, budget, method=method, extra=learning_need(graph, settings))
+    except BudgetError:
+        return plan_local(graph, settings, budget, method=method)
 
 
 def count_figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import NUMBERS_AT_A_TIME, Links, parts
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 from graphrefine.vectors.state import log_degrees
 
 if TYPE_CHECKING:

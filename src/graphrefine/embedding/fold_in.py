@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.linalg.small import one_blas_thread, unit_rows
+from graphrefine.linalg import unit_rows
+from graphrefine.system.threads import one_blas_thread
 from graphrefine.vectors.state import FOLD_BLOCKS
 
 if TYPE_CHECKING:
@@ -162,7 +163,10 @@ def learn_from(graph: Graph, vectors: Floats, degrees: NDArray[Any], *, seed: in
 
 
 def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
-    """The W of known nodes and their neighbours, whose vectors are looked at a part at a time; BLAS has one thread by now.  # (6k, k)."""
+    """The W of known nodes and their neighbours, whose vectors are looked at a part at a time.  # (6k, k).
+
+    BLAS has one thread by now: its last bits depend on that.
+    """
     scale, k = Scale.of(degrees), vectors.shape[1]
     mean = np.empty((len(nodes), k), np.float32)
     f = np.empty((len(nodes), FOLD_BLOCKS * k), np.float32)

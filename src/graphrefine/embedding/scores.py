@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.learn import warn_unlearned
 from graphrefine.errors import InputError
-from graphrefine.linalg.small import inverse_lengths
+from graphrefine.linalg import inverse_lengths
 from graphrefine.vectors.lookup import SIDES, Side, is_name
 from graphrefine.vectors.state import DEGREE_WEIGHT, log_degrees
 from graphrefine.vectors.table import VectorTable

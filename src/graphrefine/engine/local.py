@@ -12,7 +12,6 @@ The result depends on the graph and the settings, never on the number of threads
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -62,16 +61,6 @@ class LocalTall:
     __del__ = release
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """The memory that a `LocalEngine` needs beside the graph."""
-
-    slab_bytes: int
-    slabs: int  # held at the height of a run with a filter
-    slabs_unfiltered: int
-    other_bytes: int  # the reordered graph, the sketch, a vector or two for each node
-
-
 class LocalEngine:
     """See `graphrefine.engine.engine.Engine`."""
 
@@ -87,13 +76,14 @@ class LocalEngine:
     ) -> None:
         self.graph, self.nodes, self.columns, self.threads = graph, graph.nodes, columns, threads
         self.padded = -(-columns // PAD) * PAD
-        large = self._outgrows_cache(graph, self.padded)
         self.kernels = using or kernels()
         # SciPy has no bfloat16 product: rounding would cost time and save nothing.
         self.half = bfloat16 and self.kernels.name == "native"
         self._slabs: list[Slab] = []
         self._products: dict[Operator, Product] = {}
-        self._reorder = large and self.kernels.name == "native" if reorder is None else reorder
+        self._reorder = graph.nodes * self.padded * 2 > REORDER_BYTES and self.kernels.name == "native"
+        if reorder is not None:
+            self._reorder = reorder
         self._patterns: dict[bool, tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]] = {}
         self._values: dict[tuple[bool, str], NDArray[np.float32] | None] = {}  # terms of the edges
 
@@ -101,27 +91,6 @@ class LocalEngine:
     def order(self) -> NDArray[np.int32] | None:
         """The row of the graph at each place; None where rows stay in their order.  # (n,)."""
         return self.kernels.breadth_first(self.graph.indptr, self.graph.indices) if self._reorder else None
-
-    @staticmethod
-    def _outgrows_cache(graph: Graph, padded: int) -> bool:
-        return graph.nodes * padded * 2 > REORDER_BYTES
-
-    @classmethod
-    def sizes(cls, graph: Graph, *, columns: int, bfloat16: bool = True) -> Sizes:
-        """The memory that an engine for this graph will need."""
-        padded = -(-columns // PAD) * PAD
-        large, using = cls._outgrows_cache(graph, padded), kernels()
-        half = bfloat16 and using.name == "native"
-        entries, patterns = len(graph.indices), 2 if graph.directed else 1
-        stored = graph.nodes * 8 + entries * (4 if graph.weights is None else 8)
-        other = graph.nodes * (padded // 8 + 4 * 8)
-        if large and using.name == "native":
-            other += patterns * stored + graph.nodes * 4
-        if using.name == "scipy":  # the twin forms the entries of M, M^T and T
-            other += 3 * entries * 16
-        if graph.directed:
-            other += stored
-        return Sizes(graph.nodes * padded * 4, 2 if half else 3, 2, other)
 
     def random(self, *, seed: int) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.random`."""

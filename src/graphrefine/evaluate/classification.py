@@ -24,10 +24,10 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate.judges import PENALTIES, LabelJudge, SplitFigures, make_split
 from graphrefine.evaluate.metrics import METRICS
 from graphrefine.evaluate.results import LabelScores, RatioScores
-from graphrefine.linalg.small import one_blas_thread, unit_rows
+from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
-from graphrefine.system.threads import usable_threads
+from graphrefine.system.threads import one_blas_thread, usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 

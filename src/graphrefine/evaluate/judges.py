@@ -32,7 +32,7 @@ from graphrefine.evaluate.held_out_edges import find_entries, hold_out
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
 from graphrefine.evaluate.metrics import Bool, Indicator, average_precision, measure_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 from graphrefine.readers.labels import Labels, align
 
 PENALTIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)  # candidates for C

@@ -39,10 +39,9 @@ from graphrefine.evaluate.metrics import FIGURES, middle_ranks, rank_figures
 from graphrefine.evaluate.results import LinkScores, ScoreFigures
 from graphrefine.evaluate.vector_maker import MakeVectors, VectorMaker
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
-from graphrefine.system.threads import usable_threads
+from graphrefine.system.threads import one_blas_thread, usable_threads
 
 SHARING = 64  # held-out edges that are ranked against the same nodes
 ROUNDING = 2e-6  # part of the largest possible sum of terms: scores that differ by less are equal

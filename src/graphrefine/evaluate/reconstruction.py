@@ -26,10 +26,9 @@ from graphrefine.evaluate.held_out_edges import find_entries, order_by_name
 from graphrefine.evaluate.link_scores import BASELINE, SCORES, ScoreInputs
 from graphrefine.evaluate.results import Reconstruction
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.small import one_blas_thread
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
-from graphrefine.system.threads import usable_threads
+from graphrefine.system.threads import one_blas_thread, usable_threads
 
 MOST_PAIRS = 1_000_000_000  # more are sampled
 BLOCK = 1 << 24  # scores formed at a time, by each thread

@@ -25,13 +25,12 @@ from graphrefine.evaluate.judges import (
 from graphrefine.evaluate.tune_results import Trial, Tuning, find_changes
 from graphrefine.evaluate.tune_trials import Clock, TrialVectors, parse_seconds, plan_stages
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.small import one_blas_thread
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import as_labels
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import RefineSettings, check_integer, check_number, refine_settings
-from graphrefine.system.threads import usable_threads
+from graphrefine.system.threads import one_blas_thread, usable_threads
 
 Scores = tuple[float, ...]
 

@@ -21,7 +21,8 @@ from graphrefine.errors import InputError
 from graphrefine.explore.background import Watch
 from graphrefine.explore.columns import CategoryColumn
 from graphrefine.explore.matched_graph import MatchedGraph
-from graphrefine.linalg.small import one_blas_thread, unit_rows
+from graphrefine.linalg import unit_rows
+from graphrefine.system.threads import one_blas_thread
 from graphrefine.vectors.classes import Classes
 
 CLUSTERS = 12  # as many as there are colours that people can tell apart

@@ -11,7 +11,7 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.explore.responses import GraphFacts
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.small import inverse_lengths
+from graphrefine.linalg import inverse_lengths
 from graphrefine.search.neighbors import places
 from graphrefine.vectors.lookup import quote_name
 

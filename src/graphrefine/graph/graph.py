@@ -187,6 +187,11 @@ class Graph:
         return alone
 
     @property
+    def unread_text(self) -> int:
+        """Bytes of names that are still on disk: none in memory."""
+        return 0
+
+    @property
     def out_counts(self) -> NDArray[np.int64]:
         """Entries of each row: neighbours, or successors in a directed graph.  # (n,)."""
         return np.diff(self.indptr)

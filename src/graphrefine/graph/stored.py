@@ -130,6 +130,13 @@ class StoredGraph(Graph):
         return object_array([text[first:last].tobytes().decode("utf-8", "surrogateescape") for first, last in ends])
 
     @property
+    def unread_text(self) -> int:
+        """Bytes of names that are strings and that nobody has asked for yet."""
+        if self._manifest["names"] != "strings" or "names" in self.__dict__:
+            return 0
+        return len(self._load(self.path, "names", np.uint8))
+
+    @property
     def has_row_names(self) -> bool:
         """Whether the names are 0, 1, ..., n - 1; the manifest has it, so that names need not be read."""
         return bool(self._manifest["names"] == "range")

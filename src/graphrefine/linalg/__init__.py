@@ -1,5 +1,40 @@
 """Linear algebra on a graph: operators, lengths of rows.
 
 For others: `operators.Operator` and the functions that describe one (`operators.proximity`, `operators.transition`
-...); `small` for unit rows.
+...); `unit_rows` and `inverse_lengths`.
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """Rows of length 1 in float32; rows of zeros stay.
+
+    Examples
+    --------
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).astype(float).round(3).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    inverse = 1 / np.where(length == 0, 1, length)
+    unit = np.empty(vectors.shape, np.float32)
+    np.multiply(vectors, inverse[:, None], out=unit, casting="same_kind")
+    return unit
+
+
+def inverse_lengths(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """Factors that make rows unit; zero for rows of zeros.  # (n,).
+
+    Examples
+    --------
+    >>> inverse_lengths(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [0.20000000298023224, 0.0]
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    inverse: NDArray[np.float32] = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1), 0).astype(np.float32)
+    return inverse

@@ -17,8 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.kernels import plane
-from graphrefine.linalg.small import inverse_lengths, one_blas_thread, unit_rows
+from graphrefine.linalg import inverse_lengths, unit_rows
 from graphrefine.progress import Stages
+from graphrefine.system.threads import one_blas_thread
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import descending_eigh
-from graphrefine.linalg.small import one_blas_thread
 from graphrefine.maps.nearest import map_tasks, run_tasks
+from graphrefine.system.threads import one_blas_thread
 
 Floats = NDArray[np.float32]
 

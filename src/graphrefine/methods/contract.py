@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.local import LocalEngine
+from graphrefine.engine.local import REORDER_BYTES, LocalEngine
 from graphrefine.errors import InputError
-from graphrefine.kernels import PAD
+from graphrefine.kernels import PAD, kernels
 from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.memory import available_bytes, gigabytes
 
@@ -178,13 +178,25 @@ class Method(Generic[S]):
 
 
 def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:
-    """What an engine holds with so many float32 tall matrices at a time: those, a sketch, the graph in another order.
+    """What a `LocalEngine` holds with so many float32 tall matrices at a time.
+
+    Beside them: a sketch, a few numbers for each node, the reversed arcs, and the rows of the graph in another order,
+    where the engine makes that.
 
     Examples
     --------
-    >>> engine_memory(Shape(nodes=1000, entries=5000), columns=100, matrices=2)
-    1104000
+    >>> engine_memory(Shape(nodes=1_000_000, entries=5_000_000), columns=100, matrices=2)
+    1104000000
     """
-    padded = -(-columns // PAD) * PAD
-    tall = int(matrices * shape.nodes * padded * 4)
-    return tall + shape.nodes * (padded // 8 + 44) + shape.entries * (8 if shape.weighted else 4)
+    padded, native = -(-columns // PAD) * PAD, kernels().name == "native"
+    rows = shape.nodes * 8 + shape.entries * (8 if shape.weighted else 4)
+    tall, other = shape.nodes * padded * 4, shape.nodes * (padded // 8 + 4 * 8)
+    if shape.weighted:
+        other += shape.entries * (4 + 8)  # logarithms of the weights, and float64 while degrees are summed
+    if shape.directed:
+        other += rows
+    if not native:  # the twin has no bfloat16, and forms the entries of M, M^T and T
+        return int((matrices + 1) * tall) + other + 3 * shape.entries * 16
+    if shape.nodes * padded * 2 > REORDER_BYTES:
+        other += rows * (2 if shape.directed else 1) + shape.nodes * 4
+    return int(matrices * tall) + other

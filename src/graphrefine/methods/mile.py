@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels import PAD, kernels
-from graphrefine.linalg.small import unit_rows
+from graphrefine.linalg import unit_rows
 from graphrefine.methods.coarsening import Level, hierarchy, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory

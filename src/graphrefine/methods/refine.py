@@ -50,13 +50,14 @@ def two_sides(graph: Graph, settings: RefineSettings) -> bool:
 
 
 def memory(shape: Shape, settings: RefineSettings) -> int:
-    """Two tall matrices, the sketch, and the graph once more in another order; for two sides or high quality more."""
+    """Two tall matrices, three to filter without bfloat16, and the engine; for two sides or high quality more."""
     if settings.quality == "high" or ((shape.directed or shape.bipartite) and sided(settings)):
         from graphrefine.methods.refine_variants import high_quality_memory, memory_with_sides
 
         variant_memory = high_quality_memory if settings.quality == "high" else memory_with_sides
         return variant_memory(shape, settings)
-    return engine_memory(shape, columns=settings.dim, matrices=2)
+    matrices = 2 if settings.bfloat16 or settings.filter == "none" else 3
+    return engine_memory(shape, columns=settings.dim, matrices=matrices)
 
 
 def on_disk(graph: Graph, settings: RefineSettings) -> str | None:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T, collect_centred, descending_eigh, whitening
 from graphrefine.errors import InputError
+from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import Operator, transition, walk
-from graphrefine.linalg.small import unit_rows
 from graphrefine.refine.filters import coefficients, diffuse, limit, limit_weights, smallest_weight
 from graphrefine.refine.joint_axes import turn_to_axes
 

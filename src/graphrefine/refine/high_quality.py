@@ -25,8 +25,8 @@ from graphrefine.engine.engine import Small, eigh_by_size
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import normalised
-from graphrefine.linalg.small import unit_rows
 from graphrefine.refine.joint_axes import turn_to_axes
 from graphrefine.refine.landmarks import CACHE_BYTES, draw_landmarks, far_view, steps, walk_memory
 from graphrefine.refine.refine import refine

@@ -1,7 +1,6 @@
 """A run, stage by stage: settings -> graph -> memory plan -> engine -> method -> learn -> `Embedding`.
 
-`embed` is the run as one call. `EmbedRun` is the same step by step, for callers that look in between, such as the
-command line, which checks its output once the graph is known.
+`embed` is the run as one call, `EmbedRun` the same step by step, for callers that look in between.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -30,8 +29,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.settings import MethodSettings
-from graphrefine.run.memory_plan import BudgetError, MemoryPlan
-from graphrefine.run.plan import plan_run
+from graphrefine.run.memory_plan import BudgetError, MemoryPlan, plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
@@ -137,16 +135,31 @@ class EmbedRun:
         budget has room for it. ``writing`` are bytes of memory that the writer of the output holds beside the vectors.
         """
         self._fit_dim()
-        reason = self._in_memory_for() or self.method.on_disk(self.graph, self.settings)
+        reason = self.method.on_disk(self.graph, self.settings)  # why the vectors must be in memory
+        if self.request.features is not None:
+            reason = "features are joined to the vectors in memory"
+        elif self.request.align_to is not None:
+            reason = "vectors are aligned in memory"
         self.method.check(self.graph, self.settings, in_memory=False)
         self.learn = learn and self.can_learn
+        plan = partial(
+            plan_run,
+            self.graph,
+            self.settings,
+            method=self.method,
+            budget=self.budget,
+            folder=None if self.request.run.work is None else self.folder,
+            in_memory_for=reason,
+            cluster=self.cluster,
+            writing=writing,
+        )
         try:
-            self.plan = self._plan(reason, writing)
+            self.plan = plan(learn=self.learn)
         except BudgetError:
             if not self.learn or self.request.run.learn:
                 raise
             self.learn = False
-            self.plan = self._plan(reason, writing)
+            self.plan = plan(learn=False)
         return self.plan
 
     def _fit_dim(self) -> None:
@@ -155,25 +168,6 @@ class EmbedRun:
             self.settings = replace(self.settings, dim=most)
             to = "that" if most == graph.nodes else f"{most}, as it must be even"
             self._lowered = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
-
-    def _in_memory_for(self) -> str | None:
-        """Why the vectors must be in memory, whatever the method needs."""
-        if self.request.features is not None:
-            return "features are joined to the vectors in memory"
-        return "vectors are aligned in memory" if self.request.align_to is not None else None
-
-    def _plan(self, in_memory_for: str | None, writing: int) -> MemoryPlan:
-        return plan_run(
-            self.graph,
-            self.settings,
-            method=self.method,
-            budget=self.budget,
-            folder=self.folder if self.request.run.work is not None else None,
-            in_memory_for=in_memory_for,
-            cluster=self.cluster,
-            learn=self.learn,
-            writing=writing,
-        )
 
     def embed(self) -> Embedding:
         """The embedding, made as planned."""
@@ -272,7 +266,7 @@ def _embed(
 
 
 def aligned_dim(dim: int | None, old: Embedding, name: str) -> int:
-    """The length of vectors that are to be aligned: that of the old ones, or an error before the work."""
+    """The length of vectors that are to be aligned: that of the old ones."""
     if dim is not None and dim != old.dim:
         raise InputError(f"dim={dim} is not that of {name}, whose vectors have {old.dim} numbers; leave dim out")
     return old.dim
@@ -327,8 +321,8 @@ def embed(
     directed
         Whether edges have a direction: then ``embedding.source`` and ``embedding.target`` are half of the columns each.
     bipartite
-        Whether the ends of edges are two sets of nodes, users and items say: then ``embedding.source`` and
-        ``embedding.target`` are the rows of the one and of the other.
+        Whether edges join two sets of nodes, users and items say: ``embedding.source`` are the rows of the one,
+        ``embedding.target`` those of the other.
     features
         Further knowledge of the nodes beside the edges, for REFINE to use: a matrix (n, f), sparse or dense, where the
         nodes are called 0 to n-1; else a file, a mapping, a DataFrame or a pair (names, matrix).
@@ -366,7 +360,8 @@ def embed(
     """
     if memory is None and work is not None and executor == "local":
         raise InputError("work= is where vectors are kept that memory= has no room for; say how much there is")
-    dim = dim if align_to is None else aligned_dim(dim, align_to, "align_to")
+    if align_to is not None:
+        dim = aligned_dim(dim, align_to, "align_to")
     settings = make_settings(
         method,
         preset,

@@ -21,7 +21,6 @@ import numpy as np
 
 from graphrefine.engine.local import LocalEngine
 from graphrefine.linalg.operators import Operator, proximity, walk
-from graphrefine.methods.contract import Shape
 from graphrefine.methods.refine import REFINE_METHOD, two_sides
 from graphrefine.methods.refine_variants import arcs_and_columns, rounds
 from graphrefine.refine.arc_svd import normalise_arcs
@@ -29,7 +28,7 @@ from graphrefine.refine.high_quality import LANDMARKS, WINDOW
 from graphrefine.refine.landmarks import WIDTH
 from graphrefine.refine.range_finder import TOGETHER
 from graphrefine.run.embed import embed_graph
-from graphrefine.run.memory_plan import in_memory_bytes
+from graphrefine.run.memory_plan import in_memory_bytes, learning_need
 from graphrefine.system.memory import PeakMemory, private_bytes
 
 if TYPE_CHECKING:
@@ -65,19 +64,15 @@ class Speed(NamedTuple):
 
 def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> Estimate:
     """The cost of embedding a graph with these settings on this machine."""
-    if len(graph.indices) * settings.dim <= SMALL:
-        with PeakMemory() as peak:
-            start = perf_counter()
-            embed_graph(graph, settings, threads=threads)
-            seconds = perf_counter() - start
-        return Estimate(seconds, peak.bytes)
-    return Estimate(_seconds(graph, settings, threads), _bytes(graph, settings))
-
-
-def _bytes(graph: Graph, settings: RefineSettings) -> int:
-    if REFINE_METHOD.on_disk(graph, settings) is None:
-        return in_memory_bytes(graph, settings)
-    return private_bytes() + REFINE_METHOD.memory(Shape.of(graph), settings)
+    learning = learning_need(graph, settings)
+    if len(graph.indices) * settings.dim > SMALL:
+        needed = in_memory_bytes(graph, settings, REFINE_METHOD, extra=learning)
+        return Estimate(_seconds(graph, settings, threads), needed)
+    with PeakMemory() as peak:
+        start = perf_counter()
+        embed_graph(graph, settings, threads=threads)
+        seconds = perf_counter() - start
+    return Estimate(seconds, max(peak.bytes, private_bytes() + graph.nodes * settings.dim * 4 + learning))
 
 
 def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:

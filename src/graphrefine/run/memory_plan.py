@@ -1,31 +1,43 @@
-"""Memory plan of a run within its budget: in memory, in panels of columns, or streamed from disk.
+"""Memory plan of a run within its budget: in memory, in panels of columns, streamed from disk, or on a cluster.
 
 What is counted is memory that belongs to the process alone (anonymous memory): pages of files that the system keeps at
-hand are its own, and it takes them back when they are wanted.
+hand are its own, and it takes them back when they are wanted. The count is what the process holds once the graph is
+read, and on top of it the largest of: the work of the method (`Method.memory`, or `panel_bytes` with the vectors on
+disk), learning beside the vectors, and the writer beside the vectors; and names that are still on disk.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes
-from graphrefine.engine.local import LocalEngine
+import numpy as np
+
+from graphrefine.embedding.learn import can_learn, learning_bytes
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD, kernels
-from graphrefine.system.memory import gigabytes, megabytes, private_bytes
+from graphrefine.methods.contract import Method, Shape
+from graphrefine.system.memory import available_bytes, gigabytes, megabytes, private_bytes
 
 if TYPE_CHECKING:
+    from graphrefine.engine.layout import Layout
     from graphrefine.graph.graph import Graph
     from graphrefine.refine.settings import RefineSettings
+    from graphrefine.run.settings import Cluster
 
 Mode = Literal["memory", "columns", "streamed", "dask"]
 VECTOR_BYTES = 36  # for each node, of vectors with one number: degrees, logarithms, names
 STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
 BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
 ROWS_READ = 3  # blocks of the graph
+STRING_BYTES = 64  # for each name that is a string, beside its text: an object, and its place in the array
 LIBRARIES = 6_000_000  # bytes of BLAS and of threads, in memory
 LATER = 25_000_000  # bytes of modules and of small arrays that the work itself takes
+WORKER = 55_000_000  # bytes that a Dask worker holds by itself
+MANAGING = 60_000_000  # of the scheduler, and of the processes that mind workers
+LEAST_OF_WORKER = 32_000_000
 RUN = "run"  # name of the state of a work folder with the plan of its run
 MODES = {
     "memory": "in memory",
@@ -68,50 +80,127 @@ class MemoryPlan:
         return {"mode": self.mode, **sizes, "panel": self.panel, "panels": self.panels}
 
 
-def vector_bytes(graph: Graph, settings: Any) -> int:
-    """What the vectors alone take in memory."""
-    return int(graph.nodes * settings.dim * 4)
+def plan_run(
+    graph: Graph,
+    settings: Any,
+    *,
+    method: Method[Any],
+    budget: int,
+    folder: Path | None,
+    in_memory_for: str | None = None,
+    cluster: Cluster | None = None,
+    learn: bool = False,
+    writing: int = 0,
+) -> MemoryPlan:
+    """The plan of a run within a budget; InputError where there is none.
+
+    Work that waits in ``folder`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory; ``cluster``
+    does the work, if given; ``learn`` adds the stage that learns; ``writing`` is the memory of the writer beside
+    vectors and names.
+    """
+    written = writing + packed_names(graph) if writing else 0
+    extra = max(written, learning_need(graph, settings) if learn else 0)
+    if in_memory_for is None and cluster is not None:
+        return plan_cluster(graph, settings, budget, workers=cluster.workers)
+    if in_memory_for is None:
+        begun = begun_plan(folder)
+        plan = plan_local(graph, settings, budget, method=method, extra=extra)
+        if begun is None:
+            return plan
+        plan = replace(plan, **begun)
+        if plan.predicted > budget:
+            raise InputError(
+                f"memory={megabytes(budget)}: {folder} holds unfinished work that needs {megabytes(plan.predicted)}; "
+                "give that much to go on with it, or delete it to start anew"
+            )
+        return plan
+    if cluster is not None:
+        raise InputError(f"a Dask cluster cannot be used for {method.name} on {graph.source}: {in_memory_for}")
+    method.check_room(graph, settings)  # which says what would fit
+    needed = in_memory_bytes(graph, settings, method, extra=extra)
+    if needed > budget:
+        raise BudgetError(
+            f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for {graph.source}, "
+            f"and {in_memory_for}"
+        )
+    return MemoryPlan("memory", budget, needed)
 
 
-def plan_local(graph: Graph, settings: RefineSettings, budget: int, *, extra: int = 0) -> MemoryPlan:
+def begun_plan(folder: Path | None) -> dict[str, Any] | None:
+    """The plan of the work that waits in a folder; None if there is none."""
+    if folder is None:
+        return None
+    try:
+        begun = json.loads((folder / f"{RUN}.json").read_bytes())["plan"]
+        return {name: begun[name] for name in ("mode", "predicted", "disk", "panel", "panels")}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def plan_local(
+    graph: Graph, settings: RefineSettings, budget: int, *, method: Method[Any], extra: int = 0
+) -> MemoryPlan:
     """In memory if the budget has room for that, else in panels of as many columns as it has room for.
 
-    Raises BudgetError, which names the least that would do, where it has none for the narrowest.
+    ``extra`` is the memory of what comes after the method, beside the vectors. Raises BudgetError, which names the
+    least that would do, where there is no room for the narrowest panel.
     """
-    vectors = vector_bytes(graph, settings)
-    whole = max(in_memory_bytes(graph, settings), private_bytes() + vectors + extra)
-    if whole <= budget:
+    whole = in_memory_bytes(graph, settings, method, extra=extra)
+    if whole <= min(budget, private_bytes() + (available_bytes() or budget)):  # whatever the budget says
         return MemoryPlan("memory", budget, whole)
-    stored = graph.stored
-    panel = widest_panel(graph, settings, budget - private_bytes()) if private_bytes() + extra <= budget else 0
+    held = private_bytes() + unread_names(graph)
+    panel = widest_panel(graph, settings, budget - held) if held + extra <= budget else 0
     if panel:
+        needed = held + max(panel_bytes(graph, settings, panel), extra)
+        mode: Mode = "streamed" if graph.stored else "columns"
         panels = -(-settings.dim // panel)
-        needed = private_bytes() + max(panel_bytes(graph, settings, panel), extra)
-        mode: Mode = "streamed" if stored else "columns"
         return MemoryPlan(mode, budget, needed, disk_bytes(graph, settings), panel, panels)
-    least = private_bytes() + max(panel_bytes(graph, settings, PAD), extra)
-    on_disk = "" if stored else f", {megabytes(least - graph_bytes(graph))} with the graph on disk (graphrefine ingest)"
+    least = held + max(panel_bytes(graph, settings, PAD), extra)
+    in_files = f", {megabytes(least - graph_bytes(graph))} with the graph on disk (graphrefine ingest)"
     raise BudgetError(
         f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
-        f"time, {megabytes(least)} are needed at least{on_disk}; give that much, or use a cluster (--executor dask)"
+        f"time, {megabytes(least)} are needed at least{'' if graph.stored else in_files}; give that much, or use a "
+        "cluster (--executor dask)"
     )
 
 
-def in_memory_bytes(graph: Graph, settings: RefineSettings) -> int:
-    """What an embedding in memory holds at its height."""
-    engine = LocalEngine.sizes(graph, columns=settings.dim, bfloat16=settings.bfloat16)
-    slabs = engine.slabs if settings.filter != "none" else engine.slabs_unfiltered
-    return private_bytes() + slabs * engine.slab_bytes + engine.other_bytes + LIBRARIES
+def in_memory_bytes(graph: Graph, settings: Any, method: Method[Any], *, extra: int = 0) -> int:
+    """What an embedding in memory holds at its height: in the method, or with ``extra`` beside the vectors later."""
+    names, vectors = unread_names(graph), int(graph.nodes * settings.dim * 4)
+    work = method.memory(Shape.of(graph), settings) + LIBRARIES
+    return names + max(work, vectors + extra) + private_bytes()
+
+
+def learning_need(graph: Graph, settings: Any) -> int:
+    """What learning from a graph takes beside the vectors; 0 where there is nothing to learn."""
+    return learning_bytes(graph.nodes, len(graph.indices), settings.dim) if can_learn(graph) else 0
+
+
+def unread_names(graph: Graph) -> int:
+    """What names will take that are strings and still on disk."""
+    text = graph.unread_text if graph.stored else 0
+    return text + graph.nodes * STRING_BYTES if text else 0
+
+
+def packed_names(graph: Graph) -> int:
+    """What names that are strings take in the form that files hold, while they are written."""
+    if graph.stored and graph.unread_text:
+        return 2 * graph.unread_text + 8 * graph.nodes
+    names = graph.names
+    return 0 if names.dtype != object else 2 * sum(map(len, names)) + 8 * graph.nodes
 
 
 def panel_bytes(graph: Graph, settings: RefineSettings, panel: int) -> int:
     """What is held beside the graph when so many columns at a time are gathered from."""
+    from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes  # where vectors are on disk
+
     half = settings.bfloat16 and kernels().name == "native"
     row = -(-settings.dim // PAD) * PAD * 4
     block = usual_bytes(graph.nodes, settings.dim)
     entries = min(BLOCK_ENTRIES, int(len(graph.indices) / graph.nodes * block / row)) * (12 if graph.weighted else 4)
     joined = 0 if panel >= settings.dim else block  # rows are put together from their panels
-    buffers = int(BUFFERS * block) + joined + ROWS_READ * entries + LATER
+    degrees = len(graph.indices) * 8 if graph.weighted and not graph.stored else 0  # weights, while they are summed
+    buffers = int(BUFFERS * block) + joined + ROWS_READ * entries + degrees + LATER
     return graph.nodes * (panel * (2 if half else 4) + VECTOR_BYTES) + buffers
 
 
@@ -134,3 +223,37 @@ def graph_bytes(graph: Graph) -> int:
     """What the rows of a graph take."""
     arrays = (graph.indptr, graph.indices, graph.weights)
     return sum(array.nbytes for array in arrays if array is not None) * (2 if graph.directed else 1)
+
+
+def plan_cluster(graph: Graph, settings: RefineSettings, budget: int, *, workers: int | None) -> MemoryPlan:
+    """A plan for a Dask cluster.
+
+    ``workers`` are those that are started on this machine, and then share the budget with this process; None: the
+    cluster is elsewhere, its workers have limits of their own, and the budget is this process's.
+    """
+    from graphrefine.engine.dask import plan_layout  # loads Dask's engine
+
+    here = private_bytes() + unread_names(graph) + graph.nodes * VECTOR_BYTES
+    disk = disk_bytes(graph, settings) + (0 if graph.stored else graph_bytes(graph))
+    padded = -(-settings.dim // PAD) * PAD
+    if workers is None:
+        return MemoryPlan("dask", budget, here, disk, padded)
+    each = (budget - here - MANAGING) // workers - WORKER
+    if each < LEAST_OF_WORKER:
+        least = here + MANAGING + workers * (WORKER + LEAST_OF_WORKER)
+        raise BudgetError(
+            f"memory={megabytes(budget)} is too little for {workers} workers on this machine: {megabytes(least)} are "
+            "needed at least; give that much, or start fewer"
+        )
+    layout, group = plan_layout(graph, columns=settings.dim, workers=workers, memory=each)
+    needed = here + MANAGING + workers * (WORKER + task_bytes(graph, layout, group))
+    return MemoryPlan("dask", budget, needed, disk, padded, each=each)
+
+
+def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
+    """What a worker holds in a product: a chunk to gather from, the sums of its blocks, their rows of the graph."""
+    chunks = len(layout.chunks) - 1
+    chunk = max(layout.chunk_rows(at).stop - layout.chunk_rows(at).start for at in range(chunks))
+    rows = min(group * int(np.diff(layout.bounds).max()), graph.nodes)
+    entries = len(graph.indices) / graph.nodes * (8 if graph.weighted else 4)
+    return int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 2 + 8 * chunks + 8 + entries))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.linalg.small import inverse_lengths
+from graphrefine.linalg import inverse_lengths
 from graphrefine.vectors.lookup import SIDES
 from graphrefine.vectors.state import log_degrees
 from graphrefine.vectors.table import check_finite

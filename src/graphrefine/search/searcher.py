@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
-from graphrefine.linalg.small import inverse_lengths
+from graphrefine.linalg import inverse_lengths
 from graphrefine.progress import Watcher
 from graphrefine.search.index import INDEX_BEYOND, Index, open_index
 from graphrefine.search.scores import ScoreSide, SearchDirection, search_directions

@@ -15,25 +15,31 @@ and exits with 2; Python callers can catch the base class or the built-in parent
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike, fspath
 
 
 class GraphRefineError(Exception):
-    """Anything graphrefine refuses to do, with the reason and the way out."""
+    """Anything graphrefine refuses to do, with the reason and the way out.
 
-
-class InputError(GraphRefineError, ValueError):
-    """An argument or in-memory input that cannot be used; ``argument`` is its name, where one is to blame.
+    ``argument`` is the argument to blame, where one is; ``mentions`` are all arguments that the message has in the form
+    ``name=value``, the first one to blame. The command line writes those as its options.
 
     Examples
     --------
-    >>> InputError("dim=0 is too small", argument="dim").argument
-    'dim'
+    >>> error = InputError("dim=0 is too small", argument="dim")
+    >>> error.argument, error.mentions
+    ('dim', ('dim',))
     """
 
-    def __init__(self, message: str, *, argument: str | None = None) -> None:
+    def __init__(self, message: str, *, argument: str | None = None, mentions: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.argument = argument
+        self.mentions = tuple(dict.fromkeys([*([] if argument is None else [argument]), *mentions]))
+
+
+class InputError(GraphRefineError, ValueError):
+    """An argument or in-memory input that cannot be used."""
 
 
 class FormatError(InputError):
@@ -46,10 +52,16 @@ class FormatError(InputError):
     """
 
     def __init__(
-        self, path: str | PathLike[str], problem: str, *, line: int | None = None, argument: str | None = None
+        self,
+        path: str | PathLike[str],
+        problem: str,
+        *,
+        line: int | None = None,
+        argument: str | None = None,
+        mentions: Sequence[str] = (),
     ) -> None:
         where = fspath(path) if line is None else f"{fspath(path)}, line {line}"
-        super().__init__(f"{where}: {problem}", argument=argument)
+        super().__init__(f"{where}: {problem}", argument=argument, mentions=mentions)
 
 
 class OutputError(GraphRefineError, OSError):
@@ -68,3 +80,11 @@ class MissingExtraError(GraphRefineError, ImportError):
             f"{purpose} needs the package {package!r}, which is not installed; "
             f'install it with: pip install "graphrefine[{extra}]"'
         )
+
+
+class ArgumentWarning(UserWarning):
+    """A remark on arguments, which ``mentions`` names as those of an error are."""
+
+    def __init__(self, message: str, *mentions: str) -> None:
+        super().__init__(message)
+        self.mentions = mentions

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import click
+
 from graphrefine.cli.options import in_options, reading_options
 from graphrefine.errors import InputError, OutputError
 from graphrefine.evaluate import read_labels
@@ -61,7 +63,7 @@ class _ReportFolder:
                 check_inputs(self.output, self.previous, comparison)
             return
         scores = ", ".join(f"{name} {value}" for name, value in row.cells.items())
-        note(f"{row.name}: {f'{scores}, {row.cost()[0]}' if row.status == 'done' else in_options(row.reason)}")
+        note(f"{row.name}: {f'{scores}, {row.cost()[0]}' if row.status == 'done' else _write_options(row.reason)}")
         if self.output is None or self.full:
             return
         try:
@@ -86,8 +88,14 @@ class _ReportFolder:
 
 def _in_options(comparison: Comparison) -> Comparison:
     """The same, with reasons in the words of the command line."""
-    rows = tuple(replace(row, message=in_options(row.message)) for row in comparison.rows)
+    rows = tuple(replace(row, message=_write_options(row.message)) for row in comparison.rows)
     return replace(comparison, rows=rows)
+
+
+def _write_options(reason: str) -> str:
+    """The reason why a row is empty; a row does not know which arguments its reason mentions, so all may be."""
+    command = click.get_current_context().command
+    return in_options(reason, [str(each.name) for each in command.params], command)
 
 
 def _show(comparison: Comparison) -> None:

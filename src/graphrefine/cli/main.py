@@ -78,7 +78,6 @@ def _obey(arguments: list[str]) -> int:
     import click
 
     from graphrefine.cli.commands import cli
-    from graphrefine.cli.options import in_options
 
     if "_GRAPHREFINE_COMPLETE" in os.environ:  # a shell asks what could come next
         cli.main(arguments, prog_name="graphrefine")
@@ -92,8 +91,10 @@ def _obey(arguments: list[str]) -> int:
     except click.UsageError as mistake:
         command = mistake.ctx.command_path if mistake.ctx else "graphrefine"
         return _failed(f"{mistake.format_message().rstrip('.')} (see {command} --help)")
+    except click.ClickException as mistake:  # an error of the library, in the words of the command
+        return _failed(mistake.message)
     except GraphRefineError as mistake:
-        return _failed(in_options(str(mistake)))
+        return _failed(str(mistake))
     except MemoryError:
         return _failed("not enough memory; a smaller --dim needs less, and graphrefine info says how much")
     return 0
@@ -106,11 +107,15 @@ def _failed(message: str) -> int:
 
 def _show_warning(message: Any, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
     """What is meant for the user as one line; what is meant for us with its place in the code."""
+    if not issubclass(category, UserWarning):
+        print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)
+        return
+    import click
+
     from graphrefine.cli.options import in_options
 
-    meant = issubclass(category, UserWarning)
-    code = warnings.formatwarning(message, category, filename, lineno)
-    print(f"warning: {in_options(str(message))}\n" if meant else code, end="", file=sys.stderr)
+    command = click.get_current_context().command
+    print(f"warning: {in_options(str(message), getattr(message, 'mentions', ()), command)}", file=sys.stderr)
 
 
 class Stopped(KeyboardInterrupt):

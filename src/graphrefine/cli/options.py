@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import Field, fields
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.embedding.formats import FORMATS
-from graphrefine.errors import OutputError
+from graphrefine.errors import GraphRefineError, OutputError
 from graphrefine.readers.formats import BY_NAME
 from graphrefine.readers.options import ReadOptions
 from graphrefine.refine.settings import RefineSettings, parse_setting
@@ -44,7 +44,10 @@ class Command(click.Command):
     def work(self, **options: Any) -> None:
         """Do the work."""
         module, function = self.place.split(":")
-        getattr(import_module(f"graphrefine.cli.{module}"), function)(**options)
+        try:
+            getattr(import_module(f"graphrefine.cli.{module}"), function)(**options)
+        except GraphRefineError as error:
+            raise click.ClickException(in_options(str(error), error.mentions, self)) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options into the help text."""
@@ -267,34 +270,31 @@ def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
     return config.settings
 
 
-_ARGUMENTS = "|".join(
-    [
-        *(str(option.name) for option in (*READING, *REFINING, METHOD, *RUNNING)),
-        *("ratios", "repeats", "C", "held_out", "scores", "corruptions", "ranked", "turned", "top", "sample"),
-        *("methods", "dims", "time_limit", "memory_limit"),
-        *("only", "data", "features"),
-        *("budget", "train", "split_seed", "task"),
-        *("table", "index", "replace"),
-        *("host", "port"),
-    ]
-)
+def in_options(message: str, mentions: Iterable[str], command: click.Command) -> str:
+    """A message of the library in the words of a command: the arguments that it mentions become options.
 
-
-def in_options(message: str) -> str:
-    """A message of the library in the words of the command line; what the user typed stays as it is.
+    What the user typed stays as it is, and so does an argument for which the command has no option.
 
     Examples
     --------
-    >>> in_options("dim=9 is larger than the graph; say source=, or weights=False")
-    '--dim 9 is larger than the graph; say --source, or --weights none'
+    >>> command = Command("embed", work="embed:embed", params=[*READING, *REFINING])
+    >>> in_options("dim=9 is too many; say source=, weights=False or window=3", ["dim", "source", "weights"], command)
+    '--dim 9 is too many; say --source, --weights none or window=3'
     """
+    options = {str(each.name): each for each in command.params if isinstance(each, click.Option)}
+    names = "|".join(name for name in mentions if name in options)
+    if not names:
+        return message
     typed = "|".join(re.escape(word) for word in sys.argv[1:] if "=" in word) or "(?!)"
-    argument = rf"(?<![\w./'\"-])(?P<name>{_ARGUMENTS})=(?P<false>False)?(?P<true>True)?(?P<value>(?=[^\s,;.)]))?"
 
-    def option(match: re.Match[str]) -> str:
+    def write_option(match: re.Match[str]) -> str:
         if match["typed"]:
             return match["typed"]
-        value = " none" if match["false"] else " " if match["value"] is not None and not match["true"] else ""
-        return f"--{match['name'].replace('_', '-')}{value}"
+        option, value = options[match["name"]], match["value"]
+        if value == "False" and option.secondary_opts:
+            return option.secondary_opts[0]
+        text = " none" if value == "False" else " " if value is None and match["more"] is not None else ""
+        return f"{option.opts[-1]}{text}"
 
-    return re.sub(f"(?P<typed>{typed})|{argument}", option, message)
+    argument = rf"(?<![\w./'\"-])(?P<name>{names})=(?P<value>False|True)?(?P<more>(?=[^\s,;.)]))?"
+    return re.sub(f"(?P<typed>{typed})|{argument}", write_option, message)

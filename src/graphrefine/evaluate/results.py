@@ -73,17 +73,6 @@ def _plain(value: Any) -> Any:
 class RatioScores(Repeats):
     """Figures at one ratio of training nodes, one value for each repeat.
 
-    Attributes
-    ----------
-    ratio : float
-        Part of the nodes that trained.
-    train_nodes, test_nodes : int
-        Numbers of nodes that trained and that were tested.
-    values : dict
-        For each of `metrics.METRICS`, one number for each repeat. Also as ``micro`` and ``macro``.
-    C : tuple of float
-        Weight of the data in each repeat.
-
     Examples
     --------
     >>> scores = RatioScores(0.5, 50, 50, {"micro_f1": (60.0, 62.0), "macro_f1": (40.0, 40.0)}, C=(1.0, 1.0))
@@ -91,11 +80,11 @@ class RatioScores(Repeats):
     (61.0, 1.414, 0.0)
     """
 
-    ratio: float
+    ratio: float  # part of the nodes that trained
     train_nodes: int
     test_nodes: int
-    values: dict[str, tuple[float, ...]]
-    C: tuple[float, ...]
+    values: dict[str, tuple[float, ...]]  # by the names of `metrics.METRICS`; also as `micro` and `macro`
+    C: tuple[float, ...]  # weight of the data in each repeat
 
     @property
     def micro(self) -> tuple[float, ...]:
@@ -174,13 +163,6 @@ class LabelScores(Result):
 class ScoreFigures(Repeats):
     """Figures of one score of pairs.
 
-    Attributes
-    ----------
-    score : str
-        Name of the score, see `graphrefine.evaluate.link_scores`.
-    values : dict
-        For each of `metrics.FIGURES`, one number for each repeat.
-
     Examples
     --------
     >>> figures = ScoreFigures("dot", {"auc": (0.75, 0.85)})
@@ -188,8 +170,8 @@ class ScoreFigures(Repeats):
     (0.8, 0.0707)
     """
 
-    score: str
-    values: dict[str, tuple[float, ...]]
+    score: str  # its name, see `link_scores`
+    values: dict[str, tuple[float, ...]]  # by the names of `metrics.FIGURES`
 
     def cell(self, figure: str, decimals: int) -> str:
         """A figure as text, with its spread if there are repeats."""

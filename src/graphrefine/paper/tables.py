@@ -143,11 +143,14 @@ def _select_settings(setup: Setup, method: str) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in names if hasattr(settings, name)}
 
 
-def make_speedup_cell(setup: Setup, times: Measurement, what: dict[str, Any]) -> Cell:
+def make_speedup_cell(setup: Setup, times: Measurement | Gap, what: dict[str, Any]) -> Cell:
     """ProNE's seconds in REFINE's, on the graph of a row of Table 5."""
-    source, paper = setup.graphs.find_or_replace(what["graph"]), published.TABLE5[what["graph"]]
+    source, row = setup.graphs.find_or_replace(what["graph"]), published.TABLE5[what["graph"]]
+    paper = row["prone"] / row["refine"]
+    if isinstance(times, Gap):
+        return make_gap_cell(what, times, paper, "x")
     ours = times["best"]["prone"] / times["best"]["refine"]
-    return Cell(what, ours, paper["prone"] / paper["refine"], "x", source.note, not source.standin)
+    return Cell(what, ours, paper, "x", source.note, not source.standin)
 
 
 def find_youtube(setup: Setup) -> Source:

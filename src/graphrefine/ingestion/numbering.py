@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,18 +36,6 @@ _BATCH = 1 << 20  # names at a time
 Range = tuple[int, int]  # the lowest and the highest id
 
 
-class NodeNumbers(Protocol):
-    """Numbers of the nodes."""
-
-    nodes: int
-
-    def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The node numbers of the ends of a piece's edges."""
-
-    def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Node numbers at which pages begin, and the number of nodes; and the count of arcs' ends in each page."""
-
-
 class ByBits:
     """Integers in a range: ranks in a set of bits, or in one for each side of a bipartite graph."""
 
@@ -56,7 +44,7 @@ class ByBits:
         self.nodes = sum(int(ids.before[-1]) for ids in sets)
 
     def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """See `NodeNumbers`."""
+        """The node numbers of the ends of a piece's edges."""
         first, last = self._sets[0], self._sets[-1]
         target = last.ranks(edges.target, threads=self._threads)
         if last is not first:
@@ -64,7 +52,7 @@ class ByBits:
         return first.ranks(edges.source, threads=self._threads), target
 
     def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See `NodeNumbers`."""
+        """Node numbers at which pages begin, and the number of nodes; and the count of arcs' ends in each page."""
         starts, before = [np.zeros(1, np.int64)], 0
         for ids in self._sets:
             starts.append(before + ids.page_ranks()[1:])
@@ -80,17 +68,20 @@ class ByTable:
         self._starts = np.append(0, np.cumsum([entry.names for entry in spool.entries]))
 
     def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """See `NodeNumbers`."""
+        """See `ByBits.ends`."""
         table = self._table[self._starts[entry.number] : self._starts[entry.number + 1]]
         return table[edges.source], table[edges.target]
 
     def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See `NodeNumbers`."""
+        """See `ByBits.pages`."""
         counts = np.zeros(-(-self.nodes // PAGE), np.int64)
         for entry in self._spool.entries:
             for side in self.ends(entry, self._spool.edges(entry)):
                 counts += np.bincount(side // PAGE, minlength=len(counts))
         return np.append(np.arange(0, self.nodes, PAGE), self.nodes), counts
+
+
+NodeNumbers = ByBits | ByTable
 
 
 def _save_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
@@ -159,11 +150,8 @@ def _own_numbers(spool: Spool, entry: Entry, options: ReadOptions, *, text: bool
 
         name_column = pack_arrow(pa.array(names).cast(pa.large_string()))
     write_names(spool.names_path(entry.number), entry.number, name_column, first=first)
-    with spool.path(entry.number, own=True).open("wb") as out:
-        for side in numbered:
-            out.write(np.ascontiguousarray(side[: entry.edges]).data)
-        if weights is not None:
-            out.write(weights.data)
+    own = Edges(numbered[0][: entry.edges], numbered[1][: entry.edges], weights)
+    own.write(spool.path(entry.number, own=True))
     return replace(entry, names=len(names), alone=0, alone_targets=0, wide=False, first=first, own=True)
 
 

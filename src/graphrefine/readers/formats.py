@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphrefine.errors import InputError
 from graphrefine.readers.options import ReadOptions
@@ -58,8 +58,8 @@ class Format:
     def load(self, source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
         """Load a file of this format."""
         module, function = self.loader.split(":")
-        loader = cast("Loader", getattr(import_module(f"graphrefine.readers.{module}"), function))
-        return loader(source, options)
+        load: Loader = getattr(import_module(f"graphrefine.readers.{module}"), function)
+        return load(source, options)
 
 
 _COLUMNS = frozenset({"source", "target", "weights", "bipartite"})

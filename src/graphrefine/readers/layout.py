@@ -69,19 +69,10 @@ def find_pair(names: list[str]) -> tuple[int, int] | None:
 
 
 def find_columns(names: list[str] | None, numeric: list[bool], options: ReadOptions) -> EdgeColumns:
-    """Find the columns of source, target and weight.
+    """Find the columns of source, target and weight, from their names, if there are any, and from those with numbers.
 
     Columns that the options name are used. Otherwise: a usual pair of names, else the first two columns; the weight is
     a column called weight, or, in a table without names, the third of three columns if it is numeric.
-
-    Parameters
-    ----------
-    names
-        Names of the columns; None for a file without header.
-    numeric
-        For each column, whether it holds numbers.
-    options
-        Options of the reader.
     """
     count = len(numeric)
     if count < 2:

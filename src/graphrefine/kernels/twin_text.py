@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}")
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+WORD = re.compile(rb"[^ \t]+")  # between blanks
 _OK, _NOT_INTEGER, _TOO_WIDE, _FEW_COLUMNS, _MANY_COLUMNS, _BAD_WEIGHT = range(6)
 _BLANKS = b" \t"
 
@@ -95,7 +96,7 @@ def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
     [b'a, b', b'c d', b'"e']
     """
     if delimiter == b" ":
-        return [word for word in re.split(rb"[ \t]+", line) if word]
+        return WORD.findall(line)
     if b'"' not in line:
         return line.split(delimiter)
     quoted = re.compile(rb' *"((?:[^"]|"")*)" *(?=' + re.escape(delimiter) + rb"|\Z)")

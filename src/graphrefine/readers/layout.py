@@ -8,7 +8,7 @@ from typing import Any
 
 from graphrefine.errors import InputError
 from graphrefine.kernels.edge_lists import Columns
-from graphrefine.kernels.twin_text import NUMBER, split_fields
+from graphrefine.kernels.twin_text import NUMBER, WORD, split_fields
 from graphrefine.readers.options import Column, ReadOptions
 from graphrefine.readers.source import Source
 
@@ -280,5 +280,7 @@ def _numeric_columns(records: list[list[bytes]], names: list[str] | None) -> lis
 
 
 def split_line(line: bytes, delimiter: bytes) -> list[bytes]:
-    """The fields of a line; where it has quotes or runs of blanks, by the rule of the parser."""
-    return split_fields(line, delimiter) if delimiter == b" " or b'"' in line else line.split(delimiter)
+    """The fields of a line; where it has quotes, by the rule of the parser."""
+    if delimiter == b" ":
+        return WORD.findall(line)
+    return split_fields(line, delimiter) if b'"' in line else line.split(delimiter)

@@ -84,6 +84,72 @@ class ByTable:
 NodeNumbers = ByBits | ByTable
 
 
+@dataclass(frozen=True)
+class NamedNodes:
+    """Nodes with their numbers and names."""
+
+    nodes: NodeNumbers
+    kind: NameKind
+    encoding: str
+    bytes: int  # of memory that numbering takes
+    sources: int | None  # of a bipartite graph
+
+
+def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: Path, stages: Stages) -> NamedNodes:
+    """Number the ids of all pieces, and write the names of the nodes."""
+    state = work.state("numbered")
+    if state is None:
+        state = _by_bits(work, job, spool, graph, stages) or _by_table(work, job, spool, graph, stages)
+        work.save("numbered", state)
+    encoding = table.encoding or state["encoding"]
+    sources = state["sources"] if job.options.bipartite else None
+    if state["way"] == "bits":
+        sets = _saved_bits(work.path, 2 if job.options.bipartite else 1)
+        size = sum(ids.bits.nbytes + ids.before.nbytes for ids in sets)
+        return NamedNodes(ByBits(sets, job.options.thread_count), state["kind"], encoding, size, sources)
+    nodes = ByTable(spool, map_file(work.path / "table.npy"), state["nodes"])
+    joining = 200 * sum(entry.names for entry in spool.entries)  # bytes that DuckDB would take for them
+    return NamedNodes(nodes, state["kind"], encoding, min(job.budget.join, joining) + JOINING, sources)
+
+
+def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object] | None:
+    """By bits, if all ids are integers and their range fits the budget."""
+    filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
+    if any(entry.names for entry in spool.entries) or not filled:
+        return None
+    whole = min(entry.lowest for entry in filled), max(entry.highest for entry in filled)
+    ranges = [whole, whole] if job.options.bipartite else [whole]
+    worth = SMALL + 16 * sum(entry.edges for entry in spool.entries)  # more than that is slower than the other way
+    if sum(IdSet.bytes_for(*each) for each in ranges) > min(worth, job.budget.bits):
+        return None
+    sets = _save_bits(spool, ranges, folder=work.path, advance=stages.advance)
+    kind = _names_of_bits(sets, whole[1], graph)
+    return {"way": "bits", "kind": kind, "sources": int(sets[0].before[-1]), "encoding": "utf-8"}
+
+
+def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object]:
+    """By a table that DuckDB makes; pieces of integers get names of their own first."""
+    text = any(entry.names and not entry.own for entry in spool.entries)
+    if not any(entry.own for entry in spool.entries):
+        entries = []
+        for entry in spool.entries:
+            entries.append(entry if entry.names else _own_numbers(spool, entry, job.options, text=text))
+            stages.advance()
+        spool.replace(entries)
+    join = Join(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.thread_count)
+    try:
+        nodes, sources = join.number(), join.sources()
+        valid = join.write_names(graph, strings=text)
+        join.write_table(work.path / "table.npy")
+    finally:
+        join.close()
+    if not valid:
+        _to_utf8(graph)
+    kind = "strings" if text else "integers"
+    encoding = "utf-8" if valid else "latin-1"
+    return {"way": "table", "kind": kind, "nodes": nodes, "sources": sources, "encoding": encoding}
+
+
 def _save_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
     """The set of all ids of a spool, or one for each side of a bipartite graph; also saved in files."""
     sets = [IdSet(*each) for each in ranges]
@@ -273,69 +339,3 @@ def _are_utf8(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:
 
 def _quote(path: Path) -> str:
     return str(path).replace("'", "''")
-
-
-@dataclass(frozen=True)
-class NamedNodes:
-    """Nodes with their numbers and names."""
-
-    nodes: NodeNumbers
-    kind: NameKind
-    encoding: str
-    bytes: int  # of memory that numbering takes
-    sources: int | None  # of a bipartite graph
-
-
-def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: Path, stages: Stages) -> NamedNodes:
-    """Number the ids of all pieces, and write the names of the nodes."""
-    state = work.state("numbered")
-    if state is None:
-        state = _by_bits(work, job, spool, graph, stages) or _by_table(work, job, spool, graph, stages)
-        work.save("numbered", state)
-    encoding = table.encoding or state["encoding"]
-    sources = state["sources"] if job.options.bipartite else None
-    if state["way"] == "bits":
-        sets = _saved_bits(work.path, 2 if job.options.bipartite else 1)
-        size = sum(ids.bits.nbytes + ids.before.nbytes for ids in sets)
-        return NamedNodes(ByBits(sets, job.options.thread_count), state["kind"], encoding, size, sources)
-    nodes = ByTable(spool, map_file(work.path / "table.npy"), state["nodes"])
-    joining = 200 * sum(entry.names for entry in spool.entries)  # bytes that DuckDB would take for them
-    return NamedNodes(nodes, state["kind"], encoding, min(job.budget.join, joining) + JOINING, sources)
-
-
-def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object] | None:
-    """By bits, if all ids are integers and their range fits the budget."""
-    filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
-    if any(entry.names for entry in spool.entries) or not filled:
-        return None
-    whole = min(entry.lowest for entry in filled), max(entry.highest for entry in filled)
-    ranges = [whole, whole] if job.options.bipartite else [whole]
-    worth = SMALL + 16 * sum(entry.edges for entry in spool.entries)  # more than that is slower than the other way
-    if sum(IdSet.bytes_for(*each) for each in ranges) > min(worth, job.budget.bits):
-        return None
-    sets = _save_bits(spool, ranges, folder=work.path, advance=stages.advance)
-    kind = _names_of_bits(sets, whole[1], graph)
-    return {"way": "bits", "kind": kind, "sources": int(sets[0].before[-1]), "encoding": "utf-8"}
-
-
-def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object]:
-    """By a table that DuckDB makes; pieces of integers get names of their own first."""
-    text = any(entry.names and not entry.own for entry in spool.entries)
-    if not any(entry.own for entry in spool.entries):
-        entries = []
-        for entry in spool.entries:
-            entries.append(entry if entry.names else _own_numbers(spool, entry, job.options, text=text))
-            stages.advance()
-        spool.replace(entries)
-    join = Join(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.thread_count)
-    try:
-        nodes, sources = join.number(), join.sources()
-        valid = join.write_names(graph, strings=text)
-        join.write_table(work.path / "table.npy")
-    finally:
-        join.close()
-    if not valid:
-        _to_utf8(graph)
-    kind = "strings" if text else "integers"
-    encoding = "utf-8" if valid else "latin-1"
-    return {"way": "table", "kind": kind, "nodes": nodes, "sources": sources, "encoding": encoding}

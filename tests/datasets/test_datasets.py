@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from graphrefine import datasets
 from graphrefine.datasets import download
 from graphrefine.datasets.catalogue import Entry
-from graphrefine.datasets.loading import obtain
+from graphrefine.datasets.loading import load
 from graphrefine.errors import DownloadError, FormatError, InputError, OutputError
 from graphs import data_folder, random_graph
 from loopback import Site, serving
@@ -97,19 +97,19 @@ class Told:
 
 def test_a_download_is_checked_read_and_used_again(cache: Path, site: Site) -> None:
     told = Told()
-    dataset = obtain(entry_for(site), progress=told)
+    dataset = load(entry_for(site), progress=told)
     assert (dataset.graph.nodes, dataset.classes, dataset.path) == (300, 3, cache / "tiny.mat")
     assert not dataset.generated and dataset.labels is not None
     assert (cache / "tiny.mat").read_bytes() == MAT
     assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
     assert told.stages == [("download", 1)]
-    again = obtain(entry_for(site), download=False)
+    again = load(entry_for(site), download=False)
     assert site.requests == 1 and np.array_equal(again.graph.indices, dataset.graph.indices)
 
 
 def test_a_cut_connection_is_tried_again(cache: Path, site: Site) -> None:
     site.cuts = [50_000, 0, 30_000]
-    obtain(entry_for(site))
+    load(entry_for(site))
     assert (cache / "tiny.mat").read_bytes() == MAT and site.requests == 4
     assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
 
@@ -117,7 +117,7 @@ def test_a_cut_connection_is_tried_again(cache: Path, site: Site) -> None:
 def test_a_connection_that_is_cut_again_and_again(cache: Path, site: Site) -> None:
     site.cuts = [60_000] * download.ATTEMPTS
     with pytest.raises(DownloadError, match=r"cannot be downloaded \(retrieval incomplete: got only 60000") as error:
-        obtain(entry_for(site))
+        load(entry_for(site))
     assert site.url in str(error.value) and str(cache / "tiny.mat") in str(error.value)
     assert left_in(cache) == [] and site.requests == download.ATTEMPTS
 
@@ -126,20 +126,20 @@ def test_what_a_killed_process_left_is_removed(cache: Path, site: Site) -> None:
     cache.mkdir()
     for name in (".tiny.123.part.mat", ".tiny.123.part.mat.part_x", ".tiny.part.mat", ".tiny.part.tag"):
         (cache / name).write_bytes(bytes(10))
-    obtain(entry_for(site))
+    load(entry_for(site))
     assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
 
 
 def test_a_size_that_is_not_said_is_no_obstacle(cache: Path, site: Site) -> None:
     site.length = False
-    obtain(entry_for(site))
+    load(entry_for(site))
     assert (cache / "tiny.mat").read_bytes() == MAT
 
 
 def test_a_wrong_checksum_keeps_nothing(cache: Path, site: Site) -> None:
     site.content = MAT[:-1] + b"x"
     with pytest.raises(DownloadError, match=r"is not kept: .* checksum of .* differs from expected") as error:
-        obtain(entry_for(site))
+        load(entry_for(site))
     assert SUM in str(error.value) and "save it as" in str(error.value)
     assert hashlib.sha256(site.content).hexdigest() in str(error.value)
     assert left_in(cache) == [] and site.requests == 1
@@ -147,30 +147,30 @@ def test_a_wrong_checksum_keeps_nothing(cache: Path, site: Site) -> None:
 
 def test_without_a_checksum_the_sizes_must_fit(cache: Path, site: Site) -> None:
     with pytest.raises(DownloadError, match=r"this is not Tiny: it has 300 nodes.* and 301 nodes"):
-        obtain(entry_for(site, sha256=None, nodes=301))
+        load(entry_for(site, sha256=None, nodes=301))
     assert left_in(cache) == []
     with pytest.raises(DownloadError, match="not a readable"):
         site.content = b"<html>moved</html>"
-        obtain(entry_for(site, sha256=None))
+        load(entry_for(site, sha256=None))
     assert left_in(cache) == []
 
 
 def test_without_a_checksum_that_of_the_first_download_holds(cache: Path, site: Site) -> None:
     unknown = entry_for(site, sha256=None)
-    obtain(unknown)
+    load(unknown)
     assert (cache / "tiny.mat.sha256").read_text() == f"{SUM}  tiny.mat\n"
     (cache / "tiny.mat").write_bytes(MAT[:-1] + b"x")
     with pytest.raises(FormatError, match=r"tiny.mat: its sha256 is .* delete it to download it again"):
-        obtain(unknown)
+        load(unknown)
     (cache / "tiny.mat").unlink()
-    obtain(unknown)
+    load(unknown)
     assert (cache / "tiny.mat").read_bytes() == MAT
 
 
 def test_a_file_put_into_the_cache_by_hand_is_taken_and_recorded(cache: Path, site: Site) -> None:
     cache.mkdir()
     (cache / "tiny.mat").write_bytes(MAT)
-    obtain(entry_for(site, sha256=None))
+    load(entry_for(site, sha256=None))
     assert not site.requests and SUM in (cache / "tiny.mat.sha256").read_text()
 
 
@@ -187,27 +187,27 @@ def test_a_download_that_ends_midway_leaves_nothing(
     with monkeypatch.context() as ending:
         ending.setattr("sklearn.datasets._base.urlretrieve", retrieve_some)
         with pytest.raises(kind, match=expected):
-            obtain(entry_for(site))
+            load(entry_for(site))
     assert left_in(cache) == [] and socket.getdefaulttimeout() is None
-    obtain(entry_for(site))
+    load(entry_for(site))
     assert (cache / "tiny.mat").read_bytes() == MAT
 
 
 def test_a_missing_page_is_not_asked_for_again(cache: Path, site: Site) -> None:
     site.statuses = [404]
     with pytest.raises(DownloadError, match=r"the server says 404 .*; download http.* yourself and save it as"):
-        obtain(entry_for(site))
+        load(entry_for(site))
     assert site.requests == 1 and left_in(cache) == []
 
 
 def test_a_server_that_is_busy_is_asked_again(cache: Path, site: Site) -> None:
     site.statuses = [503, 200, 500]
-    obtain(entry_for(site))
+    load(entry_for(site))
     assert site.requests == 2
     (cache / "tiny.mat").unlink()
     site.statuses = [503] * download.ATTEMPTS
     with pytest.raises(DownloadError, match="the server says 503"):
-        obtain(entry_for(site))
+        load(entry_for(site))
 
 
 def test_a_silent_server_is_not_waited_for_forever(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_a_silent_server_is_not_waited_for_forever(cache: Path, site: Site, monk
     monkeypatch.setattr(download, "TIMEOUT", 0.05)
     monkeypatch.setattr(download, "ATTEMPTS", 2)
     with pytest.raises(DownloadError, match=r"cannot be downloaded \((nothing came|timed out)"):
-        obtain(entry_for(site))
+        load(entry_for(site))
 
 
 def test_without_a_network_the_message_says_what_to_do(cache: Path, site: Site) -> None:
@@ -223,7 +223,7 @@ def test_without_a_network_the_message_says_what_to_do(cache: Path, site: Site) 
         free.bind(("127.0.0.1", 0))  # a port that nobody listens on
         url = f"http://127.0.0.1:{free.getsockname()[1]}/x.mat"
         with pytest.raises(DownloadError, match="cannot be downloaded") as error:
-            obtain(entry_for(site, url=url))
+            load(entry_for(site, url=url))
     assert f"download {url} yourself and save it as {cache / 'tiny.mat'}" in str(error.value)
     assert "GRAPHREFINE_DATA" in str(error.value)
 
@@ -231,13 +231,13 @@ def test_without_a_network_the_message_says_what_to_do(cache: Path, site: Site) 
 def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, cache: Path, site: Site) -> None:
     cache.write_text("a file in the way")
     with pytest.raises(OutputError, match="cannot be written"):
-        obtain(entry_for(site))
+        load(entry_for(site))
 
 
 def test_many_at_once_download_it_once(cache: Path, site: Site) -> None:
     site.delay = 0.1
     with ThreadPoolExecutor(4) as pool:
-        loaded = list(pool.map(lambda _: obtain(entry_for(site)), range(4)))
+        loaded = list(pool.map(lambda _: load(entry_for(site)), range(4)))
     assert site.requests == 1 and all(one.graph.nodes == 300 for one in loaded)
     assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
 
@@ -260,13 +260,13 @@ def test_the_users_own_folder_comes_first(
     own = tmp_path / "own"
     own.mkdir()
     monkeypatch.setenv("GRAPHREFINE_DATA", str(own))
-    obtain(entry_for(site))  # it is not there: from the internet, into the cache
+    load(entry_for(site))  # it is not there: from the internet, into the cache
     assert left_in(own) == []
     (own / "tiny.mat").write_bytes(MAT)
-    assert obtain(entry_for(site)).path == own / "tiny.mat"
+    assert load(entry_for(site)).path == own / "tiny.mat"
     assert left_in(own) == ["tiny.mat"], "nothing is written there"
     with pytest.raises(FormatError, match=r"own/tiny.mat: this is not Tiny"):
-        obtain(entry_for(site, edges=5))
+        load(entry_for(site, edges=5))
 
 
 def test_what_is_not_here_and_must_not_be_downloaded(cache: Path) -> None:

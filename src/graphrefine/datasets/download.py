@@ -39,20 +39,10 @@ def fetch(
     advice: str,
     progress: Watcher | None = None,
 ) -> None:
-    """Download a file to ``target``, unless it is there.
+    """Download a file to ``target``, unless it is there; its folder is made.
 
-    Parameters
-    ----------
-    url, target
-        Address, and path of the file. The folder is made.
-    sha256
-        Checksum of the file, if it is published.
-    accept
-        Called with the path of the complete file, before that is put in its place; raises FormatError to refuse it.
-    advice
-        The way to get the file by hand, for messages.
-    progress
-        Watcher of the stage "download".
+    ``accept`` is called with the path of the complete file, before that is put in its place, and raises FormatError to
+    refuse it. ``advice`` is the way to get the file by hand, for messages.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -60,7 +60,9 @@ def advise_download(entry: Entry) -> str:
     return f"download {entry.url} yourself and save it as {folder / entry.file}{other}"
 
 
-def load(name: str, *, download: bool = True, threads: int | None = None, progress: Watcher | None = None) -> Dataset:
+def load(
+    name: str | Entry, *, download: bool = True, threads: int | None = None, progress: Watcher | None = None
+) -> Dataset:
     """One of the paper's graphs, with its labels.
 
     The file is searched in the folder that ``GRAPHREFINE_DATA`` names, then in the cache (``GRAPHREFINE_CACHE``, or the
@@ -68,8 +70,8 @@ def load(name: str, *, download: bool = True, threads: int | None = None, progre
 
     Parameters
     ----------
-    name : str
-        A name in `graphrefine.datasets.DATASETS`.
+    name : str or Entry
+        A name in `graphrefine.datasets.DATASETS`, or an entry like those.
     download : bool
         False: refuse to download.
     threads : int, optional
@@ -77,13 +79,7 @@ def load(name: str, *, download: bool = True, threads: int | None = None, progre
     progress : Watcher, optional
         Watcher of the stage "download".
     """
-    return obtain(find(name), download=download, threads=threads, progress=progress)
-
-
-def obtain(
-    entry: Entry, *, download: bool = True, threads: int | None = None, progress: Watcher | None = None
-) -> Dataset:
-    """Dataset of an entry of the catalogue; see `load`."""
+    entry = name if isinstance(name, Entry) else find(name)
     path = locate(entry)
     if path is None and not download:
         raise InputError(f"{entry.title} is not here; {advise_download(entry)}; or leave out download=False")

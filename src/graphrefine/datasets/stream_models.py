@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +25,6 @@ STEPS = 1 << 16  # entries of a table, one for each random number
 
 Ids = NDArray[np.uint64]
 Floats = NDArray[np.float64]
-
-
-class Model(Protocol):
-    """Edges of one kind, between nodes in the order of their expected degrees."""
-
-    def bounds(self, parts: int) -> NDArray[np.int64]:
-        """Bounds of ranges of rows with about the same number of edges each."""
-
-    def before(self, bounds: NDArray[np.int64]) -> Floats:
-        """Part of the edges that starts before each of the bounds."""
-
-    def draw(self, rng: np.random.Generator, rows: tuple[int, int], count: int) -> tuple[Ids, Ids]:
-        """Starts and ends of at most ``count`` edges that start in a range of rows."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +46,18 @@ class PowerLaw:
         return cls(nodes, power, least_offset(largest, share, rounds=50))
 
     def before(self, bounds: NDArray[np.int64]) -> Floats:
-        """See `Model.before`."""
+        """Part of the edges that starts before each of the bounds."""
         first, last = self.offset**self.power, (self.nodes + self.offset) ** self.power
         parts: Floats = ((bounds + self.offset) ** self.power - first) / (last - first)
         return parts
 
     def bounds(self, parts: int) -> NDArray[np.int64]:
-        """See `Model.bounds`."""
+        """Bounds of ranges of rows with about the same number of edges each."""
         inner = self._at(np.arange(1, parts) / parts, 0, self.nodes)
         return np.unique(np.concatenate([[0], inner, [self.nodes]]).astype(np.int64))
 
     def draw(self, rng: np.random.Generator, rows: tuple[int, int], count: int) -> tuple[Ids, Ids]:
-        """See `Model.draw`."""
+        """Starts and ends of at most ``count`` edges that start in a range of rows."""
         low, high = self.before(np.array(rows))
         starts = self._at(low + (high - low) * rng.random(count), *rows)
         return starts, self._at(rng.random(count), 0, self.nodes)
@@ -108,17 +94,17 @@ class RecursiveMatrix:
         )  # by the rows' bits
 
     def before(self, bounds: NDArray[np.int64]) -> Floats:
-        """See `Model.before`."""
+        """See `PowerLaw.before`."""
         parts: Floats = self._sums[bounds]
         return parts
 
     def bounds(self, parts: int) -> NDArray[np.int64]:
-        """See `Model.bounds`."""
+        """See `PowerLaw.bounds`."""
         inner = np.searchsorted(self._sums, np.arange(1, parts) / parts)
         return np.unique(np.concatenate([[0], inner, [len(self._sums) - 1]]))
 
     def draw(self, rng: np.random.Generator, rows: tuple[int, int], count: int) -> tuple[Ids, Ids]:
-        """See `Model.draw`."""
+        """See `PowerLaw.draw`."""
         starts = self._starts(rng, rows, count)  # with all cuts that are drawn
         ends = np.zeros(count, np.uint64)
         for place, group in enumerate(self._random(rng, self._groups, count)):
@@ -143,6 +129,10 @@ class RecursiveMatrix:
         """Sixteen random bits for each group of cuts and each edge."""
         numbers = rng.integers(0, 2**64, size=(groups, -(-count // 4)), dtype=np.uint64)
         return numbers.view(np.uint16)[:, :count]
+
+
+Model = PowerLaw | RecursiveMatrix
+"""Edges of one kind, between nodes in the order of their expected degrees."""
 
 
 def _table(halves: Sequence[Floats]) -> NDArray[np.uint8]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import (
@@ -26,9 +27,6 @@ from graphrefine.graph.adjacency import (
 from graphrefine.graph.node_ids import Numbered, name_array, number
 from graphrefine.kernels import kernels
 from graphrefine.system.threads import usable_threads
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 
 class Rows(NamedTuple):
@@ -224,8 +222,6 @@ class Graph:
 
     def to_scipy(self) -> csr_array:
         """The adjacency matrix, sharing the graph's arrays."""
-        from scipy.sparse import csr_array
-
         weights = np.ones(len(self.indices), dtype=np.float32) if self.weights is None else self.weights
         return csr_array((weights, self.indices, self.indptr), shape=(self.nodes, self.nodes), copy=False)
 

@@ -213,19 +213,7 @@ def _number_masked(source: NDArray[np.int64], target: NDArray[np.int64]) -> Numb
 
 
 def as_names(names: Any, count: int) -> Names:
-    """Check names and bring them to their one form.
-
-    Parameters
-    ----------
-    names : sequence, array or None
-        All integers or all strings; None means 0, 1, ..., count - 1.
-    count : int
-        The number of vectors, and so of names.
-
-    Returns
-    -------
-    ndarray
-        int64, or object holding str.
+    """Names in their one form, checked: ``count`` of them, all integers or all strings; None means 0 to count - 1.
 
     Examples
     --------

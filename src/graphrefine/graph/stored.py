@@ -225,13 +225,8 @@ def damage(file: str, block: int, entries: tuple[int, int], *, actual: int, expe
 def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredGraph:
     """Open a graph on disk.
 
-    Parameters
-    ----------
-    path
-        The folder.
-    verify
-        Whether the checksums of all files but the entries are held to the manifest, which reads these files once.
-        Sizes always are. `StoredGraph.verify_block` does the same for a block of entries.
+    With ``verify`` the checksums of all files but the entries are held to the manifest, which reads these files once.
+    Sizes always are. `StoredGraph.verify_block` does the same for a block of entries.
 
     Examples
     --------

@@ -13,7 +13,7 @@ import numpy as np
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import object_array, pack
 from graphrefine.ingestion.job import Input, Job
-from graphrefine.ingestion.spool import PackedNames, Piece, PieceEdges, Spool, select_edges
+from graphrefine.ingestion.spool import Edges, PackedNames, Piece, PieceEdges, Spool, select_edges
 from graphrefine.ingestion.table_pieces import TableFile
 from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages
@@ -43,7 +43,8 @@ class InputTable:
     @property
     def records(self) -> int:
         """An estimate of their number."""
-        return sum(_estimate(part, each) for part, each in zip(self.parts, self.inputs, strict=True))
+        files = zip(self.parts, self.inputs, strict=True)
+        return sum(each.size // 8 if part.records is None else part.records for part, each in files)
 
     @property
     def encoding(self) -> str | None:
@@ -129,10 +130,6 @@ def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None)
     return TableFile(each.source, options, path, parquet=each.format.name == "parquet")
 
 
-def _estimate(part: TextFile | TableFile, each: Input) -> int:
-    return each.size // 8 if part.records is None else part.records
-
-
 def _alone(nodes: Any, spool: Spool) -> PieceEdges:
     """The option ``nodes`` as a piece without edges."""
     none = {"records": 0, "missing": 0, "zero_weights": 0, "self_loops": 0}
@@ -147,6 +144,6 @@ def _alone(nodes: Any, spool: Spool) -> PieceEdges:
             )
         nodes = np.arange(nodes, dtype=np.int64)
     if nodes.dtype != object:
-        return PieceEdges(empty, empty, None, np.unique(nodes), None, none)
+        return PieceEdges(Edges(empty, empty, alone=np.unique(nodes)), None, none)
     names = PackedNames(*pack(object_array(sorted({str(name) for name in nodes.tolist()}))))
-    return PieceEdges(empty, empty, None, np.zeros(0, np.int64), names, none)
+    return PieceEdges(Edges(empty, empty), names, none)

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,18 +36,6 @@ _BATCH = 1 << 20  # names at a time
 Range = tuple[int, int]  # the lowest and the highest id
 
 
-class NodeNumbers(Protocol):
-    """Numbers of the nodes."""
-
-    nodes: int
-
-    def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The node numbers of the ends of a piece's edges."""
-
-    def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Node numbers at which pages begin, and the number of nodes; and the count of arcs' ends in each page."""
-
-
 class ByBits:
     """Integers in a range: ranks in a set of bits, or in one for each side of a bipartite graph."""
 
@@ -56,7 +44,7 @@ class ByBits:
         self.nodes = sum(int(ids.before[-1]) for ids in sets)
 
     def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """See `NodeNumbers`."""
+        """The node numbers of the ends of a piece's edges."""
         first, last = self._sets[0], self._sets[-1]
         target = last.ranks(edges.target, threads=self._threads)
         if last is not first:
@@ -64,7 +52,7 @@ class ByBits:
         return first.ranks(edges.source, threads=self._threads), target
 
     def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See `NodeNumbers`."""
+        """Node numbers at which pages begin, and the number of nodes; and the count of arcs' ends in each page."""
         starts, before = [np.zeros(1, np.int64)], 0
         for ids in self._sets:
             starts.append(before + ids.page_ranks()[1:])
@@ -80,17 +68,86 @@ class ByTable:
         self._starts = np.append(0, np.cumsum([entry.names for entry in spool.entries]))
 
     def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """See `NodeNumbers`."""
+        """See `ByBits.ends`."""
         table = self._table[self._starts[entry.number] : self._starts[entry.number + 1]]
         return table[edges.source], table[edges.target]
 
     def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See `NodeNumbers`."""
+        """See `ByBits.pages`."""
         counts = np.zeros(-(-self.nodes // PAGE), np.int64)
         for entry in self._spool.entries:
             for side in self.ends(entry, self._spool.edges(entry)):
                 counts += np.bincount(side // PAGE, minlength=len(counts))
         return np.append(np.arange(0, self.nodes, PAGE), self.nodes), counts
+
+
+NodeNumbers = ByBits | ByTable
+
+
+@dataclass(frozen=True)
+class NamedNodes:
+    """Nodes with their numbers and names."""
+
+    nodes: NodeNumbers
+    kind: NameKind
+    encoding: str
+    bytes: int  # of memory that numbering takes
+    sources: int | None  # of a bipartite graph
+
+
+def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: Path, stages: Stages) -> NamedNodes:
+    """Number the ids of all pieces, and write the names of the nodes."""
+    state = work.state("numbered")
+    if state is None:
+        state = _by_bits(work, job, spool, graph, stages) or _by_table(work, job, spool, graph, stages)
+        work.save("numbered", state)
+    encoding = table.encoding or state["encoding"]
+    sources = state["sources"] if job.options.bipartite else None
+    if state["way"] == "bits":
+        sets = _saved_bits(work.path, 2 if job.options.bipartite else 1)
+        size = sum(ids.bits.nbytes + ids.before.nbytes for ids in sets)
+        return NamedNodes(ByBits(sets, job.options.thread_count), state["kind"], encoding, size, sources)
+    nodes = ByTable(spool, map_file(work.path / "table.npy"), state["nodes"])
+    joining = 200 * sum(entry.names for entry in spool.entries)  # bytes that DuckDB would take for them
+    return NamedNodes(nodes, state["kind"], encoding, min(job.budget.join, joining) + JOINING, sources)
+
+
+def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object] | None:
+    """By bits, if all ids are integers and their range fits the budget."""
+    filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
+    if any(entry.names for entry in spool.entries) or not filled:
+        return None
+    whole = min(entry.lowest for entry in filled), max(entry.highest for entry in filled)
+    ranges = [whole, whole] if job.options.bipartite else [whole]
+    worth = SMALL + 16 * sum(entry.edges for entry in spool.entries)  # more than that is slower than the other way
+    if sum(IdSet.bytes_for(*each) for each in ranges) > min(worth, job.budget.bits):
+        return None
+    sets = _save_bits(spool, ranges, folder=work.path, advance=stages.advance)
+    kind = _names_of_bits(sets, whole[1], graph)
+    return {"way": "bits", "kind": kind, "sources": int(sets[0].before[-1]), "encoding": "utf-8"}
+
+
+def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object]:
+    """By a table that DuckDB makes; pieces of integers get names of their own first."""
+    text = any(entry.names and not entry.own for entry in spool.entries)
+    if not any(entry.own for entry in spool.entries):
+        entries = []
+        for entry in spool.entries:
+            entries.append(entry if entry.names else _own_numbers(spool, entry, job.options, text=text))
+            stages.advance()
+        spool.replace(entries)
+    join = Join(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.thread_count)
+    try:
+        nodes, sources = join.number(), join.sources()
+        valid = join.write_names(graph, strings=text)
+        join.write_table(work.path / "table.npy")
+    finally:
+        join.close()
+    if not valid:
+        _to_utf8(graph)
+    kind = "strings" if text else "integers"
+    encoding = "utf-8" if valid else "latin-1"
+    return {"way": "table", "kind": kind, "nodes": nodes, "sources": sources, "encoding": encoding}
 
 
 def _save_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
@@ -159,11 +216,8 @@ def _own_numbers(spool: Spool, entry: Entry, options: ReadOptions, *, text: bool
 
         name_column = pack_arrow(pa.array(names).cast(pa.large_string()))
     write_names(spool.names_path(entry.number), entry.number, name_column, first=first)
-    with spool.path(entry.number, own=True).open("wb") as out:
-        for side in numbered:
-            out.write(np.ascontiguousarray(side[: entry.edges]).data)
-        if weights is not None:
-            out.write(weights.data)
+    own = Edges(numbered[0][: entry.edges], numbered[1][: entry.edges], weights)
+    own.write(spool.path(entry.number, own=True))
     return replace(entry, names=len(names), alone=0, alone_targets=0, wide=False, first=first, own=True)
 
 
@@ -285,69 +339,3 @@ def _are_utf8(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:
 
 def _quote(path: Path) -> str:
     return str(path).replace("'", "''")
-
-
-@dataclass(frozen=True)
-class NamedNodes:
-    """Nodes with their numbers and names."""
-
-    nodes: NodeNumbers
-    kind: NameKind
-    encoding: str
-    bytes: int  # of memory that numbering takes
-    sources: int | None  # of a bipartite graph
-
-
-def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: Path, stages: Stages) -> NamedNodes:
-    """Number the ids of all pieces, and write the names of the nodes."""
-    state = work.state("numbered")
-    if state is None:
-        state = _by_bits(work, job, spool, graph, stages) or _by_table(work, job, spool, graph, stages)
-        work.save("numbered", state)
-    encoding = table.encoding or state["encoding"]
-    sources = state["sources"] if job.options.bipartite else None
-    if state["way"] == "bits":
-        sets = _saved_bits(work.path, 2 if job.options.bipartite else 1)
-        size = sum(ids.bits.nbytes + ids.before.nbytes for ids in sets)
-        return NamedNodes(ByBits(sets, job.options.thread_count), state["kind"], encoding, size, sources)
-    nodes = ByTable(spool, map_file(work.path / "table.npy"), state["nodes"])
-    joining = 200 * sum(entry.names for entry in spool.entries)  # bytes that DuckDB would take for them
-    return NamedNodes(nodes, state["kind"], encoding, min(job.budget.join, joining) + JOINING, sources)
-
-
-def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object] | None:
-    """By bits, if all ids are integers and their range fits the budget."""
-    filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
-    if any(entry.names for entry in spool.entries) or not filled:
-        return None
-    whole = min(entry.lowest for entry in filled), max(entry.highest for entry in filled)
-    ranges = [whole, whole] if job.options.bipartite else [whole]
-    worth = SMALL + 16 * sum(entry.edges for entry in spool.entries)  # more than that is slower than the other way
-    if sum(IdSet.bytes_for(*each) for each in ranges) > min(worth, job.budget.bits):
-        return None
-    sets = _save_bits(spool, ranges, folder=work.path, advance=stages.advance)
-    kind = _names_of_bits(sets, whole[1], graph)
-    return {"way": "bits", "kind": kind, "sources": int(sets[0].before[-1]), "encoding": "utf-8"}
-
-
-def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object]:
-    """By a table that DuckDB makes; pieces of integers get names of their own first."""
-    text = any(entry.names and not entry.own for entry in spool.entries)
-    if not any(entry.own for entry in spool.entries):
-        entries = []
-        for entry in spool.entries:
-            entries.append(entry if entry.names else _own_numbers(spool, entry, job.options, text=text))
-            stages.advance()
-        spool.replace(entries)
-    join = Join(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.thread_count)
-    try:
-        nodes, sources = join.number(), join.sources()
-        valid = join.write_names(graph, strings=text)
-        join.write_table(work.path / "table.npy")
-    finally:
-        join.close()
-    if not valid:
-        _to_utf8(graph)
-    kind = "strings" if text else "integers"
-    encoding = "utf-8" if valid else "latin-1"
-    return {"way": "table", "kind": kind, "nodes": nodes, "sources": sources, "encoding": encoding}

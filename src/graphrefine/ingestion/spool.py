@@ -7,8 +7,7 @@ there are any, and the ids that no edge mentions. Names, where ids are strings, 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
+NONE = np.zeros(0, np.int64)
 
 
 class PackedNames(NamedTuple):
@@ -59,17 +59,29 @@ class Piece:
     share: float = 1.0  # of the file that has been read
 
 
-@dataclass(frozen=True)
-class PieceEdges:
-    """Edges of a piece between two different nodes, the nodes of its other records, and counts of these."""
+class Edges(NamedTuple):
+    """Edges of a piece between two different nodes, and the nodes of its other records, in the order of its file."""
 
     source: NDArray[Any]
     target: NDArray[Any]
-    weights: NDArray[np.float32] | None
-    alone: NDArray[np.int64]  # ids that only dropped records have; with names there is no need
+    weights: NDArray[np.float32] | None = None
+    alone: NDArray[np.int64] = NONE  # ids that only dropped records have; with names there is no need
+    alone_targets: NDArray[np.int64] = NONE  # of a bipartite graph
+
+    def write(self, path: Path) -> None:
+        """Write the arrays, one after another."""
+        with path.open("wb") as out:
+            for array in self:
+                if array is not None:
+                    out.write(np.ascontiguousarray(array).data)
+
+
+class PieceEdges(NamedTuple):
+    """Edges of a piece, the names of its nodes, and counts of its records."""
+
+    edges: Edges
     names: PackedNames | None
     tally: dict[str, int]
-    alone_targets: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # of a bipartite graph
     first: int = -1  # of a bipartite graph: the number of names that are sources, which come first
 
 
@@ -80,8 +92,9 @@ def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
 
     Examples
     --------
-    >>> edges = select_edges(Piece(np.array([1, 2, 5]), np.array([2, 2, 6]), np.array([1, 1, 0], np.float32)))
-    >>> edges.source.tolist(), edges.alone.tolist(), edges.tally
+    >>> piece = Piece(np.array([1, 2, 5]), np.array([2, 2, 6]), np.array([1, 1, 0], np.float32))
+    >>> edges, names, tally, _ = select_edges(piece)
+    >>> edges.source.tolist(), edges.alone.tolist(), tally
     ([1], [2, 5, 6], {'records': 3, 'missing': 0, 'zero_weights': 1, 'self_loops': 1})
     """
     source, target, weights = piece.source, piece.target, piece.weights
@@ -92,18 +105,18 @@ def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
     tally = {"records": len(source), "missing": int(missing.sum())}
     tally |= {"zero_weights": int(zero.sum()), "self_loops": int(loop.sum())}
     dropped = missing | zero | loop
-    names, first, alone = piece.names, -1, [np.zeros(0, np.int64)] * 2
+    names, first, alone = piece.names, -1, [NONE, NONE]
     if names is not None and bipartite:
         source, target, names, first = _by_sides(source, target, names)
     if dropped.any():
         if names is None:
             alone = [side[dropped & ~none].astype(np.int64) for side, none in zip((source, target), empty, strict=True)]
             if not bipartite:
-                alone = [np.concatenate(alone), alone[0][:0]]
+                alone = [np.concatenate(alone), NONE]
         source, target = source[~dropped], target[~dropped]
         weights = None if weights is None else weights[~dropped]
-    lone = [np.unique(side) for side in alone]
-    return PieceEdges(_narrow(source), _narrow(target), weights, lone[0], names, tally, lone[1], first)
+    edges = Edges(_narrow(source), _narrow(target), weights, *map(np.unique, alone))
+    return PieceEdges(edges, names, tally, first)
 
 
 def _by_sides(
@@ -147,23 +160,13 @@ class Entry:
     wide: bool  # int64 rather than int32
     weighted: bool
     names: int  # their number; 0: ids are integers
-    lowest: int  # of the ids
-    highest: int
+    lowest: int  # of the ids; 0 if there is none
+    highest: int  # -1 if there is none
     comments: int
     tally: dict[str, int]
     alone_targets: int = 0  # of a bipartite graph, as is all that follows: ids of the second side that no edge mentions
     first: int = -1  # the number of names on the first side
     own: bool = False  # whether it had integers at first, and has names since
-
-
-class Edges(NamedTuple):
-    """The edges of a piece."""
-
-    source: NDArray[Any]
-    target: NDArray[Any]
-    weights: NDArray[np.float32] | None
-    alone: NDArray[np.int64]
-    alone_targets: NDArray[np.int64]
 
 
 class Spool:
@@ -177,32 +180,27 @@ class Spool:
 
     def add(self, piece: PieceEdges, *, file: int, comments: int) -> Entry:
         """Write the edges of a piece."""
-        number, wide = len(self.entries), np.int64 in (piece.source.dtype, piece.target.dtype)
-        kind = np.int64 if wide else np.int32
-        ends = [] if piece.names is not None else [piece.source, piece.target, piece.alone, piece.alone_targets]
-        with self.path(number, own=False).open("wb") as out:
-            for array in (piece.source.astype(kind, copy=False), piece.target.astype(kind, copy=False)):
-                out.write(np.ascontiguousarray(array).data)
-            if piece.weights is not None:
-                out.write(np.ascontiguousarray(piece.weights).data)
-            out.write(piece.alone.data)
-            out.write(piece.alone_targets.data)
+        edges, number = piece.edges, len(self.entries)
+        wide = np.int64 in (edges.source.dtype, edges.target.dtype)
+        source, target = (side.astype(np.int64 if wide else np.int32, copy=False) for side in edges[:2])
+        edges._replace(source=source, target=target).write(self.path(number, own=False))
         if piece.names is not None:
             write_names(self.names_path(number), number, piece.names, first=piece.first)
-        lowest, highest = _range(ends)
+        ids = [] if piece.names is not None else [edges.source, edges.target, edges.alone, edges.alone_targets]
+        filled = [side for side in ids if len(side)]
         entry = Entry(
             number=number,
             file=file,
-            edges=len(piece.source),
-            alone=len(piece.alone),
+            edges=len(edges.source),
+            alone=len(edges.alone),
             wide=wide,
-            weighted=piece.weights is not None,
+            weighted=edges.weights is not None,
             names=0 if piece.names is None else len(piece.names.offsets) - 1,
-            lowest=lowest,
-            highest=highest,
+            lowest=min((int(side.min()) for side in filled), default=0),
+            highest=max((int(side.max()) for side in filled), default=-1),
             comments=comments,
             tally=piece.tally,
-            alone_targets=len(piece.alone_targets),
+            alone_targets=len(edges.alone_targets),
             first=piece.first,
         )
         with self._log.open("a", encoding="utf-8") as log:
@@ -248,12 +246,6 @@ class Spool:
         whole, _, _ = self._log.read_text(encoding="utf-8").rpartition("\n")
         self._log.write_text(whole + "\n" if whole else "", encoding="utf-8")
         return [Entry(**json.loads(line)) for line in whole.split("\n") if line]
-
-
-def _range(ends: Sequence[NDArray[Any]]) -> tuple[int, int]:
-    """The lowest and the highest id; 0 and -1 if there is none."""
-    filled = [side for side in ends if len(side)]
-    return min((int(side.min()) for side in filled), default=0), max((int(side.max()) for side in filled), default=-1)
 
 
 def write_names(path: Path, piece: int, names: PackedNames | NDArray[np.int64], *, first: int) -> None:

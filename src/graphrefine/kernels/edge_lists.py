@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from graphrefine.kernels import choose_kernel
 
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+WORD = re.compile(rb"[^ \t]+")  # between blanks
 Columns = tuple[int, int, int, int]
 """Positions of source, target and weight (-1: none), and the most columns that a line may have."""
 
@@ -79,7 +80,7 @@ def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
     [b'a, b', b'c d', b'"e']
     """
     if delimiter == b" ":
-        return [word for word in re.split(rb"[ \t]+", line) if word]
+        return WORD.findall(line)
     if b'"' not in line:
         return line.split(delimiter)
     quoted = re.compile(rb' *"((?:[^"]|"")*)" *(?=' + re.escape(delimiter) + rb"|\Z)")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphrefine.errors import InputError
 from graphrefine.readers.options import ReadOptions
@@ -58,14 +58,14 @@ class Format:
     def load(self, source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
         """Load a file of this format."""
         module, function = self.loader.split(":")
-        loader = cast("Loader", getattr(import_module(f"graphrefine.readers.{module}"), function))
-        return loader(source, options)
+        load: Loader = getattr(import_module(f"graphrefine.readers.{module}"), function)
+        return load(source, options)
 
 
-_COLUMNS = frozenset({"source", "target", "weights", "bipartite"})
-_TEXT = _COLUMNS | {"delimiter", "header", "comments", "encoding"}
-_VALUES = frozenset({"weights"})
-_MATRIX = _VALUES | {"bipartite"}
+VALUES = frozenset({"weights"})  # options of edges with values, of edges with two sides, of tables, of text
+SIDES = VALUES | {"bipartite"}
+COLUMNS = SIDES | {"source", "target"}
+_TEXT = COLUMNS | {"delimiter", "header", "comments", "encoding"}
 _MAT_MARKS = (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file")
 _ARROW_MARKS = (b"ARROW1", b"\xff\xff\xff\xff")
 _ARROW_SUFFIXES = (".arrow", ".feather", ".ipc", ".arrows")
@@ -74,13 +74,13 @@ FORMATS = (
     Format("text", (".txt", ".edges", ".edgelist", ".el", ".dat", ".ncol"), "text:load", _TEXT, pieces="text"),
     Format("csv", (".csv",), "text:load", _TEXT, pieces="text"),
     Format("tsv", (".tsv", ".tab"), "text:load", _TEXT, pieces="text"),
-    Format("parquet", (".parquet", ".pq"), "arrow:load_parquet", _COLUMNS, (b"PAR1",), pieces="table"),
-    Format("arrow", _ARROW_SUFFIXES, "arrow:load_arrow", _COLUMNS, _ARROW_MARKS, pieces="table"),
-    Format("mat", (".mat",), "matrices:load_mat", _MATRIX | {"variable"}, _MAT_MARKS, weights_in_entries=True),
-    Format("mtx", (".mtx", ".mm"), "matrices:load_mtx", _MATRIX, (b"%%MatrixMarket",), weights_in_entries=True),
-    Format("npz", (".npz",), "matrices:load_npz", _MATRIX, (b"PK\x03\x04",), weights_in_entries=True),
-    Format("metis", (".metis", ".graph"), "metis:load", _VALUES, weights_in_entries=True),
-    Format("graphml", (".graphml",), "graphml:load", _VALUES, (b"<?xml", b"<graphml")),
+    Format("parquet", (".parquet", ".pq"), "arrow:load_parquet", COLUMNS, (b"PAR1",), pieces="table"),
+    Format("arrow", _ARROW_SUFFIXES, "arrow:load_arrow", COLUMNS, _ARROW_MARKS, pieces="table"),
+    Format("mat", (".mat",), "matrices:load_mat", SIDES | {"variable"}, _MAT_MARKS, weights_in_entries=True),
+    Format("mtx", (".mtx", ".mm"), "matrices:load_mtx", SIDES, (b"%%MatrixMarket",), weights_in_entries=True),
+    Format("npz", (".npz",), "matrices:load_npz", SIDES, (b"PK\x03\x04",), weights_in_entries=True),
+    Format("metis", (".metis", ".graph"), "metis:load", VALUES, weights_in_entries=True),
+    Format("graphml", (".graphml",), "graphml:load", VALUES, (b"<?xml", b"<graphml")),
 )
 BY_NAME = {each.name: each for each in FORMATS}
 BY_SUFFIX = {suffix: each for each in FORMATS for suffix in each.suffixes}

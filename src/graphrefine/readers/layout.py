@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graphrefine.errors import InputError
-from graphrefine.kernels.edge_lists import NUMBER, Columns, split_fields
+from graphrefine.kernels.edge_lists import NUMBER, WORD, Columns, split_fields
 from graphrefine.readers.options import Column, ReadOptions
 from graphrefine.readers.source import Source
 
@@ -68,19 +68,10 @@ def find_pair(names: list[str]) -> tuple[int, int] | None:
 
 
 def find_columns(names: list[str] | None, numeric: list[bool], options: ReadOptions) -> EdgeColumns:
-    """Find the columns of source, target and weight.
+    """Find the columns of source, target and weight, from their names, if there are any, and from those with numbers.
 
     Columns that the options name are used. Otherwise: a usual pair of names, else the first two columns; the weight is
     a column called weight, or, in a table without names, the third of three columns if it is numeric.
-
-    Parameters
-    ----------
-    names
-        Names of the columns; None for a file without header.
-    numeric
-        For each column, whether it holds numbers.
-    options
-        Options of the reader.
     """
     count = len(numeric)
     if count < 2:
@@ -288,5 +279,7 @@ def _numeric_columns(records: list[list[bytes]], names: list[str] | None) -> lis
 
 
 def split_line(line: bytes, delimiter: bytes) -> list[bytes]:
-    """The fields of a line; where it has quotes or runs of blanks, by the rule of the parser."""
-    return split_fields(line, delimiter) if delimiter == b" " or b'"' in line else line.split(delimiter)
+    """The fields of a line; where it has quotes, by the rule of the parser."""
+    if delimiter == b" ":
+        return WORD.findall(line)
+    return split_fields(line, delimiter) if b'"' in line else line.split(delimiter)

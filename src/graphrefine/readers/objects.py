@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import as_ids, name_array, number, object_array
-from graphrefine.readers.formats import EdgeTable, MatrixTable
+from graphrefine.readers.formats import COLUMNS, SIDES, VALUES, EdgeTable, MatrixTable
 from graphrefine.readers.layout import find_columns
 from graphrefine.readers.options import ReadOptions
 
@@ -50,37 +50,35 @@ def _load_matrix(matrix: Any, options: ReadOptions) -> MatrixTable:
 
 
 def _load_networkx(graph: Any, options: ReadOptions) -> EdgeTable:
-    attribute = options.weights if isinstance(options.weights, str) else "weight"
     edges = [(u, v, data) for u, v, data in graph.edges(data=True)]
-    weighted = options.weights is not False and any(attribute in data for _, _, data in edges)
-    if isinstance(options.weights, str) and not weighted:
-        raise _no_attribute(attribute, {str(name) for _, _, data in edges for name in data})
-    values = np.array([data.get(attribute, 1) for _, _, data in edges]) if weighted else None
+    attribute = _weight_attribute(options, {name for _, _, data in edges for name in data})
+    values = None if attribute is None else np.array([data.get(attribute, 1) for _, _, data in edges])
     nodes = as_ids(object_array(list(graph.nodes)))  # one look at all ids, so that all have one type
     place = {node: at for at, node in enumerate(graph.nodes)}
     ends = np.array([(place[u], place[v]) for u, v, _ in edges], dtype=np.int64).reshape(-1, 2)
-    one_way = bool(graph.is_directed())
-    return _named_edges(ends, values, nodes, options, one_way=one_way, column=attribute if weighted else None)
+    return _named_edges(ends, values, nodes, options, one_way=bool(graph.is_directed()), column=attribute)
 
 
 def _load_igraph(graph: Any, options: ReadOptions) -> EdgeTable:
-    attribute = options.weights if isinstance(options.weights, str) else "weight"
-    attributes = set(graph.es.attributes())
-    if isinstance(options.weights, str) and attribute not in attributes:
-        raise _no_attribute(attribute, attributes)
-    weighted = options.weights is not False and attribute in attributes
-    values = np.array([1 if value is None else value for value in graph.es[attribute]]) if weighted else None
+    attribute = _weight_attribute(options, set(graph.es.attributes()))
+    weights = [] if attribute is None else graph.es[attribute]
+    values = None if attribute is None else np.array([1 if value is None else value for value in weights])
     named = "name" in graph.vs.attributes()
     nodes = name_array(graph.vs["name"]) if named else np.arange(graph.vcount())
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-    one_way = bool(graph.is_directed())
-    return _named_edges(ends, values, nodes, options, one_way=one_way, column=attribute if weighted else None)
+    return _named_edges(ends, values, nodes, options, one_way=bool(graph.is_directed()), column=attribute)
 
 
-def _no_attribute(attribute: str, attributes: set[str]) -> InputError:
-    return InputError(
-        f"no edge has the attribute {attribute!r}; the attributes are {sorted(attributes)}", argument="weights"
-    )
+def _weight_attribute(options: ReadOptions, attributes: set[Any]) -> str | None:
+    """The attribute of the edges that holds their weights, if there is one."""
+    named = isinstance(options.weights, str)
+    attribute = options.weights if named else "weight"
+    if named and attribute not in attributes:
+        raise InputError(
+            f"no edge has the attribute {attribute!r}; the attributes are {sorted(map(str, attributes))}",
+            argument="weights",
+        )
+    return None if options.weights is False or attribute not in attributes else str(attribute)
 
 
 def _named_edges(
@@ -213,17 +211,14 @@ def _is_iterable(graph: Any) -> bool:
     return isinstance(graph, Iterable) and not isinstance(graph, str | bytes | dict)
 
 
-_COLUMNS = frozenset({"source", "target", "weights", "bipartite"})
-_WEIGHTS = frozenset({"weights"})
-_PAIRS = _WEIGHTS | {"bipartite"}
 KINDS = (
-    Kind("a SciPy sparse matrix or array", _has("tocsr", "nnz", "shape"), _load_matrix, _PAIRS),
-    Kind("a NetworkX graph", _has("is_directed", "adjacency", "edges"), _load_networkx, _WEIGHTS),
-    Kind("an igraph graph", _has("is_directed", "get_edgelist", "vs"), _load_igraph, _WEIGHTS),
-    Kind("a PyG Data object", _has("edge_index", "num_nodes"), _load_pyg, _WEIGHTS),
-    Kind("a tensor of shape (2, m)", _has("detach", "cpu", "numpy"), _load_tensor, _PAIRS),
-    Kind("a pandas or polars data frame", _has("columns", "shape", "dtypes"), _load_table, _COLUMNS),
-    Kind("an Arrow table", _has("schema", "column", "num_rows"), _load_table, _COLUMNS),
-    Kind("a NumPy array", _has("__array__", "shape", "dtype"), _load_array, _PAIRS),
-    Kind("an iterable of (u, v) or (u, v, weight)", _is_iterable, _load_records, _PAIRS),
+    Kind("a SciPy sparse matrix or array", _has("tocsr", "nnz", "shape"), _load_matrix, SIDES),
+    Kind("a NetworkX graph", _has("is_directed", "adjacency", "edges"), _load_networkx, VALUES),
+    Kind("an igraph graph", _has("is_directed", "get_edgelist", "vs"), _load_igraph, VALUES),
+    Kind("a PyG Data object", _has("edge_index", "num_nodes"), _load_pyg, VALUES),
+    Kind("a tensor of shape (2, m)", _has("detach", "cpu", "numpy"), _load_tensor, SIDES),
+    Kind("a pandas or polars data frame", _has("columns", "shape", "dtypes"), _load_table, COLUMNS),
+    Kind("an Arrow table", _has("schema", "column", "num_rows"), _load_table, COLUMNS),
+    Kind("a NumPy array", _has("__array__", "shape", "dtype"), _load_array, SIDES),
+    Kind("an iterable of (u, v) or (u, v, weight)", _is_iterable, _load_records, SIDES),
 )

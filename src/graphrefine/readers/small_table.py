@@ -52,14 +52,7 @@ class Table:
 
 
 def read_table(path: str | PathLike[str], *, comments: str = COMMENTS) -> Table:
-    r"""Read a table whose first record names its columns.
-
-    Parameters
-    ----------
-    path
-        Text, parquet or arrow, also compressed.
-    comments
-        Characters that begin a comment line of text; ``""`` for none.
+    r"""Read a table whose first record names its columns; ``comments`` begin a comment line of text.
 
     Examples
     --------

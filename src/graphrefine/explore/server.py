@@ -57,16 +57,13 @@ def bind(host: str, port: int) -> socket.socket:
     if not 0 <= port <= 65535:
         raise InputError(f"port={port} is not a port; it can be 1 to 65535, or 0 for any that is free")
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise InputError(f"host={host} is not an address of this machine: {error.strerror or error}") from error
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # :: is every address, of IPv4 too
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
+        return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
     except OSError as error:
-        listening.close()
         if error.errno == errno.EADDRINUSE:
             problem = f"port={port} is taken on {host}; choose another, or 0 for any that is free"
         elif error.errno == errno.EACCES:
@@ -74,7 +71,6 @@ def bind(host: str, port: int) -> socket.socket:
         else:
             problem = f"host={host} cannot be listened on: {error.strerror or error}"
         raise InputError(problem) from error
-    return listening
 
 
 def make_server(app: Any) -> uvicorn.Server:

@@ -13,11 +13,10 @@ import numpy as np
 
 from graphrefine.engine.engine import orthonormal
 from graphrefine.engine.sketches import gaussian
-from graphrefine.errors import InputError
 from graphrefine.linalg.operators import adjacency, walk
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
-from graphrefine.refine.settings import MethodSettings, check_numbers
+from graphrefine.refine.settings import MethodSettings, setting
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -28,27 +27,15 @@ BLOCK = 16  # columns made orthogonal together: it groups the arithmetic and cha
 
 @dataclass(frozen=True)
 class Settings(MethodSettings):
-    """Settings of RandNE, by default those of the authors' code for classification (q = 3).
+    """Settings of RandNE, by default those of the authors' code for classification (q = 3)."""
 
-    Parameters
-    ----------
-    weights
-        Of the powers 0, 1, ... q.
-    matrix
-        ``"transition"``, or ``"adjacency"`` as the authors take it for reconstruction and link prediction.
-    bfloat16
-        Whether products gather from bfloat16.
-    """
-
-    weights: tuple[float, ...] = (1.0, 1e2, 1e4, 1e5)
-    matrix: str = "transition"
-    bfloat16: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "weights", check_numbers("weights", self.weights))
-        if self.matrix not in MATRICES:
-            raise InputError(f"matrix={self.matrix!r} is not known; it can be {' or '.join(map(repr, MATRICES))}")
+    weights: tuple[float, ...] = setting((1.0, 1e2, 1e4, 1e5), "Of the powers 0, 1, ... q.")
+    matrix: str = setting(
+        "transition",
+        "'adjacency' is what the authors take for reconstruction and link prediction.",
+        choices=MATRICES,
+    )
+    bfloat16: bool = setting(True, "Products gather from bfloat16.")
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:

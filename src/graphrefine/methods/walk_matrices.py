@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphrefine.engine.dense import DenseEngine
 from graphrefine.kernels import PAD, kernels
+from graphrefine.linalg.operators import inverse_degrees
 from graphrefine.refine.svd import randomized_svd
 
 if TYPE_CHECKING:
@@ -23,19 +23,6 @@ if TYPE_CHECKING:
 COLUMNS = 256  # in a block of the matrix
 OVERSAMPLING = 32  # columns that the SVD works with beyond those wanted
 ITERATIONS = 4  # rounds of the SVD: more changed no F1 by 0.1
-
-
-def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
-    """One by the sum of each row's weights; zero for nodes without edges.
-
-    Examples
-    --------
-    >>> from graphrefine.graph.graph import Graph
-    >>> inverse_degrees(Graph.from_edges([0, 0], [1, 2], names=range(4))).tolist()
-    [0.5, 1.0, 1.0, 0.0]
-    """
-    degrees = graph.degrees()
-    return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
 
 
 def walk_matrix(

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T, collect_centred, descending_eigh, whitening
 from graphrefine.errors import InputError
-from graphrefine.linalg.operators import Operator, transition, walk
+from graphrefine.linalg.operators import Operator, inverse_degrees, transition, walk
 from graphrefine.linalg.small import unit_rows
 from graphrefine.refine.filters import coefficients, diffuse, limit, limit_weights, smallest_weight
 from graphrefine.refine.joint_axes import turn_to_axes
@@ -234,9 +234,7 @@ def descending_signed(matrix: Small) -> tuple[Small, Small]:
 
 def _returns(graph: Graph) -> tuple[float, float]:
     """Of the walk: the sum of its squared entries, and of the chances to be back after two steps."""
-    degree = graph.degrees()
-    inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
-    A = graph.to_scipy()
+    inverse, A = inverse_degrees(graph), graph.to_scipy()
     squares = A.multiply(A) if graph.weighted else A
     both = A.multiply(graph.transposed().to_scipy()) if graph.directed else squares
     return float(np.square(inverse) @ squares.sum(axis=1)), float(inverse @ (both @ inverse))

@@ -76,6 +76,7 @@ class BlockEngine:
         bfloat16: bool = True,
     ) -> None:
         self.storage, self.layout, self.executor = storage, layout, executor
+        self.nodes = int(layout.bounds[-1])
         self.columns, self.half = layout.columns, bfloat16 and using.name == "native"
         self.journal = Journal(storage)
         self._step = 0
@@ -88,7 +89,7 @@ class BlockEngine:
 
     def fill(self, rows: RowSource, *, precise: bool = False) -> BlockTall:
         """See `graphrefine.engine.engine.Engine.fill`; done by this process."""
-        out, nodes = self._new_tall(precise), int(self.layout.bounds[-1])
+        out, nodes = self._new_tall(precise), self.nodes
         description = f"fill {out.ref}"
         if self.journal.step_result(out.ref.number, description) is None:
             for block in range(self.layout.blocks):
@@ -188,7 +189,7 @@ class BlockEngine:
         """See `graphrefine.engine.engine.Engine.collect`: the array is a file, mapped."""
         assert isinstance(self.storage, FolderStorage)
         step, width = self._next_step(), self.columns if rotation is None else rotation.shape[1]
-        shape = (int(self.layout.bounds[-1]), width)
+        shape = (self.nodes, width)
         path = f"{self.storage.root}/{step:04d}-{RESULT}"
         header = _npy_header(shape)
         if self.storage.size(f"{step:04d}-{RESULT}") is None:

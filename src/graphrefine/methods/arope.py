@@ -45,7 +45,6 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
         eigenpairs = randomized_eigh(
             engine,
             adjacency(graph),
-            rows=graph.nodes,
             seed=settings.seed,
             iterations=settings.iterations,
             advance=stages.advance,

@@ -62,7 +62,6 @@ def _fit_undirected(graph: Graph, settings: Settings, resources: Resources) -> F
         decomposition = randomized_eigh(
             engine,
             adjacency(graph),
-            rows=graph.nodes,
             seed=settings.seed,
             iterations=settings.iterations,
             advance=resources.stages.advance,
@@ -83,7 +82,6 @@ def _fit_directed(graph: Graph, settings: Settings, resources: Resources) -> Flo
         decomposition = randomized_svd(
             engine,
             adjacency(graph, scale=beta),
-            rows=graph.nodes,
             seed=settings.seed,
             iterations=settings.iterations,
             advance=resources.stages.advance,

@@ -115,7 +115,7 @@ def leading_eigenpairs(
     else:
         engine: Engine[LocalTall] = resources.engine(shifted.graph, columns=columns)
         eigenpairs = randomized_eigh(
-            engine, shifted, rows=graph.nodes, seed=seed, iterations=EIGEN_ITERATIONS, advance=resources.stages.advance
+            engine, shifted, seed=seed, iterations=EIGEN_ITERATIONS, advance=resources.stages.advance
         )
         values, vectors = eigenpairs.values, engine.collect(eigenpairs.basis, eigenpairs.axes[:, :pairs])
     values = values[:pairs] - SHIFT

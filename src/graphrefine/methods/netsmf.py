@@ -81,9 +81,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     M = Operator(log_matrix(graph, settings, resources), edge="weight")
     with resources.stages.stage("svd", steps=svd_steps()):
         engine = resources.engine(M.graph, columns=min(settings.dim + OVERSAMPLING, graph.nodes))
-        svd = randomized_svd(
-            engine, M, rows=graph.nodes, seed=settings.seed, iterations=ITERATIONS, advance=resources.stages.advance
-        )
+        svd = randomized_svd(engine, M, seed=settings.seed, iterations=ITERATIONS, advance=resources.stages.advance)
         engine.release(svd.target)
         return engine.collect(svd.basis, svd.left(power=0.5, columns=settings.dim))
 

@@ -96,9 +96,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
             threads=resources.threads,
         )
     with stages.stage("factorize", steps=2 * settings.iterations + 2):
-        svd = randomized_svd(
-            engine, M, rows=graph.nodes, seed=settings.seed, iterations=settings.iterations, advance=stages.advance
-        )
+        svd = randomized_svd(engine, M, seed=settings.seed, iterations=settings.iterations, advance=stages.advance)
         engine.release(svd.target)
         leading = svd.left(power=0.5, columns=settings.dim)
         if settings.order == 1:

@@ -44,7 +44,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     with stages.stage("sketch"):
         engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
         G = engine.fill(gaussian(settings.seed, settings.dim), precise=True)
-        U = orthonormal(engine, G, rows=graph.nodes, block=BLOCK)
+        U = orthonormal(engine, G, block=BLOCK)
         engine.release(G)
     length = np.sqrt(graph.nodes / settings.dim)
     theta = tuple(float(weight * length) for weight in without_trailing_zeros(settings.weights))

@@ -82,7 +82,7 @@ def scaled_left_vectors(matrix: Floats, graph: Graph, resources: Resources, *, c
     """``U S^1/2`` (n, columns) of the leading singular vectors of a dense matrix on the nodes of a graph."""
     engine = DenseEngine(graph, columns=min(columns + OVERSAMPLING, graph.nodes), threads=resources.threads)
     advance = resources.stages.advance
-    svd = randomized_svd(engine, matrix, rows=graph.nodes, seed=seed, iterations=ITERATIONS, advance=advance)
+    svd = randomized_svd(engine, matrix, seed=seed, iterations=ITERATIONS, advance=advance)
     engine.release(svd.target)
     return engine.collect(svd.basis, svd.left(power=0.5, columns=columns))
 

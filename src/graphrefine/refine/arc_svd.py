@@ -78,7 +78,7 @@ def decompose(
     A round is a product with N^T and one with N: two-sided, as N^q vanishes where there are no cycles.
     """
     N, source, target = normalise_arcs(graph)
-    svd = randomized_svd(engine, N, rows=graph.nodes, seed=seed, iterations=rounds, advance=advance)
+    svd = randomized_svd(engine, N, seed=seed, iterations=rounds, advance=advance)
     return Arcs(source, target, svd, noise_edge(N, source.count, target.count, threads=threads))
 
 

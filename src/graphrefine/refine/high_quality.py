@@ -125,9 +125,7 @@ def local_view(graph: Graph, settings: RefineSettings, stages: Stages, *, thread
         values, vectors = eigh_by_size(operator.to_scipy().toarray().astype(np.float64))
         return (vectors * np.abs(values))[:, _order_by_size(values, settings.dim)].astype(np.float32)
     engine = LocalEngine(graph, columns=columns, threads=threads, bfloat16=settings.bfloat16)
-    eigenpairs = randomized_eigh(
-        engine, operator, rows=graph.nodes, seed=settings.seed, iterations=ITERATIONS, advance=stages.advance
-    )
+    eigenpairs = randomized_eigh(engine, operator, seed=settings.seed, iterations=ITERATIONS, advance=stages.advance)
     leading = _order_by_size(eigenpairs.values, settings.dim)
     return engine.collect(eigenpairs.basis, (eigenpairs.axes * np.abs(eigenpairs.values))[:, leading])
 

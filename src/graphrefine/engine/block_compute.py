@@ -79,10 +79,10 @@ class Pattern(Protocol):
 
 
 class OperatorParts(NamedTuple):
-    """An `graphrefine.linalg.operators.Operator` whose vectors are arrays or files."""
+    """An `graphrefine.linalg.operators.Operator` whose vectors are arrays, files or, to a worker, names of files."""
 
     pattern: str  # "rows", or "arrivals": the rows of the reversed arcs
-    vectors: Mapping[str, Vector]  # row_shift, column_shift, row_scale, column_scale
+    vectors: Mapping[str, Any]  # row_shift, column_shift, row_scale, column_scale
     edge: str  # "none", "weight" or "log"
     base: float
     loop: float

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.block_compute import OperatorParts, Vector
+from graphrefine.engine.block_compute import OperatorParts
 from graphrefine.engine.engine import BLOCK_ROWS, RowSource
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
@@ -254,8 +254,7 @@ class BlockEngine:
     def _operator_number(self, operator: Operator) -> int:
         if operator not in self._operators:
             number = self._operators[operator] = len(self._operators)
-            arrays = {name: getattr(operator, name) for name in VECTORS}
-            vectors: dict[str, Vector] = {name: vector for name, vector in arrays.items() if vector is not None}
+            vectors = {name: getattr(operator, name) for name in VECTORS if getattr(operator, name) is not None}
             reverse = operator.transposed and operator.graph.directed
             parts = OperatorParts(
                 "arrivals" if reverse else "rows", vectors, operator.edge, operator.base, operator.loop

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 import numpy as np
@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, dtype_of
 from graphrefine.errors import FormatError
+from graphrefine.graph.graph import Rows
 from graphrefine.kernels import Kernels
 from graphrefine.system.storage import FolderStorage, Storage, as_bytes
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Rows
 
 Array = NDArray[Any]
 READERS = 2  # files read at a time

@@ -12,7 +12,7 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,10 @@ from graphrefine.engine.layout import Layout
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.tasks import Small, Task
 from graphrefine.errors import FormatError, GraphRefineError
+from graphrefine.graph.graph import Rows
 from graphrefine.graph.stored_rows import StoredPattern, damage
 from graphrefine.kernels import kernels
 from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Rows
 
 PLAN = "cluster/plan.npz"  # the layout, see `read_layout`
 IDENTITIES = "cluster/identities.npy"

@@ -12,19 +12,16 @@ spectrum with about as many large positive eigenvalues as negative ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, Small, T
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import adjacency
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import Eigenpairs, oversampled, randomized_eigh
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphrefine.engine.sketches import sparse_signs
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import walk
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
 from graphrefine.refine.settings import MethodSettings, setting
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,14 @@ entries stays zero.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.small import unit_rows
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.walk_matrices import blocks, dense_bytes, scaled_left_vectors, svd_steps, walk_matrix
 from graphrefine.refine.settings import MethodSettings, setting
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from graphrefine.graph.graph import Graph
 from graphrefine.methods.coarsening import hierarchy, hybrid_collapse
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
 from graphrefine.refine.settings import setting
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 SHRINK = 0.9  # each level costs a run of the base: one that keeps more of the nodes is not worth it
 ROWS = 65536  # rows whose products are summed in float64 at a time

@@ -10,22 +10,19 @@ directed graphs a product with S is the series itself, ended where its rest is t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
 from graphrefine.linalg.operators import Operator, adjacency
 from graphrefine.methods.arope import reweight
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import Multiply, oversampled, randomized_eigh, randomized_svd
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 REST = 1e-5  # of the series, that no longer counts
 MOST_TERMS = 2000

@@ -14,18 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels.sampling import random_edges
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
 from graphrefine.refine.settings import setting
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

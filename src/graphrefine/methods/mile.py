@@ -17,20 +17,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, kernels
 from graphrefine.linalg.small import unit_rows
 from graphrefine.methods.coarsening import Level, hierarchy, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
 from graphrefine.refine.settings import setting
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 Layers = tuple[NDArray[Any], NDArray[Any]]  # W1 and W2, (k, k)
 Smooth = Callable[[NDArray[Any]], NDArray[Any]]  # x -> L x

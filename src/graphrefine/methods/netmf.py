@@ -12,13 +12,13 @@ belongs to ``window=1``, those of BlogCatalog and PPI to the default.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.dense import ROWS, in_blocks
-from graphrefine.engine.engine import eigh_by_size
+from graphrefine.engine.engine import Engine, eigh_by_size
+from graphrefine.engine.local import LocalTall
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator, inverse_degrees
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
@@ -31,10 +31,6 @@ from graphrefine.methods.walk_matrices import (
 )
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import randomized_eigh
-
-if TYPE_CHECKING:
-    from graphrefine.engine.engine import Engine
-    from graphrefine.engine.local import LocalTall
 
 LONG_RANK = 256  # eigenpairs for windows beyond 1, as in the paper's experiments
 SHIFT = 0.5  # added to all eigenvalues: [-1, 0] becomes [-1/2, 1/2], so the largest in size are the largest

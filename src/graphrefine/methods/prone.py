@@ -17,20 +17,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import factorial, inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
 from graphrefine.engine.engine import principal_rotation
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import adjacency, proximity, transition
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import Theta, diffuse
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import oversampled, randomized_svd
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 NEGLIGIBLE = 3e-7  # of the coefficients' sum: the rounding of float32 in a product is as large
 

@@ -7,19 +7,16 @@ that its rows have length 1 on average), and A the transition matrix or the adja
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphrefine.engine.engine import orthonormal
 from graphrefine.engine.sketches import gaussian
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import adjacency, walk
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
 from graphrefine.refine.settings import MethodSettings, setting
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 MATRICES = {"transition": walk, "adjacency": adjacency}
 BLOCK = 16  # columns made orthogonal together: it groups the arithmetic and changes nothing

@@ -12,19 +12,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels.sampling import random_walks
 from graphrefine.kernels.twin import golden, mixed
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
 from graphrefine.refine.settings import setting
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

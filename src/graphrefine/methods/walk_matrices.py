@@ -7,18 +7,15 @@ step, and what a method does to its entries (scaling, the logarithm) is done to 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphrefine.engine.dense import DenseEngine
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, kernels
 from graphrefine.linalg.operators import inverse_degrees
+from graphrefine.methods.contract import Floats, Resources
 from graphrefine.refine.svd import randomized_svd
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
-    from graphrefine.methods.contract import Floats, Resources
 
 COLUMNS = 256  # in a block of the matrix
 OVERSAMPLING = 32  # columns that the SVD works with beyond those wanted

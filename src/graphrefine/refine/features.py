@@ -16,20 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T, collect_centred, descending_eigh, whitening
 from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator, inverse_degrees, transition, walk
 from graphrefine.linalg.small import unit_rows
 from graphrefine.refine.filters import coefficients, diffuse, limit, limit_weights, smallest_weight
 from graphrefine.refine.joint_axes import turn_to_axes
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 Floats = NDArray[np.float32]
 Small = NDArray[np.float64]

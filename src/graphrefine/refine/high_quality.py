@@ -16,7 +16,6 @@ In the last two views the weights of edges count by their logarithm, ``log(1 + w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +26,12 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import normalised
 from graphrefine.linalg.small import unit_rows
+from graphrefine.progress import Stages
 from graphrefine.refine.joint_axes import turn_to_axes
 from graphrefine.refine.landmarks import CACHE_BYTES, draw_landmarks, far_view, steps, walk_memory
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled, randomized_eigh
-
-if TYPE_CHECKING:
-    from graphrefine.progress import Stages
 
 Floats = NDArray[np.float32]
 

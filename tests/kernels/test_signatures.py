@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -63,3 +66,17 @@ def test_the_stub_is_fresh() -> None:
     generator.put(native)
     command = f"python -m nanobind.stubgen -m graphrefine.kernels._native -o {STUB}"
     assert ast.dump(ast.parse(generator.get())) == ast.dump(ast.parse(STUB.read_text())), f"run: {command}"
+
+
+def test_twins_are_loaded_only_where_there_is_nothing_compiled() -> None:
+    pytest.importorskip("graphrefine.kernels._native", reason="the compiled kernels are not built")
+    code = (
+        "import sys, graphrefine; graphrefine.embed([(i, (i + 1) % 9) for i in range(9)], dim=2)\n"
+        "print(*(name for name in sys.modules if name.startswith('graphrefine.kernels.twin')))"
+    )
+    modules = {}
+    for kernel in ("native", "scipy"):
+        environment = {**os.environ, "GRAPHREFINE_KERNEL": kernel}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        modules[kernel] = done.stdout.split()
+    assert modules["native"] == [] and "graphrefine.kernels.twin" in modules["scipy"]

@@ -17,6 +17,7 @@ from graphrefine.refine.settings import (
     check_integer,
     check_number,
     parse_setting,
+    setting,
 )
 from graphrefine.system import memory
 
@@ -104,3 +105,36 @@ def test_memory_is_what_the_container_leaves(tmp_path: Path, monkeypatch: pytest
     assert memory.available_bytes() == 5000
     limit.write_text("4000\n")
     assert memory.available_bytes() == 3000
+
+
+@dataclass(frozen=True)
+class Bounded(MethodSettings):
+    steps: int = setting(3, "Steps.", least=1, most=9)
+    rate: float | None = setting(None, "Rate.", above=0)
+    kind: str = setting("a", "Kind.", choices=("a", "b"))
+    weights: tuple[float, ...] = setting((1.0,), "Weights.")
+    free: float = setting(1.0, "A number without bounds is not checked.")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": 0}, "steps=0 must be at least 1"),
+        ({"steps": 10}, "steps=10 must be at least 1 and at most 9"),
+        ({"steps": 2.5}, "steps=2.5 must be a whole number"),
+        ({"steps": None}, "steps=None must be a whole number"),
+        ({"rate": 0}, "rate=0 must be greater than 0"),
+        ({"rate": float("nan")}, "rate=nan must be a finite number"),
+        ({"kind": "c"}, "kind='c' is not known; it can be 'a' or 'b'"),
+        ({"weights": [0, 0]}, "must be finite numbers, not all zero"),
+        ({"dim": 0}, "dim=0 must be at least 1"),
+    ],
+)
+def test_a_setting_is_held_to_its_bounds(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Bounded(**options)
+
+
+def test_settings_within_their_bounds() -> None:
+    settings = Bounded(steps=np.int64(9), rate=0.5, kind="b", weights=[1, 2], free=float("inf"))  # type: ignore[arg-type]
+    assert settings.weights == (1.0, 2.0) and settings.rate == 0.5 and Bounded().rate is None

@@ -53,7 +53,7 @@ def test_a_long_basis_is_orthonormal_whether_one_pass_is_enough_or_not(decades: 
     engine = engine_for(graph, 24)
     mix = np.linalg.qr(np.random.default_rng(1).standard_normal((24, 24)))[0]
     Y = np.random.default_rng(0).standard_normal((5000, 24)) * np.logspace(0, -decades, 24) @ mix
-    C = orthonormal(engine, tall_of(engine, Y), rows=5000, block=16)
+    C = orthonormal(engine, tall_of(engine, Y), block=16)
     assert np.abs(engine.gram(C) - np.eye(24)).max() < 1e-4
 
 
@@ -64,7 +64,7 @@ def test_blocks_span_what_full_qr_spans(k: int, block: int, decades: float) -> N
     graph = random_graph(200)
     Y = rng.standard_normal((200, k)) * np.logspace(0, -decades, k)
     engine = engine_for(graph, k)
-    C = engine.collect(orthonormal(engine, tall_of(engine, Y), rows=200, block=block)).astype(np.float64)
+    C = engine.collect(orthonormal(engine, tall_of(engine, Y), block=block)).astype(np.float64)
     Q = np.linalg.qr(Y)[0]
     assert np.abs(C.T @ C - np.eye(k)).max() < 1e-4
     assert np.abs(C @ (C.T @ Q) - Q).max() < 1e-3
@@ -78,7 +78,7 @@ def test_dependent_and_zero_columns_become_zero() -> None:
     Y[:, 3] = Y[:, 0] - 2 * Y[:, 1]
     Y[:, 5] = 0
     engine = engine_for(graph, 6)
-    C = engine.collect(orthonormal(engine, tall_of(engine, Y), rows=100, block=2)).astype(np.float64)
+    C = engine.collect(orthonormal(engine, tall_of(engine, Y), block=2)).astype(np.float64)
     values = np.linalg.eigvalsh(C.T @ C)
     assert np.allclose(values, [0, 0, 1, 1, 1, 1], atol=1e-4)
     Q = np.linalg.qr(Y[:, [0, 1, 2, 4]])[0]

@@ -55,7 +55,7 @@ def test_triplets_are_near_the_best_possible(graph: Graph, columns: int, seed: i
     M = proximity(graph)
     matrix = dense(M)
     engine = exact_engine(graph, min(columns + 10, graph.nodes))
-    U, S, V = factors(engine, randomized_svd(engine, M, rows=graph.nodes, seed=seed), columns)
+    U, S, V = factors(engine, randomized_svd(engine, M, seed=seed), columns)
     assert orthonormal_where_there_is_a_value(U, S)
     assert orthonormal_where_there_is_a_value(V, S)
     exact = np.linalg.svd(matrix, compute_uv=False)
@@ -70,7 +70,7 @@ def test_eigenpairs_are_near_the_best_possible(graph: Graph, columns: int, seed:
     A = adjacency(graph)
     matrix = dense(A)
     engine = exact_engine(graph, min(columns + 10, graph.nodes))
-    found = randomized_eigh(engine, A, rows=graph.nodes, seed=seed)
+    found = randomized_eigh(engine, A, seed=seed)
     U, values = eigenvectors(engine, found, columns), found.values[:columns]
     best = np.sqrt((np.sort(np.linalg.eigvalsh(matrix) ** 2)[: graph.nodes - columns]).sum())
     assert np.linalg.norm(matrix - U * values @ U.T) <= 1.02 * best + 2e-4 * np.linalg.norm(matrix)
@@ -85,7 +85,7 @@ def test_a_single_product_is_not_enough_where_values_decay_slowly() -> None:
     excess = {}
     for iterations in (0, 5):
         engine = exact_engine(graph, 30)
-        found = randomized_svd(engine, M, rows=400, seed=1, iterations=iterations)
+        found = randomized_svd(engine, M, seed=1, iterations=iterations)
         U, S, V = factors(engine, found, 20)
         excess[iterations] = np.linalg.norm(dense(M) - U * S @ V.T) / np.sqrt((exact[20:] ** 2).sum()) - 1
     assert excess[5] < 0.003
@@ -105,7 +105,7 @@ def test_triplets_that_stand_out_are_exact() -> None:
     A = adjacency(graph)
     exact_U, exact, _ = np.linalg.svd(dense(A))
     engine = exact_engine(graph, 10)
-    U, S, V = factors(engine, randomized_svd(engine, A, rows=graph.nodes, seed=0), 4)
+    U, S, V = factors(engine, randomized_svd(engine, A, seed=0), 4)
     assert np.allclose(S, exact[:4], rtol=1e-5)
     assert np.allclose(np.abs((U * exact_U[:, :4]).sum(axis=0)), 1, atol=1e-4)
     assert np.allclose(U, V, atol=1e-3)
@@ -115,7 +115,7 @@ def test_eigenvalues_keep_their_signs() -> None:
     graph = random_graph(200, degree=10, weighted=True)
     A = adjacency(graph)
     engine = exact_engine(graph, 40)
-    found = randomized_eigh(engine, A, rows=200, seed=0, iterations=20)
+    found = randomized_eigh(engine, A, seed=0, iterations=20)
     exact, _ = eigh_by_size(dense(A))
     assert np.allclose(found.values[:8], exact[:8], rtol=1e-4)
     assert exact[:8].min() < 0 < exact[:8].max()
@@ -128,8 +128,8 @@ def test_an_engine_of_many_blocks_finds_the_same(
 ) -> None:
     M, folder = proximity(graph), tmp_path_factory.mktemp("work")
     local, other = exact_engine(graph, columns), engine_of_many_blocks(folder, graph, columns, blocks=blocks)
-    one = randomized_svd(local, M, rows=graph.nodes, seed=3)
-    two = randomized_svd(other, M, rows=graph.nodes, seed=3)
+    one = randomized_svd(local, M, seed=3)
+    two = randomized_svd(other, M, seed=3)
     scale = one.values[0]
     assert np.allclose(one.values, two.values, atol=1e-4 * scale)
     U, S, V = factors(local, one, columns)
@@ -141,8 +141,8 @@ def test_eigenpairs_on_an_engine_of_many_blocks(tmp_path: Path) -> None:
     graph = random_graph(150, weighted=True)
     A = adjacency(graph)
     local, other = exact_engine(graph, 20), engine_of_many_blocks(tmp_path, graph, 20, blocks=7)
-    one = randomized_eigh(local, A, rows=150, seed=3)
-    two = randomized_eigh(other, A, rows=150, seed=3)
+    one = randomized_eigh(local, A, seed=3)
+    two = randomized_eigh(other, A, seed=3)
     assert np.allclose(one.values, two.values, atol=1e-4 * abs(one.values[0]))
 
 
@@ -153,9 +153,9 @@ def test_the_same_bits_for_any_number_of_threads(bfloat16: bool) -> None:
     results: list[list[Array]] = []
     for threads in (1, 2, 4):
         engine = LocalEngine(graph, columns=40, threads=threads, bfloat16=bfloat16)
-        found = randomized_svd(engine, proximity(graph), rows=graph.nodes, seed=9, iterations=2)
+        found = randomized_svd(engine, proximity(graph), seed=9, iterations=2)
         U = engine.collect(found.basis, found.left(power=0.5, columns=33), unit=True)
-        pairs = randomized_eigh(engine, adjacency(graph), rows=graph.nodes, seed=9, iterations=2)
+        pairs = randomized_eigh(engine, adjacency(graph), seed=9, iterations=2)
         results.append([U, found.values, engine.collect(pairs.basis, pairs.axes), pairs.values])
         assert U.shape == (3000, 33)
     for other in results[1:]:
@@ -167,7 +167,7 @@ def test_another_seed_is_another_sketch() -> None:
     values = []
     for seed in (0, 1):
         engine = exact_engine(graph, 10)
-        values.append(randomized_svd(engine, proximity(graph), rows=200, seed=seed).values)
+        values.append(randomized_svd(engine, proximity(graph), seed=seed).values)
     assert not np.array_equal(values[0], values[1])
     assert np.isclose(values[0][0], values[1][0], rtol=1e-4)  # the one that stands out
 
@@ -178,7 +178,7 @@ def test_bfloat16_gathers_cost_next_to_nothing() -> None:
     found = {}
     for bfloat16 in (False, True):
         engine = LocalEngine(graph, columns=48, bfloat16=bfloat16)
-        result = randomized_svd(engine, M, rows=2500, seed=0)
+        result = randomized_svd(engine, M, seed=0)
         U, S, _ = factors(engine, result, 32)
         found[bfloat16] = S
         assert orthonormal_where_there_is_a_value(U, S)
@@ -191,12 +191,12 @@ def test_values_beyond_the_rank_are_zero() -> None:
     for graph in (Graph.from_edges(np.zeros(60, int), np.arange(1, 61)), Graph.from_edges(left, right)):
         A = adjacency(graph)
         engine = exact_engine(graph, 12)
-        found = randomized_svd(engine, A, rows=graph.nodes, seed=0)
+        found = randomized_svd(engine, A, seed=0)
         assert np.count_nonzero(found.values) == 2
         U, S, V = factors(engine, found, 12)
         assert np.abs(U * S @ V.T - dense(A)).max() < 1e-4 * S[0]
         assert not U[:, 2:].any() and not V[:, 2:].any()
-        pairs = randomized_eigh(engine, A, rows=graph.nodes, seed=0)
+        pairs = randomized_eigh(engine, A, seed=0)
         assert np.abs(pairs.values[2:]).max() < 1e-4 * S[0]
         assert np.allclose(np.sort(pairs.values[:2]), [-S[0], S[0]], rtol=1e-5)
 
@@ -205,7 +205,7 @@ def test_more_columns_than_rows() -> None:
     graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
     A = adjacency(graph)
     engine = exact_engine(graph, 9)
-    found = randomized_svd(engine, A, rows=4, seed=0)
+    found = randomized_svd(engine, A, seed=0)
     U, S, V = factors(engine, found, 4)
     assert np.abs(U * S @ V.T - dense(A)).max() < 1e-4
     assert not found.values[4:].any()
@@ -215,16 +215,16 @@ def test_a_matrix_of_zeros() -> None:
     graph = Graph.from_edges([], [], names=np.arange(5))
     for columns in (1, 3):
         engine = exact_engine(graph, columns)
-        found = randomized_svd(engine, adjacency(graph), rows=5, seed=0)
+        found = randomized_svd(engine, adjacency(graph), seed=0)
         assert not found.values.any() and not engine.collect(found.basis, found.left()).any()
-        pairs = randomized_eigh(engine, adjacency(graph), rows=5, seed=0)
+        pairs = randomized_eigh(engine, adjacency(graph), seed=0)
         assert not pairs.values.any()
 
 
 def test_powers_of_the_singular_values() -> None:
     graph = random_graph(60, directed=True)
     engine = exact_engine(graph, 6)
-    found = randomized_svd(engine, proximity(graph), rows=60, seed=0)
+    found = randomized_svd(engine, proximity(graph), seed=0)
     U, S, V = factors(engine, found, 4)
     assert np.allclose(engine.collect(found.basis, found.left(power=0.5, columns=4)), U * S**0.5, atol=1e-4)
     assert np.allclose(engine.collect(found.target, found.right(power=0.5, columns=4)), V * S**0.5, atol=1e-4)
@@ -235,9 +235,9 @@ def test_progress_is_told_after_each_product() -> None:
     graph = random_graph(50)
     calls: list[None] = []
     engine = exact_engine(graph, 4)
-    randomized_svd(engine, adjacency(graph), rows=50, seed=0, iterations=3, advance=lambda: calls.append(None))
+    randomized_svd(engine, adjacency(graph), seed=0, iterations=3, advance=lambda: calls.append(None))
     assert len(calls) == 8
-    randomized_eigh(engine, adjacency(graph), rows=50, seed=0, iterations=3, advance=lambda: calls.append(None))
+    randomized_eigh(engine, adjacency(graph), seed=0, iterations=3, advance=lambda: calls.append(None))
     assert len(calls) == 8 + 9
 
 

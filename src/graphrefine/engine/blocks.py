@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.block_compute import OperatorParts, Vector
+from graphrefine.engine.block_compute import OperatorParts
 from graphrefine.engine.engine import BLOCK_ROWS, RowSource
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
@@ -77,6 +77,7 @@ class BlockEngine:
         bfloat16: bool = True,
     ) -> None:
         self.storage, self.layout, self.executor = storage, layout, executor
+        self.nodes = int(layout.bounds[-1])
         self.columns, self.half = layout.columns, bfloat16 and using.name == "native"
         self.journal = Journal(storage)
         self._step = 0
@@ -89,7 +90,7 @@ class BlockEngine:
 
     def fill(self, rows: RowSource, *, precise: bool = False) -> BlockTall:
         """See `graphrefine.engine.engine.Engine.fill`; done by this process."""
-        out, nodes = self._new_tall(precise), int(self.layout.bounds[-1])
+        out, nodes = self._new_tall(precise), self.nodes
         description = f"fill {out.ref}"
         if self.journal.step_result(out.ref.number, description) is None:
             for block in range(self.layout.blocks):
@@ -189,7 +190,7 @@ class BlockEngine:
         """See `graphrefine.engine.engine.Engine.collect`: the array is a file, mapped."""
         assert isinstance(self.storage, FolderStorage)
         step, width = self._next_step(), self.columns if rotation is None else rotation.shape[1]
-        shape = (int(self.layout.bounds[-1]), width)
+        shape = (self.nodes, width)
         path = f"{self.storage.root}/{step:04d}-{RESULT}"
         header = _npy_header(shape)
         if self.storage.size(f"{step:04d}-{RESULT}") is None:
@@ -254,8 +255,7 @@ class BlockEngine:
     def _operator_number(self, operator: Operator) -> int:
         if operator not in self._operators:
             number = self._operators[operator] = len(self._operators)
-            arrays = {name: getattr(operator, name) for name in VECTORS}
-            vectors: dict[str, Vector] = {name: vector for name, vector in arrays.items() if vector is not None}
+            vectors = {name: getattr(operator, name) for name in VECTORS if getattr(operator, name) is not None}
             reverse = operator.transposed and operator.graph.directed
             parts = OperatorParts(
                 "arrivals" if reverse else "rows", vectors, operator.edge, operator.base, operator.loop

@@ -29,7 +29,6 @@ from graphrefine.engine.worker import (
     PLAN,
     PROBES,
     BatchResult,
-    OperatorFiles,
     RunSite,
     TaskBatch,
     check_worker,
@@ -111,7 +110,7 @@ class Cluster:
         self.client, self.storage = client, open_storage(storage_root)
         self.site = RunSite(secrets.token_hex(8), self.storage.root, graph_root, threads, identities is not None)
         self._group = group
-        self._operators: dict[int, OperatorFiles] = {}
+        self._operators: dict[int, OperatorParts] = {}
         self._weights: str | None = None
         self._suspect: set[int] = set()
         self._reports: dict[str, WorkerReport] = {}
@@ -125,7 +124,7 @@ class Cluster:
         for name, vector in parts.vectors.items():
             files[name] = f"cluster/operators/{number:03d}-{name}.npy"
             write_array(self.storage, files[name], vector[:])
-        self._operators[number] = OperatorFiles(parts.pattern, files, parts.edge, parts.base, parts.loop)
+        self._operators[number] = parts._replace(vectors=files)
 
     def register_vector(self, name: str, vector: NDArray[np.float32]) -> None:
         """See `graphrefine.engine.blocks.Executor.register_vector`; one at a time is in use."""

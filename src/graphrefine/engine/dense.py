@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.local import LocalEngine
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, to_float32
 from graphrefine.kernels.twin import Product
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 Floats = NDArray[np.float32]
 ROWS = 512  # in a block

@@ -34,7 +34,9 @@ TOLERANCE = 6e-5  # of the orthonormality of the basis: bfloat16 rounds what is 
 
 
 class Engine(Protocol[T]):
-    """The verbs. ``T`` is the engine's kind of tall matrix."""
+    """The verbs. ``T`` is the engine's kind of tall matrix, of ``nodes`` rows."""
+
+    nodes: int
 
     def random(self, *, seed: int) -> T:
         """A sketch of random signs, as wide as the engine's matrices.
@@ -99,7 +101,7 @@ class Engine(Protocol[T]):
         """
 
 
-def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int, precise: bool = False) -> T:
+def orthonormal(engine: Engine[T], Y: T, *, block: int, precise: bool = False) -> T:
     """The blocked QR of Algorithm 1, as Cholesky-QR: the Gram matrix of Y is factored, and Y rotated.
 
     One pass leaves the error of the Gram matrix times |W|^2, for columns of length 1; where that is too much, a second
@@ -107,7 +109,7 @@ def orthonormal(engine: Engine[T], Y: T, *, rows: int, block: int, precise: bool
     than the noise is noise, which the second one sees: its length is not 1 but next to nothing, and it comes out as
     zero, like every column beyond the rank of Y. ``precise`` keeps the basis in float32.
     """
-    gram = engine.gram(Y)
+    gram, rows = engine.gram(Y), engine.nodes
     W = blocked_whitening(gram, block)
     noise = 2e-5 / rows + 5e-10  # of the Gram matrix, as measured
     if W is not None and rows > SHORT and noise * np.square(W * np.sqrt(np.diag(gram))[:, None]).sum() <= TOLERANCE:

@@ -11,23 +11,21 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.block_compute import BlockCompute, OperatorParts, Vector
+from graphrefine.engine.block_compute import BlockCompute, OperatorParts
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.tasks import Small, Task
 from graphrefine.errors import FormatError, GraphRefineError
+from graphrefine.graph.graph import Rows
 from graphrefine.graph.stored import StoredPattern, damage
 from graphrefine.kernels import kernels
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Rows
 
 PLAN = "cluster/plan.npz"  # the layout, see `read_layout`
 IDENTITIES = "cluster/identities.npy"
@@ -53,19 +51,9 @@ class TaskBatch(NamedTuple):
     """Tasks for a worker, with the operators and vectors that they name."""
 
     tasks: Sequence[Task]
-    operators: Mapping[int, OperatorFiles]
+    operators: Mapping[int, OperatorParts]  # names of files in place of vectors
     weights: str | None  # name of the vector that tasks use
     suspect: frozenset[int]
-
-
-class OperatorFiles(NamedTuple):
-    """`engine.block_compute.OperatorParts` with the names of files in place of vectors."""
-
-    pattern: str
-    vectors: Mapping[str, str]
-    edge: str
-    base: float
-    loop: float
 
 
 class BatchResult(NamedTuple):
@@ -256,10 +244,8 @@ def _compute_of(site: RunSite) -> BlockCompute:
 def _register(compute: BlockCompute, batch: TaskBatch) -> None:
     for number, files in batch.operators.items():
         if number not in compute.operators:
-            vectors: dict[str, Vector] = {
-                name: CachedSlice(compute.storage, file) for name, file in files.vectors.items()
-            }
-            compute.operators[number] = OperatorParts(files.pattern, vectors, files.edge, files.base, files.loop)
+            vectors = {name: CachedSlice(compute.storage, file) for name, file in files.vectors.items()}
+            compute.operators[number] = files._replace(vectors=vectors)
     if batch.weights is not None and batch.weights not in compute.vectors:
         compute.vectors = {batch.weights: StoredArray(compute.storage, weights_file(batch.weights))}
     compute.suspect |= batch.suspect

@@ -70,7 +70,7 @@ class ScoreInputs:
 def _spectral(inputs: ScoreInputs) -> PairScore:
     graph, columns = inputs.graph, min(inputs.vectors.shape[1], inputs.graph.nodes)
     engine = LocalEngine(graph, columns=columns, threads=inputs.threads)
-    pairs = randomized_eigh(engine, normalised(graph, DAMPING), rows=graph.nodes, seed=inputs.seed)
+    pairs = randomized_eigh(engine, normalised(graph, DAMPING), seed=inputs.seed)
     basis = engine.collect(pairs.basis, pairs.axes)
     w = pairs.values
     return PairScore(basis, middle=(w + w**2 + w**3).astype(np.float32), outer=inputs.degrees(DAMPING))

@@ -166,9 +166,20 @@ def walk(graph: Graph) -> Operator:
     >>> walk(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().tolist()
     [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     """
-    degree = graph.degrees()
-    inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
-    return Operator(graph, edge="weight", row_scale=inverse.astype(np.float32))
+    return Operator(graph, edge="weight", row_scale=inverse_degrees(graph).astype(np.float32))
+
+
+def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
+    """One by the sum of each row's weights; zero for nodes without edges.
+
+    Examples
+    --------
+    >>> from graphrefine.graph.graph import Graph
+    >>> inverse_degrees(Graph.from_edges([0, 0], [1, 2], names=range(4))).tolist()
+    [0.5, 1.0, 1.0, 0.0]
+    """
+    degrees = graph.degrees()
+    return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
 
 
 def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,46 +12,26 @@ spectrum with about as many large positive eigenvalues as negative ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, Small, T
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import adjacency
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
-from graphrefine.refine.settings import MethodSettings, check_integer, check_numbers
+from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import Eigenpairs, oversampled, randomized_eigh
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)
 class Settings(MethodSettings):
-    """Settings of AROPE, by default the third order of the authors' example.
+    """Settings of AROPE, by default the third order of the authors' example."""
 
-    Parameters
-    ----------
-    weights
-        Of the first, second, ... order.
-    two_sided
-        Whether the vectors are half U, half V, each of ``dim / 2`` columns (U one more where dim is odd).
-    iterations
-        Of the randomized eigen-decomposition.
-    bfloat16
-        Whether products gather from bfloat16, but for the last, from which the eigenvalues come.
-    """
-
-    weights: tuple[float, ...] = (1.0, 0.1, 0.01)
-    two_sided: bool = False
-    iterations: int = 8
-    bfloat16: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "weights", check_numbers("weights", self.weights))
-        check_integer("iterations", self.iterations, least=0)
+    weights: tuple[float, ...] = setting((1.0, 0.1, 0.01), "Of the first, second, ... order.")
+    two_sided: bool = setting(False, "Vectors half U, half V, each of dim / 2 columns (U one more where dim is odd).")
+    iterations: int = setting(8, "Of the randomized eigen-decomposition.", least=0)
+    bfloat16: bool = setting(True, "Products gather from bfloat16, but for the last, which gives the eigenvalues.")
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
@@ -62,7 +42,6 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
         eigenpairs = randomized_eigh(
             engine,
             adjacency(graph),
-            rows=graph.nodes,
             seed=settings.seed,
             iterations=settings.iterations,
             advance=stages.advance,

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.engine.engine import Engine
 from graphrefine.engine.local import REORDER_BYTES, LocalEngine
 from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, kernels
+from graphrefine.progress import Stages
 from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.memory import available_bytes, gigabytes
-
-if TYPE_CHECKING:
-    from graphrefine.engine.engine import Engine
-    from graphrefine.graph.graph import Graph
-    from graphrefine.progress import Stages
 
 Floats = NDArray[np.float32]
 

@@ -8,50 +8,31 @@ authors' code does, each column is scaled to mean 0 and variance 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import inf
 
 import numpy as np
 
 from graphrefine.engine.sketches import sparse_signs
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import walk
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
-from graphrefine.refine.settings import MethodSettings, check_number, check_numbers
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
+from graphrefine.refine.settings import MethodSettings, setting
 
 
 @dataclass(frozen=True)
 class Settings(MethodSettings):
-    """Settings of FastRP, by default those published with the authors' code.
+    """Settings of FastRP, by default those published with the authors' code."""
 
-    Parameters
-    ----------
-    weights
-        Of the first, second, ... power of the transition matrix.
-    beta
-        Exponent of the degrees in L; negative against hubs.
-    density
-        Share of the entries of R that are not zero; by default ``1 / sqrt(n)``.
-    standardize
-        Whether columns are scaled to mean 0 and variance 1.
-    bfloat16
-        Whether products gather from bfloat16.
-    """
-
-    weights: tuple[float, ...] = (1.0, 1.0, 7.81, 45.28)
-    beta: float = -0.628
-    density: float | None = None
-    standardize: bool = True
-    bfloat16: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "weights", check_numbers("weights", self.weights))
-        check_number("beta", self.beta)
-        if self.density is not None:
-            check_number("density", self.density, above=0, most=1)
+    weights: tuple[float, ...] = setting(
+        (1.0, 1.0, 7.81, 45.28), "Of the first, second, ... power of the transition matrix."
+    )
+    beta: float = setting(-0.628, "Exponent of the degrees in L; negative against hubs.", least=-inf)
+    density: float | None = setting(
+        None, "Share of the entries of R that are not zero.", above=0, most=1, default="1 / sqrt(n)"
+    )
+    standardize: bool = setting(True, "Columns are scaled to mean 0 and variance 1.")
+    bfloat16: bool = setting(True, "Products gather from bfloat16.")
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:

@@ -8,39 +8,26 @@ entries stays zero.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.walk_matrices import blocks, dense_bytes, scaled_left_vectors, svd_steps, walk_matrix
-from graphrefine.refine.settings import MethodSettings, check_integer, check_number
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
+from graphrefine.refine.settings import MethodSettings, setting
 
 
 @dataclass(frozen=True)
 class Settings(MethodSettings):
     """Settings of GraRep.
 
-    Parameters
-    ----------
-    steps
-        K, the longest walk; each of the K matrices gets its share of the ``dim`` columns. Where they do not divide
-        evenly, the first steps get one more; steps beyond ``dim`` get none, and are not worked out.
-    negative
-        b, the number of negative samples that the matrices stand for.
+    Each of the K matrices gets its share of the ``dim`` columns. Where they do not divide evenly, the first steps get
+    one more; steps beyond ``dim`` get none, and are not worked out.
     """
 
-    steps: int = 4
-    negative: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("steps", self.steps, least=1)
-        check_number("negative", self.negative, above=0)
+    steps: int = setting(4, "K, the longest walk.", least=1)
+    negative: float = setting(1.0, "b, the number of negative samples that the matrices stand for.", above=0)
 
     @property
     def shares(self) -> list[int]:

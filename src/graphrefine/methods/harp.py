@@ -16,17 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from graphrefine.graph.graph import Graph
 from graphrefine.methods.coarsening import hierarchy, hybrid_collapse
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
-from graphrefine.refine.settings import check_integer
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
+from graphrefine.refine.settings import setting
 
 SHRINK = 0.9  # each level costs a run of the base: one that keeps more of the nodes is not worth it
 ROWS = 65536  # rows whose products are summed in float64 at a time
@@ -36,20 +34,11 @@ ROWS = 65536  # rows whose products are summed in float64 at a time
 class Settings(BaseSettings):
     """Settings of HARP.
 
-    Parameters
-    ----------
-    coarsest
-        Graphs of more nodes than this are coarsened further.
-    base, base_settings
-        See `graphrefine.methods.multilevel.BaseSettings`. Walks are those of HARP's paper, 40 of length 10 from each
-        node, where ``base_settings`` does not say otherwise: the base runs on every level.
+    Walks of the base are those of HARP's paper, 40 of length 10 from each node, where ``base_settings`` does not say
+    otherwise: the base runs on every level.
     """
 
-    coarsest: int = 100
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("coarsest", self.coarsest, least=2)
+    coarsest: int = setting(100, "Graphs of more nodes than this are coarsened further.", least=2)
 
     def base_defaults(self) -> Mapping[str, Any]:
         """HARP's paper has its bases walk less than they do alone."""

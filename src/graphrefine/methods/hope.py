@@ -10,22 +10,19 @@ directed graphs a product with S is the series itself, ended where its rest is t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
 from graphrefine.linalg.operators import Operator, adjacency
 from graphrefine.methods.arope import reweight
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
-from graphrefine.refine.settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import Multiply, oversampled, randomized_eigh, randomized_svd
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 REST = 1e-5  # of the series, that no longer counts
 MOST_TERMS = 2000
@@ -35,26 +32,17 @@ MOST_TERMS = 2000
 class Settings(MethodSettings):
     """Settings of HOPE.
 
-    Parameters
-    ----------
-    beta
-        Decay of the Katz proximity, below 1 / the spectral radius of A; by default half of that, as in the authors'
-        code. Where the radius is 0 (no cycles), half of 1 / a bound of the norm of A.
-    iterations
-        Of the randomized decomposition.
-    bfloat16
-        Whether products gather from bfloat16, but for the last, from which the values come.
+    Where the spectral radius is 0 (no cycles), ``beta`` is half of 1 / a bound of the norm of A.
     """
 
-    beta: float | None = None
-    iterations: int = 5
-    bfloat16: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("iterations", self.iterations, least=0)
-        if self.beta is not None:
-            check_number("beta", self.beta, above=0)
+    beta: float | None = setting(
+        None,
+        "Decay of the Katz proximity, below 1 / the spectral radius of A.",
+        above=0,
+        default="half of that, as in the authors' code",
+    )
+    iterations: int = setting(5, "Of the randomized decomposition.", least=0)
+    bfloat16: bool = setting(True, "Products gather from bfloat16, but for the last, which gives the values.")
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
@@ -71,7 +59,6 @@ def _fit_undirected(graph: Graph, settings: Settings, resources: Resources) -> F
         decomposition = randomized_eigh(
             engine,
             adjacency(graph),
-            rows=graph.nodes,
             seed=settings.seed,
             iterations=settings.iterations,
             advance=resources.stages.advance,
@@ -92,7 +79,6 @@ def _fit_directed(graph: Graph, settings: Settings, resources: Resources) -> Flo
         decomposition = randomized_svd(
             engine,
             adjacency(graph, scale=beta),
-            rows=graph.nodes,
             seed=settings.seed,
             iterations=settings.iterations,
             advance=resources.stages.advance,

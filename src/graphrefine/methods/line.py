@@ -13,30 +13,23 @@ sides. So it is LINE with a second half, in which the tables exchange their role
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels.sampling import random_edges
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
-from graphrefine.refine.settings import check_number
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
+from graphrefine.refine.settings import setting
 
 
 @dataclass(frozen=True)
 class LineSettings(SkipGramSettings):
-    """Settings of LINE and PTE: edges to draw, in millions, as in the REFINE paper."""
+    """Settings of LINE and PTE."""
 
-    samples: float = 10.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number("samples", self.samples, least=1e-6, most=1e9)
+    samples: float = setting(10.0, "Edges to draw, in millions, as in the REFINE paper.", least=1e-6, most=1e9)
 
     @property
     def edges(self) -> int:
@@ -93,15 +86,12 @@ LINE = Method(
     directed=True,
     resume=fit_line,
 )
-PTE = Method(
+PTE = replace(
+    LINE,
     name="pte",
     reference="Tang, Qu and Mei, KDD 2015",
     summary="skip-gram on edges both ways: the graph as one bipartite network",
     cost="2 samples negatives k",
-    settings=LineSettings,
     fit=fit_pte,
-    memory=memory,
-    bound="two matrices n x k",
-    directed=True,
     resume=fit_pte,
 )

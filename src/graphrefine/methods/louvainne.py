@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError
 from graphrefine.methods.coarsening import communities
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
-from graphrefine.refine.settings import MethodSettings, check_number
+from graphrefine.refine.settings import MethodSettings, setting
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -34,24 +33,19 @@ PARTITIONS = {"first": 1, "last": -1}  # how often Louvain aggregates
 class Settings(MethodSettings):
     """Settings of LouvainNE.
 
-    Parameters
-    ----------
-    decay
-        The weight of a community beside the one it is a part of; the authors' alpha. At their 0.01 a linear classifier
-        sees little but the first depth, unless it is hardly regularised; at 0.5 it sees several.
-    partition
-        Which of Louvain's partitions divides a community: the ``"last"``, of the highest modularity, or the
-        ``"first"``, of small communities, before any are merged.
+    At the authors' ``decay`` of 0.01 a linear classifier sees little but the first depth, unless it is hardly
+    regularised; at 0.5 it sees several.
     """
 
-    decay: float = 0.01
-    partition: str = "last"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number("decay", self.decay, above=0, most=1)
-        if self.partition not in PARTITIONS:
-            raise InputError(f"partition={self.partition!r} is not known; it can be 'first' or 'last'")
+    decay: float = setting(
+        0.01, "Weight of a community beside the one it is a part of; the authors' alpha.", above=0, most=1
+    )
+    partition: str = setting(
+        "last",
+        "Partition of Louvain that divides a community: the last, of the highest modularity, or the first, of small "
+        "communities, before any are merged.",
+        choices=PARTITIONS,
+    )
 
 
 class Depth(NamedTuple):

@@ -17,20 +17,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, kernels
 from graphrefine.linalg import unit_rows
 from graphrefine.methods.coarsening import Level, hierarchy, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
-from graphrefine.refine.settings import check_integer, check_number
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
+from graphrefine.refine.settings import setting
 
 Layers = tuple[NDArray[Any], NDArray[Any]]  # W1 and W2, (k, k)
 Smooth = Callable[[NDArray[Any]], NDArray[Any]]  # x -> L x
@@ -40,31 +38,16 @@ CALM = 50  # steps without a lower loss than their mean end the training
 
 @dataclass(frozen=True)
 class Settings(BaseSettings):
-    """Settings of MILE.
+    """Settings of MILE."""
 
-    Parameters
-    ----------
-    levels
-        How often to coarsen, at most: a level of fewer nodes than dimensions is not made. Each halves the graph.
-    loop
-        Lambda, the weight of a node's own vector in the convolution, beside its neighbours'.
-    rate, steps
-        Learning rate and steps of the training, at most.
-    base, base_settings
-        See `graphrefine.methods.multilevel.BaseSettings`.
-    """
-
-    levels: int = 2
-    loop: float = 0.05
-    rate: float = 0.001
-    steps: int = 200
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("levels", self.levels, least=1)
-        check_number("loop", self.loop, least=0)
-        check_number("rate", self.rate, above=0)
-        check_integer("steps", self.steps, least=1)
+    levels: int = setting(
+        2, "Coarsenings, at most: a level of fewer nodes than dimensions is not made. Each halves the graph.", least=1
+    )
+    loop: float = setting(
+        0.05, "Lambda, the weight of a node's own vector in the convolution, beside its neighbours'.", least=0
+    )
+    rate: float = setting(0.001, "Learning rate of the training.", above=0)
+    steps: int = setting(200, "Steps of the training, at most.", least=1)
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:

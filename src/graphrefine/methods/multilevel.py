@@ -9,26 +9,19 @@ from typing import Any
 from graphrefine.errors import InputError
 from graphrefine.methods.contract import Method, Shape
 from graphrefine.methods.registry import find_method, make_settings
-from graphrefine.refine.settings import MethodSettings, parse_setting
+from graphrefine.refine.settings import MethodSettings, parse_setting, setting
 
 NESTED = ("harp", "mile")
 
 
 @dataclass(frozen=True)
 class BaseSettings(MethodSettings):
-    """Settings of a method that is made of another.
+    """Settings of a method that is made of another; dim and seed of the base are those of the method itself."""
 
-    Parameters
-    ----------
-    base
-        The method that embeds the coarsest graph: any but HARP and MILE themselves.
-    base_settings
-        Settings of the base, as a mapping or as text: ``window=5,length=20``. Its dim and seed are those of the
-        method itself.
-    """
-
-    base: str = "deepwalk"
-    base_settings: str | Mapping[str, Any] = ""
+    base: str = setting("deepwalk", "Method that embeds the coarsest graph: any but HARP and MILE themselves.")
+    base_settings: str | Mapping[str, Any] = setting(
+        "", "Settings of the base, as a mapping or as text: window=5,length=20."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

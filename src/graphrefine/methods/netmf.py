@@ -12,30 +12,25 @@ belongs to ``window=1``, those of BlogCatalog and PPI to the default.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.dense import ROWS, in_blocks
-from graphrefine.engine.engine import eigh_by_size
+from graphrefine.engine.engine import Engine, eigh_by_size
+from graphrefine.engine.local import LocalTall
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.operators import Operator
+from graphrefine.linalg.operators import Operator, inverse_degrees
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.walk_matrices import (
     blocks,
     dense_bytes,
-    inverse_degrees,
     scaled_left_vectors,
     svd_steps,
     walk_matrix,
 )
-from graphrefine.refine.settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import randomized_eigh
-
-if TYPE_CHECKING:
-    from graphrefine.engine.engine import Engine
-    from graphrefine.engine.local import LocalTall
 
 LONG_RANK = 256  # eigenpairs for windows beyond 1, as in the paper's experiments
 SHIFT = 0.5  # added to all eigenvalues: [-1, 0] becomes [-1/2, 1/2], so the largest in size are the largest
@@ -44,29 +39,16 @@ EIGEN_ITERATIONS = 30
 
 @dataclass(frozen=True)
 class Settings(MethodSettings):
-    """Settings of NetMF.
+    """Settings of NetMF."""
 
-    Parameters
-    ----------
-    window
-        T, how far two nodes of a walk may be apart.
-    negative
-        b, the number of negative samples that the matrix stands for.
-    rank
-        How many eigenpairs stand for the graph where the window is long; 0 sums the powers exactly. By default exact
-        for ``window=1`` and 256 for longer ones, as published.
-    """
-
-    window: int = 10
-    negative: float = 1.0
-    rank: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("window", self.window, least=1)
-        check_number("negative", self.negative, above=0)
-        if self.rank is not None:
-            check_integer("rank", self.rank, least=0)
+    window: int = setting(10, "T, how far two nodes of a walk may be apart.", least=1)
+    negative: float = setting(1.0, "b, the number of negative samples that the matrix stands for.", above=0)
+    rank: int | None = setting(
+        None,
+        "Eigenpairs that stand for the graph where the window is long; 0 sums the powers exactly.",
+        least=0,
+        default="0 for window=1 and 256 for longer ones, as published",
+    )
 
     @property
     def eigenpairs(self) -> int:
@@ -129,7 +111,7 @@ def leading_eigenpairs(
     else:
         engine: Engine[LocalTall] = resources.engine(shifted.graph, columns=columns)
         eigenpairs = randomized_eigh(
-            engine, shifted, rows=graph.nodes, seed=seed, iterations=EIGEN_ITERATIONS, advance=resources.stages.advance
+            engine, shifted, seed=seed, iterations=EIGEN_ITERATIONS, advance=resources.stages.advance
         )
         values, vectors = eigenpairs.values, engine.collect(eigenpairs.basis, eigenpairs.axes[:, :pairs])
     values = values[:pairs] - SHIFT

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, sampling
-from graphrefine.linalg.operators import Operator
+from graphrefine.linalg.operators import Operator, inverse_degrees
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.methods.skipgram import steps_of
-from graphrefine.methods.walk_matrices import ITERATIONS, OVERSAMPLING, inverse_degrees, svd_steps
-from graphrefine.refine.settings import MethodSettings, check_integer, check_number
+from graphrefine.methods.walk_matrices import ITERATIONS, OVERSAMPLING, svd_steps
+from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import randomized_svd
 
 ROUNDS = 200
@@ -40,28 +40,18 @@ PAIR_BYTES = 40  # of a pair at the height: in a triangle, in its transpose, and
 class Settings(MethodSettings):
     """Settings of NetSMF.
 
-    Parameters
-    ----------
-    window
-        T, how far two nodes of a walk may be apart.
-    negative
-        b, the number of negative samples that the matrix stands for.
-    rounds
-        Samples of each length for each edge and direction, so 2 rounds T m in all. More are closer to NetMF; the
-        authors take 1,000 on PPI and 10,000 on BlogCatalog. By default 200, and fewer on graphs so large that 2^28
-        pairs of nodes could be met.
+    There are 2 rounds T m samples in all. More are closer to NetMF; the authors take 1,000 rounds on PPI and 10,000 on
+    BlogCatalog.
     """
 
-    window: int = 10
-    negative: float = 1.0
-    rounds: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("window", self.window, least=1, most=1000)
-        check_number("negative", self.negative, above=0)
-        if self.rounds is not None:
-            check_integer("rounds", self.rounds, least=1)
+    window: int = setting(10, "T, how far two nodes of a walk may be apart.", least=1, most=1000)
+    negative: float = setting(1.0, "b, the number of negative samples that the matrix stands for.", above=0)
+    rounds: int | None = setting(
+        None,
+        "Samples of each length for each edge and direction.",
+        least=1,
+        default="200, and fewer on graphs so large that 2^28 pairs of nodes could be met",
+    )
 
     def rounds_for(self, entries: int, nodes: int) -> int:
         """How many rounds are drawn on a graph of this size.
@@ -91,9 +81,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     M = Operator(log_matrix(graph, settings, resources), edge="weight")
     with resources.stages.stage("svd", steps=svd_steps()):
         engine = resources.engine(M.graph, columns=min(settings.dim + OVERSAMPLING, graph.nodes))
-        svd = randomized_svd(
-            engine, M, rows=graph.nodes, seed=settings.seed, iterations=ITERATIONS, advance=resources.stages.advance
-        )
+        svd = randomized_svd(engine, M, seed=settings.seed, iterations=ITERATIONS, advance=resources.stages.advance)
         engine.release(svd.target)
         return engine.collect(svd.basis, svd.left(power=0.5, columns=settings.dim))
 

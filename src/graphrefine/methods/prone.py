@@ -16,60 +16,34 @@ are left out: T averages, so they bound what they could have added.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import factorial
-from typing import TYPE_CHECKING
+from math import factorial, inf
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
 from graphrefine.engine.engine import principal_rotation
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import adjacency, proximity, transition
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import Theta, diffuse
-from graphrefine.refine.settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import oversampled, randomized_svd
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 NEGLIGIBLE = 3e-7  # of the coefficients' sum: the rounding of float32 in a product is as large
 
 
 @dataclass(frozen=True)
 class Settings(MethodSettings):
-    """Settings of ProNE, by default those of the authors' code.
+    """Settings of ProNE, by default those of the authors' code."""
 
-    Parameters
-    ----------
-    order
-        Terms of the Chebyshev series; 1 leaves the propagation out.
-    mu, theta
-        Centre and width of the Gaussian.
-    iterations
-        Of the randomized SVD.
-    negative, exponent, log_weights
-        Lambda, the exponent of the context distribution, and whether ln A_ij stays in M.
-    bfloat16
-        Whether products gather from bfloat16: twice as fast, with a relative rounding of 0.4% in what is gathered.
-    """
-
-    order: int = 10
-    mu: float = 0.2
-    theta: float = 0.5
-    iterations: int = 5
-    negative: float = 1.0
-    exponent: float = 0.75
-    log_weights: bool = False
-    bfloat16: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("order", self.order, least=1, most=100)
-        check_integer("iterations", self.iterations, least=0)
-        check_number("mu", self.mu)
-        check_number("theta", self.theta, above=0, most=10)
-        check_number("negative", self.negative, above=0)
-        check_number("exponent", self.exponent)
+    order: int = setting(10, "Terms of the Chebyshev series; 1 leaves the propagation out.", least=1, most=100)
+    mu: float = setting(0.2, "Centre of the Gaussian.", least=-inf)
+    theta: float = setting(0.5, "Width of the Gaussian.", above=0, most=10)
+    iterations: int = setting(5, "Of the randomized SVD.", least=0)
+    negative: float = setting(1.0, "Weight of negative samples (lambda).", above=0)
+    exponent: float = setting(0.75, "Exponent of the context distribution.", least=-inf)
+    log_weights: bool = setting(False, "ln A_ij stays in M.")
+    bfloat16: bool = setting(True, "Products gather from bfloat16: twice as fast, with a relative rounding of 0.4%.")
 
 
 def propagation(order: int, mu: float, theta: float) -> Theta:
@@ -119,9 +93,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
             threads=resources.threads,
         )
     with stages.stage("factorize", steps=2 * settings.iterations + 2):
-        svd = randomized_svd(
-            engine, M, rows=graph.nodes, seed=settings.seed, iterations=settings.iterations, advance=stages.advance
-        )
+        svd = randomized_svd(engine, M, seed=settings.seed, iterations=settings.iterations, advance=stages.advance)
         engine.release(svd.target)
         leading = svd.left(power=0.5, columns=settings.dim)
         if settings.order == 1:

@@ -7,20 +7,16 @@ that its rows have length 1 on average), and A the transition matrix or the adja
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphrefine.engine.engine import orthonormal
 from graphrefine.engine.sketches import gaussian
-from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import adjacency, walk
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
-from graphrefine.refine.settings import MethodSettings, check_numbers
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
+from graphrefine.refine.settings import MethodSettings, setting
 
 MATRICES = {"transition": walk, "adjacency": adjacency}
 BLOCK = 16  # columns made orthogonal together: it groups the arithmetic and changes nothing
@@ -28,27 +24,15 @@ BLOCK = 16  # columns made orthogonal together: it groups the arithmetic and cha
 
 @dataclass(frozen=True)
 class Settings(MethodSettings):
-    """Settings of RandNE, by default those of the authors' code for classification (q = 3).
+    """Settings of RandNE, by default those of the authors' code for classification (q = 3)."""
 
-    Parameters
-    ----------
-    weights
-        Of the powers 0, 1, ... q.
-    matrix
-        ``"transition"``, or ``"adjacency"`` as the authors take it for reconstruction and link prediction.
-    bfloat16
-        Whether products gather from bfloat16.
-    """
-
-    weights: tuple[float, ...] = (1.0, 1e2, 1e4, 1e5)
-    matrix: str = "transition"
-    bfloat16: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "weights", check_numbers("weights", self.weights))
-        if self.matrix not in MATRICES:
-            raise InputError(f"matrix={self.matrix!r} is not known; it can be {' or '.join(map(repr, MATRICES))}")
+    weights: tuple[float, ...] = setting((1.0, 1e2, 1e4, 1e5), "Of the powers 0, 1, ... q.")
+    matrix: str = setting(
+        "transition",
+        "'adjacency' is what the authors take for reconstruction and link prediction.",
+        choices=MATRICES,
+    )
+    bfloat16: bool = setting(True, "Products gather from bfloat16.")
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
@@ -57,7 +41,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     with stages.stage("sketch"):
         engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
         G = engine.fill(gaussian(settings.seed, settings.dim), precise=True)
-        U = orthonormal(engine, G, rows=graph.nodes, block=BLOCK)
+        U = orthonormal(engine, G, block=BLOCK)
         engine.release(G)
     length = np.sqrt(graph.nodes / settings.dim)
     theta = tuple(float(weight * length) for weight in without_trailing_zeros(settings.weights))

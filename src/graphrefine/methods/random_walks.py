@@ -11,69 +11,41 @@ for the node it came from, by 1 for neighbours of that node, and by 1/q for othe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels.sampling import random_walks
 from graphrefine.kernels.twin import golden, mixed
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
-from graphrefine.refine.settings import check_integer, check_number
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
+from graphrefine.refine.settings import setting
 
 
 @dataclass(frozen=True)
 class DeepWalkSettings(SkipGramSettings):
-    """Settings of DeepWalk, those of the REFINE paper.
+    """Settings of DeepWalk, those of the REFINE paper."""
 
-    Parameters
-    ----------
-    walks, length
-        How many walks start from each node, and how many nodes each has.
-    window
-        How far from a center its contexts are, at most.
-    epochs
-        How often all walks are trained on.
-    """
-
-    walks: int = 80
-    length: int = 40
-    window: int = 10
-    epochs: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("walks", self.walks, least=1, most=1_000_000)
-        check_integer("length", self.length, least=2, most=100_000)
-        check_integer("window", self.window, least=1, most=10_000)
-        check_integer("epochs", self.epochs, least=1, most=1_000_000)
+    walks: int = setting(80, "Walks from each node.", least=1, most=1_000_000)
+    length: int = setting(40, "Nodes of a walk.", least=2, most=100_000)
+    window: int = setting(10, "Most steps between a center and its contexts.", least=1, most=10_000)
+    epochs: int = setting(1, "Rounds of training on all walks.", least=1, most=1_000_000)
 
 
 @dataclass(frozen=True)
 class Node2VecSettings(DeepWalkSettings):
     """Settings of node2vec; lengths and numbers as in its reference implementation.
 
-    Parameters
-    ----------
-    p, q
-        Going back is 1/p, going farther 1/q times as likely as going to a neighbour of the node before. With 1 and 1
-        node2vec is DeepWalk, so q = 0.5 is the default: outward, one of the values its authors searched.
+    Going back is 1/p, going farther 1/q times as likely as going to a neighbour of the node before. With 1 and 1
+    node2vec is DeepWalk, so q = 0.5 is the default: outward, one of the values its authors searched.
     """
 
-    walks: int = 10
-    length: int = 80
-    p: float = 1.0
-    q: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number("p", self.p, least=0.001, most=1000.0)
-        check_number("q", self.q, least=0.001, most=1000.0)
+    walks: int = setting(10, "Walks from each node.", least=1, most=1_000_000)
+    length: int = setting(80, "Nodes of a walk.", least=2, most=100_000)
+    p: float = setting(1.0, "Reluctance to go back.", least=0.001, most=1000.0)
+    q: float = setting(0.5, "Reluctance to go farther.", least=0.001, most=1000.0)
 
 
 class Walks:
@@ -141,15 +113,10 @@ DEEPWALK = Method(
     directed=True,
     resume=fit,
 )
-NODE2VEC = Method(
+NODE2VEC = replace(
+    DEEPWALK,
     name="node2vec",
     reference="Grover and Leskovec, KDD 2016",
     summary="DeepWalk whose walks prefer to return, or to go farther",
-    cost="walks length window negatives n k",
     settings=Node2VecSettings,
-    fit=fit,
-    memory=memory,
-    bound="two matrices n x k",
-    directed=True,
-    resume=fit,
 )

@@ -8,14 +8,11 @@ RBQR has it, it is the paper's there too: one vector for each node.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import PAPER, PRESETS, RefineSettings
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)

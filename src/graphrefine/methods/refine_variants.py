@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Floats, Resources, Shape, engine_memory
 from graphrefine.refine import bipartite, directed
 from graphrefine.refine.high_quality import bytes_held, high_order
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
 

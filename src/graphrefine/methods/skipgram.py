@@ -20,7 +20,7 @@ from graphrefine.errors import InputError
 from graphrefine.kernels import PAD, kernels
 from graphrefine.kernels.sampling import Steps, skip_gram
 from graphrefine.methods.contract import Floats, Resources, Shape
-from graphrefine.refine.settings import MethodSettings, check_integer, check_number
+from graphrefine.refine.settings import MethodSettings, setting
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -34,15 +34,10 @@ MOST_PARTS, PART_NODES = 8, 512
 
 @dataclass(frozen=True)
 class SkipGramSettings(MethodSettings):
-    """Settings of every skip-gram method: nodes drawn from the noise for each pair, and the rate at the beginning."""
+    """Settings of every skip-gram method."""
 
-    negatives: int = 5
-    rate: float = 0.025
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("negatives", self.negatives, least=1, most=1000)
-        check_number("rate", self.rate, above=0.0, most=1.0)
+    negatives: int = setting(5, "Nodes drawn from the noise for each pair.", least=1, most=1000)
+    rate: float = setting(0.025, "Learning rate at the beginning.", above=0.0, most=1.0)
 
 
 class Training:

@@ -7,35 +7,19 @@ step, and what a method does to its entries (scaling, the logarithm) is done to 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphrefine.engine.dense import DenseEngine
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, kernels
+from graphrefine.linalg.operators import inverse_degrees
+from graphrefine.methods.contract import Floats, Resources
 from graphrefine.refine.svd import randomized_svd
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
-    from graphrefine.methods.contract import Floats, Resources
 
 COLUMNS = 256  # in a block of the matrix
 OVERSAMPLING = 32  # columns that the SVD works with beyond those wanted
 ITERATIONS = 4  # rounds of the SVD: more changed no F1 by 0.1
-
-
-def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
-    """One by the sum of each row's weights; zero for nodes without edges.
-
-    Examples
-    --------
-    >>> from graphrefine.graph.graph import Graph
-    >>> inverse_degrees(Graph.from_edges([0, 0], [1, 2], names=range(4))).tolist()
-    [0.5, 1.0, 1.0, 0.0]
-    """
-    degrees = graph.degrees()
-    return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
 
 
 def walk_matrix(
@@ -95,7 +79,7 @@ def scaled_left_vectors(matrix: Floats, graph: Graph, resources: Resources, *, c
     """``U S^1/2`` (n, columns) of the leading singular vectors of a dense matrix on the nodes of a graph."""
     engine = DenseEngine(graph, columns=min(columns + OVERSAMPLING, graph.nodes), threads=resources.threads)
     advance = resources.stages.advance
-    svd = randomized_svd(engine, matrix, rows=graph.nodes, seed=seed, iterations=ITERATIONS, advance=advance)
+    svd = randomized_svd(engine, matrix, seed=seed, iterations=ITERATIONS, advance=advance)
     engine.release(svd.target)
     return engine.collect(svd.basis, svd.left(power=0.5, columns=columns))
 

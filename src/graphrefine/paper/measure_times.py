@@ -179,7 +179,7 @@ def run_stages(graph: Graph, *, dim: int, block: int, power: int, seed: int) -> 
             last = step == power - 1
             Y = engine.apply(M, Y, gram=last, precise=last)
     with stages.stage("qr"):
-        C = orthonormal(engine, Y, rows=graph.nodes, block=block)
+        C = orthonormal(engine, Y, block=block)
         del Y
     with stages.stage("target"):
         R = engine.apply(M.T, C, unit=True)

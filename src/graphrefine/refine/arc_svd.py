@@ -13,18 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, Small, T
+from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
 from graphrefine.linalg.operators import Floats, Operator
 from graphrefine.refine.svd import Decomposition, randomized_svd
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ def decompose(
     A round is a product with N^T and one with N: two-sided, as N^q vanishes where there are no cycles.
     """
     N, source, target = normalise_arcs(graph)
-    svd = randomized_svd(engine, N, rows=graph.nodes, seed=seed, iterations=rounds, advance=advance)
+    svd = randomized_svd(engine, N, seed=seed, iterations=rounds, advance=advance)
     return Arcs(source, target, svd, noise_edge(N, source.count, target.count, threads=threads))
 
 

@@ -18,19 +18,15 @@ The vectors are (n, dim): the source's half of the columns first, then the targe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages
 from graphrefine.refine.arc_svd import Side, decompose
 from graphrefine.refine.svd import oversampled
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 DEGREE_POWER = 0.15  # chosen with STRENGTH on generated graphs, DAGs among them; benchmarks/directed.py confirms
 STRENGTH = 8.0  # of the noise filter

@@ -16,20 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T, collect_centred, descending_eigh, whitening
 from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
-from graphrefine.linalg.operators import Operator, transition, walk
+from graphrefine.linalg.operators import Operator, inverse_degrees, transition, walk
 from graphrefine.refine.filters import coefficients, diffuse, limit, limit_weights, smallest_weight
 from graphrefine.refine.joint_axes import turn_to_axes
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 Floats = NDArray[np.float32]
 Small = NDArray[np.float64]
@@ -234,9 +232,7 @@ def descending_signed(matrix: Small) -> tuple[Small, Small]:
 
 def _returns(graph: Graph) -> tuple[float, float]:
     """Of the walk: the sum of its squared entries, and of the chances to be back after two steps."""
-    degree = graph.degrees()
-    inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
-    A = graph.to_scipy()
+    inverse, A = inverse_degrees(graph), graph.to_scipy()
     squares = A.multiply(A) if graph.weighted else A
     both = A.multiply(graph.transposed().to_scipy()) if graph.directed else squares
     return float(np.square(inverse) @ squares.sum(axis=1)), float(inverse @ (both @ inverse))

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import exp, factorial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 Theta = tuple[float, ...]
 

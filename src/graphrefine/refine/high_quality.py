@@ -16,7 +16,6 @@ In the last two views the weights of edges count by their logarithm, ``log(1 + w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +26,12 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import normalised
+from graphrefine.progress import Stages
 from graphrefine.refine.joint_axes import turn_to_axes
 from graphrefine.refine.landmarks import CACHE_BYTES, draw_landmarks, far_view, steps, walk_memory
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled, randomized_eigh
-
-if TYPE_CHECKING:
-    from graphrefine.progress import Stages
 
 Floats = NDArray[np.float32]
 
@@ -125,9 +122,7 @@ def local_view(graph: Graph, settings: RefineSettings, stages: Stages, *, thread
         values, vectors = eigh_by_size(operator.to_scipy().toarray().astype(np.float64))
         return (vectors * np.abs(values))[:, _order_by_size(values, settings.dim)].astype(np.float32)
     engine = LocalEngine(graph, columns=columns, threads=threads, bfloat16=settings.bfloat16)
-    eigenpairs = randomized_eigh(
-        engine, operator, rows=graph.nodes, seed=settings.seed, iterations=ITERATIONS, advance=stages.advance
-    )
+    eigenpairs = randomized_eigh(engine, operator, seed=settings.seed, iterations=ITERATIONS, advance=stages.advance)
     leading = _order_by_size(eigenpairs.values, settings.dim)
     return engine.collect(eigenpairs.basis, (eigenpairs.axes * np.abs(eigenpairs.values))[:, leading])
 

@@ -51,16 +51,16 @@ def range_finder(
     Beyond three products the basis is orthonormalised on the way. ``unit``, ``gram`` and ``precise`` are R's, see
     `Engine.apply`.
     """
-    Y, turned, rows = sketch, M.T, M.graph.nodes  # turned once: an engine keeps what it prepares for an operator
+    Y, turned = sketch, M.T  # turned once: an engine keeps what it prepares for an operator
     for step in range(power):
         remaining = power - 1 - step
         settle = remaining % TOGETHER == 0
         Y = engine.apply(turned if two_sided and remaining % 2 else M, Y, gram=settle, precise=settle)
         if settle and remaining:
-            Y = orthonormal(engine, Y, rows=rows, block=block)
+            Y = orthonormal(engine, Y, block=block)
         if advance is not None:
             advance()
-    C = orthonormal(engine, Y, rows=rows, block=block)
+    C = orthonormal(engine, Y, block=block)
     del Y
     R = engine.apply(turned, C, unit=unit, gram=gram, precise=precise)
     if advance is not None:

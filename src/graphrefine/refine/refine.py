@@ -7,20 +7,16 @@ the default departs from the paper.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T, collect_centred, principal_rotation
+from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine.filters import diffuse, limit, limit_weights, smallest_weight
 from graphrefine.refine.range_finder import range_finder
 from graphrefine.refine.settings import RefineSettings
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 
 def refine(

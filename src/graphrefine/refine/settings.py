@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -26,7 +26,16 @@ QUALITIES = ("default", "high")
 
 
 def setting(
-    value: Any, text: str, *, default: str | None = None, metavar: str | None = None, flag: str | None = None
+    value: Any,
+    text: str,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+    choices: Collection[str] = (),
+    default: str | None = None,
+    metavar: str | None = None,
+    flag: str | None = None,
 ) -> Any:
     """A field of settings with its help text.
 
@@ -36,6 +45,10 @@ def setting(
         The default.
     text
         The help text: a noun phrase, or a sentence.
+    above, least, most
+        Bounds of a number; one without any is not checked.
+    choices
+        Words that are allowed.
     default
         The default in words, where the value does not tell.
     metavar
@@ -43,24 +56,36 @@ def setting(
     flag
         Of a bool: the option of the command line that turns it off.
     """
-    return field(default=value, metadata={"help": text, "default": default, "metavar": metavar, "flag": flag})
+    limits = {"above": above, "least": least, "most": most}
+    bounds = {name: limit for name, limit in limits.items() if limit is not None}
+    about = {"help": text, "default": default, "metavar": metavar, "flag": flag, "bounds": bounds, "choices": choices}
+    return field(default=value, metadata=about)
 
 
 @dataclass(frozen=True)
 class MethodSettings:
     """Settings of every method: the length of the vectors, and the seed of all random numbers.
 
-    A method's own settings are further fields with defaults, checked in ``__post_init__`` after ``super()``'s.
+    A method's own settings are further fields with defaults, checked by their types and bounds.
     """
 
     dim: int = setting(
-        128, "Length of the vectors.", default="128, or the number of nodes if that is less", metavar="K"
+        128, "Length of the vectors.", least=1, default="128, or the number of nodes if that is less", metavar="K"
     )
-    seed: int = setting(0, "Seed of all random numbers.", metavar="N")
+    seed: int = setting(0, "Seed of all random numbers.", least=0, most=2**64 - 1, metavar="N")
 
     def __post_init__(self) -> None:
-        check_integer("dim", self.dim, least=1)
-        check_integer("seed", self.seed, least=0, most=2**64 - 1)
+        for each in fields(self):
+            value, kind = getattr(self, each.name), str(each.type)
+            if value is None and "None" in kind:
+                continue
+            if kind == "tuple[float, ...]":
+                object.__setattr__(self, each.name, check_numbers(each.name, value))
+            choices, bounds = each.metadata.get("choices"), each.metadata.get("bounds")
+            if choices and value not in choices:
+                raise InputError(f"{each.name}={value!r} is not known; it can be {' or '.join(map(repr, choices))}")
+            if bounds:
+                (check_integer if kind.startswith("int") else check_number)(each.name, value, **bounds)
 
 
 def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> None:
@@ -184,11 +209,12 @@ class RefineSettings(MethodSettings):
     block: int = setting(
         16,
         "Columns that Algorithm 1 orthonormalises at a time (b): for memory and speed, not quality.",
+        least=1,
         metavar="B",
     )
-    power: int = setting(5, "Products with the proximity matrix M before the basis is taken (q).", metavar="Q")
-    negative: float = setting(1.0, "Weight of negative samples (lambda, Eqs. 2-4).", metavar="LAMBDA")
-    exponent: float = setting(0.75, "Exponent of the context distribution (Eqs. 2-4).", metavar="A")
+    power: int = setting(5, "Products with the proximity matrix M before the basis is taken (q).", least=1, metavar="Q")
+    negative: float = setting(1.0, "Weight of negative samples (lambda, Eqs. 2-4).", above=0, metavar="LAMBDA")
+    exponent: float = setting(0.75, "Exponent of the context distribution (Eqs. 2-4).", least=-math.inf, metavar="A")
     log_weights: bool = setting(
         True, "ln(weight) as part of M, as Eqs. 3-4 have it; the authors' code cancels it.", flag="no-log-weights"
     )
@@ -201,6 +227,8 @@ class RefineSettings(MethodSettings):
         0.5,
         "Exponent of M's singular values in R, from 0 to 1: 1 is R as Algorithm 1 gives it, less brings weaker "
         "directions forward.",
+        least=0,
+        most=1,
         metavar="X",
     )
     filter: str | tuple[float, ...] = setting(
@@ -218,13 +246,21 @@ class RefineSettings(MethodSettings):
         metavar="X",
     )
     loop: float | None = setting(
-        None, "Weight of the self-loop in the filter's T.", default="the smallest weight of an edge", metavar="X"
+        None,
+        "Weight of the self-loop in the filter's T.",
+        above=0,
+        default="the smallest weight of an edge",
+        metavar="X",
     )
     centre: bool = setting(
         True, "Rows freed of their mean before they are made unit, after the filter and at the end.", flag="no-centre"
     )
     axes: float = setting(
-        0.4, "Exponent of the singular values of the filtered matrix in the vectors, from 0 to 1.", metavar="X"
+        0.4,
+        "Exponent of the singular values of the filtered matrix in the vectors, from 0 to 1.",
+        least=0,
+        most=1,
+        metavar="X",
     )
     bfloat16: bool = setting(
         True,
@@ -234,16 +270,8 @@ class RefineSettings(MethodSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("block", "power"):
-            check_integer(name, getattr(self, name), least=1)
-        check_number("negative", self.negative, above=0)
-        check_number("exponent", self.exponent)
-        for name in ("spectrum", "axes"):
-            check_number(name, getattr(self, name), least=0, most=1)
         if self.quality not in QUALITIES:
             raise InputError(f"quality={self.quality!r} is not known; it is 'default' or 'high'")
-        if self.loop is not None:
-            check_number("loop", self.loop, above=0)
         if not isinstance(self.filter, str):
             object.__setattr__(self, "filter", tuple(float(c) for c in self.filter))
         self.coefficients()

@@ -78,7 +78,6 @@ def randomized_svd(
     engine: Engine[T],
     M: Any,
     *,
-    rows: int,
     seed: int,
     iterations: int = 5,
     advance: Callable[[], None] = lambda: None,
@@ -92,8 +91,6 @@ def randomized_svd(
         Its matrices are as wide as triplets are wanted, or a little wider.
     M
         An operator of the engine's, with a transpose ``M.T``.
-    rows
-        Of M and of the tall matrices.
     seed
         Of the random sketch.
     iterations
@@ -110,13 +107,13 @@ def randomized_svd(
     >>> from graphrefine.graph.graph import Graph
     >>> from graphrefine.linalg.operators import adjacency
     >>> star = Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4])
-    >>> decomposition = randomized_svd(LocalEngine(star, columns=3), adjacency(star), rows=5, seed=0)
+    >>> decomposition = randomized_svd(LocalEngine(star, columns=3), adjacency(star), seed=0)
     >>> decomposition.values.round(5).tolist()
     [2.0, 2.0, 0.0]
     """
     turned = M.T  # once: an engine keeps what it prepares for an operator
     product: Multiply[T] = multiply or engine.apply
-    Q = _span(engine, (M, turned), product, rows=rows, seed=seed, iterations=iterations, advance=advance)[0]
+    Q = _span(engine, (M, turned), product, seed=seed, iterations=iterations, advance=advance)[0]
     R = product(turned, Q, gram=True, precise=True)
     advance()
     squares, axes = descending_eigh(engine.gram(R))
@@ -129,7 +126,6 @@ def randomized_eigh(
     engine: Engine[T],
     A: Any,
     *,
-    rows: int,
     seed: int,
     iterations: int = 5,
     advance: Callable[[], None] = lambda: None,
@@ -144,11 +140,11 @@ def randomized_eigh(
     >>> from graphrefine.graph.graph import Graph
     >>> from graphrefine.linalg.operators import adjacency
     >>> star = Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4])
-    >>> decomposition = randomized_eigh(LocalEngine(star, columns=3), adjacency(star), rows=5, seed=0)
+    >>> decomposition = randomized_eigh(LocalEngine(star, columns=3), adjacency(star), seed=0)
     >>> sorted(decomposition.values.round(5).tolist())[::2]
     [-2.0, 2.0]
     """
-    Q, size = _span(engine, (A, A), engine.apply, rows=rows, seed=seed, iterations=iterations, advance=advance)
+    Q, size = _span(engine, (A, A), engine.apply, seed=seed, iterations=iterations, advance=advance)
     grams = []
     for shift in (size, -size):  # (A + cI) Q and (A - cI) Q: their Gram matrices differ by 4c Q^T A Q
         shifted = engine.apply(A, Q, plus=(shift, Q), gram=True, precise=True)
@@ -165,7 +161,6 @@ def _span(
     both: tuple[Any, Any],
     product: Multiply[T],
     *,
-    rows: int,
     seed: int,
     iterations: int,
     advance: Callable[[], None],
@@ -182,7 +177,7 @@ def _span(
         advance()
         if last:
             size = float(np.sqrt(np.diag(engine.gram(Y)).max()))
-        Q = orthonormal(engine, Y, rows=rows, block=BLOCK, precise=last)
+        Q = orthonormal(engine, Y, block=BLOCK, precise=last)
         del Y
     return Q, size
 

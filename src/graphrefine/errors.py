@@ -8,6 +8,7 @@
     ├── OutputError (OSError)        a place that cannot be written
     ├── DownloadError (OSError)      a file that cannot be fetched; says where it can be put by hand
     └── MissingExtraError (ImportError)   an optional package is needed; says which extra installs it
+    ArgumentWarning (UserWarning)    an argument that was understood, and may have been meant otherwise
 
 Each message names what was wrong, where, and what to do about it. The command line prints the message
 and exits with 2; Python callers can catch the base class or the built-in parent.

@@ -273,7 +273,8 @@ def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
 def in_options(message: str, mentions: Iterable[str], command: click.Command) -> str:
     """A message of the library in the words of a command: the arguments that it mentions become options.
 
-    What the user typed stays as it is, and so does an argument for which the command has no option.
+    What the user typed stays as it is, and so does an argument for which there is no option. Options of the graph, the
+    method and the run count for every command: its advice may be on another one.
 
     Examples
     --------
@@ -281,7 +282,8 @@ def in_options(message: str, mentions: Iterable[str], command: click.Command) ->
     >>> in_options("dim=9 is too many; say source=, weights=False or window=3", ["dim", "source", "weights"], command)
     '--dim 9 is too many; say --source, --weights none or window=3'
     """
-    options = {str(each.name): each for each in command.params if isinstance(each, click.Option)}
+    shared = (*READING, *REFINING, METHOD, *RUNNING)
+    options = {str(each.name): each for each in (*shared, *command.params) if isinstance(each, click.Option)}
     names = "|".join(name for name in mentions if name in options)
     if not names:
         return message

@@ -159,7 +159,8 @@ def _fill(keys: Whole, count: int, places: Places, rng: np.random.Generator) -> 
         keys[:count].sort()
     raise InputError(
         f"edges={len(keys)}: after {ROUNDS} rounds, {len(keys) - count} of them have found no place that is free; "
-        "ask for fewer edges, more nodes, a larger exponent or more mixing"
+        "ask for fewer edges, more nodes, a larger exponent or more mixing",
+        argument="edges",
     )
 
 

@@ -133,11 +133,11 @@ def _make_model(
 ) -> Model:
     """Model of the edges; settings of the other model are refused."""
     if model not in MODELS:
-        raise InputError(f"model={model!r} is not known; choose one of {', '.join(MODELS)}")
+        raise InputError(f"model={model!r} is not known; choose one of {', '.join(MODELS)}", argument="model")
     foreign = {"exponent": exponent, "most": most} if model == "rmat" else {"quarters": quarters}
     for name, value in foreign.items():
         if value is not None:
-            raise InputError(f"{name}={value!r} is no setting of the model {model!r}; leave it out")
+            raise InputError(f"{name}={value!r} is no setting of the model {model!r}; leave it out", argument=name)
     if model == "rmat":
         return RecursiveMatrix(nodes, _check_quarters(QUARTERS if quarters is None else quarters))
     exponent = 2.5 if exponent is None else exponent
@@ -150,7 +150,10 @@ def _make_model(
 def _check_quarters(quarters: Any) -> NDArray[np.float64]:
     shares = np.asarray(quarters, np.float64)
     if shares.shape != (4,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9 or shares[0] < shares.max():
-        raise InputError(f"quarters={quarters!r} must be four probabilities that add up to 1, the first the largest")
+        raise InputError(
+            f"quarters={quarters!r} must be four probabilities that add up to 1, the first the largest",
+            argument="quarters",
+        )
     return shares
 
 

@@ -82,7 +82,9 @@ def load(
     entry = name if isinstance(name, Entry) else find(name)
     path = locate(entry)
     if path is None and not download:
-        raise InputError(f"{entry.title} is not here; {advise_download(entry)}; or leave out download=False")
+        raise InputError(
+            f"{entry.title} is not here; {advise_download(entry)}; or leave out download=False", argument="download"
+        )
     if path is None:
         path = cache_folder() / entry.file
         fetch(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding import degree_weight, fold_in
+from graphrefine.errors import ArgumentWarning
 from graphrefine.vectors.state import FOLD_BLOCKS, State
 
 if TYPE_CHECKING:
@@ -61,7 +62,5 @@ def learning_bytes(nodes: int, entries: int, dim: int) -> int:
 def warn_unlearned(recipe: dict[str, Any], consequence: str, *, stacklevel: int) -> None:
     """Warn, of vectors that graphrefine made, that a graph was there to learn from, and was not used."""
     if "method" in recipe:
-        warnings.warn(
-            f"nothing was learned from the graph, so {consequence}; embed with learn=True, or call learn(graph)",
-            stacklevel=stacklevel,
-        )
+        text = f"nothing was learned from the graph, so {consequence}; embed with learn=True, or call learn(graph)"
+        warnings.warn(ArgumentWarning(text, "learn"), stacklevel=stacklevel)

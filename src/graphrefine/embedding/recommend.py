@@ -21,7 +21,7 @@ Rows = NDArray[np.int64]
 def recommend(table: VectorTable, source: Name, n: int, *, exclude: Any) -> list[tuple[int | str, float]]:
     """The targets with the highest score for a source; see `graphrefine.Embedding.recommend`."""
     if not isinstance(n, int) or n < 1:
-        raise InputError(f"n={n!r}: a positive number of recommendations is expected")
+        raise InputError(f"n={n!r}: a positive number of recommendations is expected", argument="n")
     row = table.lookup.row(source, "source")
     rows = [table.lookup.find(name, "target") for name in excluded_names(exclude, source)]
     without = [at for at in rows if at is not None] + ([] if table.sides.kind == "rows" else [row])
@@ -69,5 +69,7 @@ def excluded_names(exclude: Any, source: Any) -> list[Any]:
     if hasattr(exclude, "indptr") and hasattr(exclude, "names"):
         return linked_targets(exclude, source)
     if isinstance(exclude, str | bytes) or not isinstance(exclude, Iterable):
-        raise InputError(f"exclude={exclude!r}: give the names that are not wanted, or the graph that has them")
+        raise InputError(
+            f"exclude={exclude!r}: give the names that are not wanted, or the graph that has them", argument="exclude"
+        )
     return list(exclude)

@@ -154,26 +154,30 @@ def parse_penalties(C: float | Sequence[float] | Literal["cv"]) -> tuple[float, 
     """
     if isinstance(C, str):
         if C != "cv":
-            raise InputError(f'C={C!r}: a positive number, a sequence of them, or "cv" is expected')
+            raise InputError(f'C={C!r}: a positive number, a sequence of them, or "cv" is expected', argument="C")
         return PENALTIES
     penalties = tuple(sorted(float(value) for value in np.atleast_1d(C)))
     if not penalties or not all(0 < value < np.inf for value in penalties):
-        raise InputError(f'C={C!r}: a positive number, a sequence of them, or "cv" is expected')
+        raise InputError(f'C={C!r}: a positive number, a sequence of them, or "cv" is expected', argument="C")
     return penalties
 
 
 def _check(ratios: Sequence[float], repeats: int, seed: int, unlabelled: str, threads: int | None) -> None:
     if not len(ratios) or not all(0 < ratio < 1 for ratio in ratios) or len(set(ratios)) < len(ratios):
         listed = ", ".join(f"{ratio:g}" for ratio in ratios)
-        raise InputError(f"ratios={listed}: different numbers above 0 and below 1 are expected, like 0.1, 0.5")
+        raise InputError(
+            f"ratios={listed}: different numbers above 0 and below 1 are expected, like 0.1, 0.5", argument="ratios"
+        )
     if repeats < 1:
-        raise InputError(f"repeats={repeats}: at least 1 is expected")
+        raise InputError(f"repeats={repeats}: at least 1 is expected", argument="repeats")
     if seed < 0:
-        raise InputError(f"seed={seed}: 0 or a positive integer is expected")
+        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
     if unlabelled not in ("drop", "keep"):
-        raise InputError(f'unlabelled={unlabelled!r}: "drop" or "keep" is expected')
+        raise InputError(f'unlabelled={unlabelled!r}: "drop" or "keep" is expected', argument="unlabelled")
     if threads is not None and threads < 1:
-        raise InputError(f"threads={threads}: at least 1 is expected; leave it out to use all processors")
+        raise InputError(
+            f"threads={threads}: at least 1 is expected; leave it out to use all processors", argument="threads"
+        )
 
 
 def _split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

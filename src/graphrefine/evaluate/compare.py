@@ -141,7 +141,9 @@ def describe_inputs(graph: Graph, task: Task, *, seed: int, threads: int) -> dic
 
 def _check_methods(methods: Sequence[str] | None) -> list[str]:
     if isinstance(methods, str):
-        raise InputError(f"methods={methods!r}: a list of names is expected, as in ['refine', 'rbqr']")
+        raise InputError(
+            f"methods={methods!r}: a list of names is expected, as in ['refine', 'rbqr']", argument="methods"
+        )
     names = list(dict.fromkeys(METHODS if methods is None else methods))
     if not names:
         raise InputError(f"methods: none is given; the methods are {', '.join(METHODS)}")

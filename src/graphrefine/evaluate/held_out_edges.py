@@ -46,7 +46,8 @@ def hold_out(graph: Graph, part: float, *, repeat: int, seed: int, turned: float
     if not 0 < size < graph.edges:
         raise InputError(
             f"held_out={part:g} of the {graph.edges:,} edges of {graph.source} leaves none to embed or none to find; "
-            "a graph with more edges is needed"
+            "a graph with more edges is needed",
+            argument="held_out",
         )
     free = _count_pairs(graph) - graph.edges
     if free < size:

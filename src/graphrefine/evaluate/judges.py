@@ -269,7 +269,10 @@ def _training_part(order: Rows, graph: Graph, labels: Labels, train: TrainingNod
         return np.arange(len(order))
     if isinstance(train, int | float):
         if not 0 < train < 1:
-            raise InputError(f"train={train!r} must be a part above 0 and below 1, or the names of the training nodes")
+            raise InputError(
+                f"train={train!r} must be a part above 0 and below 1, or the names of the training nodes",
+                argument="train",
+            )
         return np.sort(make_split(len(order), train, repeat=0, seed=split_seed).train)
     training = set(map(str, np.asarray(train).tolist() if isinstance(train, np.ndarray) else train))
     names = list(map(str, graph.names[order].tolist()))

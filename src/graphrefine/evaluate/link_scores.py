@@ -103,8 +103,10 @@ def select_scores(names: Sequence[str], *, directed: bool = False) -> tuple[str,
     """
     unknown = [name for name in names if name not in SCORES]
     if unknown:
-        raise InputError(f"scores={unknown[0]!r} is not known; the scores are {', '.join(SCORES)}")
+        raise InputError(f"scores={unknown[0]!r} is not known; the scores are {', '.join(SCORES)}", argument="scores")
     if directed and UNDIRECTED in names and tuple(names) != tuple(SCORES):  # by its own name, not with all
-        raise InputError(f"scores={UNDIRECTED!r} is for undirected graphs, and this one was read as directed")
+        raise InputError(
+            f"scores={UNDIRECTED!r} is for undirected graphs, and this one was read as directed", argument="scores"
+        )
     excluded = (BASELINE, UNDIRECTED) if directed else (BASELINE,)
     return (*(name for name in SCORES if name in names and name not in excluded), BASELINE)

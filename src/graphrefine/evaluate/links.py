@@ -148,16 +148,23 @@ def _check(
     seed: int,
 ) -> None:
     if not 0 < held_out < 1:
-        raise InputError(f"held_out={held_out:g}: a part of the edges, above 0 and below 1, is expected, like 0.3")
+        raise InputError(
+            f"held_out={held_out:g}: a part of the edges, above 0 and below 1, is expected, like 0.3",
+            argument="held_out",
+        )
     for name, value in (("repeats", repeats), ("corruptions", corruptions), ("ranked", ranked)):
         if value is not None and value < 1:
-            raise InputError(f"{name}={value}: at least 1 is expected")
+            raise InputError(f"{name}={value}: at least 1 is expected", argument=name)
     if seed < 0:
-        raise InputError(f"seed={seed}: 0 or a positive integer is expected")
+        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
     if turned is not None and not graph.directed:
-        raise InputError(f"turned={turned:g}: {graph.source} is not directed, so that no edge can be turned round")
+        raise InputError(
+            f"turned={turned:g}: {graph.source} is not directed, so that no edge can be turned round", argument="turned"
+        )
     if turned is not None and not 0 <= turned <= 1:
-        raise InputError(f"turned={turned:g}: a part of the pairs, from 0 to 1, is expected, like 0.5")
+        raise InputError(
+            f"turned={turned:g}: a part of the pairs, from 0 to 1, is expected, like 0.5", argument="turned"
+        )
 
 
 @dataclass(frozen=True)

@@ -117,9 +117,11 @@ def _check(graph: Graph, *, sample: int | None, seed: int) -> None:
     if not graph.edges:
         raise InputError(f"{graph.source} has no edges to reconstruct")
     if sample is not None and not 1 <= sample <= graph.nodes:
-        raise InputError(f"sample={sample}: 1 to {graph.nodes} nodes are expected, as many as {graph.source} has")
+        raise InputError(
+            f"sample={sample}: 1 to {graph.nodes} nodes are expected, as many as {graph.source} has", argument="sample"
+        )
     if seed < 0:
-        raise InputError(f"seed={seed}: 0 or a positive integer is expected")
+        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
 
 
 def _check_top(top: Sequence[int] | None, sampled: _SampledPairs) -> tuple[int, ...]:
@@ -128,7 +130,9 @@ def _check_top(top: Sequence[int] | None, sampled: _SampledPairs) -> tuple[int, 
         return (*(k for k in powers if k < sampled.edges), max(sampled.edges, 1))
     if not len(top) or any(not 1 <= k <= sampled.pairs for k in top):
         listed = ", ".join(str(k) for k in top)
-        raise InputError(f"top={listed}: numbers from 1 to {sampled.pairs:,}, the pairs there are, are expected")
+        raise InputError(
+            f"top={listed}: numbers from 1 to {sampled.pairs:,}, the pairs there are, are expected", argument="top"
+        )
     return tuple(sorted(set(top)))
 
 

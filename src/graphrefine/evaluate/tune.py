@@ -104,7 +104,7 @@ def tune(
     threads = usable_threads(threads)
     lengths = [min(RefineSettings().dim, graph.nodes)] if dims is None else list(dims)
     if not lengths or len(set(lengths)) < len(lengths):
-        raise InputError(f"dims={dims!r} must be different numbers, like 64, 128")
+        raise InputError(f"dims={dims!r} must be different numbers, like 64, 128", argument="dims")
     for length in lengths:
         find_method("refine").check(graph, refine_settings(dim=length, seed=seed))
     clock = Clock(budget)
@@ -131,17 +131,21 @@ def _make_judge(
     graph: Graph, labels: Any, task: str | None, *, train: TrainingNodes, split_seed: int, C: Penalty, seed: int
 ) -> Judge:
     if task not in (None, "labels", "links"):
-        raise InputError(f'task={task!r} is not known; the tasks are "labels" and "links"')
+        raise InputError(f'task={task!r} is not known; the tasks are "labels" and "links"', argument="task")
     if (task or ("links" if labels is None else "labels")) == "labels":
         if labels is None:
-            raise InputError("task='labels' needs labels; give them, or tune by links")
+            raise InputError("task='labels' needs labels; give them, or tune by links", argument="task")
         if C != "cv":
             check_number("C", C, above=0)
         return make_label_judge(graph, as_labels(labels), train=train, split_seed=split_seed, C=C, seed=seed)
     if labels is not None:
-        raise InputError("task='links' looks at no labels, and labels are given; leave one of the two out")
+        raise InputError(
+            "task='links' looks at no labels, and labels are given; leave one of the two out", argument="task"
+        )
     if train is not None:
-        raise InputError(f"train={train!r} is about labels, and there are none; leave it out, or give labels")
+        raise InputError(
+            f"train={train!r} is about labels, and there are none; leave it out, or give labels", argument="train"
+        )
     return make_link_judge(graph, seed=seed)
 
 
@@ -167,7 +171,8 @@ class _Search:
         if self.clock.spent > self.clock.budget:
             raise InputError(
                 f"budget={self.clock.budget:g}s is too small: one trial takes {seconds:.2g} s on "
-                f"{self.vectors.graph.source}; give at least {_round(10 * seconds)}s, for a few trials"
+                f"{self.vectors.graph.source}; give at least {_round(10 * seconds)}s, for a few trials",
+                argument="budget",
             )
         self.clock.record("range", seconds)
         self.leader = Trial(default, {}, scores, stopped=False, leads=True, seconds=seconds)

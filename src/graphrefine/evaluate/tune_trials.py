@@ -165,7 +165,7 @@ def parse_seconds(budget: Any) -> float:
     else:
         seconds = float(budget)
     if not 0 < seconds < math.inf:
-        raise InputError(f"budget={budget!r} is not a time above 0, as in 60s, 2min or 1m30s")
+        raise InputError(f"budget={budget!r} is not a time above 0, as in 60s, 2min or 1m30s", argument="budget")
     return seconds
 
 

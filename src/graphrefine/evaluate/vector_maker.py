@@ -49,7 +49,8 @@ class VectorMaker:
             foreign = sorted(set(options) - {"seed"})
             if foreign:
                 raise InputError(
-                    f"{foreign[0]}={options[foreign[0]]!r} is a setting of a named method, and a function was given"
+                    f"{foreign[0]}={options[foreign[0]]!r} is a setting of a named method, and a function was given",
+                    argument=foreign[0],
                 )
             return cls(getattr(method, "__name__", "a function"), {}, method)
         preset = options.pop("preset", None)

@@ -55,11 +55,13 @@ def is_loopback(host: str) -> bool:
 def bind(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 is any that is free."""
     if not 0 <= port <= 65535:
-        raise InputError(f"port={port} is not a port; it can be 1 to 65535, or 0 for any that is free")
+        raise InputError(f"port={port} is not a port; it can be 1 to 65535, or 0 for any that is free", argument="port")
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
-        raise InputError(f"host={host} is not an address of this machine: {error.strerror or error}") from error
+        raise InputError(
+            f"host={host} is not an address of this machine: {error.strerror or error}", argument="host"
+        ) from error
     both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # :: is every address, of IPv4 too
     try:
         return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)

@@ -67,7 +67,7 @@ def open_table(inputs: Sequence[Input], options: ReadOptions, folder: Path) -> I
         except FormatError:
             raise
         except InputError as error:
-            raise each.source.error(str(error), argument=error.argument) from None
+            raise each.source.error(error) from None
         if first is None and isinstance(part, TextFile) and part.layout is not None:
             first = part
         parts.append(part)

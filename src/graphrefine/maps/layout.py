@@ -72,7 +72,7 @@ def layout(
 def resolve_method(method: str, n: int) -> str:
     """The method by name; ``auto`` depends on the number of points."""
     if method not in METHODS:
-        raise InputError(f"method={method!r} is not known; maps are made by {', '.join(METHODS)}")
+        raise InputError(f"method={method!r} is not known; maps are made by {', '.join(METHODS)}", argument="method")
     if method != "auto":
         return method
     return "pca" if n > PATIENCE and kernels().name == "scipy" else "clusters"

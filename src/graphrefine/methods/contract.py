@@ -136,7 +136,8 @@ class Method(Generic[S]):
         if settings.dim > graph.nodes:
             raise InputError(
                 f"dim={settings.dim} is larger than the graph ({graph.source}: {graph.nodes} nodes); "
-                f"choose dim={graph.nodes} or less"
+                f"choose dim={graph.nodes} or less",
+                argument="dim",
             )
         if graph.directed and not self.directed:
             raise InputError(

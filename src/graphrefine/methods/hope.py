@@ -113,7 +113,10 @@ def decay(beta: float | None, *, radius: float, bound: float) -> float:
     if beta is None:
         return 0.5 / (radius or bound)
     if beta * radius >= 0.999:
-        raise InputError(f"beta={beta!r} is too large for this graph: the Katz series needs less than {1 / radius:.4g}")
+        raise InputError(
+            f"beta={beta!r} is too large for this graph: the Katz series needs less than {1 / radius:.4g}",
+            argument="beta",
+        )
     return beta
 
 
@@ -167,7 +170,7 @@ def series_length(graph: Graph, beta: float, *, threads: int = 1) -> int:
                 longest = max(longest, terms)
                 break
         else:
-            raise InputError(f"beta={beta!r} is too near to the largest that is allowed; choose less")
+            raise InputError(f"beta={beta!r} is too near to the largest that is allowed; choose less", argument="beta")
     return longest
 
 

@@ -34,7 +34,7 @@ class BaseSettings(MethodSettings):
     def base_method(self) -> tuple[Method[Any], Any]:
         """The base method and its settings."""
         if self.base in NESTED:
-            raise InputError(f"base={self.base!r} is made of a base itself; choose another method")
+            raise InputError(f"base={self.base!r} is made of a base itself; choose another method", argument="base")
         try:
             method = find_method(self.base)
         except InputError as error:
@@ -42,7 +42,10 @@ class BaseSettings(MethodSettings):
         options = assignments(self.base_settings, method)
         for name in ("dim", "seed"):
             if name in options:
-                raise InputError(f"base_settings={self.base_settings!r} sets {name}; set {name} of the method itself")
+                raise InputError(
+                    f"base_settings={self.base_settings!r} sets {name}; set {name} of the method itself",
+                    argument="base_settings",
+                )
         return method, make_settings(self.base, dim=self.dim, seed=self.seed, **{**self.base_defaults(), **options})
 
 
@@ -57,12 +60,16 @@ def assignments(value: str | Mapping[str, Any], method: Method[Any]) -> dict[str
     if isinstance(value, Mapping):
         return dict(value)
     if not isinstance(value, str):
-        raise InputError(f"base_settings={value!r} must be a mapping, or text such as 'window=5,length=20'")
+        raise InputError(
+            f"base_settings={value!r} must be a mapping, or text such as 'window=5,length=20'", argument="base_settings"
+        )
     options: dict[str, Any] = {}
     for part in filter(None, (part.strip() for part in value.split(","))):
         name, equals, text = part.partition("=")
         if not equals:
-            raise InputError(f"base_settings={value!r}: {part!r} is not SETTING=VALUE, as in window=5")
+            raise InputError(
+                f"base_settings={value!r}: {part!r} is not SETTING=VALUE, as in window=5", argument="base_settings"
+            )
         options[name] = parse_setting(method.settings, name, text, of=f"method {method.name!r} (the base)")
     return options
 

@@ -21,7 +21,8 @@ def fit_high_quality(graph: Graph, settings: RefineSettings, resources: Resource
         kind = "directed" if graph.directed else "bipartite"
         raise InputError(
             f"quality='high' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; "
-            "leave quality out"
+            "leave quality out",
+            argument="quality",
         )
     return high_order(graph, settings, resources.stages, threads=resources.threads)
 
@@ -63,7 +64,9 @@ def _check_used(graph: Graph, settings: RefineSettings) -> None:
         if name not in WITH_SIDES and getattr(settings, name) != getattr(usual, name):
             raise InputError(
                 f"{name}={getattr(settings, name)!r} has no effect on the source and target vectors of "
-                f"{graph.source}; leave it out, or say two_sided=False for one vector for each node, by the paper"
+                f"{graph.source}; leave it out, or say two_sided=False for one vector for each node, by the paper",
+                argument=name,
+                mentions=["two_sided"],
             )
 
 

@@ -46,7 +46,7 @@ def find_method(name: str) -> Method[Any]:
     if name not in METHODS:
         near = difflib.get_close_matches(str(name), METHODS, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise InputError(f"method={name!r} is not known{hint}; the methods are {', '.join(METHODS)}")
+        raise InputError(f"method={name!r} is not known{hint}; the methods are {', '.join(METHODS)}", argument="method")
     module, attribute = METHODS[name]
     method: Method[Any] = getattr(import_module(f"graphrefine.methods.{module}"), attribute)
     return method
@@ -64,5 +64,9 @@ def make_settings(name: str, preset: str | None = None, **options: Any) -> Any:
     overrides = {option: value for option, value in options.items() if value is not None}
     for option, value in method.fixed.items():
         if overrides.setdefault(option, value) != value:
-            raise InputError(f"{option}={overrides[option]!r} cannot be set with method={name!r}; leave it out")
+            raise InputError(
+                f"{option}={overrides[option]!r} cannot be set with method={name!r}; leave it out",
+                argument=option,
+                mentions=["method"],
+            )
     return build_settings(method.settings, overrides, presets=method.presets, preset=preset, of=f"method {name!r}")

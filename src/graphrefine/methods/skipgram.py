@@ -88,7 +88,8 @@ class Training:
         if not np.isfinite(self.centers).all():
             raise InputError(
                 f"rate={self._settings.rate} is too high for this graph: the vectors grew beyond all bounds; "
-                "choose a lower one, such as 0.025"
+                "choose a lower one, such as 0.025",
+                argument="rate",
             )
         return np.ascontiguousarray(self.centers[:, : self._settings.dim])
 

@@ -139,7 +139,7 @@ def select_experiments(names: Sequence[str] | None) -> list[Experiment]:
         if name not in BY_NAME:
             near = difflib.get_close_matches(name, BY_NAME, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise InputError(f"only={name!r} is not known{hint}; reproduce --list has the names")
+            raise InputError(f"only={name!r} is not known{hint}; reproduce --list has the names", argument="only")
     return [experiment for experiment in EXPERIMENTS if experiment.name in names]
 
 

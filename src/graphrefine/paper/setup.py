@@ -112,7 +112,9 @@ class Graphs:
     def from_folder(cls, folder: str | os.PathLike[str] | None, **scales: float) -> Graphs:
         """Graphs in a folder; None for that of GRAPHREFINE_DATA, or the cache."""
         if folder is not None and not Path(folder).is_dir():
-            raise InputError(f"data={os.fspath(folder)!r} is not a folder; name the one with the real graphs")
+            raise InputError(
+                f"data={os.fspath(folder)!r} is not a folder; name the one with the real graphs", argument="data"
+            )
         return cls(None if folder is None else Path(folder), **scales)
 
     def find_real(self, name: str) -> Source | Gap:

@@ -82,7 +82,7 @@ def file_errors(source: Source, format: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise (error if isinstance(error, FormatError) else source.error(str(error), argument=error.argument)) from None
+        raise (error if isinstance(error, FormatError) else source.error(error)) from None
     except FileNotFoundError:
         raise source.error("there is no such file") from None
     except (pa.ArrowException, OSError) as error:

@@ -129,7 +129,9 @@ def _find_weight(names: list[str] | None, numeric: list[bool], ends: set[int], o
         return None
     raise InputError(
         f"there are {len(numeric)} columns without names, and it is not clear which hold the edges: say "
-        "source=, target= and weights= (positions from 0), or weights=False for no weights"
+        "source=, target= and weights= (positions from 0), or weights=False for no weights",
+        argument="source",
+        mentions=["target", "weights"],
     )
 
 
@@ -179,7 +181,7 @@ def find_layout(source: Source, data: bytes, options: ReadOptions, *, like: Layo
     try:
         edge_columns = find_columns(names, _numeric_columns(records, names), options)
     except InputError as error:
-        raise source.error(str(error), line=line, argument=error.argument) from None
+        raise source.error(error, line=line) from None
     weight = -1 if edge_columns.weight is None else edge_columns.weight
     columns = (edge_columns.source, edge_columns.target, weight, len(records[0]))
     start, before = (after, line) if header else (0, 0)

@@ -167,7 +167,8 @@ def _load_array(array: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     if shape[1] not in (2, 3):
         raise InputError(
             f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}; bipartite=True reads "
-            "it as a matrix whose rows and columns are two sets of nodes"
+            "it as a matrix whose rows and columns are two sets of nodes",
+            argument="bipartite",
         )
     weights = options.weights
     if shape[1] == 3 and weights is None:

@@ -107,6 +107,7 @@ def check_sides(options: ReadOptions, graph: Any = None) -> None:
         raise InputError(
             "directed=True and bipartite=True exclude each other: edges of two sets lead one way anyway",
             argument="directed",
+            mentions=["bipartite"],
         )
     if options.nodes is not None:
         raise InputError(
@@ -185,7 +186,7 @@ def read_file(source: Source, options: ReadOptions) -> Graph:
     except FormatError:
         raise
     except InputError as error:
-        raise source.error(str(error), argument=error.argument) from None
+        raise source.error(error) from None
 
 
 def _build(table: EdgeTable | MatrixTable, options: ReadOptions, source: str) -> Graph:

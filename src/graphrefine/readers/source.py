@@ -15,7 +15,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import IO
 
-from graphrefine.errors import FormatError, GraphRefineError, MissingExtraError
+from graphrefine.errors import FormatError, GraphRefineError, InputError, MissingExtraError
 
 READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
 PACKED = 4
@@ -65,9 +65,11 @@ class Source:
             path = path.with_suffix("")
         return path.suffix.lower()
 
-    def error(self, problem: str, *, line: int | None = None, argument: str | None = None) -> FormatError:
-        """An error that names this file."""
-        return FormatError(self.name, problem, line=line, argument=argument)
+    def error(self, problem: str | InputError, *, line: int | None = None, argument: str | None = None) -> FormatError:
+        """An error that names this file; of another error, it keeps the arguments."""
+        mentions = problem.mentions if isinstance(problem, InputError) else ()
+        blamed = problem.argument if isinstance(problem, InputError) else argument
+        return FormatError(self.name, str(problem), line=line, argument=blamed, mentions=mentions)
 
     def empty_error(self) -> FormatError:
         """The error for a file without content."""

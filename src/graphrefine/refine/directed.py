@@ -38,7 +38,8 @@ def columns(dim: int, nodes: int) -> int:
     if dim % 2:
         raise InputError(
             f"dim={dim}: on a directed graph half of the columns are a node's vector as source and half as target, so "
-            f"dim must be even; choose {dim - 1 or 2} or {dim + 1}"
+            f"dim must be even; choose {dim - 1 or 2} or {dim + 1}",
+            argument="dim",
         )
     return oversampled(dim // 2, nodes)
 

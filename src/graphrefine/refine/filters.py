@@ -83,7 +83,7 @@ def coefficients(
     if not isinstance(name, str):
         theta = tuple(float(c) for c in name)
         if not theta or not np.all(np.isfinite(theta)) or not any(theta):
-            raise InputError(f"filter={name!r} must be finite coefficients, not all zero")
+            raise InputError(f"filter={name!r} must be finite coefficients, not all zero", argument="filter")
         _refuse(options, "coefficients are given")
         return without_trailing_zeros(theta)
     if name == "none":
@@ -91,15 +91,23 @@ def coefficients(
         return None
     if name not in FILTERS:
         names = ", ".join(repr(f) for f in (*FILTERS, "none"))
-        raise InputError(f"filter={name!r} is not known; the filters are {names}, or a sequence of coefficients")
+        raise InputError(
+            f"filter={name!r} is not known; the filters are {names}, or a sequence of coefficients", argument="filter"
+        )
     if name == "taylor":
         _refuse(options, "filter='taylor', whose order is fixed")
     if order is not None and not 1 <= order <= 100:
-        raise InputError(f"order={order} must lie between 1 and 100")
+        raise InputError(f"order={order} must lie between 1 and 100", argument="order")
     if scale is not None and not (np.isfinite(scale) and 0 <= scale <= MOST.get(name, 1)):
-        raise InputError(f"scale={scale} must lie between 0 and {MOST.get(name, 1)} for filter={name!r}")
+        raise InputError(
+            f"scale={scale} must lie between 0 and {MOST.get(name, 1)} for filter={name!r}",
+            argument="scale",
+            mentions=["filter"],
+        )
     if name == "reach" and order is not None and order < NEAR:
-        raise InputError(f"order={order} must be at least {NEAR} for filter='reach'")
+        raise InputError(
+            f"order={order} must be at least {NEAR} for filter='reach'", argument="order", mentions=["filter"]
+        )
     if name == "reach" and scale is None and degree is not None:
         options["scale"] = FAR / max(degree, 1.0)
     return without_trailing_zeros(FILTERS[name](**options))

@@ -64,7 +64,8 @@ def high_order(
     if graph.directed:
         raise InputError(
             f"quality='high' is for undirected graphs, and {graph.source} was read as directed; read it without "
-            "directed, or leave out quality"
+            "directed, or leave out quality",
+            argument="quality",
         )
     if not len(graph.indices):
         return np.zeros((graph.nodes, settings.dim), np.float32)

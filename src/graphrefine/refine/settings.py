@@ -83,7 +83,10 @@ class MethodSettings:
                 object.__setattr__(self, each.name, check_numbers(each.name, value))
             choices, bounds = each.metadata.get("choices"), each.metadata.get("bounds")
             if choices and value not in choices:
-                raise InputError(f"{each.name}={value!r} is not known; it can be {' or '.join(map(repr, choices))}")
+                raise InputError(
+                    f"{each.name}={value!r} is not known; it can be {' or '.join(map(repr, choices))}",
+                    argument=each.name,
+                )
             if bounds:
                 (check_integer if kind.startswith("int") else check_number)(each.name, value, **bounds)
 
@@ -91,11 +94,11 @@ class MethodSettings:
 def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> None:
     """Raise InputError unless ``value`` is a whole number in its range."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InputError(f"{name}={value!r} must be a whole number")
+        raise InputError(f"{name}={value!r} must be a whole number", argument=name)
     number = int(value)
     if number < least or (most is not None and number > most):
         upper = "" if most is None else f" and at most {most}"
-        raise InputError(f"{name}={value!r} must be at least {least}{upper}")
+        raise InputError(f"{name}={value!r} must be at least {least}{upper}", argument=name)
 
 
 def check_number(
@@ -103,16 +106,16 @@ def check_number(
 ) -> None:
     """Raise InputError unless ``value`` is a finite number in its range."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InputError(f"{name}={value!r} must be a number")
+        raise InputError(f"{name}={value!r} must be a number", argument=name)
     number = float(value)
     if not math.isfinite(number):
-        raise InputError(f"{name}={value!r} must be a finite number")
+        raise InputError(f"{name}={value!r} must be a finite number", argument=name)
     if above is not None and number <= above:
-        raise InputError(f"{name}={value!r} must be greater than {above:g}")
+        raise InputError(f"{name}={value!r} must be greater than {above:g}", argument=name)
     if least is not None and number < least:
-        raise InputError(f"{name}={value!r} must be at least {least:g}")
+        raise InputError(f"{name}={value!r} must be at least {least:g}", argument=name)
     if most is not None and number > most:
-        raise InputError(f"{name}={value!r} must be at most {most:g}")
+        raise InputError(f"{name}={value!r} must be at most {most:g}", argument=name)
 
 
 def build_settings(
@@ -127,7 +130,7 @@ def build_settings(
     """
     if preset is not None and preset not in presets:
         choices = ", ".join(map(repr, presets)) or "none"
-        raise InputError(f"preset={preset!r} is not known; the presets of {of} are {choices}")
+        raise InputError(f"preset={preset!r} is not known; the presets of {of} are {choices}", argument="preset")
     overrides = {name: value for name, value in options.items() if value is not None}
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
     unknown = sorted(set(overrides) - set(names))
@@ -169,14 +172,16 @@ def parse_setting(kind: type, name: str, text: str, *, of: str) -> Any:
         several = "," in text and any(get_origin(one) is tuple for one in types)
         return _numbers(name, text, of=of) if several else text
     kinds = " or ".join(getattr(one, "__name__", str(one)) for one in types if one is not type(None))
-    raise InputError(f"{of}: {name}={text!r} is not of its kind ({kinds})")
+    raise InputError(f"{of}: {name}={text!r} is not of its kind ({kinds})", argument=name)
 
 
 def _numbers(name: str, text: str, *, of: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise InputError(f"{of}: {name}={text!r} must be numbers with commas between them, as in 1,0.5") from None
+        raise InputError(
+            f"{of}: {name}={text!r} must be numbers with commas between them, as in 1,0.5", argument=name
+        ) from None
 
 
 def check_numbers(name: str, values: Any) -> tuple[float, ...]:
@@ -190,9 +195,9 @@ def check_numbers(name: str, values: Any) -> tuple[float, ...]:
     try:
         checked = tuple(float(value) for value in values)
     except (TypeError, ValueError):
-        raise InputError(f"{name}={values!r} must be a sequence of numbers, as in (1, 0.5)") from None
+        raise InputError(f"{name}={values!r} must be a sequence of numbers, as in (1, 0.5)", argument=name) from None
     if not all(map(math.isfinite, checked)) or not any(checked):
-        raise InputError(f"{name}={values!r} must be finite numbers, not all zero")
+        raise InputError(f"{name}={values!r} must be finite numbers, not all zero", argument=name)
     return checked
 
 
@@ -271,7 +276,7 @@ class RefineSettings(MethodSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.quality not in QUALITIES:
-            raise InputError(f"quality={self.quality!r} is not known; it is 'default' or 'high'")
+            raise InputError(f"quality={self.quality!r} is not known; it is 'default' or 'high'", argument="quality")
         if not isinstance(self.filter, str):
             object.__setattr__(self, "filter", tuple(float(c) for c in self.filter))
         self.coefficients()

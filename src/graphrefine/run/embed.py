@@ -21,7 +21,7 @@ import numpy as np
 from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.learn import can_learn, learn_state
-from graphrefine.errors import InputError
+from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Method, Resources
 from graphrefine.methods.registry import find_method, make_settings
@@ -172,7 +172,7 @@ class EmbedRun:
     def embed(self) -> Embedding:
         """The embedding, made as planned."""
         if self._lowered:
-            warnings.warn(self._lowered, stacklevel=3)
+            warnings.warn(ArgumentWarning(self._lowered, "dim"), stacklevel=3)
         engines = None if self.plan.mode == "memory" else self._engines()
         embedding = _embed(
             self.graph,
@@ -268,7 +268,9 @@ def _embed(
 def aligned_dim(dim: int | None, old: Embedding, name: str) -> int:
     """The length of vectors that are to be aligned: that of the old ones."""
     if dim is not None and dim != old.dim:
-        raise InputError(f"dim={dim} is not that of {name}, whose vectors have {old.dim} numbers; leave dim out")
+        raise InputError(
+            f"dim={dim} is not that of {name}, whose vectors have {old.dim} numbers; leave dim out", argument="dim"
+        )
     return old.dim
 
 
@@ -359,7 +361,11 @@ def embed(
     ((6, 2), [0, 1, 2, 3, 4, 5])
     """
     if memory is None and work is not None and executor == "local":
-        raise InputError("work= is where vectors are kept that memory= has no room for; say how much there is")
+        raise InputError(
+            "work= is where vectors are kept that memory= has no room for; say how much there is",
+            argument="work",
+            mentions=["memory"],
+        )
     if align_to is not None:
         dim = aligned_dim(dim, align_to, "align_to")
     settings = make_settings(

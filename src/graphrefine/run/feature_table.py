@@ -60,10 +60,15 @@ def read_for_method(features: Any, contract: Method[Any], graph: Graph, settings
     """The features of a graph's nodes; InputError where a method cannot use them."""
     if not contract.features:
         able = ", ".join(name for name in METHODS if find_method(name).features)
-        raise InputError(f"features= cannot be used with method={contract.name!r}; it can with {able}")
+        raise InputError(
+            f"features= cannot be used with method={contract.name!r}; it can with {able}",
+            argument="features",
+            mentions=["method"],
+        )
     if contract.sides(graph, settings):
         raise InputError(
-            f"features= cannot be used with {graph.source}, whose vectors have two sides; read it as undirected"
+            f"features= cannot be used with {graph.source}, whose vectors have two sides; read it as undirected",
+            argument="features",
         )
     return read_features(features, graph)
 

@@ -111,7 +111,8 @@ def plan_run(
         if plan.predicted > budget:
             raise InputError(
                 f"memory={megabytes(budget)}: {folder} holds unfinished work that needs {megabytes(plan.predicted)}; "
-                "give that much to go on with it, or delete it to start anew"
+                "give that much to go on with it, or delete it to start anew",
+                argument="memory",
             )
         return plan
     if cluster is not None:
@@ -121,7 +122,8 @@ def plan_run(
     if needed > budget:
         raise BudgetError(
             f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for {graph.source}, "
-            f"and {in_memory_for}"
+            f"and {in_memory_for}",
+            argument="memory",
         )
     return MemoryPlan("memory", budget, needed)
 
@@ -160,7 +162,8 @@ def plan_local(
     raise BudgetError(
         f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
         f"time, {megabytes(least)} are needed at least{'' if graph.stored else in_files}; give that much, or use a "
-        "cluster (--executor dask)"
+        "cluster (--executor dask)",
+        argument="memory",
     )
 
 
@@ -243,7 +246,8 @@ def plan_cluster(graph: Graph, settings: RefineSettings, budget: int, *, workers
         least = here + MANAGING + workers * (WORKER + LEAST_OF_WORKER)
         raise BudgetError(
             f"memory={megabytes(budget)} is too little for {workers} workers on this machine: {megabytes(least)} are "
-            "needed at least; give that much, or start fewer"
+            "needed at least; give that much, or start fewer",
+            argument="memory",
         )
     layout, group = plan_layout(graph, columns=settings.dim, workers=workers, memory=each)
     needed = here + MANAGING + workers * (WORKER + task_bytes(graph, layout, group))

@@ -63,13 +63,18 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         if self.executor not in EXECUTORS:
-            raise InputError(f"executor={self.executor!r} is not known; it is 'local' or 'dask'")
+            raise InputError(f"executor={self.executor!r} is not known; it is 'local' or 'dask'", argument="executor")
         if self.executor == "local" and (self.scheduler is not None or self.workers is not None):
-            raise InputError("scheduler= and workers= are for a Dask cluster; say executor='dask', or leave them out")
+            raise InputError(
+                "scheduler= and workers= are for a Dask cluster; say executor='dask', or leave them out",
+                argument="scheduler",
+                mentions=["workers", "executor"],
+            )
         if self.workers is not None and (self.scheduler is not None or self.workers < 1):
             raise InputError(
                 f"workers={self.workers}: how many to start, at least 1, where no scheduler is given; leave one of "
-                "them out"
+                "them out",
+                argument="workers",
             )
 
     @property

@@ -110,7 +110,7 @@ def allowed_rows(
         allowed = labelled_rows(embedding, labels, label)
     if among is not None:
         if is_name(among):
-            raise InputError(f"among={among!r}: several names are expected")
+            raise InputError(f"among={among!r}: several names are expected", argument="among")
         listed = np.zeros(len(embedding), bool)
         listed[embedding.lookup.rows(among)] = True
         allowed = listed if allowed is None else allowed & listed
@@ -124,7 +124,7 @@ def labelled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
     table = as_labels(labels)
     if str(label) not in table.classes:
         some = ", ".join(table.classes[:8]) + (", ..." if len(table.classes) > 8 else "")
-        raise InputError(f"label={label!r}: no node of {table.source} has it; the labels are {some}")
+        raise InputError(f"label={label!r}: no node of {table.source} has it; the labels are {some}", argument="label")
     aligned = align(table, embedding.names, unlabelled="drop")
     having = aligned.indicator[:, [table.classes.index(str(label))]].nonzero()[0]
     mask = np.zeros(len(embedding), bool)

@@ -74,7 +74,7 @@ def search_directions(embedding: VectorTable, score: str) -> tuple[SearchDirecti
     [('source', 0, 1), ('target', 1, 0)]
     """
     if score not in SCORES:
-        raise InputError(f"score={score!r} is not known; it can be {', '.join(SCORES)}")
+        raise InputError(f"score={score!r} is not known; it can be {', '.join(SCORES)}", argument="score")
     sides = embedding.sides
     every = _score_side(embedding, score)
     if sides.kind == "rows":

@@ -100,7 +100,7 @@ class Search:
         if (rows is None) == (vectors is None):
             raise InputError("give either rows or vectors to search for, not both")
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise InputError(f"k={k!r}: a positive number of neighbours is expected")
+            raise InputError(f"k={k!r}: a positive number of neighbours is expected", argument="k")
         k = min(int(k), len(self.embedding))
         if vectors is not None:
             return self._nearest_to_vectors(self._check_vectors(vectors), k, among, without)

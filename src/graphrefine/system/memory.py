@@ -150,7 +150,7 @@ def parse_size(text: str | int) -> int:
     """
     size = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", str(text), re.IGNORECASE)
     if size is None or float(size[1]) <= 0 or (size[3] and not size[2]):
-        raise InputError(f"memory={text!r} is not a size; give one such as 8GB, 500MB or 16GiB")
+        raise InputError(f"memory={text!r} is not a size; give one such as 8GB, 500MB or 16GiB", argument="memory")
     unit = size[2].lower()
     scale = 1024 ** " kmgt".index(unit) if size[3] else UNITS[unit]
     return int(float(size[1]) * scale)

@@ -124,14 +124,15 @@ class Lookup:
     def find(self, name: object, side: Side | None = None) -> int | None:
         """The row of a node among all, or within a side; None if there is none."""
         if side is not None and side not in SIDES:
-            raise InputError(f"side={side!r} is not known; it is 'source' or 'target'")
+            raise InputError(f"side={side!r} is not known; it is 'source' or 'target'", argument="side")
         rows_by_side = self.on_sides(name)
         if side is not None:
             return rows_by_side.get(side if side in self._by_side else "source")
         if len(rows_by_side) > 1:
             raise InputError(
                 f"{quote_name(name)} stands on both sides; say which: "
-                f'index({quote_name(name)}, side="source") or side="target"'
+                f'index({quote_name(name)}, side="source") or side="target"',
+                argument="side",
             )
         return next((row + self.sides.first(at) for at, row in rows_by_side.items()), None)
 

@@ -96,7 +96,9 @@ class Plot:
 
     def __post_init__(self) -> None:
         if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", self.name):
-            raise InputError(f"name={self.name!r}: small letters, digits and hyphens are expected, as in time-f1")
+            raise InputError(
+                f"name={self.name!r}: small letters, digits and hyphens are expected, as in time-f1", argument="name"
+            )
 
 
 @dataclass(frozen=True)

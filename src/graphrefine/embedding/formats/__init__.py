@@ -96,7 +96,7 @@ class Format:
         values = {name: value for name, value in options.items() if value is not None}
         for name in values.keys() - self.takes:
             accepted = f"its options are {', '.join(self.takes)}" if self.takes else "it has none"
-            raise InputError(f"{name}= is no option of the format {self.name}; {accepted}")
+            raise InputError(f"{name}= is no option of the format {self.name}; {accepted}", argument=name)
         return values
 
     def check_place(self, address: str, **options: Any) -> None:
@@ -289,7 +289,9 @@ def load_parts(path: PathLike, *, format: str | None = None, table: str | None =
     if file_format.server:
         return file_format.read(os.fspath(path), table=table)
     if table is not None:
-        raise InputError(f"table={table!r}: only a server has tables, and {os.fspath(path)} is a file")
+        raise InputError(
+            f"table={table!r}: only a server has tables, and {os.fspath(path)} is a file", argument="table"
+        )
     if place.is_file() if file_format.folder else place.is_dir():
         kind = "file" if file_format.folder else "folder"
         raise FormatError(place, f"is a {kind}, so it cannot be read as {file_format.name}")
@@ -343,4 +345,4 @@ def _check_names(path: PathLike, file_format: Format, names: Names) -> None:
     try:
         file_format.check_names(names)
     except InputError as error:
-        raise InputError(f"{format_place(path)}: {error}") from None
+        raise InputError(f"{format_place(path)}: {error}", mentions=error.mentions) from None

@@ -83,7 +83,7 @@ def _only_table(connection: psycopg.Connection[Any], address: str) -> str:
     tables = _tables(connection)
     if len(tables) != 1:
         which = f"tables of graphrefine there: {', '.join(tables)}" if tables else "graphrefine has written none there"
-        raise FormatError(format_address(address), f"say table=, the one to read; {which}")
+        raise FormatError(format_address(address), f"say table=, the one to read; {which}", argument="table")
     return tables[0]
 
 

@@ -65,7 +65,8 @@ def check_parts(parts: Parts, *, index: bool = False) -> None:
     if index and dim > MOST_INDEXED:
         raise InputError(
             f"index=True: pgvector's HNSW takes vectors of up to {MOST_INDEXED:,} numbers, and these have {dim:,}; "
-            "leave the index out, or embed with a smaller dim"
+            "leave the index out, or embed with a smaller dim",
+            argument="index",
         )
     check_finite(parts.vectors, parts.names)
     for side, rows in sides_of(parts).items():
@@ -100,7 +101,8 @@ def identifier(table: str) -> str:
         if not (part and part.isprintable() and len(part.encode()) <= _IDENTIFIER_BYTES and len(parts) <= 2):
             raise InputError(
                 f"table={table!r}: a name of 1 to {_IDENTIFIER_BYTES} bytes, all printable, is expected, or "
-                "schema.table of two such"
+                "schema.table of two such",
+                argument="table",
             )
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 

@@ -121,7 +121,7 @@ def test_eigenvalues_keep_their_signs() -> None:
     assert exact[:8].min() < 0 < exact[:8].max()
 
 
-@given(graphs(least=30, most=80), st.integers(2, 20), st.integers(1, 9))
+@given(graphs(least=30, most=80), st.integers(2, 20), st.integers(1, 5))
 @settings(deadline=None, max_examples=15)
 def test_an_engine_of_many_blocks_finds_the_same(
     tmp_path_factory: pytest.TempPathFactory, graph: Graph, columns: int, blocks: int

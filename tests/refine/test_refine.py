@@ -24,6 +24,8 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, twin
 from graphrefine.linalg.operators import proximity
 from graphrefine.linalg.small import unit_rows
+from graphrefine.methods.contract import Shape, engine_memory
+from graphrefine.methods.refine import REFINE_METHOD
 from graphrefine.progress import Stages
 from graphrefine.refine import reference
 from graphrefine.refine.refine import find_range, refine, smooth
@@ -288,8 +290,10 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
 def test_memory_stays_within_two_tall_matrices() -> None:
     graph = random_graph(5000)
     engine = LocalEngine(graph, columns=64)
-    vectors = refine(engine, graph, refine_settings(dim=64), Stages())
-    assert len(engine._slabs) + 1 == engine.sizes(graph, columns=64).slabs == 2  # one of them is the result's
+    settings, shape = refine_settings(dim=64), Shape.of(graph)
+    vectors = refine(engine, graph, settings, Stages())
+    counted = REFINE_METHOD.memory(shape, settings) - engine_memory(shape, columns=64, matrices=0)
+    assert len(engine._slabs) + 1 == counted / vectors.nbytes == 2  # one of them is the result's
     assert all(not any(slab.used) for slab in engine._slabs)
     assert vectors.nbytes == 5000 * 64 * 4
 

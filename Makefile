@@ -3,7 +3,8 @@
 
 VENV   := .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+# Named after the folders of the package: an editable install knows which names are modules and which are folders.
+STAMP  := $(VENV)/.installed-$(shell find src/graphrefine -name __init__.py | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := $(wildcard src/graphrefine/kernels/native/*)
 
 # The first Python that is new enough; `make PYTHON=... test` chooses another.
@@ -29,13 +30,13 @@ help:
 	@echo "make web         the page of graphrefine explore, built anew from web/ (needs node and npm)"
 	@echo "make clean       remove everything that these commands made"
 
-# An editable install, so Python edits need none of this. Any change of how it is built or of the C++ does.
+# An editable install, so edits of Python and new modules need none of this. New folders, C++ and how it is built do.
 $(STAMP): pyproject.toml CMakeLists.txt $(NATIVE)
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; say which with: make PYTHON=/path/to/python"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[all]" --group test
-	@touch $@
+	@rm -f $(VENV)/.installed* && touch $@
 
 demo: $(STAMP)
 	$(BIN)/graphrefine demo

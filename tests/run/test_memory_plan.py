@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from graphrefine.progress import Stages
 from graphrefine.readers import source
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.refine import refine
-from graphrefine.run.memory_plan import BudgetError, MemoryPlan, panel_bytes, plan_local
+from graphrefine.run.memory_plan import BudgetError, MemoryPlan, packed_names, panel_bytes, plan_local, unread_names
 from graphrefine.run.out_of_core import working
 from graphrefine.run.settings import work_folder
 from graphrefine.system.files import check_free_disk
@@ -76,9 +77,10 @@ def embed(path: Path, out: Path, *options: object) -> Outcome:
     return spawn("embed", path, "-o", out, "--dim", str(DIM), "--threads", "2", *map(str, options))
 
 
-def tight(path: Path, out: Path) -> str:
+@cache
+def tight(path: Path) -> str:
     """The least budget, as the refusal of a smaller one names it."""
-    refused = embed(path, out, "--memory", "70MB")  # enough to read it
+    refused = embed(path, path.with_name("refused"), "--memory", "70MB")  # enough to read it
     assert refused.code == 2, refused.err
     return str(refused.err.split(" are needed at least")[0].rsplit(" ", 1)[1])
 
@@ -88,7 +90,7 @@ def test_the_vectors_are_the_same_however_they_are_made(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path, expected: NDArray[np.float32]
 ) -> None:
     path: Path = request.getfixturevalue(kind)
-    least = tight(path, tmp_path / "out")
+    least = tight(path)
     done = embed(path, tmp_path / "out", "--memory", least, "--json")
     assert done.code == 0, done.err
     plan = json.loads(done.out)["plan"]
@@ -147,7 +149,7 @@ def in_files(tmp_path: Path) -> set[str]:
 @needs_signals
 @pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 0.6])
 def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArray[np.float32], moment: float) -> None:
-    least = tight(stored, tmp_path / "out")
+    least = tight(stored)
     typed = ["embed", stored, "-o", tmp_path / "out", "--dim", DIM, "--memory", least]
     command = [sys.executable, "-m", "graphrefine", *map(str, typed)]
     with start_process(command, stderr=subprocess.DEVNULL) as child:
@@ -216,7 +218,7 @@ def test_work_that_needs_more_memory_is_not_taken_up(stored: Path, tmp_path: Pat
 
 def test_one_run_at_a_time(stored: Path, tmp_path: Path) -> None:
     with WorkFolder(tmp_path / "out.work"):
-        done = embed(stored, tmp_path / "out", "--memory", tight(stored, tmp_path / "out"))
+        done = embed(stored, tmp_path / "out", "--memory", tight(stored))
     assert done.code == 2 and f"process {os.getpid()}" in done.err and "another run works in" in done.err
 
 
@@ -226,7 +228,7 @@ def test_a_damaged_graph_is_refused(stored: Path, tmp_path: Path, graph: Graph) 
     data = bytearray((path / "indices.npy").read_bytes())
     data[5000] ^= 1
     (path / "indices.npy").write_bytes(data)
-    done = embed(path, tmp_path / "out", "--memory", tight(stored, tmp_path / "out"))
+    done = embed(path, tmp_path / "out", "--memory", tight(stored))
     assert done.code == 2 and "indices.npy, block 0" in done.err and "checksum" in done.err
     assert not (tmp_path / "out").exists()
 
@@ -269,6 +271,22 @@ def test_a_budget_is_not_exceeded_by_the_plan(graph: Graph) -> None:
     assert all(plan.predicted <= plan.budget for plan in plans)
     panels = [plan.panels for plan in plans]
     assert panels == sorted(panels, reverse=True)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_names_that_are_still_on_disk_are_counted(tmp_path: Path, directed: bool) -> None:
+    ends = np.random.default_rng(0).integers(0, 5000, (2, 20_000))
+    names = [f"a name of some length, {node:05}" for node in range(5000)]
+    store(Graph.from_edges(*ends, names=names, directed=directed), tmp_path / "graph.grf")
+    stored, text = open_stored(tmp_path / "graph.grf"), sum(map(len, names))
+    before = unread_names(stored), packed_names(stored)
+    held = sum(map(sys.getsizeof, stored.names)) + stored.names.nbytes
+    assert held <= before[0] <= 1.2 * held and before[1] >= text + 8 * 5000
+    assert unread_names(stored) == 0 and packed_names(stored) == before[1], "they are in memory now"
+
+
+def test_integers_as_names_are_not_counted(stored: Path, graph: Graph) -> None:
+    assert [unread_names(each) + packed_names(each) for each in (open_stored(stored), graph)] == [0, 0]
 
 
 def test_more_columns_at_a_time_need_more_memory(graph: Graph) -> None:

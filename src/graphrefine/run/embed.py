@@ -268,9 +268,8 @@ def _embed(
 def aligned_dim(dim: int | None, old: Embedding, name: str) -> int:
     """The length of vectors that are to be aligned: that of the old ones."""
     if dim is not None and dim != old.dim:
-        raise InputError(
-            f"dim={dim} is not that of {name}, whose vectors have {old.dim} numbers; leave dim out", argument="dim"
-        )
+        problem = f"dim={dim} is not that of {name}, whose vectors have {old.dim} numbers; leave dim out"
+        raise InputError(problem, argument="dim")
     return old.dim
 
 
@@ -321,7 +320,7 @@ def embed(
     method
         A name in `graphrefine.methods.registry.METHODS`; ``graphrefine methods`` lists them.
     directed
-        Whether edges have a direction: then ``embedding.source`` and ``embedding.target`` are half of the columns each.
+        Whether edges have a direction: ``embedding.source`` and ``embedding.target`` are half of the columns each.
     bipartite
         Whether edges join two sets of nodes, users and items say: ``embedding.source`` are the rows of the one,
         ``embedding.target`` those of the other.
@@ -354,18 +353,13 @@ def embed(
 
     Examples
     --------
-    >>> import graphrefine
-    >>> ring = [(i, (i + 1) % 6) for i in range(6)]
-    >>> embedding = graphrefine.embed(ring, dim=2)
+    >>> embedding = embed([(i, (i + 1) % 6) for i in range(6)], dim=2)
     >>> embedding.vectors.shape, embedding.names.tolist()
     ((6, 2), [0, 1, 2, 3, 4, 5])
     """
     if memory is None and work is not None and executor == "local":
-        raise InputError(
-            "work= is where vectors are kept that memory= has no room for; say how much there is",
-            argument="work",
-            mentions=["memory"],
-        )
+        problem = "work= is where vectors are kept that memory= has no room for; say how much there is"
+        raise InputError(problem, argument="work", mentions=["memory"])
     if align_to is not None:
         dim = aligned_dim(dim, align_to, "align_to")
     settings = make_settings(

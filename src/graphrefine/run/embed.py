@@ -1,7 +1,4 @@
-"""A run, stage by stage: settings -> graph -> memory plan -> engine -> method -> learn -> `Embedding`.
-
-`embed` is the run as one call, `EmbedRun` the same step by step, for callers that look in between.
-"""
+"""A run: settings -> graph -> memory plan -> engine -> method -> learn -> `Embedding`; `EmbedRun` is its steps."""
 
 from __future__ import annotations
 
@@ -78,7 +75,8 @@ class EmbedRun:
         self.graph: Graph
         self.plan: MemoryPlan
         self._stack, self._blas = ExitStack(), ExitStack()
-        self._ingested, self._lowered = False, ""
+        self._ingested = False
+        self._lowered: ArgumentWarning | None = None
 
     def __enter__(self) -> EmbedRun:
         return self
@@ -167,12 +165,13 @@ class EmbedRun:
         if self.request.dim_is_default and dim > (most := self.method.most_columns(graph, self.settings)):
             self.settings = replace(self.settings, dim=most)
             to = "that" if most == graph.nodes else f"{most}, as it must be even"
-            self._lowered = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
+            text = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
+            self._lowered = ArgumentWarning(text, "dim")
 
     def embed(self) -> Embedding:
         """The embedding, made as planned."""
-        if self._lowered:
-            warnings.warn(ArgumentWarning(self._lowered, "dim"), stacklevel=3)
+        if self._lowered is not None:
+            warnings.warn(self._lowered, stacklevel=3)
         engines = None if self.plan.mode == "memory" else self._engines()
         embedding = _embed(
             self.graph,

@@ -120,7 +120,8 @@ def without_trailing_zeros(theta: Theta) -> Theta:
 
 def _refuse(options: dict[str, Any], reason: str) -> None:
     if options:
-        raise InputError(f"{' and '.join(options)} cannot be set with {reason}; leave it out")
+        problem = f"{' and '.join(options)} cannot be set with {reason}; leave it out"
+        raise InputError(problem, argument=next(iter(options)), mentions=["filter"])
 
 
 def diffuse(

@@ -186,18 +186,16 @@ def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
     reasons["kernels"] = "another kind of processor, or of kernels, made it"
     for name, value in mark.items():
         if earlier.get(name) != value:
-            why = reasons.get(name, f"it was not made with {_name_differences(earlier, mark, name)}")
+            theirs, settings = earlier.get(name), {name: value}
+            if isinstance(theirs, dict) and isinstance(value, dict):
+                settings = {key: setting for key, setting in value.items() if theirs.get(key) != setting}
+            made = ", ".join(f"{key}={setting!r}" for key, setting in settings.items())
+            why = reasons.get(name, f"it was not made with {made}")
             raise OutputError(
                 f"{folder}: holds the unfinished work of another run: {why}; delete it to start anew, or choose "
-                "another place with --work"
+                "another place with --work",
+                mentions=[*settings],
             )
-
-
-def _name_differences(earlier: dict[str, Any], mark: dict[str, Any], name: str) -> str:
-    theirs, ours = earlier.get(name), mark[name]
-    if not isinstance(theirs, dict):
-        return f"{name}={ours!r}"
-    return ", ".join(f"{key}={value!r}" for key, value in ours.items() if theirs.get(key) != value)
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from graphrefine.errors import InputError
+from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.refine.settings import (
     MethodSettings,
     build_settings,
     check_integer,
     check_number,
+    describe_setting,
     parse_setting,
     setting,
 )
@@ -138,3 +140,20 @@ def test_a_setting_is_held_to_its_bounds(options: dict[str, Any], message: str) 
 def test_settings_within_their_bounds() -> None:
     settings = Bounded(steps=np.int64(9), rate=0.5, kind="b", weights=[1, 2], free=float("inf"))  # type: ignore[arg-type]
     assert settings.weights == (1.0, 2.0) and settings.rate == 0.5 and Bounded().rate is None
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_holds_its_settings_to_their_bounds(name: str) -> None:
+    method, bounded = find_method(name), 0
+    for each in fields(method.settings):
+        about = describe_setting(method.settings, each.name)
+        beyond = {"least": -1, "above": 0, "most": 1}
+        for limit, value in about["bounds"].items():
+            bounded += 1
+            wrong = {each.name: value + beyond[limit]}
+            with pytest.raises(InputError, match=f"{each.name}="):
+                method.settings(**{**method.fixed, **wrong})
+        if about["choices"]:
+            with pytest.raises(InputError, match=f"{each.name}='none of them'"):
+                method.settings(**{**method.fixed, each.name: "none of them"})
+    assert bounded >= 3  # dim, and both ends of the seed

@@ -94,8 +94,7 @@ def _in_options(comparison: Comparison) -> Comparison:
 
 def _write_options(reason: str) -> str:
     """The reason why a row is empty; a row does not know which arguments its reason mentions, so all may be."""
-    command = click.get_current_context().command
-    return in_options(reason, [str(each.name) for each in command.params], command)
+    return in_options(reason, None, click.get_current_context().command)
 
 
 def _show(comparison: Comparison) -> None:

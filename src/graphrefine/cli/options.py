@@ -270,8 +270,10 @@ def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
     return config.settings
 
 
-def in_options(message: str, mentions: Iterable[str], command: click.Command) -> str:
+def in_options(message: str, mentions: Iterable[str] | None, command: click.Command) -> str:
     """A message of the library in the words of a command: the arguments that it mentions become options.
+
+    None stands for all that could be mentioned, where that is not known.
 
     What the user typed stays as it is, and so does an argument for which there is no option. Options of the graph, the
     method and the run count for every command: its advice may be on another one.
@@ -284,7 +286,7 @@ def in_options(message: str, mentions: Iterable[str], command: click.Command) ->
     """
     shared = (*READING, *REFINING, METHOD, *RUNNING)
     options = {str(each.name): each for each in (*shared, *command.params) if isinstance(each, click.Option)}
-    names = "|".join(name for name in mentions if name in options)
+    names = "|".join(name for name in (options if mentions is None else mentions) if name in options)
     if not names:
         return message
     typed = "|".join(re.escape(word) for word in sys.argv[1:] if "=" in word) or "(?!)"
@@ -296,7 +298,7 @@ def in_options(message: str, mentions: Iterable[str], command: click.Command) ->
         if value == "False" and option.secondary_opts:
             return option.secondary_opts[0]
         text = " none" if value == "False" else " " if value is None and match["more"] is not None else ""
-        return f"{option.opts[-1]}{text}"
+        return f"{next((each for each in option.opts if each.startswith('--')), option.opts[0])}{text}"
 
     argument = rf"(?<![\w./'\"-])(?P<name>{names})=(?P<value>False|True)?(?P<more>(?=[^\s,;.)]))?"
     return re.sub(f"(?P<typed>{typed})|{argument}", write_option, message)

@@ -151,7 +151,7 @@ def _check_methods(methods: Sequence[str] | None) -> list[str]:
         try:
             find_method(name)
         except InputError as error:
-            raise InputError(str(error).replace("method=", "methods=", 1)) from None
+            raise InputError(str(error).replace("method=", "methods=", 1), argument="methods") from None
     return names
 
 

@@ -72,7 +72,7 @@ def bind(host: str, port: int) -> socket.socket:
             problem = f"port={port} needs rights that you do not have; choose one above 1023, or 0"
         else:
             problem = f"host={host} cannot be listened on: {error.strerror or error}"
-        raise InputError(problem) from error
+        raise InputError(problem, argument=problem.partition("=")[0]) from error
 
 
 def make_server(app: Any) -> uvicorn.Server:

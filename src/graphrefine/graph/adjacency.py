@@ -157,7 +157,8 @@ def _compress(matrix: Any, directed: bool) -> tuple[NDArray[np.int64], NDArray[n
     shape = array.shape
     if len(shape) != 2 or shape[0] != shape[1]:
         way_out = "; bipartite=True reads its rows and columns as two sets of nodes" if len(shape) == 2 else ""
-        raise InputError(f"an adjacency matrix must be square, not {' x '.join(map(str, shape))}{way_out}")
+        problem = f"an adjacency matrix must be square, not {' x '.join(map(str, shape))}{way_out}"
+        raise InputError(problem, mentions=["bipartite"])
     if array.dtype.kind not in "biuf":
         raise InputError(f"an adjacency matrix must hold real numbers, not {array.dtype}")
     if shape[0] > MAX_NODES:

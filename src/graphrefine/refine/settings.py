@@ -81,7 +81,8 @@ class MethodSettings:
                 continue
             if kind == "tuple[float, ...]":
                 object.__setattr__(self, each.name, check_numbers(each.name, value))
-            choices, bounds = each.metadata.get("choices"), each.metadata.get("bounds")
+            about = describe_setting(type(self), each.name)
+            choices, bounds = about.get("choices"), about.get("bounds")
             if choices and value not in choices:
                 raise InputError(
                     f"{each.name}={value!r} is not known; it can be {' or '.join(map(repr, choices))}",
@@ -89,6 +90,12 @@ class MethodSettings:
                 )
             if bounds:
                 (check_integer if kind.startswith("int") else check_number)(each.name, value, **bounds)
+
+
+def describe_setting(kind: type, name: str) -> Mapping[str, Any]:
+    """Help text, bounds and choices of a setting; a class that only has another default takes them from its parent."""
+    declared = (getattr(base, "__dataclass_fields__", {}).get(name) for base in kind.__mro__)
+    return next((each.metadata for each in declared if each is not None and each.metadata), {})
 
 
 def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> None:

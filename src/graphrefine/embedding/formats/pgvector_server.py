@@ -148,7 +148,8 @@ def _connect(address: str, kind: type[GraphRefineError], *, keep: bool = True) -
             with connection.transaction(force_rollback=not keep):
                 yield connection
         except psycopg.Error as error:
-            raise kind(f"{display}: {_first_line(error)}; {_way_out(error)}") from error
+            problem = f"{display}: {_first_line(error)}; {_way_out(error)}"
+            raise kind(problem, mentions=["replace", "table"]) from error
         except ValueError as error:
             if isinstance(error, GraphRefineError):
                 raise

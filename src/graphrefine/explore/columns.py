@@ -31,7 +31,7 @@ class CategoryColumn:
 
     Examples
     --------
-    >>> column = CategoryColumn(Classes.ranked(np.array([1, 0, 1, -1]), ["red", "blue"]))
+    >>> column = CategoryColumn(Classes.rank(np.array([1, 0, 1, -1]), ["red", "blue"]))
     >>> column.describe(), column.raw().cast("H").tolist(), column.value(0), column.value(3)
     ({'categories': [{'name': 'blue', 'count': 2}, {'name': 'red', 'count': 1}]}, [0, 1, 0, 65535], 'blue', None)
     """
@@ -41,13 +41,13 @@ class CategoryColumn:
     kind = "category"
 
     @cached_property
-    def _coded(self) -> Classes:
+    def _code_classes(self) -> Classes:
         """The categories that have a code of their own; the last is all others, if there are more."""
         return self.classes.most_frequent(MOST)
 
     def raw(self) -> memoryview:
         """The code of each row as bytes: a position among the categories, or 65535."""
-        return as_bytes(self._coded.codes, "<u2")
+        return as_bytes(self._code_classes.codes, "<u2")
 
     def value(self, row: int) -> str | None:
         """The category of a row."""
@@ -56,7 +56,7 @@ class CategoryColumn:
 
     def describe(self) -> dict[str, Any]:
         """The facts that the page needs to colour by it."""
-        pairs = zip(self._coded.names, self._coded.counts.tolist(), strict=True)
+        pairs = zip(self._code_classes.names, self._code_classes.counts.tolist(), strict=True)
         categories: list[dict[str, Any]] = [{"name": name, "count": count} for name, count in pairs]
         if len(categories) < len(self.classes.names):
             categories[-1]["other"] = True
@@ -162,7 +162,7 @@ def _column(values: Sequence[Any], place: NDArray[np.int64], count: int) -> Colu
     kinds, codes = np.unique(texts, return_inverse=True)
     positions = np.full(count, -1, np.int64)
     positions[place[is_listed]] = np.where(texts == "", -1, codes.reshape(-1))[is_listed]
-    return CategoryColumn(Classes.ranked(positions, [str(kind) for kind in kinds.tolist()]))
+    return CategoryColumn(Classes.rank(positions, [str(kind) for kind in kinds.tolist()]))
 
 
 def _is_skewed(numbers: NDArray[np.float32]) -> bool:

@@ -110,7 +110,7 @@ def _in_order(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _as_column(groups: NDArray[np.int64]) -> CategoryColumn:
     """Groups as categories named 1, 2, ... from the largest to the smallest."""
-    classes = Classes.ranked(groups, [""] * (groups.max(initial=-1) + 1))
+    classes = Classes.rank(groups, [""] * (groups.max(initial=-1) + 1))
     return CategoryColumn(classes._replace(names=tuple(str(rank) for rank in range(1, len(classes.names) + 1))))
 
 

@@ -55,4 +55,4 @@ class NodeLabels:
         first = np.full(self.indicator.shape[0], -1, np.int32)
         labelled = np.diff(self.indicator.indptr) > 0
         first[labelled] = self.indicator.indices[self.indicator.indptr[:-1][labelled]]
-        return CategoryColumn(Classes.ranked(first, self.classes))
+        return CategoryColumn(Classes.rank(first, self.classes))

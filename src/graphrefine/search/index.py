@@ -203,7 +203,7 @@ def _sample(direction: SearchDirection, threads: int) -> _Sample:
     """Some nodes as queries, the rows excluded for each (its own), and their ten nearest by exact search."""
     size = len(direction.queries.vectors)
     rows = np.sort(np.random.default_rng(0).choice(size, min(_SAMPLE, size), replace=False))
-    queries = direction.queries.part(rows).scaled()
+    queries = direction.queries.part(rows).scale_vectors()
     own = [np.array([row], np.int64) + direction.first_query - direction.first_answer for row in rows]
     own = [each[(each >= 0) & (each < len(direction.answers.vectors))] for each in own]
     k = min(10, max(len(direction.answers.vectors) - 1, 1))

@@ -42,7 +42,7 @@ class ScoreSide:
     scale: Floats | None  # (m,); None: one
     added: Floats | None  # (m,); None: zero
 
-    def scaled(self) -> Floats:
+    def scale_vectors(self) -> Floats:
         """The vectors times their scale.  # (m, k)."""
         return self.vectors if self.scale is None else self.vectors * self.scale[:, None]
 

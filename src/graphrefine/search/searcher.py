@@ -139,7 +139,7 @@ class Search:
         excluded_rows = [
             each[(each >= 0) & (each < size)] for each in (each - direction.first_answer for each in without)
         ]
-        queries = query_side.scaled()
+        queries = query_side.scale_vectors()
         if self.index is not None and among is None and self.index.can(k, excluded_rows):
             rows, scores = self.index.nearest(direction, queries, k, excluded_rows)
         else:

@@ -97,7 +97,7 @@ def make_part(answers: ScoreSide, stages: Stages, *, threads: int) -> Part:
     first = members[starts[:-1]]  # a row for each group
     for lo in range(0, len(first), ADDED):
         some = answers.part(first[lo : lo + ADDED])
-        vectors = some.scaled()
+        vectors = some.scale_vectors()
         keys = np.arange(lo, lo + len(vectors))
         graph.add(keys, vectors if plain else _longer(vectors, some.added, length), threads=threads)
         stages.advance()

@@ -22,12 +22,12 @@ class Classes(NamedTuple):
     missing: int = 0  # labelled nodes that are not among the rows
 
     @classmethod
-    def ranked(cls, codes: NDArray[Any], names: Sequence[str], missing: int = 0) -> Classes:
+    def rank(cls, codes: NDArray[Any], names: Sequence[str], missing: int = 0) -> Classes:
         """Classes in any order: the most frequent first, those of no row left out.
 
         Examples
         --------
-        >>> classes = Classes.ranked(np.array([2, 1, 2, -1]), ["a", "b", "c"])
+        >>> classes = Classes.rank(np.array([2, 1, 2, -1]), ["a", "b", "c"])
         >>> classes.names, classes.codes.tolist(), classes.counts.tolist()
         (('c', 'b'), [0, 1, 0, -1], [2, 1])
         """
@@ -70,4 +70,4 @@ def assign_classes(labels: Any, names: NDArray[Any]) -> Classes:
     if len(order):
         rank = np.argsort(frequent)
         codes[order] = np.minimum.reduceat(rank[indicator.indices], indicator.indptr[:-1].astype(np.int64))
-    return Classes.ranked(codes, [table.classes[each] for each in frequent.tolist()], missing)
+    return Classes.rank(codes, [table.classes[each] for each in frequent.tolist()], missing)

@@ -93,9 +93,10 @@ def record(error: BaseException) -> None:
 def wrap(errors: Any) -> None:
     """Let every error of the module ``graphrefine.errors`` be recorded when it is made."""
     base = errors.GraphRefineError
+    make = base.__init__
 
-    def make_and_record(self: Any, *args: Any) -> None:
-        super(base, self).__init__(*args)
+    def make_and_record(self: Any, *args: Any, **carried: Any) -> None:
+        make(self, *args, **carried)
         record(self)
 
     base.__init__ = make_and_record

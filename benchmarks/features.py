@@ -33,6 +33,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import transition
 from graphrefine.refine.features import feature_vectors, leading, prepare
+from graphrefine.system.threads import one_blas_thread
 
 DIM = 128
 
@@ -135,7 +136,7 @@ def columns(case: Case) -> dict[str, float]:
         "structure": graphrefine.embed(case.graph, DIM).vectors,
         "raw": raw,
         "smoothed": step @ (step @ unit_rows(raw)),
-        "side": feature_vectors(engine, case.graph, case.features, dim=DIM, seed=0)[0],
+        "side": one_blas_thread()(feature_vectors)(engine, case.graph, case.features, dim=DIM, seed=0)[0],
         "both": graphrefine.embed(case.graph, DIM, features=case.features).vectors,
         "shuffled": graphrefine.embed(case.graph, DIM, features=shuffled).vectors,
     }

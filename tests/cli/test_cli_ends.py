@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,8 +18,10 @@ import numpy as np
 import pytest
 
 from cli_runs import PROGRAM, contents, run, spawn, works
+from graphrefine.cli import main
 from graphrefine.cli.main import Stopped
 from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.errors import ArgumentWarning
 from graphrefine.system import files
 from processes import start_process
 
@@ -331,3 +334,12 @@ def test_a_mistake_at_the_terminal_is_one_line(tmp_path: Path) -> None:
     assert terminal.end() == (2, "")
     lines = [line for line in terminal.shown.replace("\r", "\n").split("\n") if "error" in line]
     assert len(lines) == 1 and lines[0].endswith(f"error: {tmp_path / 'no.csv'}: there is no such file")
+
+
+def test_a_warning_of_another_thread_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """As in the server of explore, where click knows no command."""
+    warning = ArgumentWarning("nothing was learned; embed with learn=True", "learn")
+    thread = threading.Thread(target=main._show_warning, args=(warning, ArgumentWarning, "code.py", 1))
+    thread.start()
+    thread.join()
+    assert capsys.readouterr().err == "warning: nothing was learned; embed with --learn\n"

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from cli_runs import PROGRAM, run
 from graphrefine import read
-from graphrefine.errors import InputError, OutputError
+from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.ingestion.ingest import ingest, ingest_files
 from graphrefine.ingestion.limits import Budget
@@ -567,3 +567,12 @@ def test_the_command(tmp_path: Path) -> None:
         assert (done.code, done.out) == (2, "") and message in done.err, done.err
     done = run("ingest", tmp_path / "g.grf", "-o", tmp_path / "g.grf")
     assert done.code == 2 and "is an input, and would be replaced" in done.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "edges.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(FormatError, match=r"edges.csv: a pipe or device cannot be ingested, as it .*: use a file"):
+        ingest(pipe, tmp_path / "graph.grf")
+    assert [path.name for path in tmp_path.iterdir()] == ["edges.csv"]

@@ -114,7 +114,8 @@ def _show_warning(message: Any, category: type[Warning], filename: str, lineno: 
 
     from graphrefine.cli.options import in_options
 
-    command = click.get_current_context().command
+    context = click.get_current_context(silent=True)  # None in the threads of a server
+    command = click.Command(None) if context is None else context.command
     print(f"warning: {in_options(str(message), getattr(message, 'mentions', ()), command)}", file=sys.stderr)
 
 

@@ -15,23 +15,45 @@ BASELINE = "baseline"
 class Row:
     """One method with one dimension.
 
+    Attributes
+    ----------
+    method : str
+        Name of the method or of the baseline.
+    dim : int or None
+        Length of the vectors, if there are any.
+    status : str
+        "done", "refused" (the method cannot take the graph), "baseline" (a row that methods must beat), or the end of
+        the process: see `graphrefine.evaluate.embed_subprocess.Outcome`.
+    message : str
+        Reason of any other status than "done".
+    quality : float or None
+        Micro F1 in percent, or AUC: rows are sorted by it.
+    cells : dict
+        A text for each of `Comparison.columns`.
+    scores : dict
+        All figures; see `graphrefine.evaluate.compare_tasks`.
+    seconds, total_seconds, peak_bytes
+        Time of computing; the same with start, reading and writing; highest memory.
+    recipe : dict
+        The settings that made the vectors.
+
     Examples
     --------
     >>> Row("line", 64, "timeout", "not done after 300 s").reason
     'timeout: not done after 300 s'
     """
 
-    method: str  # or the name of a baseline
-    dim: int | None  # length of the vectors, if there are any
-    status: str  # "done"; "refused": the method cannot take the graph; "baseline"; or `embed_subprocess.Outcome.status`
-    message: str = ""  # reason of any other status than "done"
-    quality: float | None = None  # Micro F1 in percent, or AUC: rows are sorted by it
-    cells: Mapping[str, str] = field(default_factory=dict)  # a text for each of `Comparison.columns`
-    scores: Mapping[str, Any] = field(default_factory=dict)  # all figures, see `compare_tasks`
-    seconds: float | None = None  # of computing
-    total_seconds: float | None = None  # the same with start, reading and writing
-    peak_bytes: int | None = None  # highest memory
-    recipe: Mapping[str, Any] = field(default_factory=dict)  # the settings that made the vectors
+    method: str
+    dim: int | None
+    status: str
+    message: str = ""
+    quality: float | None = None
+    cells: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
+    total_seconds: float | None = None
+    peak_bytes: int | None = None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -56,15 +78,29 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Result of `graphrefine.evaluate.compare.compare`; printed, it is a table."""
+    """Result of `graphrefine.evaluate.compare.compare`; printed, it is a table.
 
-    rows: tuple[Row, ...]  # best first; then methods that did not finish
-    columns: tuple[str, ...]  # titles of the figures, the keys of `Row.cells`
-    axis: str  # name of `Row.quality`
-    protocol: str  # the meaning of the numbers, in a sentence
-    graph: Mapping[str, Any]  # its size
-    inputs: Mapping[str, Any]  # all that the numbers depend on
-    limits: Mapping[str, Any]  # of each child
+    Attributes
+    ----------
+    rows : tuple of Row
+        Best first; then methods that did not finish.
+    columns : tuple of str
+        Titles of the figures, the keys of `Row.cells`.
+    axis : str
+        Name of `Row.quality`.
+    protocol : str
+        The meaning of the numbers, in a sentence.
+    graph, inputs, limits : dict
+        Size of the graph; all that the numbers depend on; limits of each child.
+    """
+
+    rows: tuple[Row, ...]
+    columns: tuple[str, ...]
+    axis: str
+    protocol: str
+    graph: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    limits: Mapping[str, Any]
 
     @property
     def finished(self) -> list[Row]:

@@ -35,14 +35,31 @@ LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a child."""
+    """The end of a child.
 
-    status: Status  # "failed": it gave up; "timeout", "memory": it went over a limit; "killed": somebody stopped it
-    message: str  # the reason, unless it is done; of a failure, its error
-    seconds: float | None  # of the computation, without reading and writing, if it is done
-    total: float  # seconds from start to end
-    peak_bytes: int  # the most memory held at a time
-    figures: dict[str, Any] = field(default_factory=dict)  # those that ``graphrefine embed --json`` printed
+    Attributes
+    ----------
+    status : str
+        "done"; "failed": it gave up, and `message` is its error; "timeout", "memory": it went over a limit and was
+        stopped; "killed": somebody else stopped it, such as the system for want of memory.
+    message : str
+        The reason, unless it is done.
+    seconds : float or None
+        Time of the computation, without reading and writing, if it is done.
+    total : float
+        Time from start to end, in seconds.
+    peak_bytes : int
+        The most memory held at a time.
+    figures : dict
+        Figures that ``graphrefine embed --json`` printed.
+    """
+
+    status: Status
+    message: str
+    seconds: float | None
+    total: float
+    peak_bytes: int
+    figures: dict[str, Any] = field(default_factory=dict)
 
 
 def run_embed(

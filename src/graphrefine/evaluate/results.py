@@ -30,7 +30,10 @@ class Repeats:
             name: {"mean": self.mean(name), "std": self.std(name), "values": list(values)}
             for name, values in self.values.items()
         }
-        return {**{name: value for name, value in _plain_fields(self).items() if name != "values"}, **figures}
+        plain: dict[str, Any] = {}
+        for name, value in _plain_fields(self).items():
+            plain |= figures if name == "values" else {name: value}
+        return plain
 
 
 class Result:
@@ -73,6 +76,17 @@ def _plain(value: Any) -> Any:
 class RatioScores(Repeats):
     """Figures at one ratio of training nodes, one value for each repeat.
 
+    Attributes
+    ----------
+    ratio : float
+        Part of the nodes that trained.
+    train_nodes, test_nodes : int
+        Numbers of nodes that trained and that were tested.
+    values : dict
+        For each of `label_metrics.METRICS`, one number for each repeat. Also as ``micro`` and ``macro``.
+    C : tuple of float
+        Weight of the data in each repeat.
+
     Examples
     --------
     >>> scores = RatioScores(0.5, 50, 50, {"micro_f1": (60.0, 62.0), "macro_f1": (40.0, 40.0)}, C=(1.0, 1.0))
@@ -80,11 +94,11 @@ class RatioScores(Repeats):
     (61.0, 1.414, 0.0)
     """
 
-    ratio: float  # part of the nodes that trained
+    ratio: float
     train_nodes: int
     test_nodes: int
-    values: dict[str, tuple[float, ...]]  # by the names of `metrics.METRICS`; also as `micro` and `macro`
-    C: tuple[float, ...]  # weight of the data in each repeat
+    values: dict[str, tuple[float, ...]]
+    C: tuple[float, ...]
 
     @property
     def micro(self) -> tuple[float, ...]:
@@ -117,21 +131,41 @@ class RatioScores(Repeats):
         return self.std("macro_f1")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelScores(Result):
-    """Result of `evaluate_labels`; printed, it is a table."""
+    """Result of `evaluate_labels`; printed, it is a table.
+
+    Attributes
+    ----------
+    ratios : tuple of RatioScores
+        Scores at each ratio.
+    nodes, classes : int
+        Numbers of nodes and classes in the evaluation.
+    unlabelled : str
+        "drop": nodes without labels were left out before splitting; "keep": all nodes were split.
+    unlabelled_nodes : int
+        Nodes of the embedding without labels.
+    missing_nodes : int
+        Labelled nodes that the embedding does not have.
+    empty_classes : int
+        Classes left out because none of the evaluated nodes has them.
+    repeats, C, seed
+        Arguments of `evaluate_labels`.
+    source : str
+        File of the labels.
+    """
 
     nodes: int
     classes: int
-    source: str  # file of the labels
-    unlabelled: str  # "drop": nodes without labels were left out before splitting; "keep": all nodes were split
-    unlabelled_nodes: int  # of the embedding
-    missing_nodes: int  # labelled nodes that the embedding does not have
-    empty_classes: int  # left out, because none of the evaluated nodes has them
+    source: str
+    unlabelled: str
+    unlabelled_nodes: int
+    missing_nodes: int
+    empty_classes: int
     repeats: int
     C: float | tuple[float, ...]
     seed: int
-    ratios: tuple[RatioScores, ...]  # scores at each ratio
+    ratios: tuple[RatioScores, ...]
     json_names: ClassVar[dict[str, str]] = {"source": "labels"}
 
     @property
@@ -163,6 +197,13 @@ class LabelScores(Result):
 class ScoreFigures(Repeats):
     """Figures of one score of pairs.
 
+    Attributes
+    ----------
+    score : str
+        Name of the score, see `graphrefine.evaluate.link_scores`.
+    values : dict
+        For each of `FIGURES`, one number for each repeat.
+
     Examples
     --------
     >>> figures = ScoreFigures("dot", {"auc": (0.75, 0.85)})
@@ -170,8 +211,8 @@ class ScoreFigures(Repeats):
     (0.8, 0.0707)
     """
 
-    score: str  # its name, see `link_scores`
-    values: dict[str, tuple[float, ...]]  # by the names of `metrics.FIGURES`
+    score: str
+    values: dict[str, tuple[float, ...]]
 
     def cell(self, figure: str, decimals: int) -> str:
         """A figure as text, with its spread if there are repeats."""
@@ -179,23 +220,47 @@ class ScoreFigures(Repeats):
         return f"{self.mean(figure):.{decimals}f}{spread}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LinkScores(Result):
-    """Result of `evaluate_links`; printed, it is a table."""
+    """Result of `evaluate_links`; printed, it is a table.
 
-    source: str  # file of the graph
-    nodes: int  # of the whole graph
+    Attributes
+    ----------
+    scores : tuple of ScoreFigures
+        Figures of each score, the degree product last.
+    method, settings : str, dict
+        The method that made the vectors, and its settings.
+    nodes, edges : int
+        Size of the whole graph.
+    held_out : float
+        Part of the edges that was held out.
+    held_out_edges : int
+        Number of these edges; as many pairs without an edge stood against them.
+    ranked_edges : int
+        Number of held-out edges that were ranked.
+    corruptions : int
+        Nodes that each of these was ranked against, before its neighbours were left out.
+    repeats, seed
+        Arguments of `evaluate_links`.
+    source : str
+        File of the graph.
+    turned_arcs : int, optional
+        Directed graphs: number of pairs without an arc that are held-out arcs turned round (in the last repeat).
+    """
+
+    source: str
+    nodes: int
     edges: int
-    method: str  # that made the vectors
-    settings: dict[str, Any]  # of the method
-    held_out: float  # part of the edges
-    held_out_edges: int  # their number; as many pairs without an edge stood against them
-    ranked_edges: int  # number of held-out edges that were ranked
-    corruptions: int  # nodes that each of these was ranked against, before its neighbours were left out
+    method: str
+    settings: dict[str, Any]
+    held_out: float
+    held_out_edges: int
+    ranked_edges: int
+    corruptions: int
     repeats: int
     seed: int
-    turned_arcs: int | None  # directed graphs: pairs that are held-out arcs turned round (in the last repeat)
-    scores: tuple[ScoreFigures, ...]  # figures of each score, the degree product last
+    turned_arcs: int | None = None
+    scores: tuple[ScoreFigures, ...]
     json_names: ClassVar[dict[str, str]] = {"source": "graph"}
 
     def __getitem__(self, score: str) -> ScoreFigures:
@@ -222,26 +287,46 @@ class LinkScores(Result):
         return [titles, *((figures.score, *row) for figures, row in zip(self.scores, cells, strict=True))]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reconstruction(Result):
     """Result of `evaluate_reconstruction`; printed, it is a table.
 
+    Attributes
+    ----------
+    top : tuple of int
+        The K of precision@K.
+    precision : dict
+        For dot, cosine and degree, the part of edges among the first K pairs, for each K.
+    nodes, sampled : int
+        Nodes of the graph, and nodes whose pairs were judged.
+    pairs, edges : int
+        Number of pairs that were judged, and of edges among them.
+    extra_nodes : int
+        Nodes of the embedding that the graph does not have.
+    seed : int
+        Seed of the sample.
+    source : str
+        File of the graph.
+
     Examples
     --------
-    >>> figures = Reconstruction("memory", 40, 40, 780, 50, 0, 0, (10, 100), {"dot": (0.9, 0.4)})
+    >>> sizes = {"nodes": 40, "sampled": 40, "pairs": 780, "edges": 50, "extra_nodes": 0}
+    >>> figures = Reconstruction(
+    ...     source="memory", seed=0, top=(10, 100), precision={"dot": (0.9, 0.4)}, **sizes
+    ... )
     >>> figures.possible, round(figures.chance, 4)
     ((1.0, 0.5), 0.0641)
     """
 
-    source: str  # file of the graph
+    source: str
     nodes: int
-    sampled: int  # nodes whose pairs were judged
-    pairs: int  # that were judged
-    edges: int  # among the pairs
-    extra_nodes: int  # of the embedding, that the graph does not have
-    seed: int  # of the sample
-    top: tuple[int, ...]  # the K of precision@K
-    precision: dict[str, tuple[float, ...]]  # for dot, cosine and degree: the part of edges among the first K pairs
+    sampled: int
+    pairs: int
+    edges: int
+    extra_nodes: int
+    seed: int
+    top: tuple[int, ...]
+    precision: dict[str, tuple[float, ...]]
     json_names: ClassVar[dict[str, str]] = {"source": "graph", "sampled": "sampled_nodes"}
 
     @property

@@ -17,14 +17,29 @@ from graphrefine.run.settings import write_config
 
 @dataclass(frozen=True)
 class Trial:
-    """Settings that were tried."""
+    """Settings that were tried.
+
+    Attributes
+    ----------
+    settings : RefineSettings
+    changes : dict
+        RefineSettings that differ from the default, with their values.
+    scores : tuple of float
+        One for each split; fewer for a trial that was given up.
+    stopped : bool
+        True if the trial was given up as hopeless before the last splits.
+    leads : bool
+        True if the trial was clearly better than all before it.
+    seconds : float
+        Time to make the vectors and to judge them.
+    """
 
     settings: RefineSettings
-    changes: dict[str, Any]  # settings that differ from the default, with their values
-    scores: tuple[float, ...]  # one for each split; fewer for a trial that was given up
-    stopped: bool  # given up as hopeless before the last splits
-    leads: bool  # clearly better than all before it
-    seconds: float  # to make the vectors and to judge them
+    changes: dict[str, Any]
+    scores: tuple[float, ...]
+    stopped: bool
+    leads: bool
+    seconds: float
 
     @property
     def score(self) -> float:
@@ -45,17 +60,33 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """Result of `graphrefine.tune`."""
+    """Result of `graphrefine.tune`.
 
-    best: RefineSettings  # for `embed`; `save` writes them for ``graphrefine embed --config``
-    score: float  # of the best settings, in the `measure`; on the training part, as is the default's
+    Attributes
+    ----------
+    best : RefineSettings
+        The best settings, for `embed`; `save` writes them for ``graphrefine embed --config``.
+    score, default_score : float
+        Scores of the best settings and of the default, in the `measure`; both on the training part.
+    trail : tuple of Trial
+        All trials in their order; the first is the default.
+    complete : bool
+        True if the search ended by itself, False if the budget ended it.
+    measure, protocol : str
+        Name of the score, and the way it is measured.
+    budget, seconds : float
+        Time allowed and time spent.
+    """
+
+    best: RefineSettings
+    score: float
     default_score: float
-    trail: tuple[Trial, ...]  # all trials in their order; the first is the default
-    complete: bool  # True if the search ended by itself, False if the budget ended it
-    measure: str  # name of the score
-    protocol: str  # the way it is measured
-    budget: float  # seconds allowed
-    seconds: float  # spent
+    trail: tuple[Trial, ...]
+    complete: bool
+    measure: str
+    protocol: str
+    budget: float
+    seconds: float
 
     @property
     def changes(self) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def bind(host: str, port: int) -> socket.socket:
         elif error.errno == errno.EACCES:
             problem = f"port={port} needs rights that you do not have; choose one above 1023, or 0"
         else:
-            problem = f"host={host} cannot be listened on: {error.strerror or error}"
+            problem = f"host={host} cannot be listened on: {os.strerror(error.errno or 0)}"
         raise InputError(problem, argument=problem.partition("=")[0]) from error
 
 

@@ -6,6 +6,7 @@ import glob
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -76,12 +77,15 @@ def _is_table(path: Path) -> bool:
 
 def _input(path: str, name: str | None) -> Input:
     source = Source(path)
-    format = find_format(source, name, lambda: source.head)
     try:
-        stat = Path(path).stat()
+        about = Path(path).stat()
+    except FileNotFoundError:
+        raise source.error("there is no such file") from None
     except OSError as error:
         raise source.error(f"the file cannot be read: {error.strerror or error}") from None
-    return Input(source, format, stat.st_size, stat.st_mtime_ns)
+    if not stat.S_ISREG(about.st_mode):
+        raise source.error("a pipe or device cannot be ingested, as it cannot be read again if it must be: use a file")
+    return Input(source, find_format(source, name, lambda: source.head), about.st_size, about.st_mtime_ns)
 
 
 @dataclass(frozen=True)

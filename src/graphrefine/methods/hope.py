@@ -32,7 +32,7 @@ MOST_TERMS = 2000
 class Settings(MethodSettings):
     """Settings of HOPE.
 
-    Where the spectral radius is 0 (no cycles), ``beta`` is half of 1 / a bound of the norm of A.
+    Where the spectral radius is 0 (no cycles), ``beta`` is by default half of 1 / a bound of the norm of A.
     """
 
     beta: float | None = setting(

@@ -206,12 +206,12 @@ def draw_variants(setup: Setup, cache: Cache, *, setting: str) -> Findings:
         }
         cells += make_f1_cells(scores, {"graph": "blogcatalog", setting: value}, ratios=ratios, paper=paper)
         if not isinstance(scores, Gap):
-            for measure, drawn in lines.items():
-                drawn.append(Line(f"{symbol} = {value}", [100 * r for r in scores.ratios], scores.f1[measure]))
+            for measure, curves in lines.items():
+                curves.append(Line(f"{symbol} = {value}", [100 * r for r in scores.ratios], scores.f1[measure]))
     pictures = []
-    for measure, drawn in lines.items():
+    for measure, curves in lines.items():
         title = f"{measure.capitalize()} F1 by {setting}, BlogCatalog"
-        pictures.append(Picture(f"{name}-{measure}", title, drawn, "nodes for training (%)", _format_axis(measure)))
+        pictures.append(Picture(f"{name}-{measure}", title, curves, "nodes for training (%)", _format_axis(measure)))
     return Findings(cells, Layout(setting, "train", split=("measure",)), pictures, notes=[PROTOCOL])
 
 

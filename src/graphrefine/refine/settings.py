@@ -76,7 +76,7 @@ class MethodSettings:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            value, kind = getattr(self, each.name), str(each.type)
+            value, kind = getattr(self, each.name), getattr(each.type, "__name__", str(each.type))
             if value is None and "None" in kind:
                 continue
             if kind == "tuple[float, ...]":

@@ -54,8 +54,7 @@ class Request:
 class EmbedRun:
     """One run, as a context manager: `read`, then `make_plan`, then `embed`.
 
-    Vectors that are too large for the memory are in the work folder, which goes away at the end of the block, unless an
-    error ends it: then the next run goes on from there.
+    Vectors too large for the memory are in the work folder, which goes away at the end, unless an error ends the block.
 
     Examples
     --------
@@ -84,10 +83,12 @@ class EmbedRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None and self.plan.mode == "memory" and self._ingested:
-            self.work.finish()
-        self._stack.__exit__(kind, error, trace)
-        self._blas.close()  # which `embed` has done already, unless an error came before
+        try:
+            if kind is None and self._ingested and self.plan.mode == "memory":
+                self.work.finish()
+        finally:
+            with self._blas:  # closed by `embed` already, unless an error came before
+                self._stack.__exit__(kind, error, trace)
 
     @cached_property
     def folder(self) -> Path:
@@ -210,7 +211,7 @@ class EmbedRun:
         """The factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""
         from graphrefine.run.out_of_core import OnCluster, OnDisk, store_in, working
 
-        client: Any = None
+        folder, client = self.folder, None  # a temporary folder comes first, so that it outlives the workers
         if self.cluster is not None:
             with self.stages.stage("connect"):
                 client = self._stack.enter_context(self.cluster.connect())
@@ -218,9 +219,9 @@ class EmbedRun:
             working(self.graph, self.settings, self.plan, work=self.work, method=self.method.name, stages=self.stages)
         )
         if client is None:
-            return OnDisk(self.work.path, self.plan.panel, self.threads)
-        self.graph = store_in(self.work.path, self.graph, threads=self.threads)
-        return OnCluster(self.work.path, client, self.plan.each)
+            return OnDisk(folder, self.plan.panel, self.threads)
+        self.graph = store_in(folder, self.graph, threads=self.threads)
+        return OnCluster(folder, client, self.plan.each)
 
 
 def embed_graph(
@@ -235,7 +236,7 @@ def embed_graph(
     """An `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage."""
     contract, stages = find_method(method), Stages(watcher)
     contract.check(graph, settings)
-    resources = Resources(usable_threads(threads), stages, None)
+    resources = Resources(usable_threads(threads), stages)
     with one_blas_thread():
         return _embed(graph, settings, contract, resources, features=features, learn=False), stages
 
@@ -340,15 +341,15 @@ def embed(
     learn
         True adds what `Embedding.fold_in` and `Embedding.score` learn from the graph; see `Embedding.learn`.
     watcher
-        Is told about the stages; see `graphrefine.progress.Watcher`.
+        A listener to the stages: `graphrefine.progress.Watcher`.
     others
         Settings of the other methods, such as ``window`` of ``deepwalk``.
 
     Returns
     -------
     Embedding
-        Names and vectors, row by row; REFINE's have length 1, but for directed and bipartite graphs. A node without
-        edges has a zero vector, unless it has features.
+        Names and vectors, row by row; REFINE's have length 1, but for two sides. A node without edges or features has a
+        zero vector.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 A small graph is simply embedded: that takes a fraction of a second and is the best forecast there is. For a larger one
 the memory is that of `memory_plan`, and the time a formula of edges, columns and products,
 
-``once + products * product * k / w + (grams * gram + rotations * rotation) * (k / w)^2``,
+``(once + products * product) * k / w + dense * (gram + rotation) * (k / w)^2``,
 
 calibrated by one short run of an engine's verbs with w columns on the whole graph: ``once`` is order, proximity and
 memory that is used for the first time. The width w is that of the embedding, up to `COLUMNS`: the time of a product is

@@ -98,8 +98,8 @@ def plan_run(
     does the work, if given; ``learn`` adds the stage that learns; ``writing`` is the memory of the writer beside
     vectors and names.
     """
-    written = writing + packed_names(graph) if writing else 0
-    extra = max(written, learning_need(graph, settings) if learn else 0)
+    writer = writing + packed_names(graph) if writing else 0
+    extra = max(writer, learning_need(graph, settings) if learn else 0)
     if in_memory_for is None and cluster is not None:
         return plan_cluster(graph, settings, budget, workers=cluster.workers)
     if in_memory_for is None:
@@ -150,14 +150,14 @@ def plan_local(
     whole = in_memory_bytes(graph, settings, method, extra=extra)
     if whole <= min(budget, private_bytes() + (available_bytes() or budget)):  # whatever the budget says
         return MemoryPlan("memory", budget, whole)
-    held = private_bytes() + unread_names(graph)
-    panel = widest_panel(graph, settings, budget - held) if held + extra <= budget else 0
+    base = private_bytes() + unread_names(graph)
+    panel = widest_panel(graph, settings, budget - base) if base + extra <= budget else 0
     if panel:
-        needed = held + max(panel_bytes(graph, settings, panel), extra)
+        needed = base + max(panel_bytes(graph, settings, panel), extra)
         mode: Mode = "streamed" if graph.stored else "columns"
         panels = -(-settings.dim // panel)
         return MemoryPlan(mode, budget, needed, disk_bytes(graph, settings), panel, panels)
-    least = held + max(panel_bytes(graph, settings, PAD), extra)
+    least = base + max(panel_bytes(graph, settings, PAD), extra)
     in_files = f", {megabytes(least - graph_bytes(graph))} with the graph on disk (graphrefine ingest)"
     raise BudgetError(
         f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "

@@ -189,8 +189,8 @@ def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
             theirs, settings = earlier.get(name), {name: value}
             if isinstance(theirs, dict) and isinstance(value, dict):
                 settings = {key: setting for key, setting in value.items() if theirs.get(key) != setting}
-            made = ", ".join(f"{key}={setting!r}" for key, setting in settings.items())
-            why = reasons.get(name, f"it was not made with {made}")
+            differences = ", ".join(f"{key}={setting!r}" for key, setting in settings.items())
+            why = reasons.get(name, f"it was not made with {differences}")
             raise OutputError(
                 f"{folder}: holds the unfinished work of another run: {why}; delete it to start anew, or choose "
                 "another place with --work",

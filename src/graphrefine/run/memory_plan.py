@@ -116,7 +116,8 @@ def plan_run(
             )
         return plan
     if cluster is not None:
-        raise InputError(f"a Dask cluster cannot be used for {method.name} on {graph.source}: {in_memory_for}")
+        problem = f"a Dask cluster cannot be used for {method.name} on {graph.source}: {in_memory_for}"
+        raise InputError(problem, mentions=["quality"])
     method.check_room(graph, settings)  # which says what would fit
     needed = in_memory_bytes(graph, settings, method, extra=extra)
     if needed > budget:
@@ -124,6 +125,7 @@ def plan_run(
             f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for {graph.source}, "
             f"and {in_memory_for}",
             argument="memory",
+            mentions=["quality"],
         )
     return MemoryPlan("memory", budget, needed)
 

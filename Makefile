@@ -13,7 +13,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 
 # Two tests at a time, each worker taking over from the other at the end; `make TESTS= test` runs them one by one.
 TESTS  ?= -n 2 --dist worksteal
-# The core: what reads a graph, what makes vectors of it, what stores them.
+# The core: what reads a graph, what makes vectors of it, what stores them; few examples, no real graphs, no server.
 QUICK  := $(addprefix tests/, kernels graph readers linalg refine embedding vectors)
 
 .PHONY: help demo test quick lint check-slow reproduce bench docs web wheel clean
@@ -49,7 +49,8 @@ test: lint
 	$(BIN)/python -m pytest -m "not slow" $(TESTS)
 
 quick: $(STAMP)
-	$(BIN)/python -m pytest -q -m "not slow" -p no:playwright -p no:schemathesis $(TESTS) $(QUICK)
+	env -u GRAPHREFINE_DATA $(BIN)/python -m pytest -q -m "not slow" -p no:playwright -p no:schemathesis \
+		--hypothesis-profile=quick --ignore tests/embedding/test_pgvector.py $(TESTS) $(QUICK)
 
 check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow || { code=$$?; test $$code -eq 5 || exit $$code; echo "no test is marked slow"; }

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import signal
 
+import hypothesis
 import pytest
 
 SLOW = 1800  # seconds for a test that is marked slow
+
+hypothesis.settings.register_profile("quick", max_examples=15, deadline=None)  # of `make quick`
 
 
 def pytest_configure() -> None:

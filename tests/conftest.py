@@ -10,6 +10,8 @@ import pytest
 SLOW = 1800  # seconds for a test that is marked slow
 
 hypothesis.settings.register_profile("quick", max_examples=15, deadline=None)  # of `make quick`
+hypothesis.settings.register_profile("patient", deadline=None)  # a test says nothing about the speed of a busy machine
+hypothesis.settings.load_profile("patient")
 
 
 def pytest_configure() -> None:

@@ -72,7 +72,7 @@ def bind(host: str, port: int) -> socket.socket:
             problem = f"port={port} needs rights that you do not have; choose one above 1023, or 0"
         else:
             problem = f"host={host} cannot be listened on: {os.strerror(error.errno or 0)}"
-        raise InputError(problem, argument=problem.partition("=")[0]) from error
+        raise InputError(problem, mentions=["port", "host"]) from error
 
 
 def make_server(app: Any) -> uvicorn.Server:

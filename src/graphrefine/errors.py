@@ -4,7 +4,8 @@
 
     GraphRefineError
     ├── InputError (ValueError)      an argument, a table or a matrix that cannot be used
-    │   └── FormatError              a file that cannot be read; names the file, and the line where there is one
+    │   ├── FormatError              a file that cannot be read; names the file, and the line where there is one
+    │   └── KeywordError (TypeError) a keyword that a function or a method does not have; names one that is near
     ├── OutputError (OSError)        a place that cannot be written
     ├── DownloadError (OSError)      a file that cannot be fetched; says where it can be put by hand
     └── MissingExtraError (ImportError)   an optional package is needed; says which extra installs it
@@ -16,7 +17,7 @@ and exits with 2; Python callers can catch the base class or the built-in parent
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike, fspath
 
 
@@ -65,6 +66,10 @@ class FormatError(InputError):
         super().__init__(f"{where}: {problem}", argument=argument, mentions=mentions)
 
 
+class KeywordError(InputError, TypeError):
+    """A keyword that a function or a method does not have."""
+
+
 class OutputError(GraphRefineError, OSError):
     """A place that cannot be written."""
 
@@ -89,3 +94,17 @@ class ArgumentWarning(UserWarning):
     def __init__(self, message: str, *mentions: str) -> None:
         super().__init__(message)
         self.mentions = mentions
+
+
+def suggest(word: object, choices: Iterable[object]) -> str:
+    """What may have been meant by a word that is not known, for a message; nothing if no choice is near.
+
+    Examples
+    --------
+    >>> suggest("deepwlak", ["refine", "deepwalk"]), suggest("x", ["refine"])
+    (" (did you mean 'deepwalk'?)", '')
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(word).lower(), list(map(str, choices)), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""

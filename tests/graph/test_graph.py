@@ -81,7 +81,8 @@ def test_names_make_source_and_target_row_numbers() -> None:
         (([1, 2], [2, 3], [1]), "one for each of the 2 edges"),
         (([1, 2], [2, 3], ["x", "y"]), "weights must be numbers"),
         (([1.5], [2.0]), "1.5 is not a whole number"),
-        (([1j], [2j]), "integers or strings"),
+        ((np.array([1j]), np.array([2j])), "integers or strings"),
+        (([{1}], [{2}]), "which can change"),
     ],
 )
 def test_bad_edges_are_refused(arguments: tuple[Any, ...], message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,10 @@ INTEGER_LIKE = [
     "1_0",
 ]
 LARGE = ["-2147483649", "9223372036854775807", "9223372036854775808", "-9223372036854775808"]
-WORDS = ["a", "é", " a b ", '"q"', '"a""b"', '"open', 'mid"dle', "", " ", "#x", "e5", "."]
+WORDS = ["a", "é", " a b ", '"q"', '"a""b"', '"open', 'mid"dle', "", " ", "#x", "e5", ".", "#", "% y", '"7"']
+QUOTED = ['" b "', '"a,b;c\td e"', '"two\nlines"', '"two\r\nlines" ', ' "late"', '"a"b', '""', '"""x"', "a\rb", "'q'"]
+DATES = ["2024-01-31", "1969/12/31", "2023-02-29", "2000-02-29T23:59:59.25Z", "2024-01-31 12:30+01:30",
+         "2024-01-31T12:30-0500", "1e9", "2024-1-1", "0000-01-01", "2024-01-31T24:00", "-5.5"]  # fmt: skip
 WEIGHTS = [
     "0.5",
     "1e-3",
@@ -47,8 +51,8 @@ WEIGHTS = [
     "3.4e38",
 ]
 FINE = ["3.5e38", "1e-46", "0.1234567890123456789"]
-FIELDS = st.sampled_from([*INTEGER_LIKE, *LARGE, *WORDS, *WEIGHTS, *FINE])
-LINE_ENDS = st.sampled_from(["\n", "\n", "\r\n", "\n\n", "\n# note\n", "\n  % note\n"])
+FIELDS = st.sampled_from([*INTEGER_LIKE, *LARGE, *WORDS, *WEIGHTS, *FINE, *QUOTED, *DATES])
+LINE_ENDS = st.sampled_from(["\n", "\n", "\r\n", "\n\n", "\n# note\n", "\n  % note\n", '\n#,"note\n', "\r\r\n"])
 
 
 @st.composite
@@ -73,31 +77,54 @@ def assert_same(first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
             assert one == other
 
 
-@PATIENT
-@given(texts(), st.booleans(), st.sampled_from([-1, 2]), st.integers(1, 3), st.sampled_from(["#%", ""]))
-def test_integer_parsers_agree(text: tuple[bytes, str], wide: bool, weight: int, most: int, comments: str) -> None:
-    data = np.frombuffer(text[0], dtype=np.uint8)
-    settings: dict[str, Any] = {"delimiter": text[1], "comments": comments, "wide": wide, "threads": 1}
-    columns = (0, 1, weight, max(most, 3 if weight == 2 else 2))
-    expected = twin_text.parse_integers(data, columns, **settings)
-    found = native.parse_integers(data, columns, **settings)
+MARKS = st.sampled_from(
+    [('"', "", ""), ('"', "#%", ""), ('"', "", "#%"), ("", "", "#%"), ("", "#%", ""), ("'", "", "#"), ('"', "#", "%")]
+)
+
+
+def compare(result: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
     if expected[0]:  # what was parsed before an error is of no use, and the twin does not keep it
-        assert found[:2] == expected[:2]
+        assert result[:2] == expected[:2]
     else:
-        assert_same(found, expected)
+        assert_same(result, expected)
 
 
 @PATIENT
-@given(texts(), st.sampled_from([(0, 1, -1, 4), (1, 0, 2, 4), (2, 0, 1, 3)]))
-def test_string_parsers_agree(text: tuple[bytes, str], columns: tuple[int, int, int, int]) -> None:
+@given(texts(), st.booleans(), st.sampled_from([-1, 2]), st.integers(1, 3), MARKS)
+def test_integer_parsers_agree(
+    text: tuple[bytes, str], wide: bool, weight: int, most: int, marks: tuple[str, str, str]
+) -> None:
     data = np.frombuffer(text[0], dtype=np.uint8)
-    settings: dict[str, Any] = {"delimiter": text[1], "comments": "#%", "threads": 1}
-    expected = twin_text.parse_strings(data, columns, **settings)
-    found = native.parse_strings(data, columns, **settings)
-    if expected[0]:
-        assert found[:2] == expected[:2]
-    else:
-        assert_same(found, expected)
+    columns = (0, 1, weight, -1, max(most, 3 if weight == 2 else 2))
+    arguments: Any = (data, columns, (text[1], *marks))
+    settings: dict[str, Any] = {"dates": False, "wide": wide, "threads": 1}
+    compare(native.parse_integers(*arguments, **settings), twin_text.parse_integers(*arguments, **settings))
+
+
+@PATIENT
+@given(texts(), st.sampled_from([(0, 1, -1, -1, 4), (1, 0, 2, -1, 4), (2, 0, 1, -1, 3), (0, 1, -1, 2, 3)]), MARKS,
+       st.booleans())  # fmt: skip
+def test_string_parsers_agree(
+    text: tuple[bytes, str], columns: edge_lists.Columns, marks: tuple[str, str, str], dates: bool
+) -> None:
+    data = np.frombuffer(text[0], dtype=np.uint8)
+    arguments: Any = (data, columns, (text[1], *marks))
+    settings: dict[str, Any] = {"dates": dates, "threads": 1}
+    compare(native.parse_strings(*arguments, **settings), twin_text.parse_strings(*arguments, **settings))
+
+
+@PATIENT
+@given(st.sampled_from(DATES) | st.datetimes().map(str) | st.datetimes(timezones=st.timezones()).map(str))
+def test_dates_agree_with_the_twin_and_with_python(text: str) -> None:
+    data = np.frombuffer(f"0,1,{text}".encode(), dtype=np.uint8)
+    arguments: Any = (data, (0, 1, -1, 2, 3), (",", "", "", ""))
+    settings: dict[str, Any] = {"dates": True, "wide": False, "threads": 1}
+    result, expected = native.parse_integers(*arguments, **settings), twin_text.parse_integers(*arguments, **settings)
+    compare(result, expected)
+    if result[0] == edge_lists.Status.OK:
+        moment = datetime.fromisoformat(text.replace("/", "-").replace("Z", "+00:00"))
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        assert result[5][0] == pytest.approx((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds(), abs=1e-5)
 
 
 def test_threads_cut_the_text_without_a_trace() -> None:
@@ -105,15 +132,41 @@ def test_threads_cut_the_text_without_a_trace() -> None:
     pairs = rng.integers(0, 3000, (60_000, 2))
     lines = [f"{u} {v}" if i % 97 else f"# {i}\n\n{u}\t{v}\r" for i, (u, v) in enumerate(pairs.tolist())]
     data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
-    settings: dict[str, Any] = {"delimiter": " ", "comments": "#"}
+    arguments: Any = (data, (0, 1, -1, -1, 2), (" ", '"', "#", ""))
     for threads in (1, 2, 3, 5):
-        parsed = edge_lists.Parsed(*native.parse_integers(data, (0, 1, -1, 2), wide=False, threads=threads, **settings))
+        settings: dict[str, Any] = {"dates": False, "threads": threads}
+        parsed = edge_lists.Parsed(*native.parse_integers(*arguments, wide=False, **settings))
         np.testing.assert_array_equal(np.stack([parsed.source, parsed.target], axis=1), pairs)
         assert parsed.comments == -(-len(pairs) // 97)
-        named = edge_lists.Parsed(*native.parse_strings(data, (0, 1, -1, 2), threads=threads, **settings))
+        named = edge_lists.Parsed(*native.parse_strings(*arguments, **settings))
         names = np.array([int(name) for name in named.names.split(b"\n")])
         np.testing.assert_array_equal(names[named.source], pairs[:, 0])
         assert named.names.split(b"\n") == sorted(named.names.split(b"\n"))
+
+
+def test_threads_do_not_cut_a_quoted_field() -> None:
+    rng = np.random.default_rng(6)
+    pairs = rng.integers(0, 3000, (20_000, 2))
+    notes = ['"one\n2,3\n4,5"', '""', "plain", '"he said ""4,4""\n\n"', '5" pipe', '"#,\n#,"']
+    lines = [f"{u},{v},{notes[i % 6]}" for i, (u, v) in enumerate(pairs.tolist())]
+    data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
+    for threads in (1, 2, 3, 5, 8):
+        for comments in ("", "#"):
+            parsed = edge_lists.parse_integers(
+                data, (0, 1, -1, -1, 3), (",", '"', comments, ""), dates=False, wide=False, threads=threads
+            )
+            assert (parsed.status, parsed.comments) == (edge_lists.Status.OK, 0)
+            np.testing.assert_array_equal(np.stack([parsed.source, parsed.target], axis=1), pairs)
+
+
+@PATIENT
+@given(texts(), MARKS)
+def test_whole_records_end_where_the_twin_says(text: tuple[bytes, str], marks: tuple[str, str, str]) -> None:
+    data = np.frombuffer(text[0], dtype=np.uint8)
+    everything = (text[1], *marks)
+    at = native.whole_records(data, everything)
+    assert at == twin_text.whole_records(data, everything)
+    assert at == 0 or text[0][at - 1 : at] == b"\n"
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -122,12 +175,11 @@ def test_the_line_of_an_error_is_the_first_for_any_number_of_threads(threads: in
     for bad in (3, 21_000, 39_999):
         lines[bad] = f"{bad} {bad} -1"
     data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
-    settings: dict[str, Any] = {"delimiter": " ", "comments": "#", "threads": threads}
-    assert native.parse_integers(data, (0, 1, 2, 3), wide=False, **settings)[:2] == (
-        edge_lists.Status.BAD_WEIGHT,
-        4,
-    )
-    assert native.parse_strings(data, (0, 1, 2, 3), **settings)[:2] == (edge_lists.Status.BAD_WEIGHT, 4)
+    arguments: Any = (data, (0, 1, 2, -1, 3), (" ", '"', "#", ""))
+    settings: dict[str, Any] = {"dates": False, "threads": threads}
+    bad_weight = (edge_lists.Status.BAD_WEIGHT, 4)
+    assert native.parse_integers(*arguments, wide=False, **settings)[:2] == bad_weight
+    assert native.parse_strings(*arguments, **settings)[:2] == bad_weight
 
 
 IDS = st.integers(0, 20) | st.integers(-(2**63), 2**63 - 1)

@@ -25,6 +25,7 @@ REMARKS = {
     "reciprocal": "edges listed in both directions, counted once",
     "zero_weights": "edges of weight 0 left out",
     "missing": "records with an empty end left out",
+    "trimmed": "names with blanks around them, read without",
     "isolated": "nodes without edges, their vectors zero",
     "zero_vectors": "nodes with edges whose vectors came out zero all the same",
     "alone": "nodes without edges, their vectors from features alone",
@@ -32,6 +33,8 @@ REMARKS = {
     "unknown": "rows of features for nodes that the graph does not have",
 }
 """Counts of records that were left out or joined, and of nodes without edges, in words."""
+READING_COUNTS = ("self_loops", "duplicates", "reciprocal", "zero_weights", "missing", "trimmed")
+"""Those that are told with the reading of a graph."""
 
 
 class Adjacency(NamedTuple):
@@ -107,8 +110,15 @@ def adjacency_of_matrix(
     return merge_edges((rows, indices, row_names), weights, directed=directed, threads=threads)
 
 
-def adjacency_of_bipartite_matrix(matrix: Any, *, threads: int, weighted: bool = True) -> Adjacency:
-    """A matrix whose rows and columns are two sets of nodes, each named from 0, the rows first.
+def adjacency_of_bipartite_matrix(
+    matrix: Any,
+    *,
+    threads: int,
+    weighted: bool = True,
+    names: NDArray[Any] | None = None,
+    column_names: NDArray[Any] | None = None,
+) -> Adjacency:
+    """A matrix whose rows and columns are two sets of nodes, each named from 0 if not otherwise, the rows first.
 
     Examples
     --------
@@ -126,7 +136,7 @@ def adjacency_of_bipartite_matrix(matrix: Any, *, threads: int, weighted: bool =
     numbered = (
         entries.coords[0].astype(np.int32),
         (entries.coords[1] + rows).astype(np.int32),
-        np.concatenate([np.arange(rows, dtype=np.int64), np.arange(columns, dtype=np.int64)]),
+        np.concatenate([_row_names(rows, names), _row_names(columns, column_names)]),
     )
     weights = _entry_weights(entries.data, weighted)
     return merge_edges(numbered, weights, directed=False, threads=threads, sources=rows)
@@ -199,6 +209,8 @@ def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDAr
         raise InputError(
             f"weights must be one for each of the {count} edges, not of shape {weights.shape}", argument="weights"
         )
+    if weights.dtype.kind in "mM":
+        raise InputError(f"weights must be numbers, not times ({weights.dtype})", argument="weights")
     if weights.dtype.kind not in "iufb":
         try:
             weights = weights.astype(np.float64)
@@ -216,14 +228,61 @@ def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDAr
     return values
 
 
-def describe_reading(counts: Mapping[str, Any], *, edges: int) -> list[str]:
+def list_remarks(counts: Mapping[str, Any], *, edges: int) -> list[str]:
     """Counts of the reading in words, less those that most people expect.
 
     Examples
     --------
-    >>> describe_reading({"records": 9, "self_loops": 2, "missing": 0, "reciprocal": 7}, edges=7)
+    >>> list_remarks({"records": 9, "self_loops": 2, "missing": 0, "reciprocal": 7}, edges=7)
     ['self-loops left out: 2']
     """
     symmetric = counts.get("reciprocal") == edges  # a symmetric matrix, or a list meant so
     expected = {"reciprocal"} if symmetric else set()
     return [f"{text}: {counts[name]:,}" for name, text in REMARKS.items() if counts.get(name) and name not in expected]
+
+
+def describe_reading(
+    report: Mapping[str, Any], *, directed: bool, weights: NDArray[np.float32] | None, edges: int
+) -> str:
+    """The reading of a graph in one line: format, columns, direction, weights, counts; for the report of a `Graph`.
+
+    Examples
+    --------
+    >>> report = {"format": "csv", "header": True, "columns": ["person", "friend"], "ignored_columns": ["city"]}
+    >>> describe_reading(report, directed=False, weights=None, edges=7)
+    "csv with a header; edges 'person' - 'friend', undirected; no weights; not used: 'city'"
+    """
+    format = str(report.get("format", "edges"))
+    if "header" in report:
+        format += f" with{'' if report['header'] else 'out'} a header"
+    if report.get("delimiter") not in (None, "comma" if format.startswith("csv") else "tab"):
+        format += f", split by {report['delimiter']}"
+    ends = [_quote(column) for column in report.get("columns", ())]
+    between = f"edges {' -> '.join(ends) if directed else ' - '.join(ends)}, " if ends else ""
+    why = ", as the graph says" if report.get("direction") == "declared" else ""
+    parts = [format, f"{between}{'directed' if directed else 'undirected'}{why}", _describe_weights(report, weights)]
+    parts += [str(report["times"])] if report.get("times") else []
+    unused = [
+        _quote(column) + (f" ({kind})" if (kind := report.get("column_kinds", {}).get(str(column))) else "")
+        for column in report.get("ignored_columns", ())
+    ]
+    parts += [f"not used: {', '.join(unused)}"] if unused else []
+    parts += [f"{report['comments']:,} comment line{'s' * (report['comments'] != 1)}"] if report.get("comments") else []
+    parts += [str(remark) for remark in report.get("remarks", ())]
+    parts += list_remarks({name: report.get(name, 0) for name in READING_COUNTS}, edges=edges)
+    return "; ".join(parts)
+
+
+def _describe_weights(report: Mapping[str, Any], weights: NDArray[np.float32] | None) -> str:
+    column = report.get("weight_column")
+    name = "weights" if column is None else f"weights {_quote(column)}"
+    if weights is None or not len(weights):
+        return "no weights" if column is None else f"{name} (all 1)"
+    source = " of repeated edges" if column is None and report.get("duplicates") and "columns" in report else ""
+    if isinstance(weights, np.memmap):  # on disk: not worth reading all of it
+        return f"{name}{source}"
+    return f"{name}{source} ({weights.min():g} to {weights.max():g})"
+
+
+def _quote(column: Any) -> str:
+    return repr(column) if isinstance(column, str) else f"column {column}"

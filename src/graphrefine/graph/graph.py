@@ -20,11 +20,12 @@ from graphrefine.graph.adjacency import (
     Adjacency,
     adjacency_of_matrix,
     check_weights,
+    describe_reading,
     inverses,
     merge_edges,
     sums_of_rows,
 )
-from graphrefine.graph.node_ids import Numbered, name_array, number
+from graphrefine.graph.node_ids import Numbered, id_array, name_array, number
 from graphrefine.kernels import kernels
 from graphrefine.system.threads import usable_threads
 
@@ -47,14 +48,17 @@ class Graph:
         CSR rows: int64 (n + 1,), int32 (nnz,) ascending within a row, float32 (nnz,) or None for all
         ones. They may be read-only.
     names
-        The node of each row: int64 if every id is an integer, else an object array of strings.
+        The node of each row: int64 if every id is an integer, else an object array, of strings where every id is one.
     directed
         Whether row u holds only the edges that leave u.
     sources
         Number of nodes on the first side (users) of a bipartite graph; they come first, and every edge joins one of
         them and one of the others (items). A name may stand once on each side. None: not read as bipartite.
     report
-        Counts of reading; `summary` explains them.
+        How the graph was read, and counts of reading; `summary` explains them, and `reading` is the same in words.
+    attributes
+        Attributes of the nodes that came with the graph: for each name an array with a value for each row, None where
+        a node has none. They can serve as labels.
     source
         The file, or "memory".
     nodes, edges
@@ -79,6 +83,7 @@ class Graph:
     report: Mapping[str, Any] = field(default_factory=dict)
     source: str = "memory"
     sources: int | None = None
+    attributes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     stored: ClassVar[bool] = False  # whether the arrays stay on disk
     nodes: int = field(init=False)
     edges: int = field(init=False)
@@ -92,8 +97,8 @@ class Graph:
     @classmethod
     def from_edges(
         cls,
-        source: ArrayLike,
-        target: ArrayLike,
+        source: ArrayLike | Sequence[Any],
+        target: ArrayLike | Sequence[Any],
         weights: ArrayLike | None = None,
         *,
         names: Sequence[Any] | NDArray[Any] | None = None,
@@ -105,7 +110,7 @@ class Graph:
         Parameters
         ----------
         source, target
-            Ids, integers or strings; with `names`, row numbers from 0.
+            Ids: integers, strings, or anything hashable; with `names`, row numbers from 0.
         weights
             One for each edge: finite and not negative; an edge of weight 0 is no edge.
         names
@@ -115,7 +120,7 @@ class Graph:
         threads
             Largest number of threads; by default all cores. The graph is the same.
         """
-        ends = [np.asarray(side) for side in (source, target)]
+        ends = [_end_array(side) for side in (source, target)]
         if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
             raise InputError(
                 f"source and target must be one-dimensional and equally long, not {ends[0].shape} and {ends[1].shape}"
@@ -165,7 +170,9 @@ class Graph:
         """The graph in a notebook; see `graphrefine.graph.notebook`."""
         from graphrefine.graph.notebook import graph_html  # and its templates, for notebooks alone
 
-        return graph_html(self.summary(), report=self.report, indptr=self.indptr, names_of=self.names_of)
+        return graph_html(
+            self.summary(), reading=self.reading, report=self.report, indptr=self.indptr, names_of=self.names_of
+        )
 
     def names_of(self, rows: ArrayLike) -> NDArray[Any]:
         """The names of these rows; of a graph on disk, no others are read."""
@@ -255,6 +262,11 @@ class Graph:
         weights = None if self.weights is None else self.weights[first:last]
         return Rows(self.indptr[start : stop + 1] - first, self.indices[first:last], weights)
 
+    @cached_property
+    def reading(self) -> str:
+        """How the graph was read, in one line: format, columns used and not used, direction, weights, counts."""
+        return describe_reading(self.report, directed=self.directed, weights=self.weights, edges=self.edges)
+
     def summary(self) -> dict[str, Any]:
         """Size and kind of the graph and the counts of reading it, ready for JSON.
 
@@ -275,9 +287,17 @@ class Graph:
         }
 
 
-def graph_of(adjacency: Adjacency, *, source: str = "memory") -> Graph:
+def graph_of(
+    adjacency: Adjacency, *, source: str = "memory", attributes: Mapping[str, NDArray[Any]] | None = None
+) -> Graph:
     """The graph with these rows."""
-    return Graph(**adjacency._asdict(), source=source)
+    return Graph(**adjacency._asdict(), source=source, attributes=attributes or {})
+
+
+def _end_array(side: Any) -> NDArray[Any]:
+    """Ids as an array; in a list that is a mix of types, each keeps its own."""
+    kinds = set(map(type, side)) if isinstance(side, list | tuple) else set()
+    return np.asarray(side) if kinds <= {int, float} or list in kinds else id_array(side)
 
 
 def _row_numbers(source: NDArray[Any], target: NDArray[Any], names: NDArray[Any]) -> Numbered:

@@ -4,15 +4,16 @@ Names are sorted, integers by value and strings by their UTF-8 bytes, so that th
 never depends on the order of the edges. Typed ids keep their type: only text is searched for integers
 (`graphrefine.readers.text`).
 
-Names are one array, either int64 or objects that are all ``str``. Text is stored as UTF-8. Bytes of a name that were
-not UTF-8 when the graph was read stand in the string as Python's surrogate escapes and are written back as they were.
+Names are one array: int64, or objects that are all ``str``, or any others (`graphrefine.graph.object_ids`), which files
+hold as their text. Text is stored as UTF-8. Bytes of a name that were not UTF-8 when the graph was read stand in the
+string as Python's surrogate escapes and are written back as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 from zlib import crc32
 
 import numpy as np
@@ -24,13 +25,13 @@ from graphrefine.kernels import edge_lists
 MAX_NODES = 2**31 - 1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples of it are spread evenly
 
-Names = NDArray[Any]  # int64, or object holding str
+Names = NDArray[Any]  # int64, or object holding str, or object holding any ids
 Numbered = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]
 """Source and target as node numbers (-1: no node), and the names in order."""
 
 
-def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1) -> Numbered:
-    """Number the ids of two arrays of equal length.
+def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1, apart: bool = False) -> Numbered:
+    """Number the ids of two arrays of equal length; ``apart``: they are two sets, so that 1 here is not "1" there.
 
     Examples
     --------
@@ -38,9 +39,13 @@ def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1) -> N
     >>> source.tolist(), target.tolist(), names.tolist()
     ([2, 0], [1, 2], [10, 20, 30])
     """
-    first, second = as_ids(source), as_ids(target)
+    return number_checked(as_ids(source), as_ids(target), threads=threads, apart=apart)
+
+
+def number_checked(first: NDArray[Any], second: NDArray[Any], *, threads: int = 1, apart: bool = False) -> Numbered:
+    """Number ids as `as_ids` gives them; see `number`."""
     if first.dtype == object or second.dtype == object:
-        return _number_strings(first.tolist(), second.tolist())
+        return _number_objects(first.tolist(), second.tolist(), apart=apart)
     if first.dtype != second.dtype or any(isinstance(side, np.ma.MaskedArray) for side in (first, second)):
         return _number_masked(first.astype(np.int64), second.astype(np.int64))
     return edge_lists.number_ids(np.ascontiguousarray(first), np.ascontiguousarray(second), threads=threads)
@@ -58,16 +63,44 @@ def identities(names: NDArray[Any]) -> NDArray[np.int32] | None:
     ([2, 5], None)
     """
     if names.dtype == object:
+        if not is_text(names):
+            return cast(NDArray[np.int32], _object_ids().hash_objects(names))
         hashes = (crc32(name.encode("utf-8", "surrogateescape")) & MAX_NODES for name in names)
         return np.fromiter(hashes, np.int32, len(names))
     if np.array_equal(names, np.arange(len(names))):
         return None
-    hashed = (names.astype(np.uint64) * GOLDEN >> np.uint64(33)).astype(np.int32)
-    return np.where((names >= 0) & (names <= MAX_NODES), names, hashed).astype(np.int32)
+    large = (names.astype(np.uint64) * GOLDEN >> np.uint64(33)).astype(np.int32)
+    return np.where((names >= 0) & (names <= MAX_NODES), names, large).astype(np.int32)
+
+
+def is_text(names: NDArray[Any]) -> bool:
+    """Whether all names are strings."""
+    return names.dtype == object and set(map(type, names)) <= {str}
+
+
+def sort_rows(names: NDArray[Any]) -> NDArray[np.int64]:
+    """The rows in the order of their names."""
+    plain = names.dtype != object or is_text(names)
+    keys = names if plain else object_array([_object_ids().order_key(name) for name in names.tolist()])
+    return np.argsort(keys, kind="stable")
+
+
+def text_names(names: Names, *, sources: int | None = None) -> Names:
+    """Names as files and pages have them: integers, or strings; InputError where two have one text."""
+    if names.dtype != object or is_text(names):
+        return names
+    return cast(Names, _object_ids().as_texts(names, sources=sources))
+
+
+def _object_ids() -> Any:
+    """The module for ids of other types, which most graphs do without."""
+    from graphrefine.graph import object_ids
+
+    return object_ids
 
 
 def as_ids(values: NDArray[Any]) -> NDArray[Any]:
-    """Ids as int32, int64 (masked where missing) or as objects: strings, with None where missing."""
+    """Ids as int32, int64 (masked where missing) or as objects, strings or others, with None where missing."""
     kind = values.dtype.kind
     if kind in "iu":
         if kind == "u" and values.size and values.max() > np.iinfo(np.int64).max:
@@ -82,17 +115,21 @@ def as_ids(values: NDArray[Any]) -> NDArray[Any]:
     raise InputError(f"ids must be integers or strings, not {values.dtype}")
 
 
+def id_array(ids: Any) -> NDArray[Any]:
+    """A list of ids as an array of one dimension, in which 1 beside "a" stays a number."""
+    return as_ids(object_array(list(ids)))
+
+
 def name_array(names: Iterable[Any]) -> NDArray[Any]:
-    """Names as `Graph` holds them: int64 if all are integers, else an object array of strings."""
-    values = list(names)
-    ids = as_ids(np.array(values, dtype=object)) if values else np.zeros(0, dtype=np.int64)
+    """Names as `Graph` holds them: int64 if all are integers, else an object array."""
+    ids = id_array(names)
     if isinstance(ids, np.ma.MaskedArray) or (ids.dtype == object and None in ids.tolist()):
         raise InputError("a node's name is missing (None or NaN); every node needs a name")
     return ids
 
 
-def add_nodes(numbered: Numbered, extra: NDArray[Any]) -> Numbered:
-    """Number again with nodes that no edge mentions.
+def add_nodes(numbered: Numbered, extra: NDArray[Any], *, text: bool = False) -> Numbered:
+    """Number again with nodes that no edge mentions; ``text``: names of a file, which are all integers or all strings.
 
     Examples
     --------
@@ -105,10 +142,15 @@ def add_nodes(numbered: Numbered, extra: NDArray[Any]) -> Numbered:
         united: NDArray[Any] = np.union1d(names, extra)
         rank = np.searchsorted(united, names)
     else:
-        texts = [str(name) for name in names.tolist()]
-        united = object_array(sorted({*texts, *(str(name) for name in extra.tolist())}))
+        own, others = names.tolist(), extra.tolist()
+        if text or (is_text(names) and is_text(extra)):
+            own, others = [str(name) for name in own], [str(name) for name in others]
+            united = object_array(sorted({*own, *others}))
+        else:
+            alike = names.dtype != object or is_text(names)
+            united = object_array(_object_ids().distinct_objects([*own, *others], texts_differ=alike))
         place = {name: at for at, name in enumerate(united.tolist())}
-        rank = np.array([place[text] for text in texts], dtype=np.int64)
+        rank = np.array([place[name] for name in own], dtype=np.int64)
     table = np.append(rank, -1).astype(np.int32)  # the last one stands for -1: no node
     return table[source], table[target], united
 
@@ -154,36 +196,27 @@ def _from_floats(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _from_objects(values: list[Any]) -> NDArray[Any]:
-    present = [value for value in values if not _missing(value)]
-    if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in present):
-        numbers = [0 if _missing(value) else int(value) for value in values]
+    kinds = set(map(type, values))
+    plain = values
+    if not kinds <= {int} and kinds != {str}:
+        plain_object = _object_ids().plain_object
+        plain = [None if _missing(value) else plain_object(value) for value in values]
+        kinds = set(map(type, plain)) - {type(None)}
+    if all(issubclass(kind, int) and kind is not bool for kind in kinds):
+        numbers = [0 if value is None else int(value) for value in plain]
         if all(-(2**63) <= value < 2**63 for value in numbers):
-            mask = [_missing(value) for value in values]
+            mask = [value is None for value in plain]
             ids = np.array(numbers, dtype=np.int64)
             return np.ma.masked_array(ids, mask=mask) if any(mask) else ids
-    odd = next((value for value in present if not isinstance(value, Hashable)), None)
+    check_line_ends(plain)
+    return object_array(plain)
+
+
+def check_line_ends(ids: Iterable[Any]) -> None:
+    """Refuse strings that would not fit on a line of a file."""
+    odd = next((value for value in ids if isinstance(value, str) and "\n" in value), None)
     if odd is not None:
-        raise InputError(f"the id {odd!r} is neither an integer nor a string")
-    texts = [None if _missing(value) else _text(value) for value in values]
-    if len({*texts} - {None}) < len({*present}):
-        clash = _clash(present)
-        raise InputError(f"the ids {clash[0]!r} and {clash[1]!r} are both written {str(clash[0])!r}; rename one")
-    return object_array(texts)
-
-
-def _text(value: Any) -> str:
-    text = str(value)
-    if "\n" in text:
-        raise InputError(f"the id {text!r} holds a line end; names must fit on one line")
-    return text
-
-
-def _clash(present: list[Any]) -> tuple[Any, Any]:
-    by_text: dict[str, Any] = {}
-    for value in present:
-        if by_text.setdefault(str(value), value) != value:
-            return by_text[str(value)], value
-    raise AssertionError("no clash")
+        raise InputError(f"the id {odd!r} holds a line end; names must fit on one line")
 
 
 def _missing(value: Any) -> bool:
@@ -193,13 +226,17 @@ def _missing(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(value != value)
 
 
-def _number_strings(source: list[Any], target: list[Any]) -> Numbered:
-    texts = [[None if value is None else str(value) for value in side] for side in (source, target)]
-    names = sorted({value for side in texts for value in side if value is not None})
-    place: dict[str | None, int] = {name: at for at, name in enumerate(names)}
+def _number_objects(source: list[Any], target: list[Any], *, apart: bool) -> Numbered:
+    kinds = {*map(type, source), *map(type, target)} - {type(None)}
+    if kinds <= {str}:
+        names = sorted({*source, *target} - {None})
+    else:
+        present = (value for side in (source, target) for value in side if value is not None)
+        names = _object_ids().distinct_objects(present, texts_differ=not apart)
+    place: dict[Any, int] = {name: at for at, name in enumerate(names)}
     place[None] = -1
-    first, second = (np.array([place[value] for value in side], dtype=np.int32) for side in texts)
-    return first, second, object_array(names)
+    first, second = (np.array([place[value] for value in side], dtype=np.int32) for side in (source, target))
+    return first, second, name_array(names)
 
 
 def _number_masked(source: NDArray[np.int64], target: NDArray[np.int64]) -> Numbered:
@@ -213,7 +250,7 @@ def _number_masked(source: NDArray[np.int64], target: NDArray[np.int64]) -> Numb
 
 
 def as_names(names: Any, count: int) -> Names:
-    """Names in their one form, checked: ``count`` of them, all integers or all strings; None means 0 to count - 1.
+    """Names in their one form, checked: ``count`` of them; None means 0 to count - 1.
 
     Examples
     --------
@@ -221,9 +258,8 @@ def as_names(names: Any, count: int) -> Names:
     array([0, 1, 2])
     >>> as_names(["ada", "bob"], 2)
     array(['ada', 'bob'], dtype=object)
-    >>> as_names(["ada", 7], 2)
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: names must be all integers or all strings, not a mix of int, str
+    >>> as_names(["ada", (0, 1)], 2)
+    array(['ada', (0, 1)], dtype=object)
     """
     if names is None:
         return np.arange(count, dtype=np.int64)
@@ -257,25 +293,16 @@ def _from_object_array(array: NDArray[Any]) -> Names:
             return array.astype(np.int64)
         except OverflowError as error:
             raise InputError("a name does not fit 64 signed bits; give the names as strings") from error
-    mix = ", ".join(sorted(kind.__name__ for kind in kinds))
-    raise InputError(f"names must be all integers or all strings, not a mix of {mix}")
+    return name_array(array)
 
 
 def object_array(values: Sequence[Any]) -> NDArray[Any]:
     """A one-dimensional object array, whatever the values are."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return np.fromiter(values, object, len(values))
 
 
 def is_range(names: Names) -> bool:
-    """Whether the names are 0, 1, ..., n - 1, which need not be stored.
-
-    Examples
-    --------
-    >>> is_range(np.arange(5)), is_range(np.array([1, 2]))
-    (True, False)
-    """
+    """Whether the names are 0, 1, ..., n - 1, which need not be stored."""
     if names.dtype == object or len(names) == 0:
         return len(names) == 0
     return bool(names[0] == 0 and names[-1] == len(names) - 1 and np.all(np.diff(names) == 1))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.graph.adjacency import describe_reading
+from graphrefine.graph.adjacency import list_remarks
 from graphrefine.visuals.html import count_of, render, shorten
 
 NamesOf = Callable[[ArrayLike], NDArray[Any]]
@@ -22,7 +22,7 @@ MOST_NODES = 1 << 20  # whose degrees are looked at; of more nodes, that many ev
 
 
 def graph_html(
-    facts: Mapping[str, Any], *, report: Mapping[str, Any], indptr: NDArray[np.int64], names_of: NamesOf
+    facts: Mapping[str, Any], *, reading: str, report: Mapping[str, Any], indptr: NDArray[np.int64], names_of: NamesOf
 ) -> str:
     """A graph for a notebook: its summary, the report of its reading, and its rows.
 
@@ -39,10 +39,10 @@ def graph_html(
         kind = f"bipartite: {facts['sources']:,} sources, {nodes - facts['sources']:,} targets"
     kinds = [kind, "weighted" if facts["weighted"] else "unweighted", f"{facts['isolated']:,} isolated"]
     origin = [f"from {facts['source']}"] if facts["source"] != "memory" else []
-    lines = [", ".join(kinds), "; ".join(origin + _name_range(nodes, names_of))]
+    lines = [", ".join(kinds), "; ".join(origin + _name_range(nodes, names_of)), f"read: {reading}"]
     name = "out-degree" if facts["directed"] else "degree"
     degrees = _degrees(name, indptr, names_of) if edges else {"histogram": None}
-    return render("graph.html", title=title, lines=lines, notes=describe_reading(report, edges=edges), **degrees)
+    return render("graph.html", title=title, lines=lines, notes=list_remarks(report, edges=edges), **degrees)
 
 
 def _name_range(nodes: int, names_of: NamesOf) -> list[str]:

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.graph.graph import Graph, Rows
-from graphrefine.graph.node_ids import Names, object_array, unpack
+from graphrefine.graph.node_ids import Names, object_array, text_names, unpack
 from graphrefine.graph.stored_writer import (
     MARK,
     REVERSE,
@@ -80,6 +80,7 @@ class StoredGraph(Graph):
             "report": manifest["report"],
             "source": manifest["source"],
             "sources": manifest["sources"],
+            "attributes": {},
             "path": path,
             "blocks": np.array([0, *(block["rows"][1] for block in table)], np.int64),
             "fingerprint": fingerprint,
@@ -263,7 +264,7 @@ def store(graph: Graph, path: str | os.PathLike[str], *, threads: int = 1) -> No
         if graph.directed:
             turned = graph.transposed()
             writer.append(turned.out_counts, turned.indices, turned.weights, reverse=True)
-        kind = write_names(folder, graph.names)
+        kind = write_names(folder, text_names(graph.names, sources=graph.sources))
         writer.finish(names=kind, report=graph.report, source=graph.source, sources=graph.sources, threads=threads)
 
 

@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from graphrefine.kernels import choose_kernel
 
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-WORD = re.compile(rb"[^ \t]+")  # between blanks
-Columns = tuple[int, int, int, int]
-"""Positions of source, target and weight (-1: none), and the most columns that a line may have."""
+Columns = tuple[int, int, int, int, int]
+"""Positions of source, target, weight and time (-1: none), and the most columns that a record may have."""
+
+Marks = tuple[str, str, str, str]
+"""Delimiter (a blank stands for any run of blanks), quote ("": none), characters that begin a comment line, and those
+that begin a line which may be meant as one: it is refused."""
 
 ASCENDING, HOLLOW, SYMMETRIC = 1, 2, 4  # of `inspect_rows`: rows ascend; nothing on the diagonal; rows mirror columns
 
@@ -31,6 +34,12 @@ class Status(IntEnum):
     FEW_COLUMNS = 3
     MANY_COLUMNS = 4
     BAD_WEIGHT = 5
+    BAD_TIME = 6
+    OPEN_QUOTE = 7
+    AFTER_QUOTE = 8
+    LINE_IN_NAME = 9
+    LONE_RETURN = 10
+    COMMENT_LIKE = 11
 
 
 class Parsed(NamedTuple):
@@ -41,8 +50,10 @@ class Parsed(NamedTuple):
     source: NDArray[Any]  # (m,) ids, or numbers into names; -1 for an empty field
     target: NDArray[Any]  # (m,)
     weights: NDArray[np.float32] | None  # (m,)
+    times: NDArray[np.float64] | None  # (m,) as the text has them, or seconds since 1970 where it has dates
     names: bytes  # a line each, sorted
     comments: int
+    trimmed: int  # ids that had blanks around them
 
 
 class Rows(NamedTuple):
@@ -55,47 +66,24 @@ class Rows(NamedTuple):
 
 
 def parse_integers(
-    text: NDArray[np.uint8], columns: Columns, *, delimiter: str, comments: str, wide: bool, threads: int
+    text: NDArray[np.uint8], columns: Columns, marks: Marks, *, dates: bool, wide: bool, threads: int
 ) -> Parsed:
-    """Parse an edge list whose ids are canonical integers: int32, or int64 if `wide`."""
-    parser = choose_kernel("parse_integers")
-    return Parsed(*parser(text, columns, delimiter=delimiter, comments=comments, wide=wide, threads=threads))
+    """Parse an edge list whose ids are canonical integers: int32, or int64 if `wide`.
 
-
-def parse_strings(text: NDArray[np.uint8], columns: Columns, *, delimiter: str, comments: str, threads: int) -> Parsed:
-    """Parse an edge list with any ids; they are numbered in the order of their bytes."""
-    parser = choose_kernel("parse_strings")
-    return Parsed(*parser(text, columns, delimiter=delimiter, comments=comments, threads=threads))
-
-
-def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
-    """The fields of one line; a single space stands for any run of blanks.
-
-    A field is quoted if it begins with a quote that is closed right before a delimiter or the line end; any
-    other quote is an ordinary character.
-
-    Examples
-    --------
-    >>> split_fields(b'"a, b",c d,"e', b",")
-    [b'a, b', b'c d', b'"e']
+    ``dates``: the column of times holds dates, not numbers.
     """
-    if delimiter == b" ":
-        return WORD.findall(line)
-    if b'"' not in line:
-        return line.split(delimiter)
-    quoted = re.compile(rb' *"((?:[^"]|"")*)" *(?=' + re.escape(delimiter) + rb"|\Z)")
-    fields, at = [], 0
-    while at <= len(line):
-        match = quoted.match(line, at)
-        if match:
-            fields.append(match[1].replace(b'""', b'"'))
-            at = match.end() + 1
-        else:
-            end = line.find(delimiter, at)
-            stop = len(line) if end < 0 else end
-            fields.append(line[at:stop])
-            at = stop + 1
-    return fields
+    parser = choose_kernel("parse_integers")
+    return Parsed(*parser(text, columns, marks, dates=dates, wide=wide, threads=threads))
+
+
+def parse_strings(text: NDArray[np.uint8], columns: Columns, marks: Marks, *, dates: bool, threads: int) -> Parsed:
+    """Parse an edge list with any ids; they are numbered in the order of their bytes."""
+    return Parsed(*choose_kernel("parse_strings")(text, columns, marks, dates=dates, threads=threads))
+
+
+def whole_records(text: NDArray[np.uint8], marks: Marks) -> int:
+    """The bytes of whole records at the beginning of a text that goes on: up to the last line end outside of quotes."""
+    return int(choose_kernel("whole_records")(text, marks))
 
 
 def number_ids(

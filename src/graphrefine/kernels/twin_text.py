@@ -9,18 +9,34 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels.edge_lists import NUMBER, split_fields
+from graphrefine.kernels.edge_lists import NUMBER, Columns, Marks, Status
+from graphrefine.kernels.text_records import (
+    BLANKS,
+    Field,
+    QuoteError,
+    end_of_record,
+    end_of_records,
+    first_of,
+    split_record,
+)
 
 INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}")
-_OK, _NOT_INTEGER, _TOO_WIDE, _FEW_COLUMNS, _MANY_COLUMNS, _BAD_WEIGHT = range(6)
-_BLANKS = b" \t"
+_DATE = re.compile(
+    rb"([0-9]{4})([-/])([0-9]{2})\2([0-9]{2})"
+    rb"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]+)?)?(?:Z|([+-][0-9]{2})(?::?([0-9]{2}))?)?)?"
+)
 
-_Parsed = tuple[int, int, NDArray[Any], NDArray[Any], NDArray[np.float32] | None, bytes, int]
+_Parsed = tuple[
+    int, int, NDArray[Any], NDArray[Any], NDArray[np.float32] | None, NDArray[np.float64] | None, bytes, int, int
+]
+_Read = Callable[[Field], int]
+_Edges = list[tuple[int, int, float, float]]  # ends, weight, time
 
 
 class _Stop(Exception):  # noqa: N818 - carries a status; never seen outside this module
@@ -29,117 +45,178 @@ class _Stop(Exception):  # noqa: N818 - carries a status; never seen outside thi
 
 
 def parse_integers(
-    text: NDArray[np.uint8],
-    columns: tuple[int, int, int, int],
-    *,
-    delimiter: str,
-    comments: str,
-    wide: bool,
-    threads: int,
+    text: NDArray[np.uint8], columns: Columns, marks: Marks, *, dates: bool, wide: bool, threads: int
 ) -> _Parsed:
     """See `graphrefine.kernels.edge_lists.parse_integers`; `threads` is for the compiled twin."""
     dtype = np.int64 if wide else np.int32
     bounds = np.iinfo(dtype)
 
-    def read(field: bytes) -> int:
-        field = field.strip(_BLANKS)
-        if not INTEGER.fullmatch(field):
-            raise _Stop(_NOT_INTEGER)
-        value = int(field)
+    def read(field: Field) -> int:
+        text = field.raw if field.quoted else field.raw.strip(BLANKS)
+        if not INTEGER.fullmatch(text):
+            raise _Stop(Status.NOT_INTEGER)
+        value = int(text)
         if not -(2**63) <= value < 2**63:
-            raise _Stop(_NOT_INTEGER)
+            raise _Stop(Status.NOT_INTEGER)
         # The compiled twin leaves the lowest 32-bit number to the wide parser.
         if not bounds.min + (not wide) <= value <= bounds.max:
-            raise _Stop(_TOO_WIDE)
+            raise _Stop(Status.TOO_WIDE)
         return value
 
-    status, line, edges, values, skipped = _parse(text.tobytes(), columns, (delimiter, comments), read)
-    source, target, weights = _arrays(edges, values, dtype, columns[2] >= 0)
-    return status, line, source, target, weights, b"", skipped
+    status, line, edges, comments = _parse(text.tobytes(), columns, marks, read, dates=dates)
+    source, target, weights, times = _arrays(edges, columns, dtype)
+    return status, line, source, target, weights, times, b"", comments, 0
 
 
-def parse_strings(
-    text: NDArray[np.uint8],
-    columns: tuple[int, int, int, int],
-    *,
-    delimiter: str,
-    comments: str,
-    threads: int,
-) -> _Parsed:
+def parse_strings(text: NDArray[np.uint8], columns: Columns, marks: Marks, *, dates: bool, threads: int) -> _Parsed:
     """See `graphrefine.kernels.edge_lists.parse_strings`; `threads` is for the compiled twin."""
     numbers: dict[bytes, int] = {}
+    trimmed = 0
 
-    def read(field: bytes) -> int:
-        bare = field.strip(_BLANKS)
+    def read(field: Field) -> int:
+        nonlocal trimmed
+        bare = field.raw.strip(BLANKS)
         if not bare:
             return -1
-        return numbers.setdefault(field if delimiter == "\t" else bare, len(numbers))
+        if field.quoted:
+            if b"\n" in field.raw:
+                raise _Stop(Status.LINE_IN_NAME)
+            return numbers.setdefault(field.text, len(numbers))
+        trimmed += bare != field.raw
+        return numbers.setdefault(bare, len(numbers))
 
-    status, line, edges, values, skipped = _parse(text.tobytes(), columns, (delimiter, comments), read)
+    status, line, edges, comments = _parse(text.tobytes(), columns, marks, read, dates=dates)
     names = sorted(numbers)
     rank = np.empty(len(names) + 1, dtype=np.int32)
     rank[-1] = -1  # an empty field has the number -1 before and after
     rank[[numbers[name] for name in names]] = np.arange(len(names))
-    source, target, weights = _arrays(edges, values, np.int32, columns[2] >= 0)
-    return status, line, rank[source], rank[target], weights, b"\n".join(names), skipped
+    source, target, weights, times = _arrays(edges, columns, np.int32)
+    return status, line, rank[source], rank[target], weights, times, b"\n".join(names), comments, trimmed
 
 
-def _parse(
-    data: bytes, columns: tuple[int, int, int, int], marks: tuple[str, str], read: Callable[[bytes], int]
-) -> tuple[int, int, list[int], list[float], int]:
-    delimiter, comments = marks[0].encode(), marks[1].encode()
-    order = sorted(at for at in columns[:3] if at >= 0)  # in file order: the first error is the first
-    edges: list[int] = []
-    values: list[float] = []
-    skipped = 0
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        bare = line.removesuffix(b"\r")
-        first = bare.lstrip(_BLANKS)[:1]
-        if not first:
-            continue
-        if first in comments:
-            skipped += 1
-            continue
-        try:
-            source, target, weight = _record(split_fields(bare, delimiter), columns, order, read)
-        except _Stop as stop:
-            return stop.status, number, [], [], skipped
-        edges += (source, target)
-        values.append(weight)
-    return _OK, 0, edges, values, skipped
+def whole_records(text: NDArray[np.uint8], marks: Marks) -> int:
+    """See `graphrefine.kernels.edge_lists.whole_records`."""
+    return end_of_records(text.tobytes(), marks)
 
 
-def _record(
-    fields: list[bytes], columns: tuple[int, int, int, int], order: list[int], read: Callable[[bytes], int]
-) -> tuple[int, int, float]:
-    _, target, weight, most = columns
-    ends, value = [0, 0], 1.0
-    for at in order:
-        if at >= len(fields):
-            raise _Stop(_FEW_COLUMNS)
-        if at == weight:
-            value = _weight(fields[at])
-        else:
-            ends[at == target] = read(fields[at])
-    if len(fields) > most:
-        raise _Stop(_MANY_COLUMNS)
-    return ends[0], ends[1], value
+def _parse(data: bytes, columns: Columns, marks: Marks, read: _Read, *, dates: bool) -> tuple[int, int, _Edges, int]:
+    edges: _Edges = []
+    comments, at, line = 0, 0, 1
+    while at < len(data):
+        first = first_of(data[at : _line_end(data, at)], marks)
+        comment = bool(first) and first in marks[2].encode()
+        end = _line_end(data, at) if comment else end_of_record(data, at, marks)
+        record = data[at:end].removesuffix(b"\r")
+        comments += comment
+        if record.strip(BLANKS) and not comment:
+            try:
+                edges.append(_record(record, columns, marks, read, dates))
+            except _Stop as stop:
+                return stop.status, line, [], comments
+        line += data.count(b"\n", at, end) + 1
+        at = end + 1
+    return Status.OK, 0, edges, comments
+
+
+def _line_end(data: bytes, at: int) -> int:
+    end = data.find(b"\n", at)
+    return len(data) if end < 0 else end
+
+
+def _record(record: bytes, columns: Columns, marks: Marks, read: _Read, dates: bool) -> tuple[int, int, float, float]:
+    if _looks_like_comment(record, marks):
+        raise _Stop(Status.COMMENT_LIKE)
+    source, target, weight, time, most = columns
+    values: dict[int, float] = {}
+    count = 0
+    try:
+        for at, field in enumerate(split_record(record, marks)):
+            count += 1
+            if not field.quoted and b"\r" in field.raw:
+                raise _Stop(Status.LONE_RETURN)
+            if at in (source, target):
+                values[at] = read(field)
+            elif at == weight:
+                values[at] = _weight(field.raw)
+            elif at == time:
+                values[at] = _time(field.raw, dates)
+    except QuoteError as error:
+        raise _Stop(error.status) from None
+    if count <= max(columns[:4]):
+        raise _Stop(Status.FEW_COLUMNS)
+    if count > most:
+        raise _Stop(Status.MANY_COLUMNS)
+    return int(values[source]), int(values[target]), values.get(weight, 1.0), values.get(time, 0.0)
+
+
+def _looks_like_comment(record: bytes, marks: Marks) -> bool:
+    first = first_of(record, marks)
+    if not first or first not in marks[3].encode():
+        return False
+    rest = record.lstrip(BLANKS)
+    return marks[0] == " " or len(rest) == 1 or rest[1:2] in (b" ", b"\t")
 
 
 def _weight(field: bytes) -> float:
-    field = field.strip(_BLANKS)
+    field = field.strip(BLANKS)
     if not NUMBER.fullmatch(field):
-        raise _Stop(_BAD_WEIGHT)
+        raise _Stop(Status.BAD_WEIGHT)
     with np.errstate(over="ignore", under="ignore"):
         value = float(np.float32(float(field)))
     if value < 0 or math.isinf(value):
-        raise _Stop(_BAD_WEIGHT)
+        raise _Stop(Status.BAD_WEIGHT)
     return value
 
 
+def _time(field: bytes, dates: bool) -> float:
+    field = field.strip(BLANKS)
+    if dates:
+        return parse_date(field)
+    if not NUMBER.fullmatch(field) or math.isinf(float(field)):
+        raise _Stop(Status.BAD_TIME)
+    return float(field)
+
+
+def read_date(value: Any) -> float:
+    """A date in seconds since 1970; NaN for what is none.
+
+    Examples
+    --------
+    >>> read_date("1970-01-02T00:00:01Z"), read_date("yesterday")
+    (86401.0, nan)
+    """
+    try:
+        return parse_date(str(value).strip().encode())
+    except _Stop:
+        return math.nan
+
+
+def parse_date(field: bytes) -> float:
+    """A date, perhaps with a time, in seconds since 1970."""
+    match = _DATE.fullmatch(field)
+    if match is None:
+        raise _Stop(Status.BAD_TIME)
+    year, _, month, day, hour, minute, second, part, hours, minutes = match.groups(b"0")
+    shift = timedelta(hours=int(hours), minutes=int(hours[:1] + minutes if hours[:1] in b"+-" else minutes))
+    try:
+        moment = datetime(
+            int(year), int(month), int(day), int(hour), int(minute), int(second), tzinfo=timezone(timedelta(0))
+        )
+    except ValueError:
+        raise _Stop(Status.BAD_TIME) from None
+    if abs(int(hours)) > 23 or int(minutes) > 59:
+        raise _Stop(Status.BAD_TIME)
+    since = moment - datetime(1970, 1, 1, tzinfo=timezone(timedelta(0))) - shift
+    fraction, unit = 0.0, 0.1
+    for digit in part[1:]:
+        fraction, unit = fraction + unit * (digit - 48), unit / 10
+    return since.days * 86400.0 + since.seconds + fraction
+
+
 def _arrays(
-    edges: list[int], values: list[float], dtype: type[np.signedinteger[Any]], weighted: bool
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float32] | None]:
-    pairs = np.array(edges, dtype=dtype).reshape(-1, 2)  # (m, 2)
-    weights = np.array(values, dtype=np.float32) if weighted else None
-    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]), weights
+    edges: _Edges, columns: Columns, dtype: type[np.signedinteger[Any]]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float32] | None, NDArray[np.float64] | None]:
+    ends = np.array([edge[:2] for edge in edges], dtype=dtype).reshape(-1, 2)  # (m, 2)
+    weights = np.array([edge[2] for edge in edges], dtype=np.float32) if columns[2] >= 0 else None
+    times = np.array([edge[3] for edge in edges], dtype=np.float64) if columns[3] >= 0 else None
+    return np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1]), weights, times

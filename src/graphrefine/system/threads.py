@@ -10,15 +10,19 @@ from threading import Lock
 from typing import Any
 
 from graphrefine.errors import InputError
+from graphrefine.system import as_plain
 
 
 def usable_threads(threads: int | None) -> int:
     """The number of threads to use: the number that was set, else one for each core this process may run on."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads < 1:
-        raise InputError(f"threads must be at least 1, not {threads}", argument="threads")
-    return threads
+    count = as_plain(threads)
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise InputError(f"threads={threads!r} must be a whole number", argument="threads")
+    if count < 1:
+        raise InputError(f"threads must be at least 1, not {count}", argument="threads")
+    return count
 
 
 @contextmanager

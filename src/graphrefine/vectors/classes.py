@@ -63,7 +63,7 @@ def assign_classes(labels: Any, names: NDArray[Any]) -> Classes:
     >>> classes.names, classes.codes.tolist(), classes.counts.tolist()
     (('0', '1'), [0, 0, 0, 1], [3, 1])
     """
-    table = as_labels(labels)
+    table = as_labels(labels, names=names)
     order, indicator, missing = align(table, names, unlabelled="drop")
     frequent = np.argsort(-np.asarray(indicator.sum(axis=0)).ravel(), kind="stable")
     codes = np.full(len(names), -1, np.int64)

@@ -15,7 +15,8 @@ bipartite          ``sides: rows``,        the first ``sources`` rows and the ot
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -23,14 +24,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError
-from graphrefine.graph.node_ids import Names
+from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.graph.node_ids import Names, is_text
 
 Side = Literal["source", "target"]
-Name = int | str | np.integer[Any]
+Unknown = Literal["error", "skip"]  # what to do with names that no node has
+Name = Hashable  # an integer, a string, or whatever the graph has for its nodes
 Rows = NDArray[np.int64]
 
 SIDES: tuple[Side, Side] = ("source", "target")
+_FEW = 3  # names that stand for many in a message
 _MANY = 100_000  # names beyond which looking for near matches would take too long
 
 
@@ -108,18 +111,46 @@ class Lookup:
         self.names, self.sides = names, sides
 
     @cached_property
-    def _by_side(self) -> dict[Side, dict[int | str, int]]:
+    def _by_side(self) -> dict[Side, dict[Any, int]]:
         """The row of each name within each side; one table where both sides are the same."""
         sides = SIDES if self.sides.kind == "rows" else SIDES[:1]
         return {side: _rows_by_name(self.sides.names(self.names, side)) for side in sides}
 
     def on_sides(self, name: object) -> dict[Side, int]:
         """The row of a name within each side on which it stands."""
-        if isinstance(name, np.integer | np.str_):
+        if isinstance(name, np.generic) and not isinstance(name, np.datetime64 | np.timedelta64):
             name = name.item()
-        if isinstance(name, bool) or not isinstance(name, int | str):
+        if (isinstance(name, bool) or not isinstance(name, int | str)) and not self._is_object(name):
             return {}
         return {side: rows[name] for side, rows in self._by_side.items() if name in rows}
+
+    @cached_property
+    def _has_objects(self) -> bool:
+        """Whether some name is neither an integer nor a string, or the names are a mix."""
+        return self.names.dtype == object and not is_text(self.names)
+
+    def _is_object(self, name: object) -> bool:
+        """Whether this is a name of another type than integers and strings; True is not 1, though Python says so."""
+        if not self._has_objects or not isinstance(name, Hashable):
+            return False
+        try:
+            rows = [(self.sides.first(side), rows.get(name)) for side, rows in self._by_side.items()]
+        except TypeError:  # a tuple that holds a list
+            return False
+        same = (self.names[first + row] for first, row in rows if row is not None)
+        return all(isinstance(each, bool) == isinstance(name, bool) for each in same)
+
+    def is_name(self, value: object) -> bool:
+        """Whether this is one name rather than several: a string, a number, or a tuple that is the name of a node.
+
+        Examples
+        --------
+        >>> from graphrefine.graph.node_ids import object_array
+        >>> grid = Lookup(object_array([(0, 0), (0, 1)]))
+        >>> grid.is_name((0, 1)), grid.is_name([(0, 1)]), grid.is_name(((0, 0), (0, 1)))
+        (True, False, False)
+        """
+        return isinstance(value, int | float | str | np.number) or (self._has_objects and bool(self.on_sides(value)))
 
     def find(self, name: object, side: Side | None = None) -> int | None:
         """The row of a node among all, or within a side; None if there is none."""
@@ -140,13 +171,32 @@ class Lookup:
         """The row of a node among all, or within a side."""
         row = self.find(name, side)
         if row is None:
-            where = f" on the {side} side" if side and self.sides.kind == "rows" else ""
-            raise InputError(f"no node is called {quote_name(name)}{where}{self.hint(name, side)}")
+            raise self._unknown_error([name], 1, side, option=False)
         return row
 
-    def rows(self, names: Iterable[object], side: Side | None = None) -> Rows:
-        """The rows of several nodes."""
-        return np.fromiter((self.row(name, side) for name in names), np.int64)
+    def rows(self, names: Iterable[object], side: Side | None = None, *, unknown: Unknown | None = None) -> Rows:
+        """The rows of several nodes; with ``unknown="skip"``, -1 for a name that no node has.
+
+        None is the same as "error", for a caller that has no such option to offer.
+        """
+        if unknown not in (None, "error", "skip"):
+            raise InputError(f"unknown={unknown!r} is not known; it is 'error' or 'skip'", argument="unknown")
+        listed = list(names)
+        each = (-1 if (row := self.find(name, side)) is None else row for name in listed)
+        rows = np.fromiter(each, np.int64, len(listed))
+        missing = [listed[at] for at in np.flatnonzero(rows < 0)]
+        if missing and unknown != "skip":
+            raise self._unknown_error(missing, len(listed), side, option=unknown is not None)
+        return rows
+
+    def _unknown_error(self, missing: list[Any], total: int, side: Side | None, *, option: bool) -> InputError:
+        where = f" on the {side} side" if side and self.sides.kind == "rows" else ""
+        problem = f"no node is called {quote_name(missing[0])}{where}{self.hint(missing[0], side)}"
+        if total > 1:
+            problem += f"; {len(missing):,} of {total:,} names are unknown, such as {list_some(missing)}"
+        if option:
+            problem += "; unknown='skip' leaves unknown names out"
+        return InputError(problem, mentions=["unknown"] if option else [])
 
     def check_distinct(self) -> None:
         """Raise InputError if two rows, of one side, have one name."""
@@ -157,6 +207,8 @@ class Lookup:
         names = self.names if side is None else self.sides.names(self.names, side)
         if len(names) == 0:
             return "; there is no node there" if len(self.names) else "; the embedding is empty"
+        if self._has_objects:
+            return f"; names are such as {', '.join(map(quote_name, names[:3].tolist()))}"
         type_, kind = (str, "strings") if names.dtype == object else (int, "integers")
         if not isinstance(name, type_ | np.generic):
             return f"; the names are {kind}, such as {quote_name(names[0])}"
@@ -186,9 +238,22 @@ class Lookup:
         return both[:, 0], both[:, 1]
 
 
-def is_name(value: object) -> bool:
-    """Whether this is a name, rather than several."""
-    return isinstance(value, int | str | np.integer)
+def warn_skipped(missing: Sequence[object], total: int, *, stacklevel: int) -> None:
+    """Warn that names were left out, if some were; the caller's caller is at ``stacklevel`` 3."""
+    if len(missing):
+        text = f"names that no node has were left out: {len(missing):,} of {total:,}, such as {list_some(missing)}"
+        warnings.warn(ArgumentWarning(text), stacklevel=stacklevel)
+
+
+def list_some(names: Sequence[object]) -> str:
+    """The first few of many names, for a message.
+
+    Examples
+    --------
+    >>> list_some(["ada", 7]), list_some(range(9))
+    ("'ada', 7", '0, 1, 2, ...')
+    """
+    return ", ".join(map(quote_name, names[:_FEW])) + (", ..." if len(names) > _FEW else "")
 
 
 def quote_name(name: object) -> str:
@@ -196,7 +261,7 @@ def quote_name(name: object) -> str:
     return repr(name.item() if isinstance(name, np.generic) else name)
 
 
-def _rows_by_name(names: Names) -> dict[int | str, int]:
+def _rows_by_name(names: Names) -> dict[Any, int]:
     rows = dict(zip(names.tolist(), range(len(names)), strict=True))
     if len(rows) < len(names):
         twice = next(name for row, name in enumerate(names.tolist()) if rows[name] != row)

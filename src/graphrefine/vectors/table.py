@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Names, as_names
+from graphrefine.system import as_plain
 from graphrefine.vectors.lookup import Lookup, Name, Side, Sides
 from graphrefine.vectors.state import DEGREE_WEIGHT, State
 
@@ -42,7 +43,7 @@ class VectorTable:
 
     Attributes
     ----------
-    names : ndarray of n int64, or of n str (dtype object)
+    names : ndarray of n int64, or of n str or other ids (dtype object)
     vectors : ndarray of float32, (n, k), in memory or mapped from a file (then read-only)
     recipe : dict
     state : State
@@ -89,7 +90,7 @@ class VectorTable:
     def __contains__(self, name: object) -> bool:
         return bool(self.lookup.on_sides(name))
 
-    def __iter__(self) -> Iterator[int | str]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.names.tolist())
 
     def index(self, name: Name, *, side: Side | None = None) -> int:
@@ -153,6 +154,13 @@ class VectorTable:
         return self.sides.names(self.names, "source")
 
     @property
+    def score_name(self) -> str:
+        """Name of the score that `graphrefine.Embedding.score` gives, as in `graphrefine evaluate links`."""
+        if self.sides.kind is not None:
+            return "dot"
+        return "cosine" if self.degrees is None else "cosine-degree"
+
+    @property
     def target_names(self) -> NDArray[Any]:
         """The node of each row of `target`."""
         return self.sides.names(self.names, "target")
@@ -191,7 +199,15 @@ def as_recipe(recipe: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(recipe, dict):
         raise InputError(f"recipe must be a dict of settings, not {type(recipe).__name__}")
     try:
-        copy: dict[str, Any] = json.loads(json.dumps(recipe, allow_nan=False))
+        copy: dict[str, Any] = json.loads(json.dumps(recipe, allow_nan=False, default=_plain_scalar))
     except (TypeError, ValueError) as error:
         raise InputError(f"recipe holds something that JSON cannot: {error}") from error
     return copy
+
+
+def _plain_scalar(value: Any) -> Any:
+    """The Python number of a NumPy scalar; TypeError for anything else that JSON cannot hold."""
+    plain = as_plain(value)
+    if plain is value:
+        raise TypeError(f"{type(value).__name__} {value!r}")
+    return plain

@@ -74,13 +74,14 @@ template <class T> Buffer<int64_t> number_dense(Ids<T> ids, T lowest, uint64_t r
 
 template <class T> Buffer<int64_t> number_sparse(Ids<T> ids, int32_t *out[2]) {
     constexpr size_t distance = 16;
+    const uint64_t seed = hash_seed();
     Numbering numbering;
     std::vector<std::pair<T, int32_t>> order;           // each id with the number it got when it first appeared
     for (int side : {0, 1}) {
         const T *each = side ? ids.target : ids.source;
         for (size_t i = 0; i < ids.size; ++i) {
-            if (i + distance < ids.size) numbering.prefetch(hash_integer(each[i + distance]));
-            out[side][i] = numbering.number(hash_integer(each[i]), [](int32_t) { return true; });
+            if (i + distance < ids.size) numbering.prefetch(hash_integer(each[i + distance] ^ seed));
+            out[side][i] = numbering.number(hash_integer(each[i] ^ seed), [](int32_t) { return true; });
             if (size_t(out[side][i]) == order.size()) order.emplace_back(each[i], out[side][i]);
         }
     }

@@ -3,7 +3,18 @@
 
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <vector>
+
+// Drawn anew by each process, so that nobody can write names that all have one hash. Numbers are sorted by name or by
+// value in the end: no result depends on it.
+inline uint64_t hash_seed() {
+    static const uint64_t seed = [] {
+        std::random_device device;
+        return uint64_t(device()) << 32 | device();
+    }();
+    return seed;
+}
 
 // One-to-one, so that two integers are equal if their hashes are.
 inline uint64_t hash_integer(uint64_t x) {
@@ -13,7 +24,7 @@ inline uint64_t hash_integer(uint64_t x) {
 }
 
 inline uint64_t hash_bytes(const char *p, size_t size) {
-    uint64_t hash = size;
+    uint64_t hash = hash_seed() + size;
     while (size) {
         uint64_t word = 0;
         size_t step = size < 8 ? size : 8;

@@ -19,17 +19,24 @@ namespace nb = nanobind;
 
 namespace {
 
-enum Status { OK, NOT_INTEGER, TOO_WIDE, FEW_COLUMNS, MANY_COLUMNS, BAD_WEIGHT };
+enum Status {
+    OK, NOT_INTEGER, TOO_WIDE,   // the first two ask for another parser, the others are errors
+    FEW_COLUMNS, MANY_COLUMNS, BAD_WEIGHT, BAD_TIME, OPEN_QUOTE, AFTER_QUOTE, LINE_IN_NAME, LONE_RETURN, COMMENT_LIKE
+};
 
 struct Layout {
     char delimiter;            // ' ' stands for any run of blanks
+    char quote;                // 0: there are no quotes
     std::string comments;      // a line that begins with one of these is skipped
-    int source, target, weight, columns;   // positions from 0; weight -1: none; columns: most a line may have
+    std::string suspects;      // a line that begins with one of these, and perhaps a blank, is neither comment nor record
+    bool dates;                // times are dates, not numbers
+    int source, target, weight, time, columns;   // positions from 0; -1: none; columns: most a record may have
 };
 
 struct Field {
     const char *begin, *end;
-    bool doubled = false;      // holds "" that stands for "
+    bool quoted = false;
+    bool doubled = false;      // holds two quotes that stand for one
     bool empty() const { return begin == end; }
 };
 
@@ -41,20 +48,44 @@ Field trimmed(Field f) {
     return f;
 }
 
-// Walks over the fields of one line.
+inline const char *seek(const char *at, const char *end, char c) {
+    return at < end ? static_cast<const char *>(std::memchr(at, c, end - at)) : nullptr;
+}
+
+// The quote that closes a field, from the character after its first quote on; null if there is none.
+const char *closing(const char *at, const char *end, char quote, bool *doubled = nullptr) {
+    while ((at = seek(at, end, quote))) {
+        if (at + 1 == end || at[1] != quote) return at;
+        if (doubled) *doubled = true;
+        at += 2;
+    }
+    return nullptr;
+}
+
+// Walks over the fields of one record, from its first byte to its line end; only quoted fields hold line ends.
 class Fields {
     const char *at_, *end_;
-    char delimiter_;
+    char delimiter_, quote_;
     bool more_ = true;
 
 public:
-    Fields(const char *begin, const char *end, char delimiter) : at_(begin), end_(end), delimiter_(delimiter) {}
+    Status status = OK;
+
+    Fields(const char *begin, const char *end, const Layout &layout)
+        : at_(begin), end_(end), delimiter_(layout.delimiter), quote_(layout.quote) {}
 
     bool next(Field &field) {
-        if (delimiter_ == ' ') return next_word(field);
-        if (!more_) return false;
-        if (!next_quoted(field)) {
-            const char *stop = static_cast<const char *>(std::memchr(at_, delimiter_, end_ - at_));
+        bool words = delimiter_ == ' ';
+        const char *first = at_;
+        while (first < end_ && blank(*first) && (words || *first != delimiter_)) ++first;
+        if (words ? first == end_ : !more_) return false;
+        if (quote_ && first < end_ && *first == quote_) return next_quoted(first + 1, field);
+        if (words) {
+            field = {first, first};
+            while (field.end < end_ && !blank(*field.end)) ++field.end;
+            at_ = field.end;
+        } else {
+            const char *stop = seek(at_, end_, delimiter_);
             field = {at_, stop ? stop : end_};
             advance(field.end);
         }
@@ -62,31 +93,26 @@ public:
     }
 
 private:
-    bool next_word(Field &field) {
-        while (at_ < end_ && blank(*at_)) ++at_;
-        field.begin = at_;
-        while (at_ < end_ && !blank(*at_)) ++at_;
-        field.end = at_;
-        return !field.empty();
-    }
-
-    // A field is quoted if it begins with a quote that is closed right before a delimiter or the line end;
-    // any other quote is an ordinary character.
-    bool next_quoted(Field &field) {
-        const char *open = at_;
-        while (open < end_ && *open == ' ') ++open;
-        if (open == end_ || *open != '"') return false;
+    // The field ends at the quote that is not doubled; after it only blanks may stand before the delimiter.
+    bool next_quoted(const char *begin, Field &field) {
         bool doubled = false;
-        for (const char *p = open + 1; p < end_; ++p) {
-            if (*p != '"') continue;
-            if (p + 1 < end_ && p[1] == '"') { doubled = true; ++p; continue; }
-            const char *after = p + 1;
-            while (after < end_ && *after == ' ') ++after;
-            if (after < end_ && *after != delimiter_) return false;
-            field = {open + 1, p, doubled};
-            advance(after);
+        const char *close = closing(begin, end_, quote_, &doubled);
+        if (!close) return fail(OPEN_QUOTE);
+        field = {begin, close, true, doubled};
+        const char *after = close + 1;
+        if (delimiter_ == ' ') {
+            if (after < end_ && !blank(*after)) return fail(AFTER_QUOTE);
+            at_ = after;
             return true;
         }
+        while (after < end_ && blank(*after) && *after != delimiter_) ++after;
+        if (after < end_ && *after != delimiter_) return fail(AFTER_QUOTE);
+        advance(after);
+        return true;
+    }
+
+    bool fail(Status problem) {
+        status = problem;
         return false;
     }
 
@@ -96,9 +122,27 @@ private:
     }
 };
 
+// The line end of the record at `at`, or the end of the text; line ends within quotes do not count.
+const char *record_end(const char *at, const char *end, const Layout &layout) {
+    const char *stop = seek(at, end, '\n');
+    if (!layout.quote || !seek(at, stop ? stop : end, layout.quote)) return stop ? stop : end;
+    auto between = [&](char c) { return c == layout.delimiter || (layout.delimiter == ' ' && c == '\t'); };
+    while (true) {
+        while (at < end && blank(*at) && !between(*at)) ++at;
+        if (at < end && *at == layout.quote) {
+            const char *close = closing(at + 1, end, layout.quote);
+            if (!close) return stop ? stop : end;   // never closed: the record is the line, and refused
+            at = close + 1;
+        }
+        while (at < end && *at != '\n' && !between(*at)) ++at;
+        if (at == end || *at == '\n') return at;
+        ++at;
+    }
+}
+
 // A canonical integer: no plus sign, no leading zeros, no "-0".
 template <class T> Status parse_id(Field f, T &value) {
-    f = trimmed(f);
+    if (!f.quoted) f = trimmed(f);
     bool negative = f.begin < f.end && *f.begin == '-';
     const char *p = f.begin + negative;
     size_t digits = f.end - p;
@@ -145,6 +189,72 @@ Status parse_weight(Field f, float &value) {
     return valid && value >= 0 && std::isfinite(value) ? OK : BAD_WEIGHT;
 }
 
+bool digits(const char *&p, const char *end, int least, int most, int &value) {
+    const char *first = p;
+    for (value = 0; p < end && p - first < most && unsigned(*p - '0') <= 9; ++p) value = value * 10 + (*p - '0');
+    return p - first >= least;
+}
+
+// Days from 1970-01-01 to a day of the Gregorian calendar.
+int64_t days_since_1970(int year, int month, int day) {
+    int64_t y = year - (month <= 2), era = (y >= 0 ? y : y - 399) / 400;
+    int64_t year_of_era = y - era * 400, day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+int days_of_month(int year, int month) {
+    if (month == 2) return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28;
+    return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
+}
+
+// "2024-01-31", perhaps with "T" or a blank, "12:30", ":59", ".25" and "Z" or "+01:00", in seconds since 1970.
+bool parse_date(Field f, double &value) {
+    const char *p = f.begin, *end = f.end;
+    int year, month, day, hour = 0, minute = 0, second = 0, shift_hours = 0, shift_minutes = 0;
+    double part = 0;
+    if (!digits(p, end, 4, 4, year) || year < 1 || p == end || (*p != '-' && *p != '/')) return false;
+    char mark = *p++;
+    if (!digits(p, end, 2, 2, month) || month < 1 || month > 12 || p == end || *p++ != mark) return false;
+    if (!digits(p, end, 2, 2, day) || day < 1 || day > days_of_month(year, month)) return false;
+    int64_t shift = 0;
+    if (p < end) {
+        if ((*p != 'T' && *p != ' ') || !digits(++p, end, 2, 2, hour) || hour > 23 || p == end || *p++ != ':') return false;
+        if (!digits(p, end, 2, 2, minute) || minute > 59) return false;
+        if (p < end && *p == ':') {
+            if (!digits(++p, end, 2, 2, second) || second > 59) return false;
+            if (p < end && *p == '.') {
+                double unit = 0.1;
+                const char *first = ++p;
+                for (; p < end && unsigned(*p - '0') <= 9; ++p, unit /= 10) part += unit * (*p - '0');
+                if (p == first) return false;
+            }
+        }
+        if (p < end && (*p == '+' || *p == '-')) {
+            int sign = *p == '-' ? -1 : 1;
+            if (!digits(++p, end, 2, 2, shift_hours) || shift_hours > 23) return false;
+            if (p < end && *p == ':') ++p;
+            if (p < end && (!digits(p, end, 2, 2, shift_minutes) || shift_minutes > 59)) return false;
+            shift = sign * (shift_hours * 3600 + shift_minutes * 60);
+        } else if (p < end && *p == 'Z') {
+            ++p;
+        }
+    }
+    value = double(days_since_1970(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - shift) + part;
+    return p == end;
+}
+
+// A number as it is, or a date in seconds since 1970.
+Status parse_time(Field f, bool dates, double &value) {
+    f = trimmed(f);
+    if (dates) return parse_date(f, value) ? OK : BAD_TIME;
+    for (const char *p = f.begin; p < f.end; ++p)
+        if (!(unsigned(*p - '0') <= 9 || *p == '.' || *p == '-' || *p == '+' || *p == 'e' || *p == 'E')) return BAD_TIME;
+    if (f.begin < f.end && *f.begin == '+') ++f.begin;
+    bool valid = false;
+    if (!f.empty()) value = to_double(f.begin, f.end, valid);
+    return valid && std::isfinite(value) ? OK : BAD_TIME;
+}
+
 struct Name {
     const char *begin;
     uint32_t size;
@@ -164,13 +274,15 @@ int32_t number(Numbering &numbering, std::vector<Name> &names, const Name &name)
 template <class T> struct IntegerIds {
     using Value = T;
     static constexpr bool integers = true;
+    int64_t trimmed_ids = 0;             // blanks around integers say nothing
     Status read(Field f, T &value) { return parse_id(f, value); }
 };
 
 struct StringIds {
     using Value = int32_t;
     static constexpr bool integers = false;
-    bool verbatim;                   // between tabs, blanks belong to the name
+    char quote = 0;
+    int64_t trimmed_ids = 0;             // those that lost blanks around them
     Numbering numbering;
     std::vector<Name> names;
     std::deque<std::string> unescaped;   // a deque: names point into it, so its strings must not move
@@ -179,12 +291,17 @@ struct StringIds {
         Field bare = trimmed(f);
         value = -1;                  // an empty field names no node
         if (bare.empty()) return OK;
-        if (!verbatim) f = bare;
+        if (f.quoted) {
+            if (seek(f.begin, f.end, '\n')) return LINE_IN_NAME;
+        } else {
+            trimmed_ids += bare.end - bare.begin != f.end - f.begin;
+            f = bare;
+        }
         if (f.doubled) {
             std::string &text = unescaped.emplace_back();
             for (const char *p = f.begin; p < f.end; ++p) {
                 text.push_back(*p);
-                if (*p == '"') ++p;
+                if (*p == quote) ++p;
             }
             f = {text.data(), text.data() + text.size()};
         }
@@ -197,6 +314,7 @@ struct StringIds {
 struct Chunk {
     const char *begin, *end;
     int64_t lines = 0, base = 0, records = 0, comments = 0;   // base: lines in the chunks before
+    bool returns = false;                                     // holds a return that ends no line
     Status status = OK;
     int64_t line = 0;                                         // of the error, from 1 within the chunk
 };
@@ -204,18 +322,28 @@ struct Chunk {
 template <class Value> struct Arrays {
     Buffer<Value> source, target;
     Buffer<float> weights;
+    Buffer<double> times;
 };
 
-template <class Ids> Status parse_line(Fields fields, const Layout &layout, Ids &ids, typename Ids::Value *ends, float *weight) {
+struct Record {
+    float weight = 0;
+    double time = 0;
+};
+
+template <class Ids>
+Status parse_record(Fields fields, const Layout &layout, Ids &ids, typename Ids::Value *ends, Record &record, bool returns) {
     Field field;
-    int column = 0, last = std::max({layout.source, layout.target, layout.weight});
+    int column = 0, last = std::max({layout.source, layout.target, layout.weight, layout.time});
     for (; fields.next(field); ++column) {
         Status status = OK;
+        if (returns && !field.quoted && seek(field.begin, field.end, '\r')) return LONE_RETURN;
         if (column == layout.source) status = ids.read(field, ends[0]);
         if (column == layout.target && status == OK) status = ids.read(field, ends[1]);
-        if (column == layout.weight && status == OK) status = parse_weight(field, *weight);
+        if (column == layout.weight && status == OK) status = parse_weight(field, record.weight);
+        if (column == layout.time && status == OK) status = parse_time(field, layout.dates, record.time);
         if (status != OK) return status;
     }
+    if (fields.status != OK) return fields.status;
     return column <= last ? FEW_COLUMNS : column > layout.columns ? MANY_COLUMNS : OK;
 }
 
@@ -236,9 +364,22 @@ template <class T> bool plain_line(const char *&at, const char *end, char delimi
     return true;
 }
 
+// The first character of a line, blanks aside; a tab that is the delimiter ends an empty field.
+const char *first_of(const char *begin, const char *end, const Layout &layout) {
+    while (begin < end && blank(*begin) && (layout.delimiter == ' ' || *begin != layout.delimiter)) ++begin;
+    return begin;
+}
+
+// Whether a line looks like a comment though there are none here: it begins with a suspect alone or before a blank,
+// or, between blanks, with a suspect at all.
+bool suspicious(const char *first, const char *end, const Layout &layout) {
+    if (layout.suspects.find(*first) == std::string::npos) return false;
+    return layout.delimiter == ' ' || first + 1 == end || blank(first[1]);
+}
+
 template <class Ids> void parse_chunk(Chunk &chunk, const Layout &layout, Ids &ids, Arrays<typename Ids::Value> &out) {
     const char *p = chunk.begin;
-    bool pairs = Ids::integers && layout.source == 0 && layout.target == 1 && layout.weight < 0;
+    bool pairs = Ids::integers && layout.source == 0 && layout.target == 1 && layout.weight < 0 && layout.time < 0;
     for (int64_t line = 1; p < chunk.end; ++line) {
         typename Ids::Value ends[2] = {0, 0};
         if (pairs && plain_line(p, chunk.end, layout.delimiter, ends)) {
@@ -247,40 +388,78 @@ template <class Ids> void parse_chunk(Chunk &chunk, const Layout &layout, Ids &i
             out.target[at] = ends[1];
             continue;
         }
-        const char *stop = static_cast<const char *>(std::memchr(p, '\n', chunk.end - p));
-        const char *next = stop ? stop + 1 : chunk.end;
+        const char *first = first_of(p, chunk.end, layout);
+        bool comment = first < chunk.end && layout.comments.find(*first) != std::string::npos;
+        const char *stop = comment ? seek(p, chunk.end, '\n') : record_end(p, chunk.end, layout);
         const char *end = stop ? stop : chunk.end;
+        const char *next = end < chunk.end ? end + 1 : chunk.end;
         if (end > p && end[-1] == '\r') --end;
-        const char *first = p;
-        while (first < end && blank(*first)) ++first;
-        if (first < end && layout.comments.find(*first) != std::string::npos) {
+        if (comment) {
             ++chunk.comments;
-        } else if (first < end) {
-            float weight = 0;
-            chunk.status = parse_line(Fields(p, end, layout.delimiter), layout, ids, ends, &weight);
+        } else if (trimmed({first, end}).begin < end) {
+            Record record;
+            chunk.status = suspicious(first, end, layout)
+                ? COMMENT_LIKE
+                : parse_record(Fields(p, end, layout), layout, ids, ends, record, chunk.returns);
             if (chunk.status != OK) { chunk.line = line; return; }
             int64_t at = chunk.base + chunk.records++;
             out.source[at] = ends[0];
             out.target[at] = ends[1];
-            if (out.weights) out.weights[at] = weight;
+            if (out.weights) out.weights[at] = record.weight;
+            if (out.times) out.times[at] = record.time;
+            if (layout.quote) line += std::count(p, end, '\n');
         }
         p = next;
     }
 }
 
-std::vector<Chunk> cut(const char *begin, const char *end, int threads) {
+// Whether a quote begins a field: between it and the delimiter or the line end before it are only blanks.
+bool opens(const char *quote, const char *begin, char delimiter) {
+    const char *p = quote;
+    while (p > begin && blank(p[-1]) && p[-1] != delimiter) --p;
+    return p == begin || p[-1] == '\n' || p[-1] == delimiter || (delimiter == ' ' && p < quote);
+}
+
+// Whether the byte at `at` is in a comment line, of which `begin` is not after the first byte.
+bool in_comment(const char *at, const char *begin, const Layout &layout) {
+    if (layout.comments.empty()) return false;
+    const char *first = at;
+    while (first > begin && first[-1] != '\n') --first;
+    first = first_of(first, at, layout);
+    return layout.comments.find(*first) != std::string::npos;
+}
+
+// The first record that begins at or after `aim`, from `outside`, a place that is not within quotes and moves on.
+const char *next_record(const char *&outside, const char *aim, const char *begin, const char *end, const Layout &layout) {
+    while (outside < end) {
+        const char *quote = layout.quote ? seek(outside, end, layout.quote) : nullptr;
+        const char *stop = seek(std::max(outside, aim), quote ? quote : end, '\n');
+        if (stop) return stop + 1;
+        if (!quote) return end;
+        const char *close = quote;
+        if (opens(quote, begin, layout.delimiter) && !in_comment(quote, begin, layout)) {
+            close = closing(quote + 1, end, layout.quote);
+            if (!close) return end;   // an error, and found by the parser of this chunk
+        }
+        outside = close + 1;
+    }
+    return end;
+}
+
+std::vector<Chunk> cut(const char *begin, const char *end, int threads, const Layout &layout) {
     std::vector<Chunk> chunks(threads);
-    const char *at = begin;
+    const char *at = begin, *outside = begin;
     for (int t = 0; t < threads; ++t) {
         const char *aim = std::max(at, begin + (end - begin) * (t + 1) / threads);
-        const char *stop = aim < end ? static_cast<const char *>(std::memchr(aim, '\n', end - aim)) : nullptr;
         chunks[t].begin = at;
-        chunks[t].end = at = stop ? stop + 1 : end;
+        chunks[t].end = at = aim < end ? next_record(outside, aim, begin, end, layout) : end;
     }
     parallel(threads, [&](int t) {
         Chunk &chunk = chunks[t];
         bool open = chunk.begin < chunk.end && chunk.end[-1] != '\n';   // a last line without a line end
         chunk.lines = std::count(chunk.begin, chunk.end, '\n') + open;
+        for (const char *p = chunk.begin; (p = seek(p, chunk.end, '\r')) && !chunk.returns; ++p)
+            chunk.returns = p + 1 < end && p[1] != '\n';
     });
     for (int t = 1; t < threads; ++t) chunks[t].base = chunks[t - 1].base + chunks[t - 1].lines;
     return chunks;
@@ -365,14 +544,16 @@ template <class Ids> nb::tuple parse(Input<uint8_t> text, const Layout &layout, 
     std::vector<Chunk> chunks;
     Chunk all{};
     std::string names;
+    int64_t trimmed_ids = 0;
     {
         nb::gil_scoped_release release;
         const char *begin = reinterpret_cast<const char *>(text.data());
-        chunks = cut(begin, begin + text.size(), int(ids.size()));
+        chunks = cut(begin, begin + text.size(), int(ids.size()), layout);
         size_t most = chunks.back().base + chunks.back().lines;
         out.source = Buffer<typename Ids::Value>(most);
         out.target = Buffer<typename Ids::Value>(most);
         if (layout.weight >= 0) out.weights = Buffer<float>(most);
+        if (layout.time >= 0) out.times = Buffer<double>(most);
         parallel(int(ids.size()), [&](int t) { parse_chunk(chunks[t], layout, ids[t], out); });
         all = verdict(chunks);
         if constexpr (std::is_same_v<Ids, StringIds>)
@@ -380,14 +561,38 @@ template <class Ids> nb::tuple parse(Input<uint8_t> text, const Layout &layout, 
         close_gaps(out.source, chunks);
         close_gaps(out.target, chunks);
         close_gaps(out.weights, chunks);
+        close_gaps(out.times, chunks);
+        for (const Ids &each : ids) trimmed_ids += each.trimmed_ids;
     }
     return nb::make_tuple(int(all.status), all.line, out.source.numpy(), out.target.numpy(), out.weights.numpy(),
-                          nb::bytes(names.data(), names.size()), all.comments);
+                          out.times.numpy(), nb::bytes(names.data(), names.size()), all.comments, trimmed_ids);
 }
 
-Layout layout_of(const nb::tuple &columns, const std::string &delimiter, const std::string &comments) {
-    return {delimiter[0], comments, nb::cast<int>(columns[0]), nb::cast<int>(columns[1]), nb::cast<int>(columns[2]),
-            nb::cast<int>(columns[3])};
+// Without quotes in the text, none are looked for.
+Layout layout_of(Input<uint8_t> text, const nb::tuple &columns, const nb::tuple &marks, bool dates) {
+    auto mark = [&](int at) { return nb::cast<std::string>(marks[at]); };
+    auto column = [&](int at) { return nb::cast<int>(columns[at]); };
+    const char *begin = reinterpret_cast<const char *>(text.data());
+    char quote = mark(1).empty() || !seek(begin, begin + text.size(), mark(1)[0]) ? 0 : mark(1)[0];
+    return {mark(0)[0], quote, mark(2), mark(3), dates, column(0), column(1), column(2), column(3), column(4)};
+}
+
+// The bytes of whole records at the beginning of a text that goes on: up to the last line end outside of quotes.
+size_t whole_records(const char *begin, const char *end, const Layout &layout) {
+    const char *outside = begin, *last = begin;
+    while (outside < end) {
+        const char *quote = layout.quote ? seek(outside, end, layout.quote) : nullptr;
+        for (const char *p = quote ? quote : end; p > outside; --p)
+            if (p[-1] == '\n') { last = p; break; }
+        if (!quote) break;
+        const char *close = quote;
+        if (opens(quote, begin, layout.delimiter) && !in_comment(quote, begin, layout)) {
+            close = closing(quote + 1, end, layout.quote);
+            if (!close || close + 1 == end) break;   // the next byte may be a quote too
+        }
+        outside = close + 1;
+    }
+    return last - begin;
 }
 
 // A chunk smaller than this is not worth a thread.
@@ -397,18 +602,22 @@ int useful(int threads, size_t bytes) { return int(std::clamp<size_t>(bytes >> 1
 
 void bind_text(nb::module_ &module) {
     using namespace nb::literals;
-    module.def("parse_integers", [](Input<uint8_t> text, nb::tuple columns, std::string delimiter, std::string comments,
-                                    bool wide, int threads) {
-        Layout layout = layout_of(columns, delimiter, comments);
+    module.def("whole_records", [](Input<uint8_t> text, nb::tuple marks) {
+        Layout layout = layout_of(text, nb::make_tuple(0, 1, -1, -1, 2), marks, false);
+        const char *begin = reinterpret_cast<const char *>(text.data());
+        return whole_records(begin, begin + text.size(), layout);
+    }, "text"_a, "marks"_a);
+    module.def("parse_integers", [](Input<uint8_t> text, nb::tuple columns, nb::tuple marks, bool dates, bool wide,
+                                    int threads) {
+        Layout layout = layout_of(text, columns, marks, dates);
         int used = useful(threads, text.size());
         return wide ? parse(text, layout, std::vector<IntegerIds<int64_t>>(used))
                     : parse(text, layout, std::vector<IntegerIds<int32_t>>(used));
-    }, "text"_a, "columns"_a, nb::kw_only(), "delimiter"_a, "comments"_a, "wide"_a, "threads"_a);
-    module.def("parse_strings", [](Input<uint8_t> text, nb::tuple columns, std::string delimiter, std::string comments,
-                                   int threads) {
-        Layout layout = layout_of(columns, delimiter, comments);
+    }, "text"_a, "columns"_a, "marks"_a, nb::kw_only(), "dates"_a, "wide"_a, "threads"_a);
+    module.def("parse_strings", [](Input<uint8_t> text, nb::tuple columns, nb::tuple marks, bool dates, int threads) {
+        Layout layout = layout_of(text, columns, marks, dates);
         std::vector<StringIds> ids(useful(threads, text.size()));
-        for (auto &each : ids) each.verbatim = layout.delimiter == '\t';
+        for (auto &each : ids) each.quote = layout.quote;
         return parse(text, layout, std::move(ids));
-    }, "text"_a, "columns"_a, nb::kw_only(), "delimiter"_a, "comments"_a, "threads"_a);
+    }, "text"_a, "columns"_a, "marks"_a, nb::kw_only(), "dates"_a, "threads"_a);
 }

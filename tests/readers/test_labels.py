@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import lzma
 from pathlib import Path
@@ -10,9 +11,13 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphrefine.errors import FormatError, InputError
+from graphrefine.readers.label_values import is_missing, texts_of_classes
 from graphrefine.readers.labels import Labels, align, as_labels, read_labels
+from strategies import PATIENT
 
 MEMBERSHIP = np.array([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]])
 RECORDS = [("ann", "red"), ("ann", "blue"), ("bob", "red"), ("cleo", "green"), ("ann", "red")]
@@ -101,7 +106,7 @@ def test_parquet_and_arrow_tables(tmp_path: Path, name: str) -> None:
     write_table(table, tmp_path / name)
     assert pairs(read_labels(tmp_path / name)) == PAIRS
     write_table(pa.table({"node": [1, None], "label": ["a", "b"]}), tmp_path / name)
-    with pytest.raises(FormatError, match=rf"{name}: an empty node or label"):
+    with pytest.raises(FormatError, match=rf"{name}: an empty node"):
         read_labels(tmp_path / name)
 
 
@@ -121,7 +126,7 @@ def test_names_that_only_look_like_numbers_stay_text(tmp_path: Path) -> None:
 
 def test_quotes_spaces_bom_and_foreign_bytes(tmp_path: Path) -> None:
     content = b'\xef\xbb\xbf"Smith, Ann",red\nJos\xe9 B,dark blue\n'
-    labels = read_labels(write(tmp_path, "t.csv", content))
+    labels = read_labels(write(tmp_path, "t.csv", content), header=False)
     assert pairs(labels) == {("Smith, Ann", "red"), ("José B", "dark blue")}
 
 
@@ -129,12 +134,202 @@ def test_a_header_is_known_by_its_words_or_by_integer_nodes(tmp_path: Path) -> N
     assert pairs(read_labels(write(tmp_path, "a.csv", "who,team\n1,x\n2,y\n"))) == {(1, "x"), (2, "y")}
     assert pairs(read_labels(write(tmp_path, "b.csv", "who,group\na,x\nb,y\n"))) == {("a", "x"), ("b", "y")}
     plain = write(tmp_path, "c.csv", "who,team\na,x\n")
-    assert pairs(read_labels(plain)) == {("who", "team"), ("a", "x")}
+    assert pairs(read_labels(plain, header=False)) == {("who", "team"), ("a", "x")}
     assert pairs(read_labels(plain, header=True)) == {("a", "x")}
+    assert pairs(read_labels(plain, label_column="team")) == {("a", "x")}
     assert pairs(read_labels(write(tmp_path, "d.csv", "a,label\nb,y\n"), header=False)) == {
         ("a", "label"),
         ("b", "y"),
     }
+
+
+def names(*values: Any) -> Any:
+    array = np.empty(len(values), dtype=object if isinstance(values[0], str) else np.int64)
+    array[:] = values
+    return array
+
+
+def test_a_header_in_strange_words_is_known_by_the_nodes(tmp_path: Path) -> None:
+    """The names of an embedding decide, at once or when labels meet it."""
+    path = write(tmp_path, "c.csv", "wer,gruppe\na,x\nb,y\n")
+    undecided = read_labels(path)
+    message = (
+        r"c\.csv, line 1: the first row, 'wer', 'gruppe', may be names of columns or a node with its label; say "
+        "header=True for names of columns, or header=False for a node"
+    )
+    with pytest.raises(FormatError, match=message) as caught:
+        _ = undecided.classes
+    assert caught.value.argument == "header"
+    assert repr(undecided) == f"UndecidedLabels({str(path)!r})"
+    assert pairs(as_labels(undecided, names=names("a", "b", "c"))) == {("a", "x"), ("b", "y")}
+    assert pairs(read_labels(path, names=names("a", "b", "c"))) == {("a", "x"), ("b", "y")}
+    assert align(undecided, names("b", "a"), unlabelled="drop").indicator.shape == (2, 2)
+    whole = {("wer", "gruppe"), ("a", "x"), ("b", "y")}
+    assert pairs(read_labels(path, names=names("a", "b", "wer"))) == whole
+    with pytest.raises(FormatError, match=message):  # one stranger below: neither reading fits
+        read_labels(path, names=names("a", "c"))
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("title,area\n1,x\n2,y\n", True),  # numbers below
+        ("title,area\nfoo,1\nbar,2\n", True),
+        ("title,area\nn1,x\nn2,y\n", True),  # digits in all names below
+        (",area\nfoo,x\nbar,y\n", True),  # as pandas writes an index
+        ("title,class\nfoo,x\nbar,y\n", True),  # a usual word
+        ("foo,x\nbar,x\n", False),  # a label that comes again
+        ("foo,x\nbar,y\nfoo,z\n", False),  # a node that comes again
+        ("7,x\nbar,y\n", False),  # columns are not called 7
+        ("foo,x\n", False),
+        ("title,area\nfoo,x\nbar,y\n", None),
+        ("x1,a\n2,b\n3,c\n", None),
+        ("0,1\nfoo,x\nbar,y\n", None),  # as pandas numbers columns
+        ("node,x\nbar,x\n", None),  # a word against a value that comes again
+    ],
+)
+def test_what_the_rows_say_of_a_header(tmp_path: Path, text: str, header: bool | None) -> None:
+    path = write(tmp_path, "t.csv", text)
+    labels = read_labels(path)
+    if header is None:
+        with pytest.raises(FormatError, match="say header=True for names of columns, or header=False"):
+            _ = labels.names
+    else:
+        assert pairs(labels) == pairs(read_labels(path, header=header))
+        assert len(labels.names) + labels.repeated == len({line.split(",")[0] for line in text.split()[header:]})
+
+
+def test_a_node_with_a_usual_name_is_refused_where_both_readings_fit(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "node,label\na,x\nb,y\n")
+    assert pairs(read_labels(path, names=names("a", "b"))) == {("a", "x"), ("b", "y")}
+    with pytest.raises(FormatError, match="say header=True"):
+        read_labels(path, names=names("a", "b", "node"))
+
+
+def test_a_first_node_that_is_missing_is_no_header(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "zed,x\na,x\nb,y\n")
+    assert align(read_labels(path), names("a", "b"), unlabelled="drop").missing == 1
+
+
+def test_columns_are_found_by_title_by_name_of_node_or_by_option(tmp_path: Path) -> None:
+    swapped = write(tmp_path, "s.csv", "label,node\nx,a\ny,b\n")
+    assert pairs(read_labels(swapped)) == {("a", "x"), ("b", "y")}
+    bare = write(tmp_path, "b.csv", "x,a\nx,b\ny,c\n")
+    assert pairs(read_labels(bare)) == {("x", "a"), ("x", "b"), ("y", "c")}
+    assert pairs(read_labels(bare, names=names("a", "b", "c"))) == {("a", "x"), ("b", "x"), ("c", "y")}
+    wide = write(tmp_path, "w.csv", "id,name,year,label\n1,ann,7,x\n2,bob,8,y\n")
+    assert pairs(read_labels(wide, names=names("ann", "bob"))) == {("ann", "x"), ("bob", "y")}
+    assert pairs(read_labels(wide, names=names(1, 2))) == {(1, "x"), (2, "y")}
+    assert pairs(read_labels(wide, node_column="name", label_column="year")) == {("ann", "7"), ("bob", "8")}
+    assert pairs(read_labels(wide, node_column=0, label_column="2")) == {(1, "7"), (2, "8")}
+    with pytest.raises(FormatError, match=r"label_column='area': .*; the columns are 'id', 'name', 'year', 'label'"):
+        read_labels(wide, label_column="area")
+    with pytest.raises(FormatError, match=r"the nodes may be 'id' or 'name'; the columns are .*: say node_column="):
+        _ = read_labels(wide).names
+    many = write(tmp_path, "m.csv", "id,year,area\n1,7,x\n2,8,y\n")
+    with pytest.raises(FormatError, match=r"the columns are 'id', 'year', 'area': keep two, or say label_column="):
+        read_labels(many)
+    few = write(tmp_path, "f.csv", "id,number,label\n1,30,x\n2,31,y\n3,32,x\n")
+    with pytest.raises(FormatError, match=r"the nodes may be 'id' or 'number'"):
+        read_labels(few, names=names(1, 30, 31, 32))
+    with pytest.raises(FormatError, match="label_column='id' is the column of the nodes too"):
+        read_labels(many, label_column="id", node_column="id")
+
+
+def test_integers_in_both_columns_go_by_the_first_unless_the_second_has_more_names(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.txt", "1 0\n2 0\n3 1\n")
+    assert pairs(read_labels(path, names=names(0, 1, 2, 3))) == {(1, "0"), (2, "0"), (3, "1")}
+    turned = write(tmp_path, "u.txt", "0 1\n0 2\n1 3\n")
+    with pytest.raises(FormatError, match=r"the nodes may be in column 0 or in column 1; .*: say node_column="):
+        read_labels(turned, names=names(0, 1, 2, 3))
+    assert pairs(read_labels(turned, names=names(0, 1, 2, 3), node_column=1)) == {(1, "0"), (2, "0"), (3, "1")}
+
+
+def test_names_and_labels_keep_line_ends_marks_and_delimiters(tmp_path: Path) -> None:
+    text = '# about\nnode,label\n#ai,"x, y"\n%b,"two\nlines"\n"#ai",z\n'
+    labels = read_labels(write(tmp_path, "t.csv", text))
+    assert pairs(labels) == {("#ai", "x, y"), ("#ai", "z"), ("%b", "two\nlines")}
+    assert labels.manner == "1 line of comments, header, nodes 'node', labels 'label'"
+    hidden = write(tmp_path, "h.csv", "#ai,x\nbob,y\ncy,y\n")
+    assert pairs(read_labels(hidden)) == {("bob", "y"), ("cy", "y")}
+    with pytest.raises(FormatError, match=r"a line begins with '#ai', .* there is a node of that name; put quotes"):
+        read_labels(hidden, names=names("#ai", "bob", "cy"))
+
+
+def test_empty_labels_and_repeated_records_are_counted(tmp_path: Path) -> None:
+    labels = read_labels(write(tmp_path, "t.csv", "node,label\na,x\nb,\nc,nan\na,x\na,y\nzed,y\n"))
+    assert pairs(labels) == {("a", "x"), ("a", "y"), ("zed", "y")}
+    assert (labels.unlabelled, labels.repeated) == (2, 1)
+    assert labels.describe(names("a", "b", "c")) == (
+        f"{tmp_path / 't.csv'}, header, nodes 'node', labels 'label' (2 classes), 1 of 3 nodes labelled, 1 node with "
+        "several labels, 1 labelled node unknown, 2 entries without a label, 1 entry repeated"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.json", '{"ann": ["red", "blue"], "bob": "red", "cleo": "green", "dan": null}'),
+        ("t.json", '[{"node": "ann", "label": ["red", "blue"]}, {"node": "bob", "label": "red"},'
+                   ' {"node": "cleo", "label": "green"}]'),
+        ("t.jsonl", '{"id": "ann", "x": ["red", "blue"]}\n\n{"x": "red", "id": "bob"}\n{"id": "cleo", "x": "green"}\n'),
+    ],
+)  # fmt: skip
+def test_json(tmp_path: Path, name: str, content: str) -> None:
+    assert pairs(read_labels(write(tmp_path, name, content))) == PAIRS
+    assert pairs(read_labels(write(tmp_path, f"{name}.gz", gzip.compress(content.encode())))) == PAIRS
+
+
+def test_vectors_in_npy(tmp_path: Path) -> None:
+    for number, vector in enumerate([np.array([5, 7, 5]), np.array(["5", "7", "5"]), np.array([[5], [7], [5]])]):
+        np.save(tmp_path / f"{number}.npy", vector)
+        labels = read_labels(tmp_path / f"{number}.npy")
+        assert labels.by_row
+        assert pairs(labels) == {(0, "5"), (1, "7"), (2, "5")}
+
+
+def test_lists_in_a_cell_of_parquet_are_several_labels(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    columns = {"node": ["ann", "bob", "cleo", "dan"], "label": [["red", "blue"], ["red"], ["green"], []]}
+    pa.parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
+    labels = read_labels(tmp_path / "t.parquet")
+    assert pairs(labels) == PAIRS
+    assert labels.unlabelled == 1
+
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6) | st.text(
+    "a\"'\r\n ,;|#%", max_size=6
+)
+TABLES = st.lists(st.tuples(CELLS, CELLS), min_size=1)
+
+
+@PATIENT
+@given(rows=TABLES.filter(lambda rows: all(node.strip() and node not in ("nan", "NaN", "<NA>") for node, _ in rows)))
+def test_tables_that_the_csv_module_writes(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
+    """Awkward names, quotes, delimiters, line ends: the same mapping."""
+    if not any(label.strip() and label not in ("nan", "NaN", "<NA>") for _, label in rows):
+        return
+    with (tmp_path / "t.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("node", "label"), *rows])
+    kept = [row for row in rows if not is_missing(row[1])]
+    expected = set(zip([node for node, _ in kept], texts_of_classes(label for _, label in kept), strict=True))
+    assert {(str(node), label) for node, label in pairs(read_labels(tmp_path / "t.csv", header=True))} == expected
+
+
+@PATIENT
+@given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1))
+def test_tables_that_pandas_writes_and_reads(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
+    pandas = pytest.importorskip("pandas")
+    trimmed = [(node.strip(), label.strip()) for node, label in rows]
+    kept = [row for row in trimmed if all(cell not in ("", "nan", "NaN", "<NA>") for cell in row)]
+    if not kept or any(mark in cell for row in kept for cell in row for mark in ";\r"):  # pandas does not quote \r
+        return
+    frame = pandas.DataFrame(kept, columns=["node", "label"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    again = pandas.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
+    expected = set(zip(again["node"], texts_of_classes(again["label"]), strict=True))
+    assert {(str(node), label) for node, label in pairs(read_labels(tmp_path / "t.csv", header=True))} == expected
 
 
 def test_a_wider_table_is_read_by_its_header(tmp_path: Path) -> None:
@@ -144,26 +339,27 @@ def test_a_wider_table_is_read_by_its_header(tmp_path: Path) -> None:
 
 def test_labels_align_by_name_in_an_order_of_their_own(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "t.csv", "d,x\nb,y\na,x\nnobody,y\n"))
-    names = np.array(["c", "b", "a", "d"], dtype=object)
-    dropped = align(labels, names, unlabelled="drop")
-    assert names[dropped.order].tolist() == ["a", "b", "d"]
+    nodes = names("c", "b", "a", "d")
+    dropped = align(labels, nodes, unlabelled="drop")
+    assert nodes[dropped.order].tolist() == ["a", "b", "d"]
     assert dropped.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [1, 0]]
     assert dropped.missing == 1
-    whole = align(labels, names, unlabelled="keep")
-    assert names[whole.order].tolist() == ["a", "b", "c", "d"]
+    whole = align(labels, nodes, unlabelled="keep")
+    assert nodes[whole.order].tolist() == ["a", "b", "c", "d"]
     assert whole.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [0, 0], [1, 0]]
 
 
 def test_integer_labels_meet_text_names(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "t.csv", "7,x\n8,y\n"))
-    names = np.array(["8", "007", "7"], dtype=object)
-    aligned = align(labels, names, unlabelled="drop")
-    assert names[aligned.order].tolist() == ["7", "8"]
+    nodes = names("8", "007", "7")
+    aligned = align(labels, nodes, unlabelled="drop")
+    assert nodes[aligned.order].tolist() == ["7", "8"]
     assert aligned.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1]]
 
 
-def test_matrix_rows_follow_integer_names_in_any_order() -> None:
-    aligned = align(as_labels(MEMBERSHIP), np.array([3, 0, 2, 1]), unlabelled="drop")
+def test_matrix_rows_of_a_file_follow_integer_names_in_any_order(tmp_path: Path) -> None:
+    scipy.io.savemat(tmp_path / "x.mat", {"group": MEMBERSHIP})
+    aligned = align(read_labels(tmp_path / "x.mat"), np.array([3, 0, 2, 1]), unlabelled="drop")
     assert aligned.order.tolist() == [1, 3, 0]
     assert np.array_equal(aligned.indicator.toarray(), MEMBERSHIP[[0, 1, 3]])
 
@@ -174,13 +370,14 @@ def test_no_common_name_shows_names_of_both(tmp_path: Path) -> None:
         align(labels, np.arange(5), unlabelled="drop")
 
 
-def test_matrix_labels_need_a_row_a_node_and_numbered_nodes() -> None:
-    labels = as_labels(MEMBERSHIP)
+def test_matrix_labels_of_a_file_need_a_row_a_node_and_numbered_nodes(tmp_path: Path) -> None:
+    scipy.io.savemat(tmp_path / "x.mat", {"group": MEMBERSHIP})
+    labels = read_labels(tmp_path / "x.mat")
     with pytest.raises(InputError, match="labels for 4 rows and the embedding has 5 nodes"):
         align(labels, np.arange(5), unlabelled="drop")
-    for names in (np.array(["a", "b", "c", "d"], dtype=object), np.array([1, 2, 3, 4])):
+    for others in (names("a", "b", "c", "d"), names(1, 2, 3, 4)):
         with pytest.raises(InputError, match=r"rows 0 to 3 and the embedding calls its nodes .* as a table"):
-            align(labels, names, unlabelled="drop")
+            align(labels, others, unlabelled="drop")
 
 
 def test_mat_without_the_variable_lists_what_it_has(tmp_path: Path) -> None:
@@ -192,11 +389,13 @@ def test_mat_without_the_variable_lists_what_it_has(tmp_path: Path) -> None:
         read_labels(path)
 
 
-@pytest.mark.parametrize("group", [np.array([[1, -1], [0, 1]]), np.array([[1, np.nan], [0, 1]])])
+@pytest.mark.parametrize(
+    "group", [np.array([[1, -1], [0, 1]]), np.array([[1, np.nan], [0, 1]]), np.array([[2, 0]] * 3)]
+)
 def test_mat_with_values_that_are_no_membership(tmp_path: Path, group: Any) -> None:
     path = tmp_path / "x.mat"
     scipy.io.savemat(path, {"group": group})
-    with pytest.raises(FormatError, match=r"x\.mat: variable 'group': 0 .* and 1 .* are expected, not negative"):
+    with pytest.raises(FormatError, match=r"x\.mat: variable 'group': 0 .* and 1 .* are expected, not values such as"):
         read_labels(path)
 
 
@@ -213,10 +412,20 @@ def test_mat_with_values_that_are_no_membership(tmp_path: Path, group: Any) -> N
         ("x.csv", "a\nb\n", r"x\.csv, line 1: one column \('a'\) where a node and a label are expected"),
         ("x.txt", "# note\na x\nb\n", r"x\.txt, line 3: one column where the first line has 2"),
         ("x.csv", "a,x\nb,x,y\n", r"line 2: 3 columns where the first line has 2"),
-        ("x.csv", "a,x,y\nb,x,y\n", r"line 1: 3 columns where a node and a label are expected; keep two"),
-        ("x.csv", "a,x\nb,\n", "line 2: an empty node or label"),
+        ("x.csv", "a,x,y\nb,x,y\n", r"line 1: 3 columns where a node and a label are expected; .*: keep two, or say"),
+        ("x.csv", "a,x\n,x\n", "line 2: an empty node; leave it out"),
+        ("x.csv", "node,label\na,\nb,\n", "x.csv: no entry has a label"),
+        ("x.csv", "node,label,label\na,x,y\n", r"line 1: two columns have one name, 'label'; rename one"),
+        ("x.json", '{"a": "x", "a": "y"}', "this is not readable JSON: the name 'a' stands twice"),
+        ("x.json", "[1, 2]", "a mapping from nodes to labels is expected"),
+        (
+            "x.jsonl",
+            '{"node": 1, "label": 2}\n{"node": 1}\n',
+            "object 2 has the names node where the first has node, label",
+        ),
+        ("x.npy", b"\x93NUMPY but broken", "this is not a readable npy file"),
         ("x.csv", "", "empty; a node and a label are expected"),
-        ("x.csv", "# only a comment\n", "empty; a node and a label are expected"),
+        ("x.csv", "# only a comment\n", "nothing but comments, .*; a node and a label are expected"),
         ("x.csv", "node,label\n", "nothing after the header"),
         ("x.csv", b"PAR1\0\0\0", "not a text file"),
         ("x.csv.gz", gzip.compress(b"a,x\n" * 9000, mtime=0)[:-9], "damaged or cut short"),
@@ -239,9 +448,17 @@ def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
     [
         (np.zeros((2, 2, 2)), "one or two dimensions are expected, not 3"),
         (np.zeros((0, 3)), "a row for each node is expected"),
-        (["a", None], "a number or a string is expected for each node"),
-        ([1.0, float("nan")], "a label is NaN"),
-        (np.array([["a", "b"]]), "not values of type"),
+        ([None, float("nan"), ""], "no entry has a label"),
+        (np.array([["a", "b", "c"]]), "not values of type"),
+        (np.array([[0, 0.5, 1]]), r"0 .* and 1 .* are expected, not values such as 0\.5"),
+        ({"a", "b"}, "a mapping from nodes to labels, .* is expected, not set"),
+        (7, "a mapping from nodes to labels, .* is expected, not int"),
+        ([["a", "x"], ["b", "y"]], r"may hold pairs \(node, label\) or the labels of each node"),
+        (["a", ["x", "y"]], r"\['x', 'y'\] stands among single labels"),
+        ((["a", "b"], ["x"]), "the pair has 2 nodes and 1 labels"),
+        ({7: "x", "7": "y"}, "the nodes 7 and '7' are both written '7'; rename one"),
+        ({None: "x"}, "an empty node"),
+        ({"a": [["x"]]}, "a label is a text, a number or a truth value"),
     ],
 )
 def test_arrays_that_are_no_labels(labels: Any, message: str) -> None:

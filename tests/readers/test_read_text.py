@@ -80,7 +80,7 @@ def test_integers_sort_by_value_and_strings_by_bytes(tmp_path: Path) -> None:
     assert integers.names.tolist() == [-3, 9, 10, 100]
     strings = read(written(tmp_path, "10 9\n-3 10\n100 x\n"))
     assert strings.names.tolist() == ["-3", "10", "100", "9", "x"]
-    wide = read(written(tmp_path, "ä z\né Z\n\U0001f600 \uffff\n"))
+    wide = read(written(tmp_path, "ä z\né Z\n\U0001f600 \uffff\n"), header=False)
     assert wide.names.tolist() == sorted(wide.names.tolist(), key=str.encode)
 
 
@@ -106,7 +106,8 @@ def test_quoted_integers_are_integers(tmp_path: Path) -> None:
 
 def test_names_may_hold_spaces_quotes_and_delimiters(tmp_path: Path) -> None:
     tabs = read(written(tmp_path, 'New York\t Boston\nsay "hi"\tNew York\n'))
-    assert tabs.names.tolist() == [" Boston", "New York", 'say "hi"']  # between tabs blanks count
+    assert tabs.names.tolist() == ["Boston", "New York", 'say "hi"']
+    assert (tabs.report["trimmed"], "names with blanks" in str(tabs.reading)) == (1, True)
     commas = read(written(tmp_path, '"Doe, J", "say ""hi"""\nNew York,"Doe, J"\n'))
     assert commas.names.tolist() == ["Doe, J", "New York", 'say "hi"']
 
@@ -154,7 +155,6 @@ def test_columns_by_position(tmp_path: Path) -> None:
         ("dependent\tdependency\na\tb\n", True),
         ("u v\nv w\n", False),
         ("u v\na b\n", True),
-        ("one two\nthree four\n", False),
         ("1 2\n3 4\n", False),
         ("a b 1\nb c 2\n", False),
     ],
@@ -282,7 +282,7 @@ def test_a_real_table_of_dependencies() -> None:
     check(graph)
     assert graph.report["columns"] == ["dependent", "dependency"]
     assert (graph.report["records"], graph.report["self_loops"], graph.report["missing"]) == (926_384, 97, 1)
-    assert (graph.nodes, graph.edges) == (257_074, 926_286)
+    assert (graph.nodes, graph.edges, graph.report["trimmed"]) == (257_051, 926_286, 26)
     assert "JQuery UI" in graph.names.tolist()
     place = graph.names.tolist().index("totoro-logger")
-    assert "    tinytim" in graph.names[graph.rows(place, place + 1).indices].tolist()
+    assert "tinytim" in graph.names[graph.rows(place, place + 1).indices].tolist()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import Numbered, number, object_array
+from graphrefine.readers.column_kinds import MOST
 from graphrefine.readers.formats import EdgeTable
-from graphrefine.readers.layout import find_columns
+from graphrefine.readers.layout import EdgeColumns, find_columns
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
+from graphrefine.readers.timed_edges import edges_with_times
 
 PARQUET, ARROW = "parquet file", "Arrow file or stream"  # in messages
 
@@ -27,15 +30,20 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
 
     with file_errors(source, PARQUET):
         file = pq.ParquetFile(pa.BufferReader(source.data))
-        names = _edge_names(file.schema_arrow, options)
-        table = file.read(columns=names)
-    return _load(source, table.select(names), file.schema_arrow, options)
+        edge_columns = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
+        names = list(file.schema_arrow.names)
+        if len(set(names)) < len(names):
+            return _number_edges(file.read(), edge_columns, options)
+        used = [at for at in edge_columns.places if at is not None]
+        table = file.read(columns=[names[at] for at in used]).select([names[at] for at in used])
+        return _number_edges(table, edge_columns.at(used), options)
 
 
 def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
     """Load an Arrow IPC file (also called feather) or stream."""
     table = _read_ipc(source)
-    return _load(source, table, table.schema, options)
+    with file_errors(source, "table of edges"):
+        return edges_of_arrow(table, options)
 
 
 def read_arrow_table(source: Source) -> Any:
@@ -57,14 +65,34 @@ def _read_ipc(source: Source) -> Any:
 
 def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
     """Edges of an Arrow table."""
-    edge_columns = find_columns(list(table.schema.names), numeric_columns(table.schema), options)
+    return _number_edges(table, find_table_columns(table.schema, lambda: table.slice(0, MOST), options), options)
+
+
+def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: ReadOptions) -> EdgeColumns:
+    """The columns of the edges, by the names and types of a schema and, where they do not tell, by first records."""
+    sample = cache(take_sample)
+
+    def values(at: int) -> list[Any]:
+        return [] if sample() is None else list(sample().column(at).to_pylist())
+
+    return find_columns(list(schema.names), numeric_columns(schema), options, values=values)
+
+
+def first_batch(file: Any) -> Any:
+    """The first records of an open parquet file; None if it has none."""
+    return next(file.iter_batches(batch_size=MOST), None)
+
+
+def _number_edges(table: Any, edge_columns: EdgeColumns, options: ReadOptions) -> EdgeTable:
     ends = [table.column(at) for at in (edge_columns.source, edge_columns.target)]
-    weights = None
+    weights, times = None, None
     if edge_columns.weight is not None:
         values = table.column(edge_columns.weight)
         check_no_null(values)
         weights = check_weights(np.asarray(values.to_numpy()), table.num_rows)
-    return EdgeTable(_number(ends, options.thread_count), weights, edge_columns.report)
+    if edge_columns.time is not None:
+        times = np.asarray(table.column(edge_columns.time).to_numpy())
+    return edges_with_times(_number(ends, options.thread_count), weights, edge_columns, times, options)
 
 
 def check_no_null(weights: Any, *, before: int = 0) -> None:
@@ -98,34 +126,12 @@ def open_ipc(file: Any) -> Any:
     return pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
 
 
-def _load(source: Source, table: Any, schema: Any, options: ReadOptions) -> EdgeTable:
-    ignored = [name for name in schema.names if name not in table.schema.names]
-    with file_errors(source, "table of edges"):
-        edges = edges_of_arrow(table, options)
-    if ignored:
-        edges.report["ignored_columns"] = ignored
-    return edges
-
-
-def _edge_names(schema: Any, options: ReadOptions) -> list[str]:
-    """Names of the columns to decode; all of them where names repeat or an option is a position."""
-    positions = (options.source, options.target, options.weights)
-    by_position = any(isinstance(column, int) and column is not False for column in positions)
-    if by_position or len(set(schema.names)) < len(schema.names):
-        return list(schema.names)
-    try:
-        edge_columns = find_columns(list(schema.names), numeric_columns(schema), options)
-    except InputError:
-        return list(schema.names)  # the same error comes again, with the file's name
-    places = (edge_columns.source, edge_columns.target, edge_columns.weight)
-    return [name for at, name in enumerate(schema.names) if at in places]
-
-
 def numeric_columns(schema: Any) -> list[bool]:
     """For each column, whether it holds numbers."""
     import pyarrow.types as types
 
-    return [types.is_integer(field.type) or types.is_floating(field.type) for field in schema]
+    tests = (types.is_integer, types.is_floating, types.is_decimal)
+    return [any(test(field.type) for test in tests) for field in schema]
 
 
 def id_columns(columns: list[Any]) -> list[Any] | None:
@@ -140,8 +146,17 @@ def id_columns(columns: list[Any]) -> list[Any] | None:
     for kind in kinds:
         texts = types.is_string(kind) or types.is_large_string(kind) or kind == pa.string_view()
         if not (texts or types.is_integer(kind)):
-            raise InputError(f"ids must be integers or strings, not {kind}")
+            raise type_error(kind)
     return None
+
+
+def type_error(kind: Any) -> InputError:
+    """The error for a column of ids of another type."""
+    return InputError(
+        f"ids must be integers or strings, not {kind}; cast the column, or name others with source= and target=",
+        argument="source",
+        mentions=["target"],
+    )
 
 
 def _number(columns: list[Any], threads: int) -> Numbered:

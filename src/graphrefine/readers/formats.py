@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphrefine.errors import InputError
+from graphrefine.errors import InputError, suggest
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import CODECS, Source
 
@@ -30,6 +32,8 @@ class EdgeTable:
     weights: NDArray[np.float32] | None
     report: dict[str, Any] = field(default_factory=dict)
     row_numbers: bool = False  # ids are rows, and all from 0 to the largest are nodes
+    directed: bool | None = None  # the direction that the graph declares by itself, if it does
+    attributes: dict[str, NDArray[Any]] = field(default_factory=dict)  # of the nodes, in the order of `names`
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,10 @@ class MatrixTable:
 
     matrix: Any
     report: dict[str, Any] = field(default_factory=dict)
+    names: NDArray[Any] | None = None  # of the rows, where the matrix has some
+    directed: bool | None = None  # as in `EdgeTable`
+    attributes: dict[str, NDArray[Any]] = field(default_factory=dict)  # of the rows, then of the columns of two sides
+    column_names: NDArray[Any] | None = None  # where rows and columns are two sides
 
 
 Loader = Callable[[Source, ReadOptions], EdgeTable | MatrixTable]
@@ -57,30 +65,53 @@ class Format:
 
     def load(self, source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
         """Load a file of this format."""
-        module, function = self.loader.split(":")
-        load: Loader = getattr(import_module(f"graphrefine.readers.{module}"), function)
+        load: Loader = _import(self.loader)
         return load(source, options)
+
+
+def _import(place: str) -> Any:
+    """The function at "module:function"."""
+    module, function = place.split(":")
+    return getattr(import_module(f"graphrefine.readers.{module}"), function)
 
 
 VALUES = frozenset({"weights"})  # options of edges with values, of edges with two sides, of tables, of text
 SIDES = VALUES | {"bipartite"}
+NAMED = VALUES | {"names"}
 COLUMNS = SIDES | {"source", "target"}
-_TEXT = COLUMNS | {"delimiter", "header", "comments", "encoding"}
-_MAT_MARKS = (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file")
+TIMES = frozenset({"time", "since", "until", "half_life"})
+TABLE = COLUMNS | TIMES
+_TEXT = TABLE | {"delimiter", "header", "quote", "comments", "encoding"}
+QUERY = TABLE | {"query"}
+NETWORKX = VALUES | {"delimiter", "comments", "encoding"}
+_SAMPLE = 1 << 15  # bytes by which a text is told from another
+_MAT_MARKS = (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file", b"\x89HDF\r\n\x1a\n")
 _ARROW_MARKS = (b"ARROW1", b"\xff\xff\xff\xff")
+_JSON_MARKS = (b'{"', b"{\n", b"{\r", b"{ ", b"[{", b"[[", b"[\n", b"[\r", b"[ ")
+_PAJEK_MARKS = (b"*Vertices", b"*vertices", b"*VERTICES", b"*Network", b"*network", b"*NETWORK")
 _ARROW_SUFFIXES = (".arrow", ".feather", ".ipc", ".arrows")
 
 FORMATS = (
     Format("text", (".txt", ".edges", ".edgelist", ".el", ".dat", ".ncol"), "text:load", _TEXT, pieces="text"),
     Format("csv", (".csv",), "text:load", _TEXT, pieces="text"),
     Format("tsv", (".tsv", ".tab"), "text:load", _TEXT, pieces="text"),
-    Format("parquet", (".parquet", ".pq"), "arrow:load_parquet", COLUMNS, (b"PAR1",), pieces="table"),
-    Format("arrow", _ARROW_SUFFIXES, "arrow:load_arrow", COLUMNS, _ARROW_MARKS, pieces="table"),
+    Format("parquet", (".parquet", ".pq"), "arrow:load_parquet", TABLE, (b"PAR1",), pieces="table"),
+    Format("arrow", _ARROW_SUFFIXES, "arrow:load_arrow", TABLE, _ARROW_MARKS, pieces="table"),
     Format("mat", (".mat",), "matrices:load_mat", SIDES | {"variable"}, _MAT_MARKS, weights_in_entries=True),
     Format("mtx", (".mtx", ".mm"), "matrices:load_mtx", SIDES, (b"%%MatrixMarket",), weights_in_entries=True),
     Format("npz", (".npz",), "matrices:load_npz", SIDES, (b"PK\x03\x04",), weights_in_entries=True),
     Format("metis", (".metis", ".graph"), "metis:load", VALUES, weights_in_entries=True),
-    Format("graphml", (".graphml",), "graphml:load", VALUES, (b"<?xml", b"<graphml")),
+    Format("graphml", (".graphml", ".xml"), "xml_graphs:load", NAMED, (b"<?xml", b"<graphml")),
+    Format("gexf", (".gexf",), "xml_graphs:load", NAMED, (b"<gexf",)),
+    Format("gml", (".gml",), "gml:load", NAMED | {"encoding"}, (b"graph [", b"graph\n[", b'Creator "')),
+    Format("json", (".json",), "json_graphs:load", NAMED | {"source", "target"}, _JSON_MARKS),
+    Format("jsonl", (".jsonl", ".ndjson"), "json_graphs:load_lines", TABLE),
+    Format("sqlite", (".sqlite", ".sqlite3", ".db", ".db3"), "databases:load", QUERY, (b"SQLite format 3\0",)),
+    Format("duckdb", (".duckdb", ".ddb"), "databases:load", QUERY),
+    Format("ogb", (), "ogb:load", VALUES),
+    Format("networkx", (), "networkx_text:load_edges", NETWORKX),
+    Format("adjlist", (".adjlist",), "networkx_text:load_adjacency", NETWORKX),
+    Format("pajek", (".net", ".paj"), "pajek:load", NAMED | {"encoding"}, _PAJEK_MARKS),
 )
 BY_NAME = {each.name: each for each in FORMATS}
 BY_SUFFIX = {suffix: each for each in FORMATS for suffix in each.suffixes}
@@ -90,15 +121,16 @@ def find_format(source: Source, name: str | None, head: Callable[[], bytes]) -> 
     """The format of a file: the one named, that of its suffix, or that of its first bytes."""
     if name is not None:
         if name not in BY_NAME:
-            raise InputError(
-                f"format={name!r} is not known; the formats are {', '.join(BY_NAME)}, grf", argument="format"
-            )
+            near = suggest(name, [*BY_NAME, "grf"])
+            known = f"the formats are {', '.join(BY_NAME)}, grf"
+            raise InputError(f"format={name!r} is not known{near}; {known}", argument="format")
         return BY_NAME[name]
     by_suffix = BY_SUFFIX.get(source.suffix)
     if by_suffix is not None and by_suffix.name != "text":
-        return by_suffix
+        return BY_NAME["networkx"] if by_suffix.pieces == "text" and _has_attributes(head()) else by_suffix
+    begin = head()[:_SAMPLE].removeprefix(b"\xef\xbb\xbf").lstrip()
     for format in FORMATS:  # the suffix decides nothing: the first bytes may
-        if head().startswith(format.magic) and format.magic:
+        if format.magic and (head().startswith(format.magic) or begin.startswith(format.magic)):
             return format
     if by_suffix is None and source.suffix:
         suffixes = " ".join(suffix for each in FORMATS for suffix in each.suffixes)
@@ -108,4 +140,17 @@ def find_format(source: Source, name: str | None, head: Callable[[], bytes]) -> 
             'format="text" reads it as an edge list',
             argument="format",
         )
-    return BY_NAME["text"]
+    return BY_NAME["networkx"] if _has_attributes(head()) else BY_NAME["text"]
+
+
+def is_ogb_folder(path: str | PathLike[str]) -> bool:
+    """Whether a path is a folder of the Open Graph Benchmark."""
+    names = ("raw", "num-node-list.csv.gz", "num-node-list.csv")
+    return Path(path).is_dir() and any(Path(path, name).exists() for name in names)
+
+
+def _has_attributes(head: bytes) -> bool:
+    """Whether a text is an edge list with attributes in braces."""
+    if b"}" not in head[:_SAMPLE]:  # as in most: no need to load what knows more
+        return False
+    return bool(_import("networkx_text:is_attribute_edge_list")(head[:_SAMPLE]))

@@ -1,155 +1,106 @@
-"""GraphML: nodes and edges in XML, read as a stream; entities, which could expand without end, are refused.
+"""GraphML: nodes and edges in XML, with data whose keys are declared.
 
-A node's name is its ``id``. Weights are the edges' data whose key is called weight, or as the option ``weights`` names
-it. An undirected edge of a graph that is read as directed counts in both directions.
+A node's name is its ``id``, or the data that the option ``names`` says. Weights are the edges' data whose key is called
+weight, or as the option ``weights`` names it.
 """
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
 from typing import Any
-from xml.parsers import expat
 
-import numpy as np
+from graphrefine.readers.xml_stream import Elements
 
-from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import add_nodes, number, object_array
-from graphrefine.readers.formats import EdgeTable
-from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+_DIRECTIONS = {"directed": True, "undirected": False, "true": True, "false": False, None: None}
+_OWNERS = ("node", "edge", "port")
 
 
-def load(source: Source, options: ReadOptions) -> EdgeTable:
-    """Load a GraphML file."""
-    if isinstance(options.weights, int) and options.weights is not False:
-        raise InputError(f"weights={options.weights!r}: GraphML data has names, not positions", argument="weights")
-    reader = _Reader(source, options)
-    try:
-        reader.parser.Parse(source.data, True)
-    except expat.ExpatError as error:
-        raise source.error(f"this is not well-formed XML: {expat.ErrorString(error.code)}", line=error.lineno) from None
-    source.release()
-    return reader.table()
+@dataclass
+class _Key:
+    """A declaration of data: what it is for, its name and its type; and the value of those without."""
+
+    scope: str
+    name: str
+    type: str
+    default: Any = None
 
 
-_WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
+class GraphmlElements(Elements):
+    """Reader of GraphML."""
 
+    format = "graphml"
 
-class _Reader:
-    """Collector of nodes and edges, which the parser calls as it walks through the file."""
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.keys: dict[str, _Key] = {}
+        self.key: _Key | None = None  # of the data, or of the declaration, that is open
+        self.directions: list[bool | None] = []  # of the graphs that are open
+        self.graphs = 0
+        self.ends: tuple[str, str, bool | None] = ("", "", None)
+        self.nodes: list[str] = []  # those that are open: a node may hold a graph
 
-    def __init__(self, source: Source, options: ReadOptions) -> None:
-        self.source, self.options = source, options
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.EntityDeclHandler = self._entity
-        self.nodes: list[str] = []
-        self.ends: list[tuple[str, str]] = []
-        self.values: list[float] = []
-        self.keys: dict[str, str] = {}  # id and name of each key for edges
-        self.open_key = ""
-        self.key, self.default = "", 1.0  # id of the key of the weights, and the weight of an edge without
-        self.directed, self.weighted, self.in_edge = False, False, False
-        self.copies = 1  # entries of the current edge: 2 if it counts in both directions
-        self.data: list[str] | None = None
-
-    def table(self) -> EdgeTable:
-        names = list(self.keys.values())
-        if isinstance(self.options.weights, str) and not self.key:
-            data_list = f"the edges' data is {', '.join(map(repr, names))}" if names else "the edges have no data"
-            raise self.source.error(
-                f"there is no data {self.options.weights!r} for edges; {data_list}", argument="weights"
-            )
-        if not self.ends:
-            raise self.source.error("there is no edge in the file")
-        ends = object_array([end for pair in self.ends for end in pair]).reshape(-1, 2)  # (m, 2)
-        ids = _integers(ends, self.nodes)
-        numbered = add_nodes(number(ids[0][:, 0], ids[0][:, 1]), ids[1])
-        weights = check_weights(np.array(self.values), len(self.ends)) if self.weighted else None
-        return EdgeTable(numbered, weights, {"weight_column": self._weight_name() if self.weighted else None})
-
-    def _weight_name(self) -> str:
-        return self.options.weights if isinstance(self.options.weights, str) else "weight"
-
-    def _error(self, problem: str) -> FormatError:
-        return self.source.error(problem, line=self.parser.CurrentLineNumber)
-
-    def _entity(self, *_: Any) -> None:
-        raise self._error("the file declares XML entities, which are refused")
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        match tag.rpartition(":")[2]:
+    def open(self, tag: str, attributes: dict[str, str]) -> None:
+        """Read an element and its attributes."""
+        match tag:
             case "graph":
-                self.directed = attributes.get("edgedefault") == "directed"
+                self._open_graph(attributes)
             case "key":
-                self._add_key(attributes)
+                self.key = self.keys[attributes.get("id", "")] = _Key(
+                    attributes.get("for", "all"),
+                    attributes.get("attr.name", attributes.get("id", "")),
+                    attributes.get("attr.type", "string").lower(),
+                )
             case "node":
-                self.nodes.append(self._attribute(attributes, "node", "id"))
+                self.nodes.append(self.attribute(attributes, "id"))
+                self.owners.append(self._defaults("node"))
             case "edge":
-                self._add_edge(attributes)
+                ends = (self.attribute(attributes, "source"), self.attribute(attributes, "target"))
+                self.ends = (*ends, self._direction(attributes.get("directed"), self.directions[-1:]))
+                self.owners.append(self._defaults("edge"))
+            case "port":
+                self.owners.append({})
             case "hyperedge":
-                raise self._error("hyperedges join more than two nodes and cannot be read")
-            case "data" | "default" if self._collects(tag, attributes):
-                self.data = []
-                self.parser.CharacterDataHandler = self.data.append
+                raise self.error("hyperedges join more than two nodes and cannot be read")
+            case "data" if self.owners and self.path[-2] in _OWNERS:
+                self.key = self.keys.get(attributes.get("key", ""))
+                if self.key is None:
+                    raise self.error(f"the data has the key {attributes.get('key')!r}, which is not declared")
+                self.collect()
+            case "default" if self.path[-2] == "key":
+                self.collect()
 
-    def _collects(self, tag: str, attributes: dict[str, str]) -> bool:
-        if not self.key:
-            return False
-        if tag.endswith("default"):
-            return self.open_key == self.key
-        return self.in_edge and attributes.get("key") == self.key
+    def close(self, tag: str) -> None:
+        """Finish an element."""
+        match tag:
+            case "graph":
+                self.directions.pop()
+            case "node":
+                self.graph.add_node(self.nodes.pop(), self.owners.pop(), line=self.line)
+            case "edge":
+                first, second, directed = self.ends
+                self.graph.add_edge(first, second, self.owners.pop(), directed=directed, line=self.line)
+            case "port":
+                self.owners.pop()
+            case "data" if self.owners and self.key is not None and self.path[-1] in _OWNERS:
+                text = self.text()
+                if text is not None:  # elements in it are graphics, as those of yEd
+                    of_node = self.path[-1] == "node"
+                    self.owners[-1][self.key.name] = self.value(text, self.key.type) if of_node else text.strip()
+            case "default" if self.path[-1] == "key" and self.key is not None:
+                self.key.default = self.value(self.text(), self.key.type)
 
-    def _end(self, tag: str) -> None:
-        if self.data is not None:
-            value = self._number("".join(self.data).strip())
-            if self.in_edge:
-                self.values[-self.copies :] = [value] * self.copies
-                self.weighted = True
-            else:
-                self.default, self.weighted = value, True
-            self.data = None
-            self.parser.CharacterDataHandler = None
-        if tag.rpartition(":")[2] == "edge":
-            self.in_edge = False
+    def _open_graph(self, attributes: dict[str, str]) -> None:
+        self.graphs += not self.directions
+        if self.graphs > 1:
+            raise self.error("a second graph begins here; keep one graph in the file")
+        self.directions.append(self._direction(attributes.get("edgedefault"), self.directions[-1:]))
 
-    def _number(self, text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            raise self._error(f"weight {text!r} is not a number") from None
-        if not 0 <= value < np.inf:
-            raise self._error(f"weight {text!r} is negative or not finite")
-        return value
+    def _direction(self, text: str | None, default: list[bool | None]) -> bool | None:
+        if text not in _DIRECTIONS:
+            raise self.error(f"the direction {text!r} is not known")
+        return _DIRECTIONS[text] if text is not None or not default else default[0]
 
-    def _add_key(self, attributes: dict[str, str]) -> None:
-        self.open_key = attributes.get("id", "")
-        if attributes.get("for", "all") not in ("edge", "all"):
-            return
-        name = self.keys[self.open_key] = attributes.get("attr.name", self.open_key)
-        if self.options.weights is not False and name == self._weight_name():
-            self.key = self.open_key
-
-    def _add_edge(self, attributes: dict[str, str]) -> None:
-        ends = (self._attribute(attributes, "edge", "source"), self._attribute(attributes, "edge", "target"))
-        self.in_edge = True
-        one_way = attributes.get("directed", "true" if self.directed else "false") == "true"
-        pairs = [ends] if one_way or not self.options.directed else [ends, ends[::-1]]
-        self.copies = len(pairs)
-        self.ends += pairs
-        self.values += [self.default] * len(pairs)
-
-    def _attribute(self, attributes: dict[str, str], tag: str, name: str) -> str:
-        if not attributes.get(name):
-            raise self._error(f"the {tag} has no {name}")
-        return attributes[name]
-
-
-def _integers(ends: Any, nodes: list[str]) -> tuple[Any, Any]:
-    """Ids as integers if every one is written as one."""
-    if all(_WHOLE.fullmatch(name) for name in {*nodes, *ends.ravel().tolist()}):
-        return ends.astype(np.int64), np.array(nodes, dtype=np.int64)
-    return ends, object_array(nodes)
+    def _defaults(self, scope: str) -> dict[str, Any]:
+        """The values of data that a node or an edge has unless it says otherwise."""
+        keys = (key for key in self.keys.values() if key.default is not None and key.scope in (scope, "all"))
+        return {key.name: key.default for key in keys}

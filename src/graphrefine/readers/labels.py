@@ -1,33 +1,44 @@
-"""Labels of nodes: from a matrix file, a table or arrays, to rows beside an embedding's.
+"""Labels of nodes: from a file or an object in memory, to rows beside an embedding's.
 
-Two kinds of input differ in the names of nodes. A table (`small_table`) has a node and a label in each record, several
-records for a node with several labels, and names its nodes. A matrix (the variable ``group`` of a ``.mat`` file, or an
-array) has one row a node and no names: row i is node i, as in a graph that is read from a matrix.
+Labels either name their nodes (a table, a mapping, an index, a pair) or have a row for each node in order (a list, an
+array, a matrix). By name is safe, and whatever has names is read by them. Which column of a table holds the nodes, and
+whether its first row is a header, the names of the embedding help to decide, so that `as_labels` takes them.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError
-from graphrefine.graph.node_ids import from_strings
-from graphrefine.readers.matrices import read_variable
-from graphrefine.readers.small_table import NODE_WORDS, Record, count_columns, read_records
+from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_ids import from_strings, object_array, sort_rows
+from graphrefine.readers.label_files import BY_NUMBER, NEEDS, Form, parse_file
+from graphrefine.readers.label_forms import find_entries
+from graphrefine.readers.label_tables import Known, UndecidedError
+from graphrefine.readers.label_values import (
+    PLAIN,
+    Entries,
+    LabelOptions,
+    Membership,
+    is_collection,
+    is_missing,
+    sample,
+    text_of,
+    texts_of_classes,
+)
 from graphrefine.readers.source import Source
 
 FilePath = str | PathLike[str]
-LABEL_WORDS = frozenset({"label", "labels", "class", "classes", "group", "groups", "category", "target"})
-"""Usual names, in lower case, of the column of the labels."""
-
-_NEEDS = "a node and a label are expected in each line"
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 007 and -0 are names
+IN_ORDER = "in the order of the nodes"
 
 
 @dataclass(frozen=True)
@@ -43,9 +54,15 @@ class Labels:
     classes : tuple of str
         Names of the columns.
     by_row : bool
-        Whether the nodes have no names: node i is row i of a matrix.
+        Whether the nodes have no names: there is a row for each node, in the order of the embedding's names.
     source : str
         File name, or "memory".
+    manner : str
+        How they were read, in words.
+    by_number : bool
+        Whether row i is the node called i, as in a graph that is read from a matrix.
+    unlabelled, repeated : int
+        Entries without a label, and those that say again what another says.
     """
 
     names: NDArray[Any]
@@ -53,6 +70,48 @@ class Labels:
     classes: tuple[str, ...]
     by_row: bool
     source: str
+    manner: str = ""
+    by_number: bool = False
+    unlabelled: int = 0
+    repeated: int = 0
+    settle: Callable[[Known], Labels] | None = field(init=False, default=None, repr=False, compare=False)
+
+    def describe(self, names: NDArray[Any]) -> str:
+        """How they were read, and how many of the nodes called ``names`` they label, in one line.
+
+        Examples
+        --------
+        >>> as_labels({"ann": "red", "bob": None}).describe(np.array(["ann", "bob", "cy"], object))
+        'memory, nodes by the keys (1 class), 1 of 3 nodes labelled, 1 entry without a label'
+        """
+        labels = as_labels(self, names=names)
+        aligned = align(labels, names, unlabelled="drop")
+        several = int((np.diff(labels.indicator.indptr) > 1).sum())
+        notes = [
+            labels.source,
+            f"{labels.manner or IN_ORDER} ({_count(len(labels.classes), 'class', 'classes')})",
+            f"{len(aligned.order):,} of {len(names):,} nodes labelled",
+            several and f"{_count(several, 'node', 'nodes')} with several labels",
+            aligned.missing and f"{_count(aligned.missing, 'labelled node', 'labelled nodes')} unknown",
+            labels.unlabelled and f"{_count(labels.unlabelled, 'entry', 'entries')} without a label",
+            labels.repeated and f"{_count(labels.repeated, 'entry', 'entries')} repeated",
+        ]
+        return ", ".join(str(note) for note in notes if note)
+
+
+class UndecidedLabels(Labels):
+    """Labels that can be read in more than one way, as long as the names of the embedding do not decide."""
+
+    def __init__(self, problem: InputError, source: str, settle: Callable[[Known], Labels]) -> None:
+        self.__dict__.update(problem=problem, source=source, settle=settle)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("names", "indicator", "classes", "by_row"):
+            raise self.__dict__["problem"]
+        return super().__getattribute__(name)
+
+    def __repr__(self) -> str:
+        return f"UndecidedLabels({self.source!r})"
 
 
 class Aligned(NamedTuple):
@@ -63,106 +122,194 @@ class Aligned(NamedTuple):
     missing: int  # labelled nodes that the embedding does not have
 
 
-def as_labels(labels: Any) -> Labels:
+def as_labels(
+    labels: Any,
+    *,
+    names: NDArray[Any] | None = None,
+    graph: Graph | None = None,
+    node_column: str | int | None = None,
+    label_column: str | int | None = None,
+) -> Labels:
     """Take labels in any accepted form.
 
     Parameters
     ----------
-    labels : Labels, path, or array-like
-        A file for `read_labels`; or one label a row; or a matrix, dense or sparse, with a row a node and a
-        nonzero entry where it has the label of the column.
+    labels
+        By name: a file (`read_labels`); a mapping from nodes to a label or to several; a pair (nodes, labels); a pandas
+        Series by its index; a pandas, polars or Arrow table with a column of nodes, or with the nodes as its index; the
+        name of an attribute of ``graph``, or a pair (graph, name). In order: one label for each node, as a list, an
+        array or a column; or a matrix, dense or sparse, of 0 and 1, with a row for each node and a column for each
+        class. None, NaN and empty texts are no labels.
+    names
+        Names of the embedding or graph that the labels are for, which help to tell how they are meant.
+    graph
+        Graph whose nodes may have the labels as an attribute.
+    node_column, label_column
+        Columns of a table, by name or position from 0.
 
     Examples
     --------
     >>> colours = as_labels(["red", "blue", "red"])
     >>> colours.classes, colours.indicator.toarray().astype(int).tolist()
     (('blue', 'red'), [[0, 1], [1, 0], [0, 1]])
+    >>> as_labels({"ann": ["red", "blue"], "bob": "red"}).names.tolist()
+    ['ann', 'bob']
     """
+    options = LabelOptions(node_column=node_column, label_column=label_column)
     if isinstance(labels, Labels):
-        return labels
+        return labels if labels.settle is None or names is None else labels.settle(known_texts(names))
+    if isinstance(labels, str) and graph is not None and is_attribute(labels, graph):
+        return _settle(lambda known: find_entries((graph, labels), options, known), "memory", names)
     if isinstance(labels, str | PathLike):
-        return read_labels(labels)
-    matrix = _array(labels)
-    problem = _matrix_problem(matrix)
-    if problem:
-        raise InputError(f"labels: {problem}", argument="labels")
-    return _from_matrix(matrix, "memory")
+        return read_labels(labels, names=names, node_column=node_column, label_column=label_column)
+    return _settle(lambda known: find_entries(labels, options, known), "memory", names)
 
 
-def read_labels(path: FilePath, *, variable: str = "group", header: bool | None = None) -> Labels:
+def read_labels(
+    path: FilePath,
+    *,
+    variable: str = "group",
+    header: bool | None = None,
+    node_column: str | int | None = None,
+    label_column: str | int | None = None,
+    names: NDArray[Any] | None = None,
+) -> Labels:
     """Read labels from a file.
 
     Parameters
     ----------
     path : path
-        A ``.mat`` file, or a table with a node and a label in each record: csv, tsv, columns set apart by spaces,
-        parquet or arrow; also .gz, .bz2, .xz or .zst. A table of more columns needs a header that names these two.
-        Empty lines and lines that begin with # or % are left out.
+        A table with a node and a label in each record (csv, tsv, columns set apart by blanks, parquet or arrow, JSON
+        objects), a mapping in JSON, a vector in ``.npy``, or a ``.mat`` file; also .gz, .bz2, .xz or .zst. A node with
+        several labels has several records, or a list of them in parquet, arrow and JSON. Lines that begin with # or %
+        are comments before the first record.
     variable : str
         The matrix in a ``.mat`` file.
     header : bool, optional
-        Whether a table in text begins with the names of its columns. By default it does if one of them is called
-        label, class, group, category or target, or if every node is an integer and the first has no digit.
+        Whether a table in text begins with the names of its columns. By default the names of the embedding, the types
+        of the columns and usual words decide; where they do not, the labels are refused.
+    node_column, label_column : str or int, optional
+        Columns of a table, by name or position from 0. By default a usual name such as node or id, label or class; the
+        column that holds names of the embedding; or the two that there are, the nodes first.
+    names : ndarray, optional
+        Names of the embedding that the labels are for; they may come later, with the embedding.
     """
-    if Source(path).suffix == ".mat":
-        return _read_mat(path, variable)
-    nodes, labels = _read_columns(path, header)
-    names, row = np.unique(nodes, return_inverse=True)
-    kinds, column = np.unique(labels, return_inverse=True)
-    indicator = _indicator(row, column, shape=(len(names), len(kinds)))
-    return Labels(names, indicator, _texts(kinds), by_row=False, source=fspath(path))
+    options = LabelOptions(header, node_column, label_column)
+    source = Source(path, needs=NEEDS)
+    return _settle(parse_file(source, options, variable), fspath(path), names)
 
 
-def _read_columns(path: FilePath, header: bool | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Nodes and labels of a table: int64 if every one is an integer, else str."""
-    source = Source(path, needs=_NEEDS)
-    records = list(read_records(source))
-    if not records:
-        raise source.empty_error()
-    first = records[0]
-    if header is None:
-        header = first.line is None or _has_header(records)
-    node, label = _find_columns(source, first, header)
-    entries = records[1:] if header else records
-    if not entries:
-        raise source.error(f"nothing after the header; {_NEEDS}")
-    for record in entries:
-        if len(record.fields) != len(first.fields):
-            problem = f"{count_columns(record.fields)} where the first line has {len(first.fields)}"
-            raise source.error(problem, line=record.line)
-        if not (record.fields[node] and record.fields[label]):
-            raise source.error("an empty node or label; leave out nodes without labels", line=record.line)
-    nodes, labels = (from_strings([record.fields[at] for record in entries]) for at in (node, label))
-    return nodes, labels
+def known_texts(names: NDArray[Any]) -> frozenset[str]:
+    """Texts of names, by which labels meet them."""
+    return frozenset(map(str, names.tolist()))
 
 
-def _has_header(records: list[Record]) -> bool:
-    first = records[0].fields
-    if _INTEGER.fullmatch(first[0]):
-        return False
-    if any(field.lower() in LABEL_WORDS for field in first[1:]):
-        return True
-    if any(letter.isdigit() for letter in first[0]):  # more likely a node like 007 or x1 than a column's name
-        return False
-    return len(records) > 1 and all(_INTEGER.fullmatch(record.fields[0]) for record in records[1:])
-
-
-def _find_columns(source: Source, first: Record, header: bool) -> tuple[int, int]:
-    """Positions of the columns of the node and the label."""
-    names = [field.lower() for field in first.fields]
-    if len(names) == 1:
-        raise source.error(f"one column ({first.fields[0]!r}) where a node and a label are expected", line=first.line)
-    if len(names) == 2:
-        return 0, 1
-    nodes = [column for column, name in enumerate(names) if header and name in NODE_WORDS]
-    labels = [column for column, name in enumerate(names) if header and name in LABEL_WORDS]
-    if len(nodes) != 1 or len(labels) != 1:
-        raise source.error(
-            f"{len(names)} columns where a node and a label are expected; keep two, or add a header that "
-            "calls one of them node and one label",
-            line=first.line,
+def is_attribute(name: str, graph: Graph) -> bool:
+    """Whether labels are an attribute of a graph's nodes rather than a file; an error if they are both, or neither."""
+    if graph.attributes and name not in graph.attributes and name != "-" and not Path(name).exists():
+        listed = ", ".join(map(repr, graph.attributes))
+        problem = f"there is no such file, nor such an attribute of the nodes of {graph.source}, which have {listed}"
+        raise FormatError(name, problem, argument="labels")
+    if name in graph.attributes and Path(name).is_file():
+        raise InputError(
+            f"labels={name!r} is an attribute of the nodes of {graph.source}, and a file too; give the pair (graph, "
+            f"{name!r}) for the attribute, or './{name}' for the file",
+            argument="labels",
         )
-    return nodes[0], labels[0]
+    return name in graph.attributes
+
+
+def _settle(form: Form, source: str, names: NDArray[Any] | None) -> Labels:
+    """Labels of a form, read with the names of the nodes, or to be read again when these are at hand."""
+    known = None if names is None else known_texts(names)
+    try:
+        labels = _make_labels(form(known), source)
+    except UndecidedError as undecided:
+        if known is not None:
+            raise undecided.problem from None
+        return UndecidedLabels(undecided.problem, source, partial(_settle_known, form, source))
+    if known is None:
+        labels.__dict__["settle"] = partial(_settle_known, form, source)  # a frozen dataclass assigns no field
+    return labels
+
+
+def _settle_known(form: Form, source: str, known: Known) -> Labels:
+    try:
+        return _make_labels(form(known), source)
+    except UndecidedError as undecided:
+        raise undecided.problem from None
+
+
+def _make_labels(form: Entries | Membership, source: str) -> Labels:
+    entries = form if isinstance(form, Entries) else None
+    by_number = BY_NUMBER in form.manner
+    if entries is None:
+        assert isinstance(form, Membership)
+        row, column, classes = form.members()
+        count, unlabelled = form.matrix.shape[0], 0
+    else:
+        row, texts, unlabelled = _flatten(entries)
+        kinds, column = _number(texts_of_classes(texts))
+        classes = tuple(map(str, kinds.tolist()))
+        count = len(entries.labels)
+    names, order = _number_nodes(form, count)
+    indicator = _indicator(order[row], column, shape=(len(names), len(classes)))
+    if form.nodes is not None:
+        labelled = np.diff(indicator.indptr) > 0
+        names, indicator = names[labelled], indicator[labelled]
+    repeated = len(row) - indicator.nnz
+    return Labels(names, indicator, classes, form.nodes is None, source, form.manner, by_number, unlabelled, repeated)
+
+
+def _flatten(entries: Entries) -> tuple[NDArray[np.int64], list[str], int]:
+    """The entry and the text of each label, and the number of entries without one."""
+    rows, texts, unlabelled, seen = list[int](), list[str](), 0, dict[Any, list[str]]()
+    for entry, value in enumerate(entries.labels):
+        several = seen.get((type(value), value)) if type(value) in PLAIN else None
+        if several is None:
+            several = _texts_of(value, entries, entry)
+            if type(value) in PLAIN:
+                seen[type(value), value] = several
+        if len(several) == 1:
+            rows.append(entry)
+            texts.append(several[0])
+        else:
+            rows += [entry] * len(several)
+            texts += several
+            unlabelled += not several
+    if not texts:
+        raise entries.refuse("no entry has a label; a text, a number or a truth value is expected for some nodes")
+    return np.array(rows, np.int64), texts, unlabelled
+
+
+def _texts_of(value: Any, entries: Entries, entry: int) -> list[str]:
+    several = [each for each in (value if is_collection(value) else [value]) if not is_missing(each)]
+    if any(is_collection(each) or isinstance(each, dict) for each in several):
+        raise entries.refuse(f"a label is a text, a number or a truth value, not {several[0]!r}", entry)
+    return [text_of(each) for each in several]
+
+
+def _number_nodes(form: Entries | Membership, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The names of the nodes, and the place of each entry's among them."""
+    if form.nodes is None:
+        return np.arange(count), np.arange(count)
+    missing = next((entry for entry, node in enumerate(form.nodes) if is_missing(node)), None)
+    if missing is not None:
+        raise form.refuse("an empty node; leave it out, or name it", missing)
+    texts = [node if type(node) is str else text_of(node) for node in form.nodes]
+    by_text: dict[str, Any] = {}
+    for text, node in zip(texts, form.nodes, strict=True):
+        if by_text.setdefault(text, node) != node and type(node) in PLAIN:
+            raise form.refuse(f"the nodes {by_text[text]!r} and {node!r} are both written {text!r}; rename one")
+    return _number(texts)
+
+
+def _number(texts: list[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Different texts in order, integers by value, and the place of each text among them."""
+    names = from_strings(list(dict.fromkeys(texts)))
+    ordered = object_array(sorted(names.tolist())) if names.dtype == object else np.sort(names)
+    place = {str(name): at for at, name in enumerate(ordered.tolist())}
+    return ordered, np.fromiter((place[text] for text in texts), np.int64, len(texts))
 
 
 def align(labels: Labels, names: NDArray[Any], *, unlabelled: str) -> Aligned:
@@ -171,11 +318,12 @@ def align(labels: Labels, names: NDArray[Any], *, unlabelled: str) -> Aligned:
     The order of the result depends on the names alone, so that two embeddings which hold the same nodes in a
     different order are split alike.
     """
+    labels = as_labels(labels, names=names)
     position = _positions(labels, names)  # the embedding's row of each labelled node, -1 if it has none
     present = np.flatnonzero(position >= 0)
     entries = labels.indicator[present].tocoo()
     full = _indicator(position[present][entries.row], entries.col, shape=(len(names), len(labels.classes)))
-    order = np.argsort(names, kind="stable")
+    order = sort_rows(names)
     if unlabelled == "drop":
         order = order[np.diff(full.indptr)[order] > 0]
     return Aligned(order, full[order], len(position) - len(present))
@@ -194,7 +342,8 @@ def _positions(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
     if not (position >= 0).any():
         raise InputError(
             f"none of the {len(position)} nodes of {labels.source} is in the embedding: the labels have "
-            f"{_sample(labels.names)}, the embedding has {_sample(names)}; call them the same in both"
+            f"{sample(labels.names)}, the embedding has {sample(names)}; call them the same in both",
+            argument="labels",
         )
     return position
 
@@ -203,20 +352,25 @@ def _positions_by_row(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
     n = len(labels.names)
     if n != len(names):
         raise InputError(
-            f"{labels.source} has labels for {n} rows and the embedding has {len(names)} nodes; a matrix of "
-            "labels needs one row a node: give a table (node, label) if some nodes are left out"
+            f"{labels.source} has labels for {n} rows and the embedding has {len(names)} nodes; labels without "
+            "nodes need one row a node: give a table (node, label) if some nodes are left out",
+            argument="labels",
         )
-    position = np.argsort(names, kind="stable")
-    if names.dtype.kind not in "iu" or not np.array_equal(names[position], labels.names):
+    position = sort_rows(names)
+    numbered = names.dtype.kind in "iu" and np.array_equal(names[position], np.arange(n))
+    if labels.by_number and not numbered:
         raise InputError(
             f"{labels.source} has labels for the rows 0 to {n - 1} and the embedding calls its nodes "
-            f"{_sample(names)}: which row is which node is unknown; give the labels as a table (node, label)"
+            f"{sample(names)}: which row is which node is unknown; give the labels as a table (node, label)",
+            argument="labels",
         )
-    return position
-
-
-def _sample(names: NDArray[Any]) -> str:
-    return ", ".join(repr(name) for name in names[:3].tolist()) + (", ..." if len(names) > 3 else "")
+    if not labels.by_number and numbered and not np.array_equal(names, np.arange(n)):
+        raise InputError(
+            f"{labels.source} has labels in order, and the embedding has the nodes 0 to {n - 1} in another order, "
+            f"{sample(names)}: row i may be node i, or the node of row i; give a pair (nodes, labels)",
+            argument="labels",
+        )
+    return position if labels.by_number else np.arange(n)
 
 
 def _indicator(row: NDArray[Any], column: NDArray[Any], *, shape: tuple[int, int]) -> sp.csr_array[np.bool_]:
@@ -224,61 +378,5 @@ def _indicator(row: NDArray[Any], column: NDArray[Any], *, shape: tuple[int, int
     return sp.csr_array((np.ones(len(row), np.bool_), (row, column)), shape=shape)
 
 
-def _texts(kinds: NDArray[Any]) -> tuple[str, ...]:
-    return tuple(str(kind) for kind in kinds.tolist())
-
-
-def _array(matrix: Any) -> Any:
-    """A NumPy array, or a csr_array of its own where `matrix` is sparse."""
-    if not sp.issparse(matrix):
-        return np.asarray(matrix)
-    entries: Any = matrix
-    return sp.csr_array(entries.tocoo())
-
-
-def _read_mat(path: FilePath, variable: str) -> Labels:
-    source = Source(path, needs=f"a matrix {variable!r} is expected, or a table (node, label)")
-    matrix = _array(read_variable(source, variable))
-    if isinstance(matrix, np.ndarray) and matrix.ndim == 2 and 1 in matrix.shape:
-        matrix = matrix.ravel()  # MATLAB has no vectors: one class number a node
-    problem = _matrix_problem(matrix)
-    if problem:
-        raise source.error(f"variable {variable!r}: {problem}")
-    return _from_matrix(matrix, source.name)
-
-
-def _matrix_problem(matrix: Any) -> str:
-    """The reason why `matrix` cannot be labels; empty if it can."""
-    if matrix.ndim not in (1, 2):
-        return f"one or two dimensions are expected, not {matrix.ndim}"
-    if 0 in matrix.shape:
-        return f"a row for each node is expected, and the shape is {matrix.shape}"
-    if matrix.ndim == 1:
-        return _vector_problem(matrix)
-    if matrix.dtype.kind not in "biuf":
-        return f"0 (does not have the label) and 1 (has it) are expected, not values of type {matrix.dtype}"
-    values = matrix if isinstance(matrix, np.ndarray) else matrix.data
-    if not np.isfinite(values).all() or (values < 0).any():
-        return "0 (does not have the label) and 1 (has it) are expected, not negative, NaN or infinite values"
-    return ""
-
-
-def _vector_problem(vector: NDArray[Any]) -> str:
-    if vector.dtype.kind not in "biufUO" or any(not np.isscalar(label) for label in vector.tolist()):
-        return "a number or a string is expected for each node; give a table (node, label) if some have none"
-    if any(label != label for label in vector.tolist()):  # NaN alone differs from itself
-        return "a label is NaN; give a table (node, label) if some nodes have none"
-    return ""
-
-
-def _from_matrix(matrix: Any, source: str) -> Labels:
-    n = matrix.shape[0]
-    if matrix.ndim == 1:
-        kinds, row = matrix.astype(str) if matrix.dtype.kind == "O" else matrix, np.arange(n)
-        kinds, column = np.unique(kinds, return_inverse=True)
-        classes = _texts(kinds)
-    else:
-        row, column = matrix.nonzero()
-        classes = tuple(str(number) for number in range(matrix.shape[1]))
-    indicator = _indicator(row, column, shape=(n, len(classes)))
-    return Labels(np.arange(n), indicator, classes, by_row=True, source=source)
+def _count(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"

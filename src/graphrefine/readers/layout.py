@@ -1,20 +1,29 @@
-"""Layout of an edge table: the columns of ends and weights; of text also delimiter and header, by its first lines."""
+"""Layout of an edge table: the columns of ends, weights and times; of text also delimiter, header and comments.
+
+A text is understood by its first records, as `graphrefine.readers.header` and `graphrefine.readers.column_kinds` say
+where it takes more than a look. A text with two readings is refused: the error shows both, and an option for each.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphrefine.errors import InputError
-from graphrefine.kernels.edge_lists import NUMBER, WORD, Columns, split_fields
-from graphrefine.readers.options import Column, ReadOptions
+from graphrefine.kernels.edge_lists import NUMBER, Columns, Marks, Status
+from graphrefine.readers.options import WEIGHT_NAMES, Column, ReadOptions
 from graphrefine.readers.source import Source
+
+if TYPE_CHECKING:
+    from graphrefine.readers.dialects import Dialect
 
 PAIRS = (
     ("source", "target"),
     ("src", "dst"),
     ("from", "to"),
+    ("start", "end"),
     ("u", "v"),
     ("node1", "node2"),
     ("id1", "id2"),
@@ -23,17 +32,23 @@ PAIRS = (
     ("parent", "child"),
     ("subject", "object"),
     ("user", "item"),
+    ("sender", "receiver"),
     ("follower", "followee"),
     ("citing", "cited"),
     ("caller", "callee"),
     ("dependent", "dependency"),
 )
-"""Usual names of the two columns of an edge list, as `fold_name` spells them."""
+"""Usual names of the two columns of an edge list, as `fold_name` spells them: which of several columns they are."""
 
-WEIGHT_NAMES = ("weight", "weights", "w")
-DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", " ": "blanks"}
+DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blanks"}
+SIGNS = "#%"  # of comment lines
 SAMPLE = 1 << 15  # bytes from which delimiter, header and columns are detected
-_NO_NUMBER = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+BLANKS = " \t"
+_NO_NUMBER = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+Values = Callable[[int], Sequence[Any]]
+Record = list[str]
+Split = tuple[list[Record], int, tuple[Status, int] | None]
+"""First records of a text, the bytes of the first, and the first bad quote and its place."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +59,18 @@ class EdgeColumns:
     target: int
     weight: int | None
     report: dict[str, Any]
+    time: int | None = None
+
+    @property
+    def places(self) -> tuple[int, int, int | None, int | None]:
+        """Positions of source, target, weight and time."""
+        return self.source, self.target, self.weight, self.time
+
+    def at(self, columns: list[int]) -> EdgeColumns:
+        """Positions in a table that has only these columns, in this order."""
+        source, target, weight, time = (None if at is None else columns.index(at) for at in self.places)
+        assert source is not None and target is not None
+        return EdgeColumns(source, target, weight, self.report, time)
 
 
 def fold_name(name: str) -> str:
@@ -67,35 +94,84 @@ def find_pair(names: list[str]) -> tuple[int, int] | None:
     return None
 
 
-def find_columns(names: list[str] | None, numeric: list[bool], options: ReadOptions) -> EdgeColumns:
-    """Find the columns of source, target and weight, from their names, if there are any, and from those with numbers.
+def find_columns(
+    names: list[str] | None, numeric: list[bool], options: ReadOptions, *, values: Values | None = None
+) -> EdgeColumns:
+    """Find the columns of source, target, weight and time, from their names, if there are any, and their values.
 
-    Columns that the options name are used. Otherwise: a usual pair of names, else the first two columns; the weight is
-    a column called weight, or, in a table without names, the third of three columns if it is numeric.
+    Columns that the options name are used. Otherwise: a usual pair of names, else the first two columns that are no
+    row numbers and no times; the weight is a column called weight, or, in a table without names, the third of three
+    columns if it is numeric. ``values`` gives a sample of the values of a column.
     """
     count = len(numeric)
     if count < 2:
-        raise InputError(f"an edge needs two columns, and there is {count}")
-    usual = (find_pair(names) if names else None) or (0, 1)
-    source = usual[0] if options.source is None else _find_column("source", options.source, names, count)
-    target = usual[1] if options.target is None else _find_column("target", options.target, names, count)
-    if source == target:
+        if options.delimiter is None:
+            raise InputError(f"an edge needs two columns, and there is {count}")
         raise InputError(
-            f"source and target are the same column ({_label(source, names)}); name both", argument="target"
+            f"an edge needs two columns, and with delimiter={options.delimiter!r} there is {count}",
+            argument="delimiter",
         )
-    weight = _find_weight(names, numeric, {source, target}, options)
-    ignored = [_label(at, names) for at in range(count) if at not in (source, target, weight)]
+    positions = {
+        argument: None if column is None or column is False else _find_column(argument, column, names, count)
+        for argument, column in (
+            ("source", options.source),
+            ("target", options.target),
+            ("time", options.time),
+            ("weights", options.weights),
+        )
+    }
+    free = [at for at in range(count) if at not in positions.values()]
+    kinds: dict[int, str] = {}
+    if values is not None and len(free) > (positions["source"] is None) + (positions["target"] is None):
+        from graphrefine.readers.column_kinds import find_kinds  # most tables have nothing but ends and weights
+
+        kinds = find_kinds(names, values, count)
+    source, target = _find_ends(names, kinds, positions, free, values)
+    weight = _find_weight(names, numeric, {source, target, positions["time"]}, options, kinds)
+    used = {source: "source", target: "target", weight: "weights", positions["time"]: "time"}
+    _check_distinct(names, {at: name for at, name in used.items() if positions[name] is None})
+    ignored = [at for at in range(count) if at not in used]
     report: dict[str, Any] = {"columns": [_label(source, names), _label(target, names)]}
     report["weight_column"] = None if weight is None else _label(weight, names)
     if ignored:
-        report["ignored_columns"] = ignored
-    return EdgeColumns(source, target, weight, report)
+        report["ignored_columns"] = [_label(at, names) for at in ignored]
+        labels = {str(_label(at, names)): kinds[at] for at in ignored if at in kinds}
+        report |= {"column_kinds": labels} if labels else {}
+    return EdgeColumns(source, target, weight, report, positions["time"])
+
+
+def _find_ends(
+    names: list[str] | None, kinds: dict[int, str], positions: dict[str, int | None], free: list[int],
+    values: Values | None,
+) -> tuple[int, int]:  # fmt: skip
+    source, target = positions["source"], positions["target"]
+    pair = find_pair(names) if names else None
+    if pair is None and source is None and target is None:
+        pair = (free[0], free[1]) if len(free) > 1 else None
+        if names and values is not None and len(free) > 2:
+            from graphrefine.readers.column_kinds import choose_ends  # as above
+
+            pair = choose_ends(names, kinds, free, values) or pair
+    first, second = pair or (0, 1)
+    source = source if source is not None else first if first != target else second
+    target = target if target is not None else second if second != source else first
+    if source == target:
+        raise InputError(
+            f"source and target are the same column ({_quote(_label(source, names))}); name both", argument="target"
+        )
+    return source, target
 
 
 def _find_column(argument: str, column: Column, names: list[str] | None, count: int) -> int:
     """The position of a column, from its name or its position from 0 (as a number or its digits)."""
     if isinstance(column, str):
         if names and column in names:
+            if names.count(column) > 1:
+                raise InputError(
+                    f"{names.count(column)} columns are called {column!r}; say {argument}= by position, from 0 to "
+                    f"{count - 1}",
+                    argument=argument,
+                )
             return names.index(column)
         if not column.isdecimal():
             column_list = f"the columns are {', '.join(map(repr, names))}" if names else "the columns have no names"
@@ -109,83 +185,152 @@ def _find_column(argument: str, column: Column, names: list[str] | None, count: 
     return position
 
 
-def _find_weight(names: list[str] | None, numeric: list[bool], ends: set[int], options: ReadOptions) -> int | None:
+def _check_distinct(names: list[str] | None, used: dict[int | None, str]) -> None:
+    """Refuse a used column that shares its name with another."""
+    for at, argument in used.items():
+        if names and at is not None and names.count(names[at]) > 1:
+            raise InputError(
+                f"{names.count(names[at])} columns are called {names[at]!r}; rename them, or say {argument}= by "
+                "position",
+                argument=argument,
+            )
+
+
+def _find_weight(
+    names: list[str] | None, numeric: list[bool], taken: set[int | None], options: ReadOptions, kinds: dict[int, str]
+) -> int | None:
     if options.weights is False:
         return None
     if options.weights is not None:
         weight = _find_column("weights", options.weights, names, len(numeric))
-        if weight in ends:
+        if weight in taken:
             raise InputError(
-                f"the weights cannot be column {_label(weight, names)}: that is an end of the edges",
+                f"the weights cannot be column {_quote(_label(weight, names))}: that is an end of the edges, or their "
+                "time",
                 argument="weights",
             )
         return weight
-    others = [at for at in range(len(numeric)) if at not in ends]
+    others = [at for at in range(len(numeric)) if at not in taken]
     if names is not None:
-        return next((at for at in others if names[at].strip().lower() in WEIGHT_NAMES), None)
-    if len(others) == 1 and numeric[others[0]]:
-        return others[0]
-    if not others or (options.source is not None and options.target is not None):
+        named = next((at for at in others if names[at].strip().lower() in WEIGHT_NAMES), None)
+    elif len(others) == 1 and (numeric[others[0]] or others[0] in kinds):
+        named = others[0]
+    elif not others or options.source is not None or options.target is not None:
         return None
-    raise InputError(
-        f"there are {len(numeric)} columns without names, and it is not clear which hold the edges: say "
-        "source=, target= and weights= (positions from 0), or weights=False for no weights",
-        argument="source",
-        mentions=["target", "weights"],
-    )
+    else:
+        raise InputError(
+            f"there are {len(numeric)} columns without names, and it is not clear which hold the edges: say "
+            "source=, target= and weights= (positions from 0), or weights=False for no weights; header=True if the "
+            "first line names the columns",
+            argument="source",
+            mentions=["target", "weights", "header"],
+        )
+    if named is not None and kinds.get(named, "numbers") != "numbers":
+        column = _label(named, names)
+        raise InputError(
+            f"{_quote(column)} holds {kinds[named]}, which are hardly weights: say time={column!r} to use them as "
+            f"times, weights={column!r} to use them as weights all the same, or weights=False to leave them out",
+            argument="weights",
+            mentions=["time"],
+        )
+    return named
 
 
 def _label(at: int, names: list[str] | None) -> str | int:
     return at if names is None else names[at]
 
 
+def _quote(label: str | int) -> str:
+    return repr(label) if isinstance(label, str) else f"column {label}"
+
+
 @dataclass(frozen=True)
 class Layout:
-    """Layout of a text: delimiter, columns, and the place at which the records begin."""
+    """Layout of a text: its marks, its columns, and the place at which the records begin."""
 
-    delimiter: str
-    comments: str
+    marks: Marks
     columns: Columns
     edge_columns: EdgeColumns
     header: bool
     start: int  # bytes before the records
     line: int  # lines before the records
+    comments: int = 0  # comment lines before the records
+    dates: bool = False  # times are dates, not numbers
+    names: tuple[str, ...] = ()  # in the header
+    dialect: Dialect | None = None
+    doubtful: tuple[str, ...] = ()  # names in a header that has no other sign than that they are no nodes
+
+    @property
+    def delimiter(self) -> str:
+        """The delimiter."""
+        return self.marks[0]
 
     def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """The part of `Graph.report` about the text."""
+        """The part of `Graph.report` about the text; ``comments`` is the number of comment lines among the records."""
         return {
             **self.edge_columns.report,
-            "delimiter": DELIMITERS[self.delimiter],
+            "delimiter": DELIMITERS.get(self.delimiter, repr(self.delimiter)),
             "header": self.header,
-            "comments": comments,
+            "comments": comments + self.comments,
             "encoding": encoding,
         }
 
 
-def find_layout(source: Source, data: bytes, options: ReadOptions, *, like: Layout | None = None) -> Layout | None:
-    """The layout of a text, from its first lines; None if there is no record in it.
+@dataclass(frozen=True)
+class Sample:
+    """The first records of a text, and where the first of them begins and ends."""
+
+    records: list[Record]
+    start: int
+    end: int  # after the first record
+    line: int  # of the first record, from 1
+    lines: int  # of the first record
+    comments: int  # comment lines before it
+    marks: Marks
+
+
+def find_layout(
+    source: Source, sample: Sample, header: bool, options: ReadOptions, *, like: Layout | None = None
+) -> Layout:
+    """The layout of a text, from its first records, with or without a header.
 
     ``like`` is the layout of another part of the same table: where this part has no header, its columns are the same.
     """
-    lines = _lines(data, options.comments)
-    if not lines:
-        return None
-    line, after, _ = lines[0]
-    delimiter, records = _split(source, [bare for _, _, bare in lines], options)
-    header = _has_header(records, options) if options.header is None else options.header
-    names = [decode(name).strip() for name in records[0]] if header else None
+    width = len(sample.records[0])
+    names = sample.records[0] if header else None
     if like is not None and not header:
         same = like.edge_columns
-        weights = False if same.weight is None or same.weight >= len(records[0]) else same.weight
-        options = replace(options, source=same.source, target=same.target, weights=weights)
+        weights = False if same.weight is None or same.weight >= width else same.weight
+        options = replace(options, source=same.source, target=same.target, weights=weights, time=same.time)
+    body = sample.records[1:] if header else sample.records
+    dialect = None
+    if names and any(":" in name or name.lower() == "type" for name in names):
+        from graphrefine.readers.dialects import find_dialect  # for such headers alone
+
+        dialect = find_dialect(names)
+    if dialect is not None:
+        options = dialect.complete(options)
     try:
-        edge_columns = find_columns(names, _numeric_columns(records, names), options)
+        numeric = _numeric_columns(body, names, width)
+        edge_columns = find_columns(names, numeric, options, values=lambda at: column_values(body, at))
     except InputError as error:
-        raise source.error(error, line=line) from None
-    weight = -1 if edge_columns.weight is None else edge_columns.weight
-    columns = (edge_columns.source, edge_columns.target, weight, len(records[0]))
-    start, before = (after, line) if header else (0, 0)
-    return Layout(delimiter, options.comments, columns, edge_columns, header, start, before)
+        raise source.error(error, line=sample.line) from None
+    source_at, target_at, weight, time = (-1 if at is None else at for at in edge_columns.places)
+    dates = time >= 0 and not any(map(is_number, column_values(body, time)))
+    start, lines = (sample.end, sample.line - 1 + sample.lines) if header else (sample.start, sample.line - 1)
+    columns = (source_at, target_at, weight, time, width)
+    return Layout(
+        sample.marks,
+        columns,
+        edge_columns,
+        header,
+        start,
+        lines,
+        sample.comments,
+        dates,
+        names=tuple(names or ()),
+        dialect=dialect,
+    )
 
 
 def decode(text: bytes) -> str:
@@ -196,92 +341,22 @@ def decode(text: bytes) -> str:
         return text.decode("latin-1")
 
 
-def _lines(data: bytes, comments: str) -> list[tuple[int, int, bytes]]:
-    """Line number, end and content of the first lines that hold records; of whole lines only."""
-    head = data[:SAMPLE]
-    if len(data) > SAMPLE and b"\n" in head:
-        head = head[: head.rindex(b"\n")]
-    records, at = [], 0
-    for number, line in enumerate(head.split(b"\n"), start=1):
-        at += len(line) + 1
-        bare = line.removesuffix(b"\r")
-        first = bare.strip(b" \t")[:1]
-        if first and first not in comments.encode():
-            records.append((number, min(at, len(data)), bare))
-    if not records and len(data) > SAMPLE:  # a long preamble of comments: look at everything once
-        return _lines_after_preamble(data, comments)
-    return records
-
-
-def _lines_after_preamble(data: bytes, comments: str) -> list[tuple[int, int, bytes]]:
-    marks = re.escape(comments.encode())
-    preamble = re.match(rb"(?:[ \t]*(?:[" + marks + rb"][^\n]*)?\r?\n)*" if marks else rb"(?:[ \t]*\r?\n)*", data)
-    start = preamble.end() if preamble else 0
-    line = data.count(b"\n", 0, start)
-    rest = data[start : start + SAMPLE]
-    return [(number + line, at + start, bare) for number, at, bare in _lines(rest, comments)]
-
-
-def _split(source: Source, lines: list[bytes], options: ReadOptions) -> tuple[str, list[list[bytes]]]:
-    """The delimiter of the options, or the first that is in every record of the sample, and not in runs; the fields."""
-    if options.delimiter is not None:
-        if options.delimiter not in DELIMITERS:
-            allowed = ", ".join(f"{key!r} ({name})" for key, name in DELIMITERS.items())
-            raise InputError(f"delimiter={options.delimiter!r} is not one of {allowed}", argument="delimiter")
-        return options.delimiter, [split_line(line, options.delimiter.encode()) for line in lines]
-    preferred = [","] if source.suffix == ".csv" else []
-    for candidate in [*preferred, "\t", ";", ","]:
-        if not all(candidate.encode() in line for line in lines):
-            continue
-        rows = [split_line(line, candidate.encode()) for line in lines]
-        runs = sum(len(row) > 2 and not row[1].strip() and bool(row[2].strip()) for row in rows)
-        if runs * 2 <= len(rows):
-            return candidate, rows
-    # The first record decides; a later one without this delimiter is then refused by its own line.
-    first, marks = lines[0] if lines else b"", [*preferred, "\t", ";", ","]
-    blanks = len(first.split()) > 1
-    delimiter = " " if blanks else next((mark for mark in marks if mark.encode() in first), " ")
-    return delimiter, [split_line(line, delimiter.encode()) for line in lines]
-
-
-def _is_number(field: bytes) -> bool:
+def is_number(field: str) -> bool:
     """Whether a field is a number; NaN and infinity are, and are refused later, by their line."""
-    return (NUMBER.fullmatch(field.strip()) or _NO_NUMBER.fullmatch(field.strip())) is not None
+    return bool(_DIGITS.fullmatch(field) or _NO_NUMBER.fullmatch(field))
 
 
-def _has_header(records: list[list[bytes]], options: ReadOptions) -> bool:
-    """Whether the first record names the columns.
-
-    It does if an option names a column; if a column holds numbers from the second record on, but not
-    in the first; or if it is a usual pair of names that occur nowhere below.
-    """
-    columns = (options.source, options.target, options.weights)
-    if any(isinstance(column, str) and not column.isdecimal() for column in columns):
-        return True
-    first, rest = records[0], records[1:]
-    if any(_is_number(field) for field in first):  # columns are not called 7 or 0.5
-        return False
-    for at, field in enumerate(first):
-        below = [row[at] for row in rest if at < len(row) and row[at].strip()]
-        if below and field.strip() and not _is_number(field) and all(_is_number(value) for value in below):
-            return True
-    texts = [decode(field).strip() for field in first]
-    fields = {field.strip() for row in rest for field in row}
-    return find_pair(texts) is not None and not any(field.strip() in fields for field in first[:2])
+_DIGITS = re.compile(NUMBER.pattern.decode())
 
 
-def _numeric_columns(records: list[list[bytes]], names: list[str] | None) -> list[bool]:
+def column_values(records: list[Record], at: int) -> list[str]:
+    """The values of a column that are not empty."""
+    return [record[at] for record in records if at < len(record) and record[at]]
+
+
+def _numeric_columns(body: list[Record], names: list[str] | None, count: int) -> list[bool]:
     """For each column, whether it holds numbers."""
-    body = records[1:] if names else records
-    count = len(records[0])
-    while names is None and count > 2 and not any(len(row) >= count and row[count - 1].strip() for row in body):
+    while names is None and count > 2 and not any(len(row) >= count and row[count - 1] for row in body):
         count -= 1  # a delimiter at the end of every line makes no column
     # One number makes a column of numbers: whatever else stands there is refused by its own line.
-    return [any(_is_number(row[at]) for row in body if at < len(row)) for at in range(count)]
-
-
-def split_line(line: bytes, delimiter: bytes) -> list[bytes]:
-    """The fields of a line; where it has quotes, by the rule of the parser."""
-    if delimiter == b" ":
-        return WORD.findall(line)
-    return split_fields(line, delimiter) if b'"' in line else line.split(delimiter)
+    return [any(map(is_number, column_values(body, at))) for at in range(count)]

@@ -1,4 +1,4 @@
-"""Matrices in files, read by SciPy: MATLAB up to version 7, Matrix Market, npz."""
+"""Matrices in files: MATLAB, Matrix Market, npz; read by SciPy, of MATLAB's version 7.3 by h5py."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from io import BytesIO
 from typing import Any, cast
 
 from graphrefine.readers.formats import MatrixTable
+from graphrefine.readers.hdf5_variables import SIGNATURE, read_hdf5_variable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
 _NPZ_ERRORS = (ValueError, KeyError, OSError, EOFError, AttributeError, NotImplementedError, zipfile.BadZipFile)
-_HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def load_mat(source: Source, options: ReadOptions) -> MatrixTable:
     """Load a sparse or dense matrix of a .mat file."""
     matrix = read_variable(source, options.variable, way_out="; say variable=")
     if not hasattr(matrix, "tocsr") and (matrix.ndim != 2 or matrix.dtype.kind not in "biufc"):
-        raise source.error(
-            f"the variable {options.variable!r} is not a matrix of numbers; the variables are {_variables(source)}",
-            argument="variable",
-        )
+        listed = "" if _is_hdf5(source) else f"; the variables are {_variables(source)}"
+        raise source.error(f"the variable {options.variable!r} is not a matrix of numbers{listed}", argument="variable")
     source.release()
     return MatrixTable(matrix)
 
@@ -30,8 +28,8 @@ def read_variable(source: Source, variable: str, *, way_out: str = "") -> Any:
     """The value of a variable; no other is decoded. ``way_out`` ends the error for one that is not there."""
     from scipy.io import loadmat
 
-    if source.data[:10] == b"MATLAB 7.3" or source.data[:8] == _HDF5:
-        raise source.error("this is a version 7.3 file, which is not read; save it in MATLAB with '-v7'")
+    if _is_hdf5(source):
+        return read_hdf5_variable(source, variable, way_out=way_out)
     try:
         contents = loadmat(_file(source), variable_names=[variable])
     except Exception as error:  # on damaged bytes SciPy raises whatever it stumbles over
@@ -42,6 +40,11 @@ def read_variable(source: Source, variable: str, *, way_out: str = "") -> Any:
             argument="variable",
         )
     return contents[variable]
+
+
+def _is_hdf5(source: Source) -> bool:
+    """Whether a MATLAB file is of version 7.3."""
+    return source.data.startswith((b"MATLAB 7.3", SIGNATURE))
 
 
 def _variables(source: Source) -> str:

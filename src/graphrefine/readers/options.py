@@ -9,15 +9,25 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
+from datetime import date
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal, TypedDict, TypeVar
 
+from graphrefine.errors import KeywordError, suggest
+from graphrefine.system import as_plain
 from graphrefine.system.threads import usable_threads
 
 Column = str | int
+WEIGHT_NAMES = ("weight", "weights", "w")
+"""Names, in lower case, of a column that holds weights without an option that says so."""
+
 Nodes = int | str | PathLike[str] | Iterable[Any]
-Kind = Literal["flag", "switch", "weights", "column", "nodes", "format", "delimiter", "characters", "name", "count"]
+Moment = str | int | float | date
+Kind = Literal[
+    "flag", "direction", "switch", "weights", "column", "nodes", "format", "delimiter", "characters", "name", "moment",
+    "count",
+]  # fmt: skip
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -32,13 +42,18 @@ class ReadOptions:
 
     Examples
     --------
-    >>> ReadOptions(weights="cost").changes(), ReadOptions().comments
-    (['weights'], '#%')
+    >>> ReadOptions(weights="cost").changes(), ReadOptions().quote
+    (['weights'], '"')
     """
 
-    directed: bool = field(
-        default=False,
-        metadata=_about("flag", "Edges with a direction, from the first end to the second.", every_graph=True),
+    directed: bool | None = field(
+        default=None,
+        metadata=_about(
+            "direction",
+            "Edges with a direction, from the first end to the second, or without one.",
+            otherwise="as the graph says, else without",
+            every_graph=True,
+        ),
     )
     bipartite: bool = field(
         default=False,
@@ -91,18 +106,56 @@ class ReadOptions:
         default=None,
         metadata=_about(
             "delimiter",
-            "Character between the columns of text: comma, semicolon, tab or space.",
+            "Character between the columns of text: comma, semicolon, tab, bar, space or another.",
             otherwise="detected",
         ),
     )
     header: bool | None = field(
         default=None, metadata=_about("switch", "Names of the columns in the first line of text.", otherwise="detected")
     )
-    comments: str = field(
-        default="#%", metadata=_about("characters", "Characters that begin a comment line of text; '' for none.")
+    quote: str = field(
+        default='"', metadata=_about("characters", "Character around fields of text that hold delimiters; '' for none.")
+    )
+    comments: str | None = field(
+        default=None,
+        metadata=_about(
+            "characters",
+            "Characters that begin a comment line, anywhere in a text; '' for none.",
+            otherwise="# and %, before the first record only",
+        ),
     )
     encoding: str | None = field(
         default=None, metadata=_about("name", "Encoding of text.", otherwise="UTF-8, or Latin-1 if it is not UTF-8")
+    )
+    time: Column | None = field(
+        default=None,
+        metadata=_about(
+            "column", "Column of the times of the edges, by name or position from 0.", otherwise="times are not used"
+        ),
+    )
+    since: Moment | None = field(
+        default=None, metadata=_about("moment", "Earliest time of an edge.", otherwise="the first")
+    )
+    until: Moment | None = field(
+        default=None, metadata=_about("moment", "Time before which an edge must lie.", otherwise="after the last")
+    )
+    half_life: str | float | None = field(
+        default=None,
+        metadata=_about(
+            "moment",
+            "Time in which the weight of an edge halves, such as 30d, 12h or 2w.",
+            otherwise="weights do not depend on time",
+        ),
+    )
+    names: str | None = field(
+        default=None,
+        metadata=_about("name", "Attribute of the nodes that holds their names.", otherwise="the ids of the nodes"),
+    )
+    query: str | None = field(
+        default=None,
+        metadata=_about(
+            "name", "Query in SQL whose result holds the edges, or a table, of a database.", otherwise="the only table"
+        ),
     )
     variable: str = field(default="network", metadata=_about("name", "Variable of a .mat file."))
     threads: int | None = field(
@@ -112,7 +165,7 @@ class ReadOptions:
     @cached_property
     def thread_count(self) -> int:
         """The number of threads to use."""
-        return self.threads if self.threads is not None and self.threads > 0 else usable_threads(self.threads)
+        return self.threads if type(self.threads) is int and self.threads > 0 else usable_threads(self.threads)
 
     def changes(self) -> list[str]:
         """Names of the options that apply to some graphs only and differ from their defaults."""
@@ -123,10 +176,10 @@ class ReadOptions:
         ]
 
 
-class ReadKeywords(TypedDict, total=False):
-    """The types of `ReadOptions` for ``**options``; None stands for the default."""
+class GraphKeywords(TypedDict, total=False):
+    """The types of `ReadOptions`, less the threads, for ``**reading``; None stands for the default."""
 
-    directed: bool
+    directed: bool | None
     bipartite: bool
     weights: Any
     source: Column | None
@@ -135,10 +188,25 @@ class ReadKeywords(TypedDict, total=False):
     format: str | None
     delimiter: str | None
     header: bool | None
+    quote: str | None
     comments: str | None
     encoding: str | None
+    time: Column | None
+    since: Moment | None
+    until: Moment | None
+    half_life: str | float | None
+    names: str | None
+    query: str | None
     variable: str | None
+
+
+class ReadKeywords(GraphKeywords, total=False):
+    """The types of `ReadOptions` for ``**options``."""
+
     threads: int | None
+
+
+OPTION_NAMES = tuple(each.name for each in fields(ReadOptions))
 
 
 def read_options(keywords: ReadKeywords) -> ReadOptions:
@@ -150,16 +218,41 @@ def read_options(keywords: ReadKeywords) -> ReadOptions:
     'network'
     """
     values: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
+    values |= {name: as_plain(value) for name, value in values.items() if hasattr(value, "dtype")}
+    for unknown in sorted(keywords.keys() - OPTION_NAMES):
+        raise KeywordError(
+            f"{unknown!r} is no option of reading a graph{suggest(unknown, OPTION_NAMES)}; the options are "
+            f"{', '.join(OPTION_NAMES)}"
+        )
     return ReadOptions(**values)
 
 
+def split_reading(keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of reading among keywords, and the others.
+
+    Examples
+    --------
+    >>> split_reading({"window": 5, "weights": "cost"})
+    ({'weights': 'cost'}, {'window': 5})
+    """
+    reading = {name: value for name, value in keywords.items() if name in OPTION_NAMES}
+    return reading, {name: value for name, value in keywords.items() if name not in OPTION_NAMES}
+
+
 def list_options(function: _Function) -> _Function:
-    """Let the signature of a function list each option in place of ``**options``, for `help` and for editors."""
+    """Let the signature of a function list each option, for `help` and for editors.
+
+    They stand in place of ``**options`` or ``**reading``; keywords by another name may be more than these, and stay.
+    """
     signature = inspect.signature(function)
-    parameters = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    for each in fields(ReadOptions):
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter(each.name, keyword, default=each.default, annotation=each.type))
+    own = [each for each in signature.parameters.values() if each.name not in ("options", "reading")]
+    rest = [each for each in own if each.kind is inspect.Parameter.VAR_KEYWORD]
+    listed = [
+        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
+        for each in fields(ReadOptions)
+        if each.name not in signature.parameters
+    ]
+    parameters = [*(each for each in own if each not in rest), *listed, *rest]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return function
 

@@ -7,7 +7,7 @@ merged, duplicates added, self-loops dropped, everything counted.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.adjacency import Adjacency, adjacency_of_bipartite_matrix, adjacency_of_matrix, merge_edges
 from graphrefine.graph.graph import Graph, graph_of
-from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, name_array, split_sides
-from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format
+from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, name_array, object_array, split_sides
+from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format, is_ogb_folder
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.source import Source
 
@@ -28,23 +28,28 @@ from graphrefine.readers.source import Source
 def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
     r"""Read a graph from a file, from standard input, or from an object in memory.
 
-    Files: text edge lists, csv and tsv, parquet, arrow (feather), .mat, .mtx, .npz, METIS and GraphML, each
-    also compressed (.gz, .zst, .bz2, .xz); and .grf, the graph on disk that `graphrefine.ingest` makes. Objects: SciPy
-    sparse matrices, NumPy edge arrays and square matrices, NetworkX, igraph, pandas, polars, Arrow, PyG, and iterables
-    of (u, v) or (u, v, weight).
+    Files: text edge lists, csv and tsv, parquet, arrow (feather), .mat, .mtx, .npz, METIS, GraphML, GEXF, GML, Pajek,
+    JSON (node-link and others), JSON Lines, edge and adjacency lists of NetworkX, each also compressed (.gz, .zst,
+    .bz2, .xz); databases of SQLite and DuckDB; folders of OGB; and .grf, the graph on disk that `graphrefine.ingest`
+    makes. Objects: SciPy sparse matrices, NumPy arrays of edges, matrices and records, torch tensors, NetworkX, igraph,
+    rustworkx, NetworKit, PyG, pandas, polars, DuckDB and all that speaks Arrow, mappings of columns or of neighbours,
+    and iterables of (u, v) or (u, v, weight).
 
-    Nodes are sorted by name: integers if every id is one, else strings. A matrix keeps its rows, named
-    0..n-1, and so does an edge_index of shape (2, m). An edge listed in both directions counts once and the
-    larger weight wins; duplicates in one direction add their weights, 1 each if there are none; self-loops
-    and edges of weight 0 drop, their nodes stay. All of it is counted in `Graph.report`.
+    Nodes are sorted by name: integers if every id is one, else strings; ids of other types, such as tuples, stay as
+    they are, sorted by type and value. A matrix keeps its rows, named 0..n-1 unless it has names, and so does an
+    edge_index of shape (2, m). An edge listed in both directions counts once and the larger weight wins; duplicates in
+    one direction add their weights, 1 each if there are none; self-loops and edges of weight 0 drop, their nodes stay.
+    All of it is counted in `Graph.report`.
 
     Parameters
     ----------
     graph
-        A path, ``"-"`` for standard input, or an object. A `Graph` comes back as it is.
+        A path, ``"-"`` for standard input, or an object. A `Graph` comes back as it is; options that would change it
+        are refused.
     directed
-        Direction of edges: (u, v) leads from u to v only. Edges listed in both directions, as in a symmetric matrix,
-        are an arc each way.
+        Direction of edges: True, (u, v) leads from u to v only; False, edges have none. Edges listed in both
+        directions, as in a symmetric matrix, are an arc each way. By default as the graph says (NetworkX, igraph,
+        GraphML ...), else False.
     bipartite
         Ends of edges as two sets of nodes: sources (users) and targets (items), even where their names coincide. The
         rows and the columns of a matrix, square or not, are the two sets. Sources come first; see `Graph.sources`.
@@ -58,16 +63,31 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
         on each line. For a matrix: the names of its rows, in order.
     format
         Format of a file, where the suffix does not tell it: text, csv, tsv, parquet, arrow, mat, mtx, npz, metis,
-        graphml, or grf for a graph on disk.
+        graphml, gexf, gml, pajek, json, jsonl, sqlite, duckdb, networkx, adjlist, ogb, or grf for a graph on disk.
     delimiter
         Character between the columns of text: ``"\t"``, ``","``, ``";"``, or ``" "`` for any run of blanks. By default
         detected.
     header
         Whether the first line of text names the columns. By default detected.
+    quote
+        Character around fields of text that hold delimiters or line ends, doubled within them; ``""`` for none.
     comments
-        Characters that begin a comment line in text; ``""`` for none.
+        Characters that begin a comment line, anywhere in a text; ``""`` for none. By default # and %, but only before
+        the first record.
     encoding
         Encoding of text. By default UTF-8, or Latin-1 if it is not UTF-8.
+    time
+        Column of the times of the edges, by name or position from 0: numbers since 1970 (seconds, or milliseconds,
+        microseconds or nanoseconds by their size), dates, or dates with times.
+    since, until
+        Earliest time of an edge, and the time before which it must lie: ``"2024-01-31"``, a datetime, or a number.
+    half_life
+        Time in which the weight of an edge halves, seen from ``until`` or from the newest edge: ``"30d"``, ``"12h"``,
+        ``"2w"``, ``"1y"``, or seconds.
+    names
+        Attribute of the nodes that holds their names, in formats and objects that have such attributes.
+    query
+        Query in SQL, or name of a table, of a database; it may also end a path: ``"friends.db?query=links"``.
     variable
         Variable of a .mat file.
     threads
@@ -82,6 +102,7 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
     settings = read_options(options)
     check_sides(settings, graph)
     if isinstance(graph, Graph):
+        _check_unchanged(graph, settings)
         return graph
     check_values(settings)
     if isinstance(graph, str | PathLike):
@@ -96,7 +117,9 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
 
     kind = find_kind(graph)
     check_options(settings, kind.options, kind.name)
-    return _build(kind.load(graph, settings), settings, "memory")
+    table = kind.load(graph, settings)
+    table.report.setdefault("format", kind.name)
+    return _build(table, settings)
 
 
 def check_sides(options: ReadOptions, graph: Any = None) -> None:
@@ -121,12 +144,52 @@ def check_sides(options: ReadOptions, graph: Any = None) -> None:
         )
 
 
+def _check_unchanged(graph: Graph, options: ReadOptions) -> None:
+    """Refuse options that would read a `Graph` in another way than it was."""
+    for name in (*options.changes(), "nodes", "format"):
+        if getattr(options, name) is not None:
+            raise InputError(
+                f"{name}= does not apply to a Graph, which has been read; give it to read, or hand over what "
+                f"{graph.source} was read from",
+                argument=name,
+            )
+    if options.directed is not None and options.directed != graph.directed:
+        raise InputError(
+            f"{graph.source} was read as {'directed' if graph.directed else 'undirected'}; read it again with "
+            f"directed={options.directed}",
+            argument="directed",
+        )
+
+
+_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "flag": (bool, "True or False"),
+    "direction": (bool, "True or False"),
+    "switch": (bool, "True or False"),
+    "column": ((str, int), "a name, or a position from 0"),
+    "format": (str, "a name"),
+    "delimiter": (str, "a character"),
+    "characters": (str, "characters"),
+    "name": (str, "a name"),
+}
+
+
 def check_values(options: ReadOptions) -> None:
     """Refuse values that no graph can be read with."""
+    for each in fields(options):
+        kind, words = _KINDS.get(each.metadata["kind"], (object, ""))
+        value = getattr(options, each.name)
+        if value is not None and (not isinstance(value, kind) or (isinstance(value, bool) and kind == (str, int))):
+            raise InputError(f"{each.name}={value!r}: {words} is expected", argument=each.name)
     if options.weights is True:
         raise InputError(
             "weights=True says nothing; name the column of the weights, or leave it to be found", argument="weights"
         )
+    if options.comments is not None and (not options.comments.isascii() or set(options.comments) & set(" \t\r\n")):
+        raise InputError(f"comments={options.comments!r} must be ASCII characters and no blanks", argument="comments")
+    for name in ("since", "until", "half_life"):
+        if options.time is None and getattr(options, name) is not None:
+            problem = f"{name}={getattr(options, name)!r} needs the column of the times; say time="
+            raise InputError(problem, argument=name, mentions=["time"])
     _ = options.thread_count  # which refuses fewer than one
 
 
@@ -154,7 +217,8 @@ def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
     from graphrefine.graph.stored import is_stored, open_stored
 
     if options.format is None and not is_stored(path):
-        return read_file(Source(path), options)  # which refuses a folder
+        format = "ogb" if is_ogb_folder(path) else None
+        return read_file(Source(path), replace(options, format=format))  # which refuses any other folder
     check_options(replace(options, bipartite=False), frozenset({"directed", "bipartite"}), "a graph on disk")
     if options.nodes is not None:
         raise InputError(
@@ -168,11 +232,15 @@ def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
     ):
         if contradicted:
             raise FormatError(path, f"was not ingested as {name}; ingest it again with {name}=True", argument=name)
+    if options.directed is False and graph.directed:
+        raise FormatError(path, "was ingested as directed; ingest it again with directed=False", argument="directed")
     return graph
 
 
 def read_file(source: Source, options: ReadOptions) -> Graph:
     """Read a file of any format but grf, with options that were checked."""
+    if source.query is not None:
+        options = _take_query(source, options)
     format = find_format(source, options.format, lambda: source.data)
     check_options(options, format.options, f"a {format.name} file")
     if format.weights_in_entries and options.weights not in (None, False):
@@ -181,41 +249,73 @@ def read_file(source: Source, options: ReadOptions) -> Graph:
         )
     try:
         table = format.load(source, options)
-        table.report["format"] = format.name
-        return _build(table, options, source.name)
+        table.report.setdefault("format", format.name)  # the content may say more than the suffix
+        return _build(table, options, file=source.name)
     except FormatError:
         raise
     except InputError as error:
         raise source.error(error) from None
 
 
-def _build(table: EdgeTable | MatrixTable, options: ReadOptions, source: str) -> Graph:
-    """The graph of the edges or the matrix that a loader gave."""
+def _take_query(source: Source, options: ReadOptions) -> ReadOptions:
+    """The options with the query of an address; another one beside it is refused."""
+    if options.query not in (None, source.query):
+        raise source.error(
+            f"the address has the query {source.query!r}, and query={options.query!r} is another; leave one out",
+            argument="query",
+        )
+    return replace(options, query=source.query)
+
+
+def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | None = None) -> Graph:
+    """The graph of the edges or the matrix that a loader gave, of a file or, without one, of an object."""
     extra = read_nodes(options.nodes)
+    if options.directed is None and table.directed is not None:
+        table.report["direction"] = "declared"
+        options = replace(options, directed=table.directed)
     if isinstance(table, MatrixTable):
         adjacency = _matrix_adjacency(table, options, extra)
     else:
-        adjacency = _edge_adjacency(table, options, extra)
-    graph = graph_of(adjacency, source=source)
+        adjacency = _edge_adjacency(table, options, extra, text=file is not None)
+    attributes = _align_attributes(table, adjacency) if table.attributes else {}
+    graph = graph_of(adjacency, source="memory" if file is None else file, attributes=attributes)
     if graph.edges == 0:
         loops = graph.report["self_loops"]
         raise InputError(f"there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
+    _ = graph.reading  # kept by the graph
     return graph
+
+
+def _align_attributes(table: EdgeTable | MatrixTable, adjacency: Adjacency) -> dict[str, NDArray[Any]]:
+    """Attributes of the nodes in the order of the graph's rows."""
+    names = table.names if isinstance(table, MatrixTable) else table.numbered[2]
+    if names is None or all(len(values) == len(adjacency.names) for values in table.attributes.values()):
+        return table.attributes
+    place = {name: at for at, name in enumerate(names.tolist())}
+    rows = np.array([place.get(name, len(names)) for name in adjacency.names.tolist()])
+    return {key: object_array([*values.tolist(), None])[rows] for key, values in table.attributes.items()}
 
 
 def _matrix_adjacency(table: MatrixTable, options: ReadOptions, names: int | NDArray[Any] | None) -> Adjacency:
     settings: dict[str, Any] = {"threads": options.thread_count, "weighted": options.weights is not False}
     if options.bipartite:
+        settings |= {"names": table.names, "column_names": table.column_names}
         adjacency = adjacency_of_bipartite_matrix(table.matrix, **settings)
     else:
-        row_names = range(names) if isinstance(names, int) else names
-        adjacency = adjacency_of_matrix(table.matrix, directed=options.directed, names=row_names, **settings)
+        row_names = table.names if names is None else range(names) if isinstance(names, int) else names
+        adjacency = adjacency_of_matrix(table.matrix, directed=bool(options.directed), names=row_names, **settings)
     return adjacency._replace(report={**adjacency.report, **table.report})
 
 
-def _edge_adjacency(table: EdgeTable, options: ReadOptions, extra: int | NDArray[Any] | None) -> Adjacency:
-    numbered = table.numbered if extra is None else _number_with_nodes(table.numbered, extra)
-    settings: dict[str, Any] = {"directed": options.directed, "threads": options.thread_count, "report": table.report}
+def _edge_adjacency(
+    table: EdgeTable, options: ReadOptions, extra: int | NDArray[Any] | None, *, text: bool
+) -> Adjacency:
+    numbered = table.numbered if extra is None else _number_with_nodes(table.numbered, extra, text=text)
+    settings: dict[str, Any] = {
+        "directed": bool(options.directed),
+        "threads": options.thread_count,
+        "report": table.report,
+    }
     if options.bipartite:
         numbered, settings["sources"] = split_sides(numbered, all_rows=table.row_numbers)
     return merge_edges(numbered, table.weights, **settings)
@@ -243,13 +343,13 @@ def read_nodes(nodes: Any) -> int | NDArray[Any] | None:
     return name_array(nodes)
 
 
-def _number_with_nodes(numbered: Numbered, extra: int | NDArray[Any]) -> Numbered:
+def _number_with_nodes(numbered: Numbered, extra: int | NDArray[Any], *, text: bool) -> Numbered:
     """Number again with further nodes: those named, or 0 to ``extra`` - 1."""
     if not isinstance(extra, int):
-        return add_nodes(numbered, extra)
+        return add_nodes(numbered, extra, text=text)
     names = numbered[2]
     if names.dtype == object or (len(names) and not (names[0] >= 0 and names[-1] < extra)):
-        outside = next(name for name in names.tolist() if isinstance(name, str) or not 0 <= name < extra)
+        outside = next(name for name in names.tolist() if not isinstance(name, int) or not 0 <= name < extra)
         raise InputError(
             f"nodes={extra} means nodes 0 to {extra - 1}, and the edges mention {outside!r}", argument="nodes"
         )

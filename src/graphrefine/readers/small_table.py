@@ -1,7 +1,6 @@
-"""Small tables about nodes: labels, columns to colour by, features, node lists; text, parquet or arrow.
+"""Small tables about nodes: labels, columns to colour by, features; text, parquet or arrow.
 
-Text is split as edge lists are (`graphrefine.readers.layout.split_line`), so that names meet those of a graph: by
-tabs, commas, semicolons or blanks, in UTF-8 or else Latin-1, compressed or not. A quoted field may hold line ends.
+Text is split at tabs, commas, semicolons, bars or blanks (`text_records`), in UTF-8 or else Latin-1, compressed or not.
 Every field is a string; one that is missing in parquet or arrow is empty.
 """
 
@@ -10,27 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
-from typing import NamedTuple
 
 from graphrefine.errors import FormatError
 from graphrefine.readers.formats import BY_SUFFIX
-from graphrefine.readers.layout import split_line
+from graphrefine.readers.small_records import Record, split_text
 from graphrefine.readers.source import Source
 
 COMMENTS = "#%"
 NODE_WORDS = frozenset({"node", "nodes", "node_id", "nodeid", "id", "name", "vertex"})
 """Usual names, in lower case, of the column of the nodes."""
-
-_DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".tab": "\t"}  # by suffix; the first that is in the first record counts
-_ANY_DELIMITER = "\t,; "
-_LONGEST = 1000  # lines of a quoted field
-
-
-class Record(NamedTuple):
-    """The fields of a record, and the line on which it begins, from 1; None where a file has no lines."""
-
-    line: int | None
-    fields: list[str]
 
 
 @dataclass(frozen=True)
@@ -70,7 +57,8 @@ def read_table(path: str | PathLike[str], *, comments: str = COMMENTS) -> Table:
     header, *records = records
     names = header.fields
     if len(set(names)) < len(names):
-        raise source.error("two columns have one name", line=header.line)
+        twice = next(name for name in names if names.count(name) > 1)
+        raise source.error(f"two columns have one name, {twice!r}; rename one", line=header.line)
     for line, fields in records:
         if len(fields) != len(names):
             raise source.error(f"{count_columns(fields)} where the header has {len(names)}", line=line)
@@ -83,47 +71,16 @@ def read_table(path: str | PathLike[str], *, comments: str = COMMENTS) -> Table:
 
 
 def read_records(source: Source, *, comments: str = COMMENTS) -> Iterator[Record]:
-    """The records of a table in order, its header among them; blank lines and comments of text are left out."""
+    """The records of a table in order, its header among them; comments before the first record are left out."""
     format = BY_SUFFIX.get(source.suffix)
     if format is not None and format.pieces == "table":
         return _read_arrow(source)
-    return _split_lines(source, comments)
+    return split_text(source, comments).records
 
 
 def count_columns(fields: list[str]) -> str:
     """The number of a record's columns in words, for messages."""
     return "one column" if len(fields) == 1 else f"{len(fields)} columns"
-
-
-def _split_lines(source: Source, comments: str) -> Iterator[Record]:
-    lines, encoding = source.lines()
-    marks, delimiter, at = comments.encode(), b"", 0
-    while at < len(lines):
-        line, number = lines[at].removesuffix(b"\r"), at + 1
-        at += 1
-        bare = line.strip()
-        if not bare or bare[:1] in marks:
-            continue
-        delimiter = delimiter or _find_delimiter(source.suffix, bare)
-        if line.count(b'"') % 2 and delimiter in b",;":
-            line, at = _join_quoted(lines, at, delimiter)
-        yield Record(number, [field.decode(encoding).strip() for field in split_line(line, delimiter)])
-
-
-def _find_delimiter(suffix: str, line: bytes) -> bytes:
-    allowed = _DELIMITERS.get(suffix, _ANY_DELIMITER)
-    return next((mark for mark in allowed if mark.encode() in line), allowed[0]).encode()
-
-
-def _join_quoted(lines: list[bytes], after: int, delimiter: bytes) -> tuple[bytes, int]:
-    """A record whose quoted field goes on in the next lines, and the line after it; a lone quote is a character."""
-    record = lines[after - 1].removesuffix(b"\r")
-    opened = any(field.lstrip().startswith(b'"') for field in record.split(delimiter))
-    for at in range(after, min(after + _LONGEST, len(lines)) if opened else after):
-        record += b"\n" + lines[at].removesuffix(b"\r")
-        if lines[at].count(b'"') % 2:
-            return record, at + 1
-    return lines[after - 1].removesuffix(b"\r"), after
 
 
 def _read_arrow(source: Source) -> Iterator[Record]:

@@ -49,11 +49,14 @@ _BZIP2_BLOCK = b"1AY&SY"
 class Source:
     """A file, or standard input for ``-``, whose bytes are read once, on first use.
 
-    ``needs`` ends the error for an empty file: the content that is expected.
+    ``needs`` ends the error for an empty file: the content that is expected. A path may end in ``?query=`` and a query
+    of a database.
     """
 
     def __init__(self, path: str | PathLike[str], *, needs: str = "a graph needs at least one edge") -> None:
-        self.path = fspath(path)
+        address = fspath(path)
+        self.path, _, query = address.partition("?query=") if _has_query(address) else (address, "", "")
+        self.query: str | None = query or None
         self.name = "standard input" if self.path == "-" else self.path
         self._needs = needs
 
@@ -150,6 +153,11 @@ class Source:
             raise self.error("this is a folder; name a file in it") from None
         except OSError as error:
             raise self.error(f"the file cannot be read: {error.strerror or error}") from None
+
+
+def _has_query(address: str) -> bool:
+    """Whether a path ends in a query, and is not the name of a file that is there."""
+    return "?query=" in address and not Path(address).exists()
 
 
 def _read_fully(stream: IO[bytes], size: int | None) -> bytes:

@@ -1,0 +1,265 @@
+"""Nodes and edges with attributes, collected one by one by the loaders of GraphML, GEXF, GML, Pajek and JSON.
+
+A file that has edges of both kinds is read as directed, and its undirected edges count in both directions. Attributes
+of nodes stay with the graph; of those of edges, the weight is used and the others are reported.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.adjacency import check_weights
+from graphrefine.graph.node_ids import encode_all, from_strings, name_array, object_array, sort_rows
+from graphrefine.graph.object_ids import as_texts
+from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.source import Source
+
+LISTED = 8  # attributes and columns that a remark or an error names
+_DIRECTIONS = {None: 0, True: 1, False: 2}
+_UNDIRECTED = 2
+
+
+class AttributedGraph:
+    """Nodes and edges of a file, in the order of their first mention.
+
+    ``closed``: edges may only join nodes that are declared. ``label``: attribute that names the nodes if all of them
+    have it and no two the same, unless the option ``names`` says otherwise. ``typed``: ids are integers or strings by
+    themselves, as in JSON; else they are text, and integers if all are written as one.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        options: ReadOptions,
+        *,
+        closed: bool = False,
+        label: str | None = None,
+        typed: bool = False,
+    ) -> None:
+        if isinstance(options.weights, int) and options.weights is not False and not typed:
+            raise InputError(f"weights={options.weights!r}: attributes have names, not positions", argument="weights")
+        self.source, self.options = source, options
+        self.closed, self.label, self.typed = closed, label, typed
+        self.weight_name = options.weights if isinstance(options.weights, str) else "weight"
+        self.remarks: list[str] = []
+        self.report: dict[str, Any] = {}
+        self.unused: dict[str, None] = {}  # attributes of edges
+        self._places: dict[Any, int] = {}
+        self._declared = bytearray()
+        self._mentions = array("q")  # line of the first mention of each node; 0: none
+        self._columns: dict[str, dict[int, Any]] = {}
+        self._ends = array("q")
+        self._weights = array("d")  # NaN: none
+        self._directions = bytearray()
+
+    def __contains__(self, node: Any) -> bool:
+        return node in self._places
+
+    def add_node(self, node: Any, attributes: Mapping[str, Any], *, line: int = 0) -> None:
+        """Add a node that the file declares; values of None are no values."""
+        place = self._place(node, line)
+        if self._declared[place]:
+            raise self.error(f"the node {node!r} is declared twice", line)
+        self._declared[place] = 1
+        for name, value in attributes.items():
+            if value is not None:
+                self._columns.setdefault(name, {})[place] = value
+
+    def add_edge(
+        self, first: Any, second: Any, attributes: Mapping[str, Any], *, directed: bool | None, line: int = 0
+    ) -> None:
+        """Add an edge; ``directed`` is the direction that the file declares for it, if it does."""
+        weight = math.nan
+        for name, value in attributes.items():
+            if name != self.weight_name or self.options.weights is False:
+                self.unused[name] = None
+            elif value is not None:
+                weight = self._weight(value, line)
+        self._ends.append(self._place(first, line))
+        self._ends.append(self._place(second, line))
+        self._weights.append(weight)
+        self._directions.append(_DIRECTIONS[directed])
+
+    def error(self, problem: str, line: int = 0, argument: str | None = None) -> FormatError:
+        """An error of the file, at a line if there is one."""
+        return self.source.error(problem, line=line or None, argument=argument)
+
+    def table(self) -> EdgeTable:
+        """The edges, numbered by the sorted names of the nodes."""
+        if not self._ends:
+            raise self.error("there is no edge in the file")
+        self._check_declared()
+        ends, values = np.array(self._ends, dtype=np.int64).reshape(-1, 2), np.array(self._weights)
+        weights = self._check_weights(values)
+        directed = self._direction()
+        ends, weights = self._turn(ends, weights, directed if self.options.directed is None else self.options.directed)
+        names, attributes = self._names(), self._attributes()
+        order = sort_rows(names)
+        rank = np.empty(len(names), dtype=np.int32)
+        rank[order] = np.arange(len(names), dtype=np.int32)
+        if attributes:
+            self.remarks.append(f"node attributes {list_names(attributes)}")
+        report: dict[str, Any] = {"weight_column": None if weights is None else self.weight_name, **self.report}
+        report |= {"ignored_columns": list(self.unused)} if self.unused else {}
+        report |= {"remarks": self.remarks} if self.remarks else {}
+        return EdgeTable(
+            (rank[ends[:, 0]], rank[ends[:, 1]], names[order]),
+            weights,
+            report,
+            directed=directed,
+            attributes={name: column[order] for name, column in attributes.items()},
+        )
+
+    def _place(self, node: Any, line: int) -> int:
+        place = self._places.setdefault(node, len(self._places))
+        if place == len(self._declared):
+            self._declared.append(0)
+            self._mentions.append(line)
+        return place
+
+    def _weight(self, value: Any, line: int) -> float:
+        try:
+            weight = math.nan if isinstance(value, bool) else float(value)
+        except (ValueError, TypeError, OverflowError):
+            raise self.error(
+                f"weight {value!r} is not a number; weights=False reads the edges without weights", line, "weights"
+            ) from None
+        if not 0 <= weight < math.inf:
+            raise self.error(
+                f"weight {value!r} is negative or not finite; weights=False reads the edges without weights",
+                line,
+                "weights",
+            )
+        return weight
+
+    def _check_declared(self) -> None:
+        missing = self._declared.count(0)
+        if not missing or (missing == len(self._declared) and not self.closed):
+            return
+        if self.closed:
+            at = self._declared.index(0)
+            name = next(node for node, place in self._places.items() if place == at)
+            raise self.error(f"an edge names the node {name!r}, and there is no such node", self._mentions[at])
+        self.remarks.append(f"nodes that edges name and the file does not declare: {missing:,}")
+
+    def _check_weights(self, values: NDArray[np.float64]) -> NDArray[np.float32] | None:
+        missing = np.isnan(values)
+        if self.options.weights is False:
+            return None
+        if missing.all():
+            if isinstance(self.options.weights, str):
+                attributes = f"the attributes are {list_names(self.unused)}" if self.unused else "edges have none"
+                raise self.error(f"no edge has the attribute {self.weight_name!r}; {attributes}", argument="weights")
+            return None
+        if missing.any():
+            self.remarks.append(f"edges without {self.weight_name!r}, which count 1: {missing.sum():,}")
+        return check_weights(np.where(missing, 1.0, values), len(values))
+
+    def _direction(self) -> bool | None:
+        """The direction that the file declares, if it does."""
+        one_way, both_ways = (self._directions.count(_DIRECTIONS[kind]) for kind in (True, False))
+        if one_way and both_ways and self.options.directed is not False:
+            self.remarks.append(f"undirected edges among directed ones, which count in both directions: {both_ways:,}")
+        return bool(one_way) if one_way or both_ways else None
+
+    def _turn(
+        self, ends: NDArray[np.int64], weights: NDArray[np.float32] | None, directed: bool | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32] | None]:
+        """In a directed graph, undirected edges in both directions."""
+        undirected = np.frombuffer(bytes(self._directions), np.uint8) == _UNDIRECTED
+        if not directed or not undirected.any():
+            return ends, weights
+        turned = None if weights is None else np.concatenate([weights, weights[undirected]])
+        return np.concatenate([ends, ends[undirected][:, ::-1]]), turned
+
+    def _names(self) -> NDArray[Any]:
+        attribute = self.options.names
+        if attribute is None and self.label is not None:
+            problem = self._name_problem(self.label)
+            if not problem:
+                self.remarks.append(f"nodes named by {self.label!r}")
+                return self._take_names(self.label)
+            if self.label in self._columns:
+                self.remarks.append(f"nodes named by id, as {problem}")
+        if attribute is None or (attribute == "id" and "id" not in self._columns):
+            return self._as_names(list(self._places))
+        problem = self._name_problem(attribute)
+        if problem:
+            raise InputError(f"names={attribute!r}: {problem}", argument="names")
+        return self._take_names(attribute)
+
+    def _name_problem(self, attribute: str) -> str:
+        """The reason why an attribute cannot name the nodes; empty if it can."""
+        column, ids = self._columns.get(attribute, {}), list(self._places)
+        if not column:
+            names = list_names({"id": None, **self._columns})
+            return f"no node has this attribute; the attributes are {names}"
+        if len(column) < len(ids):
+            place = next(place for place in range(len(ids)) if place not in column)
+            return f"the node {ids[place]!r} has no {attribute!r}"
+        owners: dict[str, int] = {}
+        for place, value in column.items():
+            if not isinstance(value, str | int | float) or value == "" or "\n" in str(value):
+                return f"{attribute!r} of the node {ids[place]!r} is {value!r}, which is no name"
+            if (other := owners.setdefault(str(value), place)) != place:
+                return f"{attribute!r} of the nodes {ids[other]!r} and {ids[place]!r} is {value!r}"
+        return ""
+
+    def _take_names(self, attribute: str) -> NDArray[Any]:
+        """The names that an attribute holds, which becomes one no longer; the ids become one."""
+        column = self._columns.pop(attribute)
+        if "id" not in self._columns:
+            ids = self._as_names(list(self._places)).tolist()
+            self._columns["id"] = dict(enumerate(ids))
+        return self._as_names([column[place] for place in range(len(column))])
+
+    def _as_names(self, values: list[Any]) -> NDArray[Any]:
+        if not self.typed and all(isinstance(value, str) for value in values):
+            values = from_strings(values).tolist()
+        whole = [int(each) if isinstance(each, float) and each.is_integer() else each for each in values]
+        names = name_array(whole)
+        if names.dtype == object:
+            encode_all(as_texts(names))  # both refuse what no file could hold
+        return names
+
+    def _attributes(self) -> dict[str, NDArray[Any]]:
+        count = len(self._places)
+        return {name: as_array([column.get(place) for place in range(count)]) for name, column in self._columns.items()}
+
+
+def as_array(values: list[Any]) -> NDArray[Any]:
+    """Values as an array of numbers or truth values if all of them are such, else of objects.
+
+    Examples
+    --------
+    >>> as_array([1, 2]).dtype.kind, as_array([1, 2.5]).dtype.kind, as_array([1, None]).dtype.kind
+    ('i', 'f', 'O')
+    """
+    kinds = set(map(type, values))
+    if kinds == {bool}:
+        return np.array(values, dtype=np.bool_)
+    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in values):
+        return np.array(values, dtype=np.int64)
+    if kinds and kinds <= {int, float} and float in kinds:
+        return np.array(values, dtype=np.float64)
+    return object_array(values)
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Names for a message, the first few of many.
+
+    Examples
+    --------
+    >>> list_names(["a", "b"])
+    "'a', 'b'"
+    """
+    every = [repr(name) for name in names]
+    return ", ".join(every[:LISTED]) + (f" and {len(every) - LISTED} more" if len(every) > LISTED else "")

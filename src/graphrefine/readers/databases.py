@@ -1,0 +1,153 @@
+"""Databases of SQLite and DuckDB: the edges are a table, or the result of a query, which can read and nothing else.
+
+The first bytes, not the name of the file, say which of the two it is. Columns follow the rules of tables (`layout`).
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.readers.arrow import edges_of_arrow, import_pyarrow
+from graphrefine.readers.attributed_graph import list_names
+from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.source import Source
+from graphrefine.readers.value_columns import edges_of_rows
+
+_SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
+_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+_SQLITE_ERRORS = (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError)
+_SAFE = {"enable_external_access": "false", "python_enable_replacements": "false"}  # no files, no Python variables
+_SQL = re.compile(r"\s*(?:select|with|from|values|\()\b|\s*\(|.*\s", re.IGNORECASE | re.DOTALL)
+
+
+def load(source: Source, options: ReadOptions) -> EdgeTable:
+    """Load the edges of a database."""
+    head = source.data[:16] if source.path == "-" else source.head[:16]
+    formats = {"sqlite": head.startswith(_SQLITE), "duckdb": head[8:12] == _DUCKDB}
+    name = next((format for format, matches in formats.items() if matches), None)
+    if name is None:
+        raise source.error("this is neither a SQLite nor a DuckDB database")
+    if options.format not in (None, name):
+        raise source.error(f"format={options.format!r}, and this is a {name} database", argument="format")
+    table = _load_sqlite(source, options) if name == "sqlite" else _load_duckdb(source, options)
+    table.report["format"] = name
+    return table
+
+
+def _load_sqlite(source: Source, options: ReadOptions) -> EdgeTable:
+    with closing(_connect_sqlite(source)) as connection, _sql_errors(source, _SQLITE_ERRORS):
+        names = (
+            "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
+        )
+        tables = [name for (name,) in connection.execute(f"{names} order by name")]
+        query, remark = _find_query(source, options.query, tables, _quote)
+        connection.set_authorizer(_allow_reading)
+        rows = connection.execute(query)
+        columns = [column for column, *_ in rows.description or ()]
+        table = edges_of_rows(columns, rows, options)
+    table.report["remarks"] = [remark]
+    return table
+
+
+def _connect_sqlite(source: Source) -> sqlite3.Connection:
+    """A connection that cannot write: to the file, or to its bytes if it is compressed."""
+    path = Path(source.path)
+    if source.path == "-" or not _begins_with(path, _SQLITE):
+        connection = sqlite3.connect(":memory:")
+        connection.deserialize(source.data)
+        source.release()
+        return connection
+    log = path.with_name(path.name + "-wal")
+    logged = source.head[18:19] == b"\2"  # then even a reader writes files beside it, unless it is said not to change
+    mode = "immutable=1" if logged and not log.exists() else "mode=ro"
+    return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True)
+
+
+def _begins_with(path: Path, mark: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
+
+
+def _allow_reading(action: int, *_: Any) -> int:
+    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+
+
+def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("reading DuckDB databases", "duckdb", "scale") from None
+    import_pyarrow("DuckDB")
+    if source.path == "-" or _begins_compressed(source):
+        raise source.error("a DuckDB database is opened where it is; unpack it into a file first")
+    with _sql_errors(source, (duckdb.Error,)), closing(duckdb.connect(source.path, read_only=True, config=_SAFE)) as db:
+        listing = "select table_schema, table_name from information_schema.tables order by all"
+        tables = [name if schema == "main" else f"{schema}.{name}" for schema, name in db.execute(listing).fetchall()]
+        query, remark = _find_query(source, options.query, tables, _quote_parts)
+        kinds = [statement.type for statement in db.extract_statements(query)]
+        if kinds != [duckdb.StatementType.SELECT]:
+            raise _writing_error(source, query)
+        result = db.sql(query).to_arrow_table()
+    if not result.num_rows:
+        raise source.error("there is no edge: the table or query has no rows", argument="query")
+    table = edges_of_arrow(result, options)
+    table.report["remarks"] = [remark]
+    return table
+
+
+def _begins_compressed(source: Source) -> bool:
+    with Path(source.path).open("rb") as file:
+        return file.read(12)[8:] != _DUCKDB
+
+
+def _find_query(source: Source, query: str | None, tables: list[str], quote: Callable[[str], str]) -> tuple[str, str]:
+    """The query to run, and the words for it: that of the option, all of its table, or of the only table."""
+    listed = f"the tables are {list_names(tables)}" if tables else "there are no tables"
+    if query is None:
+        if len(tables) != 1:
+            if not tables:
+                raise source.error("there is no table in the database", argument="query")
+            raise source.error(
+                f"there are {len(tables)} tables ({list_names(tables)}), and it is not clear which holds the edges; "
+                "say query= with the name of one, or with a select",
+                argument="query",
+            )
+        query = tables[0]
+    if query in tables:
+        return f"select * from {quote(query)}", f"table {query!r}"
+    if not _SQL.match(query):
+        raise source.error(f"query={query!r}: there is no such table; {listed}", argument="query")
+    return query, "the result of a query"
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _quote_parts(name: str) -> str:
+    """A table's name in quotes, its schema apart."""
+    return ".".join(_quote(part) for part in name.split(".", 1))
+
+
+@contextmanager
+def _sql_errors(source: Source, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Errors of a database, and of the table's content, as errors of the file."""
+    try:
+        yield
+    except InputError as error:
+        raise (error if isinstance(error, FormatError) else source.error(error)) from None
+    except kinds as error:
+        if "authoriz" in str(error) or "prohibited" in str(error):
+            raise _writing_error(source, str(error)) from None
+        raise source.error(f"the database says: {' '.join(str(error).split())}", argument="query") from None
+
+
+def _writing_error(source: Source, detail: str) -> FormatError:
+    return source.error(f"query= must be one select, which reads and changes nothing: {detail}", argument="query")

@@ -1,0 +1,163 @@
+"""Dialects of csv: the headers of Neo4j's import files and of Gephi's edge tables, and what their columns mean.
+
+Neo4j has ``:START_ID``, ``:END_ID`` and ``:TYPE``, perhaps with the space of the ids in brackets, and properties with
+their types, such as ``weight:float``; its relationships have a direction. Gephi has Source, Target, Type, Id, Label and
+Weight; the values of Type say whether an edge has a direction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.graph.node_ids import Numbered
+from graphrefine.kernels import edge_lists
+from graphrefine.kernels.edge_lists import Columns, Marks
+from graphrefine.readers.options import WEIGHT_NAMES, ReadOptions
+
+_ROLE = re.compile(r"(?P<name>[^:]*):(?P<role>START_ID|END_ID|TYPE|IGNORE)(?:\((?P<space>[^)]*)\))?(?:\{.*\})?", re.I)
+_PROPERTY = re.compile(r"(?P<name>[^:]*)(?::(?P<type>[A-Za-z]+)(?P<list>\[\])?(?:\{.*\})?)?")
+_NUMBERS = frozenset({"int", "integer", "long", "short", "byte", "float", "double"})
+_DIRECTIONS = {"directed": True, "undirected": False, "mutual": True}
+_GEPHI = frozenset({"id", "label", "weight", "timeset", "interval"})  # beside Source, Target and Type
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Meaning of the columns of an edge table, by position from 0.
+
+    ``direction`` is the column whose values declare the direction of each edge (`read_direction`); ``directed`` the
+    direction that the dialect declares for all. ``spaces`` are the sets from which the ids of the two ends come: where
+    they differ, the same id is two nodes. ``names`` are the columns' names without types.
+    """
+
+    name: str
+    source: int
+    target: int
+    weight: int | None
+    direction: int | None
+    directed: bool | None
+    names: tuple[str, ...]
+    spaces: tuple[str, str] | None = None
+
+    def complete(self, options: ReadOptions) -> ReadOptions:
+        """Options with the columns of the dialect, where they name no others."""
+        return replace(
+            options,
+            source=self.source if options.source is None else options.source,
+            target=self.target if options.target is None else options.target,
+            weights=self.weight if options.weights is None else options.weights,
+        )
+
+    def find_direction(
+        self, text: NDArray[np.uint8], columns: Columns, marks: Marks, options: ReadOptions
+    ) -> bool | None:
+        """The direction that a text declares by this dialect; InputError where edges of both kinds are in it."""
+        if self.direction is None or options.directed is not None:
+            return self.directed
+        place = (self.direction, self.direction, -1, -1, columns[4])
+        parsed = edge_lists.parse_strings(text, place, marks, dates=False, threads=options.thread_count)
+        directions = read_direction(name.decode("utf-8", "replace") for name in parsed.names.split(b"\n"))
+        if directions == (True, True):
+            raise InputError(
+                f"the column {self.names[self.direction]!r} says of some edges that they are directed, and of others "
+                "that they are not: say directed=True or directed=False",
+                argument="directed",
+            )
+        return None if directions is None else directions[0]
+
+    def check_spaces(self, numbered: Numbered, options: ReadOptions) -> None:
+        """Refuse ids of two sets that coincide, unless the graph is read as bipartite."""
+        if self.spaces is None or self.spaces[0] == self.spaces[1] or options.bipartite:
+            return
+        both = np.intersect1d(numbered[0], numbered[1])
+        both = both[both >= 0]
+        if len(both):
+            raise InputError(
+                f"the ids of {self.spaces[0]!r} and of {self.spaces[1]!r} are two sets, and "
+                f"{numbered[2][both[:1]].tolist()[0]!r} is in both: say bipartite=True",
+                argument="bipartite",
+            )
+
+
+def find_dialect(header: Sequence[str]) -> Dialect | None:
+    """The dialect of a header, if it is that of one.
+
+    Examples
+    --------
+    >>> neo4j = find_dialect([":START_ID(Person)", ":END_ID(Film)", ":TYPE", "weight:float"])
+    >>> neo4j.name, neo4j.source, neo4j.target, neo4j.weight, neo4j.spaces
+    ('neo4j', 0, 1, 3, ('Person', 'Film'))
+    >>> gephi = find_dialect(["Source", "Target", "Type", "Id", "Label", "Weight"])
+    >>> gephi.name, gephi.weight, gephi.direction
+    ('gephi', 5, 2)
+    >>> find_dialect(["source", "target", "weight"]) is None
+    True
+    """
+    names = [name.strip() for name in header]
+    return _find_neo4j(names) or _find_gephi(names)
+
+
+def read_direction(values: Iterable[str]) -> tuple[bool, bool] | None:
+    """Whether there are directed, and undirected, edges by the values of a column; None if it has other values.
+
+    Examples
+    --------
+    >>> read_direction(["Undirected", "undirected"]), read_direction(["Directed", "Undirected"])
+    ((False, True), (True, True))
+    >>> read_direction(["friend", "Directed"]) is None
+    True
+    """
+    kinds = {value.strip().lower() for value in values}
+    if not kinds or not kinds <= _DIRECTIONS.keys():
+        return None
+    directions = {_DIRECTIONS[kind] for kind in kinds}
+    return True in directions, False in directions
+
+
+def _find_neo4j(names: list[str]) -> Dialect | None:
+    roles = [_ROLE.fullmatch(name) for name in names]
+    places = {match["role"].upper(): at for at, match in enumerate(roles) if match is not None}
+    if not {"START_ID", "END_ID"} <= places.keys():
+        return None
+    start, end = roles[places["START_ID"]], roles[places["END_ID"]]
+    assert start is not None and end is not None
+    first, second = start["space"], end["space"]
+    return Dialect(
+        "neo4j",
+        places["START_ID"],
+        places["END_ID"],
+        next((at for at, name in enumerate(names) if roles[at] is None and _is_weight(name)), None),
+        None,
+        True,
+        tuple(name if roles[at] else _property_name(name) for at, name in enumerate(names)),
+        (first, second) if first and second else None,
+    )
+
+
+def _is_weight(name: str) -> bool:
+    """Whether a property is called weight and is a number."""
+    match = _PROPERTY.fullmatch(name)
+    if match is None or match["list"] or match["name"].lower() not in WEIGHT_NAMES:
+        return False
+    return match["type"] is None or match["type"].lower() in _NUMBERS
+
+
+def _property_name(name: str) -> str:
+    match = _PROPERTY.fullmatch(name)
+    return name if match is None or not match["name"] else match["name"]
+
+
+def _find_gephi(names: list[str]) -> Dialect | None:
+    folded = [name.lower() for name in names]
+    if not {"source", "target", "type"} <= set(folded) or not _GEPHI & set(folded):
+        return None
+    weight = folded.index("weight") if "weight" in folded else None
+    return Dialect(
+        "gephi", folded.index("source"), folded.index("target"), weight, folded.index("type"), None, tuple(names)
+    )

@@ -1,0 +1,152 @@
+r"""GML: keys and values in brackets, ``graph [ node [ id 1 ] edge [ source 1 target 2 ] ]``.
+
+A node's name is its label, if all nodes have one and no two the same, else its id; the option ``names`` decides.
+Weights are the edges' attribute weight, or as the option ``weights`` names it. Records within nodes, such as graphics,
+become attributes with dots in their names. Characters beyond ASCII may be written as entities.
+"""
+
+from __future__ import annotations
+
+import re
+from html.entities import name2codepoint
+from typing import Any
+
+from graphrefine.errors import FormatError
+from graphrefine.readers.attributed_graph import AttributedGraph
+from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.source import Source
+from graphrefine.readers.text_lines import decode_for
+
+DEEPEST = 50  # records within each other
+_TOKEN = re.compile(
+    r"""\s+ | (?:^|(?<=\s))\#[^\n]*  # blanks, comments
+    | (?P<bracket>[\[\]])
+    | (?P<string>"[^"]*")
+    | (?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?(?=[\s\[\]]|$) | [+-]?(?:INF|NAN)(?=\s|\]|$))
+    | (?P<key>[A-Za-z_][0-9A-Za-z_.-]*)""",
+    re.VERBOSE | re.MULTILINE,
+)
+_ENTITY = re.compile("&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
+_WHOLE = re.compile("[+-]?[0-9]{1,4000}")
+
+
+def load(source: Source, options: ReadOptions) -> EdgeTable:
+    """Load a GML file."""
+    reader = _Reader(AttributedGraph(source, options, closed=True, label="label"))
+    reader.read()
+    return reader.graph.table()
+
+
+class _Reader:
+    """Walk through the tokens; the path of keys of the records that are open says what a value belongs to."""
+
+    def __init__(self, graph: AttributedGraph) -> None:
+        self.graph, self.text = graph, decode_for(graph)
+        self.directed = False
+        self.at = 0
+        self.counted = (0, 1)  # a place in the text, and its line
+        self.path: list[str] = []
+        self.graphs = 0
+        self.values: dict[str, Any] = {}  # of the node or edge that is open
+        self.edges: list[tuple[dict[str, Any], int]] = []
+
+    def read(self) -> None:
+        """Read all records."""
+        key, line_at = None, 0
+        while self.at < len(self.text):
+            match = _TOKEN.match(self.text, self.at)
+            if match is None:
+                raise self._error(f"{self.text[self.at : self.at + 20].split()[0]!r} cannot be understood")
+            kind, token = match.lastgroup, match[0]
+            if kind is not None:
+                if kind == "key" and key is None:
+                    key, line_at = token, self.at
+                elif token == "]" and key is None:
+                    self._close()
+                elif token == "[" and key is not None:
+                    self._open(key)
+                    key = None
+                elif kind in ("string", "number") and key is not None:
+                    self._assign(key, _value(token))
+                    key = None
+                else:
+                    raise self._error(f"{token[:40]!r} cannot stand here{'' if key is None else f', after {key!r}'}")
+            self.at = match.end()
+        if key is not None or self.path:
+            self.at = line_at
+            raise self._error("the file ends before its records do")
+        if not self.graphs:
+            raise self.graph.error("there is no graph in the file: a GML file has the record graph [ ... ]")
+        self._add_edges()
+
+    def _open(self, key: str) -> None:
+        if len(self.path) == DEEPEST:
+            raise self._error(f"more than {DEEPEST} records stand within each other")
+        self.path.append(key)
+        if self.path == ["graph"]:
+            self.graphs += 1
+            if self.graphs > 1:
+                raise self._error("a second graph begins here; keep one graph in the file")
+        elif self.path in (["graph", "node"], ["graph", "edge"]):
+            self.values = {}
+
+    def _assign(self, key: str, value: Any) -> None:
+        match self.path:
+            case ["graph"] if key == "directed":
+                if value not in (0, 1):
+                    raise self._error(f"directed is {value!r}; it must be 0 or 1")
+                self.directed = bool(value)
+            case ["graph", "node" | "edge", *inner]:
+                name = ".".join([*inner, key])
+                before = self.values.get(name)
+                several = before if isinstance(before, tuple) else () if before is None else (before,)
+                self.values[name] = (*several, value) if several else value
+
+    def _close(self) -> None:
+        if not self.path:
+            raise self._error("']' closes no record")
+        if self.path == ["graph", "node"]:
+            id = self._take("id", "node")
+            self.graph.add_node(id, self.values, line=self._line())
+        elif self.path == ["graph", "edge"]:
+            self.edges.append((self.values, self._line()))
+        self.path.pop()
+
+    def _add_edges(self) -> None:
+        """Add the edges, once the direction of all of them is known."""
+        for values, line in self.edges:
+            self.values = values
+            first, second = (self._take(name, "edge", line) for name in ("source", "target"))
+            self.graph.add_edge(first, second, values, directed=self.directed, line=line)
+
+    def _take(self, name: str, record: str, line: int = 0) -> str:
+        value = self.values.pop(name, None)
+        if value is None or isinstance(value, tuple | float):
+            problem = (
+                f"the {record} has no {name}" if value is None else f"{value!r} cannot be the {name} of the {record}"
+            )
+            raise self.graph.error(problem, line or self._line())
+        return str(value)
+
+    def _line(self) -> int:
+        place, line = self.counted if self.counted[0] <= self.at else (0, 1)
+        self.counted = (self.at, line + self.text.count("\n", place, self.at))
+        return self.counted[1]
+
+    def _error(self, problem: str) -> FormatError:
+        return self.graph.error(problem, self._line())
+
+
+def _value(token: str) -> Any:
+    if token.startswith('"'):
+        return _ENTITY.sub(_character, token[1:-1]) if "&" in token else token[1:-1]
+    return int(token) if _WHOLE.fullmatch(token) else float(token)
+
+
+def _character(match: re.Match[str]) -> str:
+    decimal, hexadecimal, name = match.groups()
+    code = int(decimal) if decimal else int(hexadecimal, 16) if hexadecimal else name2codepoint.get(name, -1)
+    if name == "apos":
+        code = ord("'")
+    return chr(code) if 0 <= code < 0x110000 and not 0xD800 <= code < 0xE000 else match[0]

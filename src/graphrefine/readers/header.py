@@ -1,0 +1,101 @@
+"""Header of a text whose columns are all strings: names of the columns in its first record, or an edge.
+
+Signs of an edge: one of its names stands below too. Signs of a header: its names are of another kind than all names
+below (a mark, a digit or a capital letter that all of them have), or hardly any other record has two names that stand
+nowhere else; a usual pair of names needs no other sign than that the next records do not have them. Where there is no
+sign, other usual names of columns decide, and where there are none either, nothing does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from graphrefine.kernels import edge_lists
+from graphrefine.kernels.edge_lists import Marks, Status
+from graphrefine.readers.layout import PAIRS, Record, find_pair, fold_name
+from graphrefine.readers.options import ReadOptions
+
+HEAD = 1 << 20  # bytes of the text that are looked at
+FEWEST = 5  # records by which a kind of names is known
+SHARE = 0.01  # of records that stand apart, below which one that does is no accident
+WORDS = frozenset(
+    {fold_name(name) for pair in PAIRS for name in pair}
+    | {"node", "vertex", "name", "id", "key", "person", "friend", "author", "coauthor", "package", "dependson", "word"}
+    | {"label", "type", "title", "country", "city", "page", "link", "url", "product", "customer", "movie", "company"}
+)
+"""Usual names of columns: they decide only where nothing else does."""
+
+_MARKS: tuple[Callable[[str], bool], ...] = (
+    lambda name: any(letter.isdigit() for letter in name),
+    lambda name: name[:1].isupper(),
+    *(lambda name, mark=mark: mark in name for mark in "@./:-# "),
+    lambda name: not name.isascii(),
+)
+
+
+def find_header(records: list[Record], text: bytes, marks: Marks, options: ReadOptions) -> bool | None:
+    r"""Whether the first of all records is a header; None if that cannot be known. ``text`` follows the first record.
+
+    Examples
+    --------
+    >>> records = [["package", "depends_on"], ["numpy", "python"], ["scipy", "numpy"]]
+    >>> find_header(records, b"numpy,python\nscipy,numpy\n", (",", "", "", ""), ReadOptions())
+    True
+    >>> records[0] = ["scipy", "python"]
+    >>> find_header(records, b"numpy,python\nscipy,numpy\n", (",", "", "", ""), ReadOptions())
+    False
+    """
+    first, rest = records[0], records[1:]
+    words = all(_is_word(name) for name in first if name)
+    if not rest or len(first) == 2 == 1 + len(set(first)):
+        return words and not rest and find_pair(first) is not None
+    below = {field for record in rest for field in record if field}
+    if any(name in below for name in first):
+        return False
+    if find_pair(first) is not None:
+        return True  # whatever comes later: a package may be called dependency
+    if any(_differs(first[at], [record[at] for record in rest if at < len(record)]) for at in range(len(first))):
+        return True
+    apart = _share_apart(first, text, marks, options)
+    if apart is None or (apart < SHARE and len(rest) > 2):
+        return apart is not None
+    return True if words else None
+
+
+def _differs(name: str, below: list[str]) -> bool:
+    """Whether a name lacks what all names below have."""
+    values = [value for value in below if value]
+    if not name or len(values) < FEWEST or len(set(values)) < 2:
+        return False
+    return any(not has(name) and all(map(has, values)) for has in _MARKS)
+
+
+def _is_word(name: str) -> bool:
+    return (
+        fold_name(name) in WORDS
+        or re.fullmatch(r"(?i)(:|_)?[a-z]+[ _-]?ids?(\(.*\))?|.*_(id|name|key)", name) is not None
+    )
+
+
+def _share_apart(first: Record, text: bytes, marks: Marks, options: ReadOptions) -> float | None:
+    """The share of records with two names that stand nowhere else.
+
+    None if a name of the first record is among them, or if the records cannot be parsed, which is told later.
+    """
+    ends = [column if isinstance(column, int) else at for at, column in enumerate((options.source, options.target))]
+    head = text[:HEAD]
+    if len(text) > HEAD:
+        head = head[: edge_lists.whole_records(np.frombuffer(head, np.uint8), marks)]
+    columns = (int(ends[0]), int(ends[1]), -1, -1, len(first))
+    parsed = edge_lists.parse_strings(np.frombuffer(head, np.uint8), columns, marks, dates=False, threads=1)
+    if parsed.status != Status.OK or not len(parsed.source):
+        return None
+    names = set(parsed.names.split(b"\n"))
+    if any(name.encode() in names for name in first):
+        return None
+    counts = np.bincount(np.concatenate([parsed.source, parsed.target]) + 1)  # those of no node first
+    apart = (counts[parsed.source + 1] == 1) & (counts[parsed.target + 1] == 1)
+    return float(apart.mean())

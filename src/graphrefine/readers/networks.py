@@ -1,0 +1,248 @@
+"""Graphs of other libraries: NetworkX, igraph, rustworkx and NetworKit, with names, weights, direction and attributes.
+
+These say by themselves whether their edges have a direction. An undirected one that is read as directed counts in both
+directions. Parallel edges add their weights.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+from graphrefine.errors import InputError
+from graphrefine.graph.adjacency import check_weights
+from graphrefine.graph.node_ids import name_array, object_array, sort_rows
+from graphrefine.readers.formats import EdgeTable, MatrixTable
+from graphrefine.readers.options import ReadOptions
+
+SIDE = "bipartite"  # attribute of the nodes of NetworkX graphs that tells their side; igraph calls it type
+
+
+class Network(NamedTuple):
+    """Nodes, and edges between their positions, as a library lists them."""
+
+    names: NDArray[Any]  # (n,)
+    ends: NDArray[np.int64]  # (m, 2)
+    weights: Sequence[Any] | None  # (m,), None in it where an edge has none
+    directed: bool
+    weight_column: str | None = None
+    attributes: dict[str, NDArray[Any]] = {}  # noqa: RUF012 - never changed
+    side: str = SIDE  # the attribute that tells the sides
+    remarks: tuple[str, ...] = ()
+
+
+def load_networkx(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
+    """Load a NetworkX graph of any of its classes."""
+    edges = list(graph.edges(data=True))
+    attribute = _weight_attribute(options, {name for _, _, data in edges for name in data})
+    weights = None if attribute is None else [data.get(attribute) for _, _, data in edges]
+    place = {node: at for at, node in enumerate(graph.nodes)}
+    ends = _ends((place[u], place[v]) for u, v, _ in edges)
+    attributes = _gather_attributes([data for _, data in graph.nodes(data=True)])
+    names = _names(list(graph.nodes), attributes, options)
+    return _load(Network(names, ends, weights, bool(graph.is_directed()), attribute, attributes), options)
+
+
+def load_igraph(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
+    """Load an igraph graph; names are the attribute name, if there is one."""
+    attribute = _weight_attribute(options, set(graph.es.attributes()))
+    weights = None if attribute is None else graph.es[attribute]
+    attributes = {name: object_array(graph.vs[name]) for name in graph.vs.attributes()}
+    nodes = attributes["name"].tolist() if "name" in attributes and options.names is None else range(graph.vcount())
+    names = _names(nodes, attributes, options)
+    ends = _ends(graph.get_edgelist())
+    attributes = {name: values for name, values in attributes.items() if name != (options.names or "name")}
+    return _load(Network(names, ends, weights, bool(graph.is_directed()), attribute, attributes, "type"), options)
+
+
+def load_rustworkx(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
+    """Load a rustworkx graph; what it keeps for its nodes are their names, if these differ."""
+    indices, payloads = list(graph.node_indices()), list(graph.nodes())
+    place = {index: at for at, index in enumerate(indices)}
+    triples = list(graph.weighted_edge_list())
+    attribute, weights, remarks = _payload_weights([payload for _, _, payload in triples], options)
+    records = bool(payloads) and all(isinstance(payload, dict) for payload in payloads)
+    named = not records and _distinct(payloads)
+    attributes = _gather_attributes(payloads) if records else {} if named else {"payload": object_array(payloads)}
+    names = _names(payloads if named and options.names is None else indices, attributes, options)
+    ends = _ends((place[u], place[v]) for u, v, _ in triples)
+    directed = hasattr(graph, "successors")  # of a PyDiGraph alone
+    return _load(Network(names, ends, weights, directed, attribute, attributes, remarks=remarks), options)
+
+
+def load_networkit(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
+    """Load a NetworKit graph, whose nodes are numbers."""
+    if isinstance(options.weights, str | int) and options.weights is not False:
+        raise InputError(
+            f"weights={options.weights!r}: a NetworKit graph has one weight for each edge; leave it out, or say "
+            "weights=False",
+            argument="weights",
+        )
+    nodes, triples = list(graph.iterNodes()), list(graph.iterEdgesWeights())
+    place = {node: at for at, node in enumerate(nodes)}
+    weighted = bool(graph.isWeighted()) and options.weights is not False
+    weights = [weight for _, _, weight in triples] if weighted else None
+    ends = _ends((place[u], place[v]) for u, v, _ in triples)
+    return _load(Network(name_array(nodes), ends, weights, bool(graph.isDirected())), options)
+
+
+def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
+    """Edges, or the matrix of two sides, with the nodes sorted by name."""
+    names, remarks = network.names, list(network.remarks)
+    weights = _edge_weights(network, remarks)
+    ends = network.ends if network.directed else np.sort(network.ends, axis=1)  # so that parallel edges add up
+    if len(np.unique(ends[:, 0] * len(names) + ends[:, 1])) < len(ends):
+        remarks.append("parallel edges are one, with the sum of their weights (1 each where there are none)")
+    report: dict[str, Any] = {"weight_column": network.weight_column}
+    order = sort_rows(names)
+    attributes = {name: values[order] for name, values in network.attributes.items()}
+    if options.bipartite:
+        report["remarks"] = [*remarks, f"sides by the nodes' attribute {network.side!r}"]
+        return _load_sides(network, weights, order, report)
+    if network.side in network.attributes and set(network.attributes[network.side].tolist()) == {0, 1}:
+        remarks.append(f"bipartite=True would read the nodes' attribute {network.side!r} as two sides")
+    if remarks:
+        report["remarks"] = remarks
+    if options.directed and not network.directed:
+        ends = np.concatenate([ends, ends[:, ::-1]])
+        weights = None if weights is None else np.concatenate([weights, weights])
+    rank = np.empty(len(names), dtype=np.int32)
+    rank[order] = np.arange(len(names), dtype=np.int32)
+    numbered = (rank[ends[:, 0]], rank[ends[:, 1]], names[order])
+    return EdgeTable(numbered, weights, report, directed=network.directed, attributes=attributes)
+
+
+def _load_sides(
+    network: Network, weights: NDArray[np.float32] | None, order: NDArray[np.int64], report: dict[str, Any]
+) -> MatrixTable:
+    """The matrix of a bipartite graph, a row for each node of side 0 and a column for each of side 1."""
+    sides = _sides(network)[order]
+    rows, columns = order[sides == 0], order[sides == 1]
+    rank = np.empty(len(order), np.int64)
+    rank[rows], rank[columns] = np.arange(len(rows)), np.arange(len(columns))
+    ends, side = network.ends, _sides(network)
+    inside = np.flatnonzero(side[ends[:, 0]] == side[ends[:, 1]])
+    if inside.size:
+        pair = [network.names.tolist()[at] for at in ends[inside[0]]]
+        raise InputError(
+            f"the edge {pair[0]!r} - {pair[1]!r} joins two nodes of one side, by their attribute {network.side!r}; "
+            "bipartite=True needs edges between the sides",
+            argument="bipartite",
+        )
+    first = np.where(side[ends[:, 0]] == 0, ends[:, 0], ends[:, 1])
+    second = ends.sum(axis=1) - first
+    values = np.ones(len(ends), np.float32) if weights is None else weights
+    matrix = coo_array((values, (rank[first], rank[second])), shape=(len(rows), len(columns)))
+    both = np.concatenate([rows, columns])
+    return MatrixTable(
+        matrix,
+        report,
+        names=network.names[rows],
+        column_names=network.names[columns],
+        attributes={name: column[both] for name, column in network.attributes.items()},
+    )
+
+
+def _sides(network: Network) -> NDArray[np.int64]:
+    """The side of each node, 0 or 1."""
+    column = network.attributes.get(network.side)
+    if column is None:
+        raise InputError(
+            f"bipartite=True needs the side of each node, 0 or 1, as its attribute {network.side!r}; or give pairs "
+            "(source, target)",
+            argument="bipartite",
+        )
+    odd = next((at for at, side in enumerate(column.tolist()) if side not in (0, 1)), None)
+    if odd is not None:
+        raise InputError(
+            f"the node {network.names.tolist()[odd]!r} has the attribute {network.side!r} = {column[odd]!r}; "
+            "bipartite=True needs 0 or 1 for each node",
+            argument="bipartite",
+        )
+    return column.astype(np.int64)
+
+
+def _names(nodes: Iterable[Any], attributes: dict[str, NDArray[Any]], options: ReadOptions) -> NDArray[Any]:
+    """The names of the nodes: the nodes themselves, or the attribute that the options name; all different."""
+    if options.names is None:
+        names = name_array(nodes)
+        way_out = "; names= can name an attribute that tells them apart"
+    else:
+        if options.names not in attributes:
+            known = f"the attributes are {sorted(attributes)}" if attributes else "they have none"
+            raise InputError(f"names={options.names!r}: no node has that attribute; {known}", argument="names")
+        names, way_out = name_array(attributes[options.names].tolist()), f", by names={options.names!r}"
+    if len(set(names.tolist())) != len(names):
+        counts = Counter(names.tolist())
+        twice = next(name for name, count in counts.items() if count > 1)
+        raise InputError(f"two nodes are called {twice!r}{way_out}", argument="names")
+    return names
+
+
+def _weight_attribute(options: ReadOptions, attributes: set[Any]) -> str | None:
+    """The attribute of the edges that holds their weights, if there is one."""
+    named = options.weights not in (None, False)
+    attribute = options.weights if named else "weight"
+    if named and (not isinstance(attribute, str) or attribute not in attributes):
+        raise InputError(
+            f"no edge has the attribute {attribute!r}; the attributes are {sorted(map(str, attributes))}",
+            argument="weights",
+        )
+    return None if options.weights is False or attribute not in attributes else str(attribute)
+
+
+def _payload_weights(payloads: list[Any], options: ReadOptions) -> tuple[str | None, list[Any] | None, tuple[str, ...]]:
+    """Weights out of what rustworkx keeps for edges: numbers, or dicts with an entry for them; and a remark."""
+    if any(isinstance(payload, dict) for payload in payloads):
+        attribute = _weight_attribute(options, {name for each in payloads if isinstance(each, dict) for name in each})
+        if attribute is None:
+            return None, None, ()
+        return attribute, [each.get(attribute) if isinstance(each, dict) else each for each in payloads], ()
+    if options.weights is False or all(payload is None for payload in payloads):
+        return None, None, ()
+    if isinstance(options.weights, str):
+        raise InputError(
+            f"weights={options.weights!r}: the edges hold single values, not dicts; leave it out", argument="weights"
+        )
+    if not any(isinstance(payload, int | float | np.number) for payload in payloads):
+        return None, None, (f"what edges hold is no weight: {type(payloads[0]).__name__}",)
+    return None, payloads, ()
+
+
+def _edge_weights(network: Network, remarks: list[str]) -> NDArray[np.float32] | None:
+    """Weights, 1 where an edge has none, which the remarks say."""
+    if network.weights is None:
+        return None
+    absent = sum(weight is None for weight in network.weights)
+    if absent:
+        remarks.append(f"edges without a weight count as 1: {absent:,}")
+    values = object_array([1 if weight is None else weight for weight in network.weights])
+    odd = next((weight for weight in values if isinstance(weight, str | bytes)), None)
+    if odd is not None:
+        raise InputError(f"weights must be numbers, not {odd!r}; weights=False reads none", argument="weights")
+    return check_weights(values, len(network.ends))
+
+
+def _gather_attributes(records: list[dict[Any, Any]]) -> dict[str, NDArray[Any]]:
+    """A column for each attribute of some node, with None where a node has none."""
+    names = dict.fromkeys(name for data in records for name in data)
+    return {str(name): object_array([data.get(name) for data in records]) for name in names}
+
+
+def _ends(pairs: Iterable[Any]) -> NDArray[np.int64]:
+    return np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
+
+
+def _distinct(values: list[Any]) -> bool:
+    """Whether values can serve as names: all different, none missing."""
+    if any(value is None or not isinstance(value, Hashable) for value in values):
+        return False
+    try:
+        return len(set(name_array(values).tolist())) == len(values)
+    except (InputError, TypeError):
+        return False

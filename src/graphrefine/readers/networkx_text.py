@@ -1,0 +1,116 @@
+"""Text that NetworkX writes: edge lists with attributes (``0 1 {'weight': 3}``), and adjacency lists.
+
+An adjacency list has a node and its neighbours on each line, or a node with their number and then a neighbour, with its
+attributes, on each line. Attributes are literals of Python, which are read and never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from graphrefine.errors import InputError
+from graphrefine.readers.attributed_graph import AttributedGraph
+from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.source import Source
+from graphrefine.readers.text_lines import read_lines
+
+SAMPLE = 20  # records that tell what a text is
+_RECORD = rb"[ \t]*[^\s{}]{1,999}(?:[ \t]+|[ \t]*[,;][ \t]*)[^\s{}]{1,999}(?:[ \t]+|[ \t]*[,;][ \t]*)"
+_ATTRIBUTES = rb"\{[ \t]*(?:['\"(0-9-].*)?\}[ \t]*\r?"  # keys are literals of Python
+_FIRST, _ATTRIBUTED = re.compile(_RECORD + _ATTRIBUTES), re.compile(_RECORD + rb"\{.*\}[ \t]*\r?")
+_LITERAL_ERRORS = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+_DELIMITERS = ("\t", ",", ";", " ")
+
+
+def is_attribute_edge_list(head: bytes) -> bool:
+    r"""Whether a text begins with edges that have their attributes in braces, as `networkx.write_edgelist` has them.
+
+    Examples
+    --------
+    >>> is_attribute_edge_list(b"# a comment\n0 1 {}\n"), is_attribute_edge_list(b"0 1 {a: 1}\n")
+    (True, False)
+    """
+    lines = [line for line in head.split(b"\n")[:-1] or [head] if line.strip() and not line.lstrip().startswith(b"#")]
+    return bool(lines and _FIRST.fullmatch(lines[0])) and all(_ATTRIBUTED.fullmatch(line) for line in lines[:SAMPLE])
+
+
+def load_edges(source: Source, options: ReadOptions) -> EdgeTable:
+    """Load an edge list with attributes."""
+    graph = AttributedGraph(source, options)
+    lines = list(read_lines(graph, marks="#" if options.comments is None else options.comments))
+    delimiter = _delimiter(lines, options)
+    for line, text in lines:
+        words = _split(text, delimiter, 2)
+        if len(words) < 2 or not all(words):
+            raise graph.error("two nodes and their attributes in braces are expected", line)
+        attributes = _attributes(graph, words[2] if len(words) > 2 else "{}", line)
+        graph.add_edge(words[0], words[1], attributes, directed=None, line=line)
+    return graph.table()
+
+
+def load_adjacency(source: Source, options: ReadOptions) -> EdgeTable:
+    """Load an adjacency list of either kind."""
+    graph = AttributedGraph(source, options)
+    lines = list(read_lines(graph, marks="#" if options.comments is None else options.comments))
+    delimiter = _delimiter(lines, options)
+    if any(text.rstrip().endswith("}") for _, text in lines[:SAMPLE]):
+        _add_blocks(graph, iter(lines), delimiter)
+        return graph.table()
+    listed: set[str] = set()
+    for line, text in lines:
+        node, *neighbours = (word for word in _split(text, delimiter) if word)
+        if node in listed:
+            raise graph.error(f"the node {node!r} begins a second line; an adjacency list has one for each node", line)
+        listed.add(node)
+        graph.add_node(node, {}, line=line)
+        for neighbour in neighbours:
+            graph.add_edge(node, neighbour, {}, directed=None, line=line)
+    graph.remarks.append("each line is a node and its neighbours")
+    return graph.table()
+
+
+def _add_blocks(graph: AttributedGraph, lines: Iterator[tuple[int, str]], delimiter: str) -> None:
+    """Add the nodes, each with its neighbours on the lines after it."""
+    for line, text in lines:
+        words = _split(text, delimiter)
+        if len(words) != 2 or not re.fullmatch("[0-9]{1,9}", words[1]):
+            raise graph.error("a node and the number of its neighbours are expected", line)
+        graph.add_node(words[0], {}, line=line)
+        for _ in range(int(words[1])):
+            below, row = next(lines, (0, ""))
+            if not below:
+                raise graph.error(f"the node {words[0]!r} has {words[1]} neighbours, and the file ends before", line)
+            neighbour, *rest = _split(row, delimiter, 1)
+            attributes = _attributes(graph, rest[0] if rest else "{}", below)
+            graph.add_edge(words[0], neighbour, attributes, directed=None, line=below)
+
+
+def _delimiter(lines: list[tuple[int, str]], options: ReadOptions) -> str:
+    """What stands between two words: that of the option, or the first that the first record has."""
+    if options.delimiter is not None:
+        if options.delimiter not in _DELIMITERS:
+            allowed = ", ".join(map(repr, _DELIMITERS))
+            raise InputError(f"delimiter={options.delimiter!r} is not one of {allowed}", argument="delimiter")
+        return options.delimiter
+    first = next((text.partition("{")[0] for _, text in lines), "")
+    return next(mark for mark in _DELIMITERS if mark in first or mark == " ")
+
+
+def _split(text: str, delimiter: str, most: int = -1) -> list[str]:
+    """The words of a line, the last one with the rest of it."""
+    return [word.strip() for word in text.strip().split(None if delimiter == " " else delimiter, most)]
+
+
+def _attributes(graph: AttributedGraph, text: str, line: int) -> dict[str, Any]:
+    """The attributes of an edge, from the literal of a dictionary."""
+    try:
+        literal = {} if text == "{}" else ast.literal_eval(text)
+    except _LITERAL_ERRORS:
+        literal = None
+    if not isinstance(literal, dict) or not all(isinstance(key, str | int) for key in literal):
+        raise graph.error(f"{text[:40]!r} is not a dictionary of attributes, such as {{'weight': 3}}", line)
+    return {str(key): value for key, value in literal.items()}

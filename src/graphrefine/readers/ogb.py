@@ -1,0 +1,156 @@
+"""Folders of the Open Graph Benchmark: ``raw/edge.csv.gz`` and, beside it, files with a line for each node or edge.
+
+Nodes are named 0 to n - 1, as there; labels of nodes become the attribute label. A folder does not say whether its
+edges have a direction: for the graphs of the benchmark it is known here, for others they have none, and that is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.graph.adjacency import check_weights
+from graphrefine.graph.node_ids import MAX_NODES, add_nodes, object_array
+from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.source import Source
+from graphrefine.readers.text import load as load_text
+
+ALWAYS, PER_EDGE = 10_000_000, 1000  # nodes that a graph of any size may have, and for each of its edges
+_DIRECTIONS = {
+    **dict.fromkeys(("arxiv", "papers100m", "citation", "citation2"), True),
+    **dict.fromkeys(("products", "proteins", "ppa", "collab", "ddi"), False),
+}
+
+
+def load(source: Source, options: ReadOptions) -> EdgeTable:
+    """Load a graph of a folder: that of the graph, or the one called raw in it."""
+    folder = _find_raw(source)
+    edges = load_text(_find(source, folder, "edge"), _edge_options(options))
+    if not isinstance(edges, EdgeTable):
+        raise source.error("the file of the edges holds a matrix, where two columns are expected")
+    count = _node_count(source, folder, len(edges.numbered[0]))
+    names = edges.numbered[2]
+    if names.dtype == object or (len(names) and not (names[0] >= 0 and names[-1] < count)):
+        raise source.error(f"the edges name {names.tolist()[-1]!r}, and there are {count:,} nodes, from 0 on")
+    numbered = add_nodes(edges.numbered, np.arange(count))
+    weight, weights = _edge_weights(source, folder, options, len(numbered[0]))
+    report: dict[str, Any] = {"weight_column": weight}
+    unused = [name for name in _names_of(folder, "edge") if name not in ("edge", weight)]
+    report |= {"ignored_columns": unused} if unused else {}
+    directed = _direction(source)
+    if directed is None and options.directed is None:
+        report["remarks"] = ["the folder does not say whether edges have a direction"]
+    return EdgeTable(
+        numbered, weights, report, row_numbers=True, directed=directed, attributes=_labels(source, folder, count)
+    )
+
+
+def _edge_options(options: ReadOptions) -> ReadOptions:
+    columns: dict[str, Any] = {"source": 0, "target": 1, "weights": False, "header": False, "delimiter": ","}
+    return replace(options, names=None, **columns)
+
+
+def _find_raw(source: Source) -> Path:
+    folder = Path(source.path)
+    if not folder.is_dir():
+        raise source.error("this is not a folder; a graph of OGB is one, with raw/edge.csv.gz in it", argument="format")
+    raw = folder / "raw" if (folder / "raw").is_dir() else folder
+    if (raw / "data.npz").exists():
+        raise source.error("the graph is in raw/data.npz, which is not read; give its edge_index as an array")
+    if (raw / "relations").exists() or (raw / "triplet-type-list.csv.gz").exists():
+        raise source.error("the graph has several kinds of nodes, which is not read; name the edges of one relation")
+    return raw
+
+
+def _find(source: Source, folder: Path, name: str) -> Source:
+    """A file with a line for each node or edge."""
+    for suffix in (".csv.gz", ".csv"):
+        if (folder / f"{name}{suffix}").exists():
+            return Source(folder / f"{name}{suffix}")
+    raise source.error(f"this is a folder; a graph of OGB needs {folder.name}/{name}.csv.gz in it; name a file in it")
+
+
+def _names_of(folder: Path, begin: str) -> list[str]:
+    """The files about nodes or edges, without their suffixes."""
+    return sorted({each.name.removesuffix(".gz").removesuffix(".csv") for each in folder.glob(f"{begin}*.csv*")})
+
+
+def _numbers(file: Source) -> NDArray[np.float64]:
+    """The numbers of a file.  # (lines, columns)."""
+    lines = file.data.split()
+    file.release()
+    width = lines[0].count(b",") + 1 if lines else 1
+    try:
+        numbers = np.array(b",".join(lines).split(b","), dtype=np.float64)
+        return numbers.reshape(len(lines), width)
+    except ValueError:
+        raise file.error(f"each line must hold {width} number{'s' * (width > 1)}") from None
+
+
+def _node_count(source: Source, folder: Path, edges: int) -> int:
+    file = _find(source, folder, "num-node-list")
+    counts = _numbers(file)
+    if counts.shape != (1, 1):
+        raise file.error(f"the folder holds {len(counts):,} graphs, where one is expected")
+    count = counts[0, 0]
+    if not 1 <= count <= min(MAX_NODES, max(ALWAYS, PER_EDGE * edges)) or count != int(count):
+        raise file.error(f"{count:,.0f} is no number of nodes for a graph of {edges:,} edges")
+    return int(count)
+
+
+def _edge_weights(
+    source: Source, folder: Path, options: ReadOptions, edges: int
+) -> tuple[str | None, NDArray[np.float32] | None]:
+    """Name and values of the weights: those of the file edge_weight, or of the one that the option names."""
+    files = [name for name in _names_of(folder, "edge") if name != "edge"]
+    name = "edge_weight" if options.weights is None else options.weights
+    if options.weights is False or (options.weights is None and name not in files):
+        return None, None
+    if name not in files:
+        listed = ", ".join(map(repr, files)) or "none"
+        raise source.error(
+            f"there is no file {name!r} with a line for each edge; there is {listed}", argument="weights"
+        )
+    file = _find(source, folder, name)
+    numbers = _numbers(file)
+    if numbers.shape != (edges, 1):
+        shape = " x ".join(map(str, numbers.shape))
+        raise file.error(f"one number for each of the {edges:,} edges is needed, not {shape}", argument="weights")
+    try:
+        return name, check_weights(numbers[:, 0], edges)
+    except InputError as error:
+        raise file.error(error) from None
+
+
+def _direction(source: Source) -> bool | None:
+    """Direction of the edges, by the name of the folder."""
+    path = Path(source.path).resolve()
+    name = (path.parent if path.name == "raw" else path).name.lower().replace("-", "_")
+    return _DIRECTIONS.get(name.removeprefix("ogbn_").removeprefix("ogbl_"))
+
+
+def _labels(source: Source, folder: Path, count: int) -> dict[str, NDArray[Any]]:
+    """The labels of the nodes, if there are some: None where there is NaN."""
+    if "node-label" not in _names_of(folder, "node-label"):
+        return {}
+    file = _find(source, folder, "node-label")
+    numbers = _numbers(file)
+    if len(numbers) != count:
+        raise file.error(f"there are {len(numbers):,} lines, and {count:,} nodes")
+    columns = [_as_labels(column) for column in numbers.T]
+    return {"label": columns[0]} if len(columns) == 1 else {f"label_{at}": each for at, each in enumerate(columns)}
+
+
+def _as_labels(column: NDArray[np.float64]) -> NDArray[Any]:
+    missing = np.isnan(column)
+    if not np.array_equal(column[~missing], np.floor(column[~missing])):
+        return column
+    if not missing.any():
+        return column.astype(np.int64)
+    return object_array([None if value != value else int(value) for value in column.tolist()])

@@ -1,0 +1,149 @@
+"""Pajek: ``*Vertices n``, lines with numbers and labels, then ``*Arcs`` and ``*Edges``, also as lists of neighbours.
+
+A node's name is its label, if all have one and no two the same, else its number from 1; the option ``names`` decides.
+The third number of an edge is its weight.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from graphrefine.errors import FormatError
+from graphrefine.graph.node_ids import MAX_NODES
+from graphrefine.readers.attributed_graph import AttributedGraph
+from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.source import Source
+from graphrefine.readers.text_lines import read_lines
+
+ALWAYS = 1_000_000  # vertices that a file of any size may have
+_WORD = re.compile(r'"([^"]*)"(?=[ \t]|$)|([^ \t]+)')
+_ENTITY = re.compile("&#([0-9]{1,7});")
+_POSITIONS = ("x", "y", "z")
+
+
+def load(source: Source, options: ReadOptions) -> EdgeTable:
+    """Load a Pajek network."""
+    size = len(source.data)
+    reader = _Reader(AttributedGraph(source, options, closed=True, label="label"), size)
+    for line, text in read_lines(reader.graph, marks="%"):
+        reader.read(line, text)
+    return reader.table()
+
+
+class _Reader:
+    """Collector of vertices and edges; the last line with a star says what the lines after it hold."""
+
+    def __init__(self, graph: AttributedGraph, size: int) -> None:
+        self.graph, self.size = graph, size
+        self.section = ""
+        self.count = 0  # vertices
+        self.seen: set[int] = set()
+        self.relations: list[str] = []
+        self.line = 0
+
+    def read(self, line: int, text: str) -> None:
+        """Read a line."""
+        self.line = line
+        words = text.split()
+        if text.lstrip().startswith("*"):
+            self._open(words[0].lower(), text.split()[1:])
+        elif self.section == "*vertices":
+            self._add_vertex(text)
+        elif self.section in ("*arcs", "*edges"):
+            self._add_edge(words)
+        elif self.section in ("*arcslist", "*edgeslist"):
+            first, *others = [self._number(word) for word in words]
+            for second in others:
+                self.graph.add_edge(first, second, {}, directed=self.section == "*arcslist", line=line)
+        elif self.section != "*network":
+            raise self._error("a Pajek network begins with *Vertices and their number")
+
+    def table(self) -> EdgeTable:
+        """The edges."""
+        if not self.count:
+            raise self.graph.error("a Pajek network begins with *Vertices and their number")
+        for number in range(1, self.count + 1):
+            if number not in self.seen:
+                self.graph.add_node(str(number), {})
+        if len(self.relations) > 1:
+            relations = ", ".join(self.relations)
+            self.graph.remarks.append(f"edges of {len(self.relations)} relations are read as one graph: {relations}")
+        return self.graph.table()
+
+    def _open(self, section: str, words: list[str]) -> None:
+        name, _, rest = section.partition(":")  # *Arcs :1 "likes", also written *Arcs:1
+        self.section = name
+        match name:
+            case "*vertices":
+                self._open_vertices(words)
+            case "*arcs" | "*edges" | "*arcslist" | "*edgeslist":
+                if not self.count:
+                    raise self._error(f"{name} comes before *Vertices")
+                if rest or (words and words[0].startswith(":")):
+                    self.relations.append(" ".join([rest, *words]).strip(": "))
+            case "*network":
+                pass
+            case _:
+                raise self._error(
+                    f"the section {name!r} is not read; those of a network are *Vertices, *Arcs, *Edges, *Arcslist and "
+                    "*Edgeslist"
+                )
+
+    def _open_vertices(self, words: list[str]) -> None:
+        if self.count:
+            raise self._error("a second network begins here; keep one network in the file")
+        if not words or not re.fullmatch("[0-9]{1,18}", words[0]) or int(words[0]) < 1:
+            raise self._error("*Vertices must be followed by the number of vertices")
+        self.count = int(words[0])
+        if self.count > min(MAX_NODES, max(ALWAYS, self.size)):
+            raise self._error(f"the line promises {self.count:,} vertices, and the file has {self.size:,} bytes")
+        if len(words) > 1 and words[1].isdecimal():
+            self.graph.remarks.append(f"a network of two modes, the first {words[1]} vertices and the others")
+
+    def _add_vertex(self, text: str) -> None:
+        words = list(_words(text))
+        number = self._number(words[0][0])
+        self.seen.add(int(number))
+        attributes: dict[str, object] = {"label": words[1][0]} if len(words) > 1 else {}
+        for name, (word, quoted) in zip(_POSITIONS, words[2:], strict=False):
+            position = None if quoted else _float(word)
+            if position is None:
+                break
+            attributes[name] = position
+        self.graph.add_node(number, attributes, line=self.line)
+
+    def _add_edge(self, words: list[str]) -> None:
+        if len(words) < 2:
+            raise self._error("an edge needs two vertices")
+        weight = {"weight": words[2]} if len(words) > 2 else {}
+        first, second = self._number(words[0]), self._number(words[1])
+        self.graph.add_edge(first, second, weight, directed=self.section == "*arcs", line=self.line)
+
+    def _number(self, word: str) -> str:
+        if not re.fullmatch("[0-9]{1,18}", word) or not 1 <= int(word) <= self.count:
+            raise self._error(f"{word!r} is not the number of a vertex, from 1 to {self.count}")
+        return str(int(word))
+
+    def _error(self, problem: str) -> FormatError:
+        return self.graph.error(problem, self.line)
+
+
+def _words(text: str) -> Iterator[tuple[str, bool]]:
+    """The words of a line, and whether they stand in quotes."""
+    for match in _WORD.finditer(text):
+        quoted = match[1] is not None
+        yield _ENTITY.sub(_character, match[1] if quoted else match[2]), quoted
+
+
+def _character(match: re.Match[str]) -> str:
+    code = int(match[1])
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else match[0]
+
+
+def _float(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None

@@ -1,0 +1,70 @@
+"""Adjacency matrices in text, as pandas writes them: names in the first record and in the first column."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphrefine.errors import InputError
+from graphrefine.graph.node_ids import from_strings
+from graphrefine.readers.formats import MatrixTable
+from graphrefine.readers.layout import Record, Sample, column_values, find_pair, is_number
+from graphrefine.readers.options import ReadOptions
+
+LEAST = 4  # columns of a matrix; a narrower table has edges
+
+
+def is_labelled(sample: Sample) -> bool:
+    """Whether the first column of a table has the names that its first record has.
+
+    Examples
+    --------
+    >>> records = [["", "a", "b", "c"], ["a", "0", "1", "1"], ["b", "1", "0", "0"], ["c", "1", "0", "0"]]
+    >>> is_labelled(Sample(records, 0, 0, 1, 1, 0, (",", "", "", "")))
+    True
+    """
+    first, *rest = sample.records
+    names, labels = first[1:], [record[0] for record in rest]
+    width = len(first)
+    if width < LEAST or len(rest) < LEAST - 1 or labels != names[: len(labels)] or len(set(names)) < len(names):
+        return False
+    return all(len(record) == width and all(not each or is_number(each) for each in record[1:]) for record in rest)
+
+
+def refuse_matrix(sample: Sample, data: bytes, options: ReadOptions) -> None:
+    """Refuse a matrix where edges are read; and a table that may be either: as many records of numbers as columns."""
+    first, *rest = sample.records
+    lines = data.count(b"\n", sample.end) + (not data.endswith(b"\n"))
+    if any(each is not None for each in (options.source, options.target, options.weights, options.time)):
+        return
+    if is_labelled(sample):
+        raise InputError("this is an adjacency matrix, which is not cut into pieces: graphrefine.read takes it whole")
+    if lines != len(first) or find_pair(first) or any(map(is_number, first)):
+        return
+    if all(all(map(is_number, column_values(rest, at))) for at in range(len(first))):
+        raise InputError(
+            f"a table of {lines} x {lines} numbers can be an adjacency matrix or a list of edges: say source= and "
+            "target= for edges; write the names of the rows into the first column for a matrix",
+            argument="source",
+            mentions=["target"],
+        )
+
+
+def read_matrix(records: list[Record]) -> MatrixTable:
+    """The matrix of all records of a labelled table; an empty field is no edge."""
+    first, *rest = records
+    names = first[1:]
+    if [record[0] for record in rest] != names:
+        raise InputError(
+            "the first column begins with the names in the header, as that of an adjacency matrix, but has "
+            f"{len(rest)} names where the header has {len(names)}; say source= and target= if it is a list of edges",
+            argument="source",
+            mentions=["target"],
+        )
+    try:
+        values = [[float(each or 0) for each in record[1:]] for record in rest]
+    except ValueError as error:
+        raise InputError(f"an adjacency matrix holds numbers: {error}") from None
+    weights = np.array(values, dtype=np.float64).reshape(len(names), len(names))
+    return MatrixTable(
+        weights, {"remarks": ["a matrix with names in its header and first column"]}, from_strings(names)
+    )

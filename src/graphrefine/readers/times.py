@@ -1,0 +1,217 @@
+"""Times of edges: which edges count (``since``, ``until``), and how much an old one does (``half_life``).
+
+Times are seconds since 1970, in milliseconds, microseconds or nanoseconds where numbers are that large; dates; or any
+other numbers, such as steps, which are compared as they are. An edge at time t counts if ``since <= t < until``. Its
+weight is multiplied by ``2 ** ((t - now) / half_life)``, where now is ``until`` or the newest time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.graph.node_ids import Numbered
+from graphrefine.readers.options import Moment, ReadOptions
+
+UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+EARLIEST, LATEST = 3e8, 4.2e9  # seconds since 1970, from 1979 to 2103: numbers between them are taken for times
+SPANS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86400, "w": 604800, "month": 2629800, "y": 31557600}
+_SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*")
+
+
+def unit_of(numbers: Sequence[float] | NDArray[np.float64]) -> float | None:
+    """Units in a second if numbers look like times since 1970, else None.
+
+    Examples
+    --------
+    >>> unit_of([1082040961.0, 1082155839.0]), unit_of([1.7e12]), unit_of([1.0, 2.0])
+    (1.0, 1000.0, None)
+    """
+    if not len(numbers):
+        return None
+    lowest, highest = min(numbers), max(numbers)
+    return next((unit for unit in UNITS.values() if EARLIEST * unit <= lowest and highest <= LATEST * unit), None)
+
+
+@dataclass(frozen=True)
+class TimeScale:
+    """Scale of a column of times: ``unit`` in a second, or None where they are mere numbers."""
+
+    unit: float | None
+
+    def place(self, moment: Moment, argument: str) -> float:
+        """A moment of an option on this scale."""
+        if isinstance(moment, str) and not _is_float(moment):
+            seconds = _seconds(moment, argument)
+        elif isinstance(moment, date):
+            seconds = _stamp(moment)
+        else:
+            return float(moment)  # a number is on the scale of the column
+        if self.unit is None:
+            problem = f"{argument}={moment!r} is a date, and the times are mere numbers; give a number"
+            raise InputError(problem, argument=argument)
+        return seconds * self.unit
+
+    def span(self, value: str | float) -> float:
+        """The half-life on this scale."""
+        match = _SPAN.fullmatch(str(value).lower())
+        name = match[2] if match else ""
+        name = name if name in SPANS else name.removesuffix("s") if name.removesuffix("s") in SPANS else name[:1]
+        if match is None or (match[2] and name not in SPANS) or float(match[1]) <= 0:
+            raise InputError(
+                f"half_life={value!r} is not a time such as 30d, 12h, 2w or 1y, or a number of seconds",
+                argument="half_life",
+            )
+        if self.unit is None:
+            if name:
+                problem = f"half_life={value!r} has a unit, and the times are mere numbers; give a number"
+                raise InputError(problem, argument="half_life")
+            return float(match[1])
+        return float(match[1]) * SPANS.get(name, 1) * self.unit
+
+    def show(self, time: float) -> str:
+        """A time in words."""
+        if self.unit is None:
+            return f"{time:g}"
+        return datetime.fromtimestamp(time / self.unit, UTC).strftime("%Y-%m-%d %H:%M").removesuffix(" 00:00")
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _stamp(moment: date) -> float:
+    whole = moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
+    return (whole if whole.tzinfo else whole.replace(tzinfo=UTC)).timestamp()
+
+
+def _seconds(text: str, argument: str) -> float:
+    try:
+        return _stamp(datetime.fromisoformat(text.strip().replace("/", "-")))
+    except ValueError:
+        problem = f"{argument}={text!r} is no date such as 2024-01-31 or 2024-01-31T12:30, and no number"
+        raise InputError(problem, argument=argument) from None
+
+
+@dataclass(frozen=True)
+class TimeRule:
+    """Rule for the edges of a table with times: the scale, the bounds, the half-life."""
+
+    scale: TimeScale
+    since: float | None
+    until: float | None
+    half_life: float | None
+
+    @classmethod
+    def of(cls, options: ReadOptions, times: NDArray[np.float64], *, dates: bool) -> TimeRule:
+        """The rule of the options, for times that begin with these."""
+        scale = TimeScale(1.0 if dates else unit_of(times))
+        since, until = (
+            None if moment is None else scale.place(moment, argument)
+            for argument, moment in (("since", options.since), ("until", options.until))
+        )
+        if since is not None and until is not None and since >= until:
+            problem = f"since={options.since!r} is not before until={options.until!r}"
+            raise InputError(problem, argument="since", mentions=["until"])
+        return cls(scale, since, until, None if options.half_life is None else scale.span(options.half_life))
+
+    def select(self, times: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Mask of the edges that count."""
+        mask = np.ones(len(times), np.bool_)
+        if self.since is not None:
+            mask &= times >= self.since
+        if self.until is not None:
+            mask &= times < self.until
+        return mask
+
+    def weigh(
+        self, weights: NDArray[np.float32] | None, times: NDArray[np.float64], *, newest: float
+    ) -> NDArray[np.float32] | None:
+        """Weights of the edges, seen from ``until`` or from the newest."""
+        if self.half_life is None:
+            return weights
+        now = newest if self.until is None else self.until
+        factors = np.exp2((times - now) / self.half_life)
+        return np.asarray(factors if weights is None else factors * weights, np.float32)
+
+
+def use_times(
+    numbered: Numbered,
+    weights: NDArray[np.float32] | None,
+    times: NDArray[np.float64],
+    options: ReadOptions,
+    report: dict[str, Any],
+    *,
+    dates: bool,
+) -> tuple[Numbered, NDArray[np.float32] | None]:
+    """The edges that count and their weights; ``report`` tells of it. Nodes of other edges alone are left out."""
+    rule = TimeRule.of(options, times, dates=dates)
+    mask = rule.select(times)
+    if not mask.any():
+        first, last = (rule.scale.show(float(bound)) for bound in (times.min(), times.max()))
+        problem = f"no edge lies within the times; they go from {first} to {last}"
+        raise InputError(problem, argument="since" if options.since is not None else "until")
+    newest = float(times[mask].max())
+    weights = rule.weigh(None if weights is None else weights[mask], times[mask], newest=newest)
+    report["times"] = describe_times(rule, options, float(times[mask].min()), newest, left_out=int((~mask).sum()))
+    return (numbered if mask.all() else _keep(numbered, mask)), weights
+
+
+def _keep(numbered: Numbered, mask: NDArray[np.bool_]) -> Numbered:
+    """The edges of a mask, and their nodes."""
+    source, target, names = numbered
+    source, target = source[mask], target[mask]
+    there = np.zeros(len(names) + 1, np.bool_)  # the last one stands for -1: no node
+    there[source] = there[target] = True
+    rank = np.append(np.cumsum(there[:-1]) - 1, -1).astype(np.int32)
+    return rank[source], rank[target], names[there[:-1]]
+
+
+def describe_times(rule: TimeRule, options: ReadOptions, first: float, last: float, *, left_out: int) -> str:
+    """The use of times in words."""
+    column = repr(options.time) if isinstance(options.time, str) else f"column {options.time}"
+    text = f"times {column} from {rule.scale.show(first)} to {rule.scale.show(last)}"
+    if left_out:
+        text += f", {left_out:,} other record{'s' * (left_out != 1)} left out"
+    return text + (f", weights halve every {options.half_life}" if rule.half_life is not None else "")
+
+
+def describe_options(options: ReadOptions) -> str:
+    """The use of times in words, from the options alone."""
+    text = f"times {options.time!r}" if isinstance(options.time, str) else f"times column {options.time}"
+    text += "" if options.since is None else f" since {options.since}"
+    text += "" if options.until is None else f" until {options.until}"
+    return text + ("" if options.half_life is None else f", weights halve every {options.half_life}")
+
+
+def times_of(values: NDArray[Any]) -> tuple[NDArray[np.float64], bool]:
+    """Times out of a column of a table, and whether they are dates; InputError where one is missing or neither."""
+    kind = values.dtype.kind
+    if kind == "M":
+        missing, seconds = np.isnat(values), values.astype("datetime64[ns]").astype(np.int64) / 1e9
+    elif kind in "iuf":
+        missing, seconds = np.isnan(values.astype(np.float64)), values.astype(np.float64)
+    else:
+        from graphrefine.kernels.twin_text import read_date  # dates in strings are those of text
+
+        missing = np.array([value is None or value != value for value in values.tolist()], np.bool_)
+        seconds = np.array(
+            [np.nan if gone else read_date(value) for value, gone in zip(values.tolist(), missing, strict=True)]
+        )
+        kind = "M"
+    wrong = np.flatnonzero(missing | ~np.isfinite(seconds))
+    if len(wrong):
+        at = int(wrong[0])
+        raise InputError(f"record {at + 1}: time {values[at]!r} is missing, or no time", argument="time")
+    return seconds, kind == "M"

@@ -1,0 +1,303 @@
+"""Files that other tools write: NetworkX, igraph, pandas, polars, DuckDB, SciPy, NumPy, sqlite, the csv module."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from corpus import Case, Maker, meant, refused
+from corpus_text import FRIENDS, NUMBERS
+
+ROADS = [("a", "b", 2.0), ("b", "c", 0.5), ("c", "d", 1.0)]
+ARCS = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d")]
+
+
+def _networkx(*, directed: bool = False, weighted: bool = False, edges: list[Any] | None = None) -> Any:
+    import networkx as nx
+
+    graph = nx.DiGraph() if directed else nx.Graph()
+    if weighted:
+        graph.add_weighted_edges_from(ROADS)
+    else:
+        graph.add_edges_from(edges or (ARCS if directed else FRIENDS))
+    return graph
+
+
+def _by_networkx(writer: str, name: str, *, options: dict[str, Any] | None = None, **graph: Any) -> Maker:
+    """A file that a writer of NetworkX makes."""
+
+    def make(folder: Path) -> Path:
+        import networkx as nx
+
+        getattr(nx, writer)(_networkx(**graph), folder / name, **(options or {}))
+        return folder / name
+
+    return make
+
+
+def _node_link(folder: Path) -> Path:
+    import networkx as nx
+
+    path = folder / "graph.json"
+    path.write_text(json.dumps(nx.node_link_data(_networkx(directed=True), edges="edges")))
+    return path
+
+
+def _by_igraph(method: str, name: str, *, directed: bool = False, weighted: bool = False) -> Maker:
+    """A file that a writer of igraph makes, of named vertices."""
+
+    def make(folder: Path) -> Path:
+        import igraph
+
+        edges: list[Any] = ROADS if weighted else ARCS if directed else FRIENDS
+        graph = igraph.Graph.TupleList(edges, directed=directed, weights=weighted)
+        getattr(graph, method)(str(folder / name))
+        return folder / name
+
+    return make
+
+
+def _by_pandas(writer: str, name: str, *, columns: tuple[str, ...] = ("source", "target"), **options: Any) -> Maker:
+    """A file that a data frame of friends is written to."""
+
+    def make(folder: Path) -> Path:
+        import pandas as pd
+
+        frame = pd.DataFrame(FRIENDS, columns=list(columns))
+        getattr(frame, writer)(folder / name, **options)
+        return folder / name
+
+    return make
+
+
+def _by_polars(writer: str, name: str, **options: Any) -> Maker:
+    def make(folder: Path) -> Path:
+        import polars as pl
+
+        frame = pl.DataFrame(ROADS, schema=["source", "target", "weight"], orient="row")
+        getattr(frame, writer)(folder / name, **options)
+        return folder / name
+
+    return make
+
+
+def _by_duckdb(name: str, options: str) -> Maker:
+    def make(folder: Path) -> Path:
+        import duckdb
+
+        values = ", ".join(f"('{u}', '{v}', {w})" for u, v, w in ROADS)
+        query = f"SELECT * FROM (VALUES {values}) AS roads(source, target, weight)"
+        duckdb.connect().execute(f"COPY ({query}) TO '{folder / name}' ({options})")
+        return folder / name
+
+    return make
+
+
+def _by_csv(**dialect: Any) -> Maker:
+    """A file that the csv module writes: names with delimiters, quotes and blanks."""
+
+    def make(folder: Path) -> Path:
+        with (folder / "edges.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, **dialect)
+            writer.writerow(["source", "target"])
+            writer.writerows(ODD)
+        return folder / "edges.csv"
+
+    return make
+
+
+ODD = [("Doe, J", 'say "hi"'), ("a;b", "Doe, J"), ("it's", "a;b"), ("New York", "it's")]
+
+
+def _matrix() -> Any:
+    from scipy.sparse import coo_array
+
+    row, column, weight = [0, 1, 2], [1, 2, 3], [2.0, 0.5, 1.0]
+    return coo_array((weight + weight, (row + column, column + row)), shape=(4, 4))
+
+
+MATRIX = [(0, 1, 2.0), (1, 2, 0.5), (2, 3, 1.0)]
+
+
+def _by_scipy(name: str, write: Callable[[Path, Any], object]) -> Maker:
+    def make(folder: Path) -> Path:
+        write(folder / name, _matrix())
+        return folder / name
+
+    return make
+
+
+def _mmwrite(path: Path, matrix: Any) -> None:
+    from scipy.io import mmwrite
+
+    mmwrite(path, matrix)
+
+
+def _savemat(path: Path, matrix: Any) -> None:
+    from scipy.io import savemat
+
+    savemat(path, {"network": matrix.tocsc()})
+
+
+def _save_npz(path: Path, matrix: Any) -> None:
+    from scipy.sparse import save_npz
+
+    save_npz(path, matrix.tocsr())
+
+
+def _savetxt(name: str, **options: Any) -> Maker:
+    def make(folder: Path) -> Path:
+        np.savetxt(folder / name, np.array(NUMBERS), **options)
+        return folder / name
+
+    return make
+
+
+def _sqlite(*tables: str) -> Maker:
+    def make(folder: Path) -> Path:
+        path = folder / "graph.sqlite"
+        with sqlite3.connect(path) as connection:
+            for name in tables:
+                connection.execute(f"CREATE TABLE {name} (source TEXT, target TEXT, weight REAL)")
+                connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", ROADS)
+        connection.close()
+        return path
+
+    return make
+
+
+def _ogb(folder: Path) -> Path:
+    """A folder as the Open Graph Benchmark has them: edges, and how many nodes and edges there are."""
+    raw = folder / "dataset" / "raw"
+    raw.mkdir(parents=True)
+    for name, lines in (
+        ("edge.csv.gz", [f"{u},{v}" for u, v in NUMBERS]),
+        ("num-node-list.csv.gz", ["7"]),
+        ("num-edge-list.csv.gz", [str(len(NUMBERS))]),
+    ):
+        with gzip.open(raw / name, "wt") as file:
+            file.write("\n".join(lines) + "\n")
+    return folder / "dataset"
+
+
+def _ogb_edges(folder: Path) -> Path:
+    return _ogb(folder) / "raw" / "edge.csv.gz"
+
+
+_FRIENDS, _ROADS = meant(FRIENDS), meant(ROADS)
+_ARCS = meant(ARCS, directed=True)
+NETWORKX = (
+    Case("NetworkX: GraphML", _by_networkx("write_graphml", "g.graphml"), _FRIENDS),
+    Case("NetworkX: GraphML, directed", _by_networkx("write_graphml", "g.graphml", directed=True), _ARCS),
+    Case(
+        "NetworkX: GraphML, directed, read without",
+        _by_networkx("write_graphml", "g.graphml", directed=True),
+        meant([("a", "b"), ("b", "c"), ("c", "d")]),
+        {"directed": False},
+    ),
+    Case("NetworkX: GraphML with weights", _by_networkx("write_graphml", "g.graphml", weighted=True), _ROADS),
+    Case("NetworkX: GEXF with weights", _by_networkx("write_gexf", "g.gexf", weighted=True), _ROADS),
+    Case("NetworkX: GEXF, directed", _by_networkx("write_gexf", "g.gexf", directed=True), _ARCS),
+    Case("NetworkX: GML with weights", _by_networkx("write_gml", "g.gml", weighted=True), _ROADS),
+    Case("NetworkX: GML, directed", _by_networkx("write_gml", "g.gml", directed=True), _ARCS),
+    Case("NetworkX: Pajek with weights", _by_networkx("write_pajek", "g.net", weighted=True), _ROADS),
+    Case("NetworkX: Pajek, directed", _by_networkx("write_pajek", "g.net", directed=True), _ARCS),
+    Case("NetworkX: node-link JSON", _node_link, _ARCS),
+    Case("NetworkX: edge list", _by_networkx("write_edgelist", "g.edgelist", options={"data": False}), _FRIENDS),
+    Case(
+        "NetworkX: edge list with data",
+        _by_networkx("write_edgelist", "g.edgelist", weighted=True),
+        (_ROADS, refused("column")),
+    ),
+    Case("NetworkX: edge list with empty data", _by_networkx("write_edgelist", "g.txt"), (_FRIENDS, refused("column"))),
+    Case("NetworkX: weighted edge list", _by_networkx("write_weighted_edgelist", "g.edgelist", weighted=True), _ROADS),
+    Case(
+        "NetworkX: adjacency list",
+        _by_networkx("write_adjlist", "g.adjlist"),
+        (_FRIENDS, refused("column"), refused("suffix")),
+    ),
+    Case("NetworkX: adjacency list as text", _by_networkx("write_adjlist", "g.txt"), refused("column")),
+)
+IGRAPH = (
+    Case(
+        "igraph: GraphML, directed", _by_igraph("write_graphml", "g.graphml", directed=True), _ARCS, {"names": "name"}
+    ),
+    Case(
+        "igraph: GraphML with weights",
+        _by_igraph("write_graphml", "g.graphml", weighted=True),
+        _ROADS,
+        {"names": "name"},
+    ),
+    Case("igraph: GML", _by_igraph("write_gml", "g.gml"), _FRIENDS, {"names": "name"}),
+    Case("igraph: ncol with weights", _by_igraph("write_ncol", "g.ncol", weighted=True), _ROADS),
+    Case(
+        "igraph: edge list of numbers", _by_igraph("write_edgelist", "g.txt"), meant([(0, 1), (1, 2), (2, 0), (3, 2)])
+    ),
+    Case("igraph: Pajek", _by_igraph("write_pajek", "g.net"), (_FRIENDS, meant([(1, 2), (2, 3), (1, 3), (3, 4)]))),
+)
+FRAMES = (
+    Case("pandas: csv", _by_pandas("to_csv", "e.csv", index=False), _FRIENDS),
+    Case("pandas: csv with its index", _by_pandas("to_csv", "e.csv"), _FRIENDS),
+    Case(
+        "pandas: csv with its index, of other names",
+        _by_pandas("to_csv", "e.csv", columns=("person", "friend")),
+        (_FRIENDS, refused("source=", "target=")),
+    ),
+    Case("pandas: tsv", _by_pandas("to_csv", "e.tsv", index=False, sep="\t"), _FRIENDS),
+    Case("pandas: all in quotes", _by_pandas("to_csv", "e.csv", index=False, quoting=csv.QUOTE_ALL), _FRIENDS),
+    Case("pandas: without a header", _by_pandas("to_csv", "e.csv", index=False, header=False), _FRIENDS),
+    Case("pandas: compressed", _by_pandas("to_csv", "e.csv.gz", index=False), _FRIENDS),
+    Case("pandas: parquet", _by_pandas("to_parquet", "e.parquet"), _FRIENDS),
+    Case("pandas: feather", _by_pandas("to_feather", "e.feather"), _FRIENDS),
+    Case("pandas: JSON records", _by_pandas("to_json", "e.json", orient="records"), _FRIENDS),
+    Case("pandas: JSON lines", _by_pandas("to_json", "e.jsonl", orient="records", lines=True), _FRIENDS),
+    Case("polars: csv", _by_polars("write_csv", "e.csv"), _ROADS),
+    Case(
+        "polars: csv with semicolons and a mark",
+        _by_polars("write_csv", "e.csv", separator=";", include_bom=True),
+        _ROADS,
+    ),
+    Case("polars: parquet", _by_polars("write_parquet", "e.parquet"), _ROADS),
+    Case("polars: Arrow", _by_polars("write_ipc", "e.arrow"), _ROADS),
+    Case("DuckDB: csv", _by_duckdb("e.csv", "HEADER"), _ROADS),
+    Case("DuckDB: csv with bars", _by_duckdb("e.csv", "HEADER, DELIMITER '|'"), _ROADS, {"delimiter": "|"}),
+    Case("DuckDB: csv in quotes", _by_duckdb("e.csv", "HEADER, FORCE_QUOTE *"), _ROADS),
+    Case("DuckDB: parquet", _by_duckdb("e.parquet", "FORMAT parquet"), _ROADS),
+    Case("csv module", _by_csv(), meant(ODD)),
+    Case("csv module: Excel with tabs", _by_csv(dialect="excel-tab"), meant(ODD)),
+    Case("csv module: Unix", _by_csv(dialect="unix"), meant(ODD)),
+    Case("csv module: semicolons", _by_csv(delimiter=";"), meant(ODD)),
+    Case("csv module: other quotes", _by_csv(quotechar="'"), meant(ODD), {"quote": "'"}),
+)
+MATRICES = (
+    Case("SciPy: Matrix Market", _by_scipy("m.mtx", _mmwrite), meant(MATRIX)),
+    Case("SciPy: MATLAB", _by_scipy("m.mat", _savemat), meant(MATRIX)),
+    Case("SciPy: npz", _by_scipy("m.npz", _save_npz), meant(MATRIX)),
+    Case("NumPy: savetxt", _savetxt("n.txt", fmt="%d"), meant(NUMBERS)),
+    Case(
+        "NumPy: savetxt with a header", _savetxt("n.txt", fmt="%d", header="source target"), meant(NUMBERS, comments=1)
+    ),
+    Case("NumPy: savetxt with commas", _savetxt("n.csv", fmt="%d", delimiter=","), meant(NUMBERS)),
+    Case("sqlite: one table", _sqlite("edges"), _ROADS),
+    Case("sqlite: two tables", _sqlite("edges", "nodes"), refused("query=")),
+    Case(
+        "sqlite: a query",
+        _sqlite("edges", "other"),
+        meant(ROADS[:2]),
+        {"query": "SELECT * FROM edges WHERE source < 'c'"},
+    ),
+    Case("OGB: the edges", _ogb_edges, meant(NUMBERS)),
+    Case(
+        "OGB: the folder",
+        _ogb,
+        (meant(NUMBERS, alone=(0, 6), directed=True), meant(NUMBERS, alone=(0, 6)), refused("folder")),
+    ),
+)
+CASES = (*NETWORKX, *IGRAPH, *FRAMES, *MATRICES)

@@ -1,0 +1,336 @@
+"""Tables in memory: pandas, polars, DuckDB, Arrow and records as edge lists, and frames that are adjacency matrices."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from importlib import import_module
+from typing import Any
+
+import duckdb
+import networkx
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.readers.read import read
+from graphs import check
+from strategies import PATIENT
+
+Columns = dict[str, list[Any]]
+
+
+def dense(graph: Graph) -> Any:
+    check(graph)
+    return graph.to_scipy().toarray().tolist()
+
+
+def record_array(columns: Columns) -> Any:
+    kinds = [(name, "O" if isinstance(values[0], str) else type(values[0])) for name, values in columns.items()]
+    return np.array(list(zip(*columns.values(), strict=True)), dtype=kinds)
+
+
+def duck(columns: Columns) -> Any:
+    table = pyarrow.table(columns)
+    return duckdb.connect().from_arrow(table)
+
+
+PRODUCERS: dict[str, Callable[[Columns], Any]] = {
+    "pandas": pandas.DataFrame,
+    "pandas objects": lambda columns: pandas.DataFrame(columns, dtype=object),
+    "pandas Arrow": lambda columns: pandas.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas nullable": lambda columns: pandas.DataFrame(columns).convert_dtypes(),
+    "pandas index": lambda columns: pandas.DataFrame(columns).set_index("source"),
+    "polars": polars.DataFrame,
+    "polars lazy": polars.LazyFrame,
+    "Arrow table": pyarrow.table,
+    "Arrow batch": pyarrow.record_batch,
+    "Arrow reader": lambda columns: pyarrow.table(columns).to_reader(max_chunksize=3),
+    "DuckDB": duck,
+    "records": record_array,
+    "mapping of lists": dict,
+    "mapping of arrays": lambda columns: {name: np.array(values) for name, values in columns.items()},
+    "mapping of series": lambda columns: dict(pandas.DataFrame(columns)),
+    "pairs": lambda columns: list(zip(*columns.values(), strict=True)),
+}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Columns:
+    """Columns of edges between a few nodes: integers, words, or one column of each."""
+    integers, words = st.integers(-(2**62), 2**62), st.text("abcdxyzé", min_size=1, max_size=4)
+    kinds = draw(st.sampled_from([(integers, integers), (words, words), (integers, words)]))
+    node_lists = [draw(st.lists(kind, min_size=2, max_size=6, unique=True)) for kind in kinds]
+    if kinds[0] is kinds[1]:
+        node_lists[1] = node_lists[0]
+    count = draw(st.integers(1, 20))
+    source, target = (draw(st.lists(st.sampled_from(nodes), min_size=count, max_size=count)) for nodes in node_lists)
+    weights = draw(st.lists(st.sampled_from([0.25, 1.0, 2.0, 3.5]), min_size=count, max_size=count))
+    return {
+        "source": [*source, node_lists[0][0]],
+        "target": [*target, node_lists[1][1]],
+        "weight": [*weights, 1.0],
+    }
+
+
+@PATIENT
+@given(tables(), st.sampled_from([{}, {"directed": True}, {"bipartite": True}, {"weights": False}]))
+def test_one_table_is_one_graph_whoever_hands_it_over(columns: Columns, options: dict[str, Any]) -> None:
+    expected = read(PRODUCERS["pairs"](columns), **options)
+    check(expected)
+    for name, produce in PRODUCERS.items():
+        graph = read(produce(columns), **options)
+        assert graph.names.tolist() == expected.names.tolist(), name
+        assert list(map(type, graph.names.tolist())) == list(map(type, expected.names.tolist())), name
+        assert graph.indptr.tolist() == expected.indptr.tolist(), name
+        assert graph.indices.tolist() == expected.indices.tolist(), name
+        assert dense(graph) == dense(expected), name
+        assert graph.weighted == expected.weighted, name
+
+
+def test_adbc_results_are_tables() -> None:
+    dbapi: Any = import_module("adbc_driver_manager.dbapi")
+    driver: Any = import_module("adbc_driver_duckdb")
+    connecting = dbapi.connect(driver=driver.driver_path(), entrypoint="duckdb_adbc_init")
+    with connecting as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT 'ann' AS source, 'bob' AS target, 2.5::DOUBLE AS weight")
+        graph = read(cursor.fetch_arrow())
+    assert (graph.names.tolist(), dense(graph)) == (["ann", "bob"], [[0, 2.5], [2.5, 0]])
+
+
+class Stream:
+    """A table of which nothing is known but that it speaks Arrow's C interface."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def test_anything_that_hands_out_an_arrow_stream_is_a_table() -> None:
+    graph = read(Stream(pyarrow.table({"size": [1, 2], "source": ["a", "b"], "target": ["b", "c"]})))
+    assert dense(graph) == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    assert graph.reading.startswith("a test_frames Stream; edges 'source' - 'target', undirected; no weights")
+    assert graph.report["ignored_columns"] == ["size"]
+    with pytest.raises(InputError, match="is no table of columns"):
+        read(Stream(pyarrow.chunked_array([[1, 2]])))
+
+
+WORDS = [["x", "y", None], ["y", "z", "x"]]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pyarrow.string(),
+        pyarrow.large_string(),
+        pyarrow.string_view(),
+        pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
+    ],
+    ids=str,
+)
+def test_text_of_every_arrow_type(kind: Any) -> None:
+    u, v = (pyarrow.array(column).cast(kind) for column in WORDS)
+    graph = read(pyarrow.table({"u": u, "v": v}))
+    assert graph.names.tolist() == ["x", "y", "z"]
+    assert graph.report["missing"] == 1
+
+
+def test_categories() -> None:
+    expected = read([("x", "y"), ("y", "z")])
+    by_pandas = pandas.DataFrame({"u": pandas.Categorical(["x", "y"]), "v": pandas.Categorical(["y", "z"])})
+    by_polars = polars.DataFrame({"u": ["x", "y"], "v": ["y", "z"]}).cast(polars.Categorical)
+    by_codes = by_polars.cast(polars.Enum(["z", "y", "x"]))
+    for frame in (by_pandas, by_polars, by_codes):
+        assert read(frame).names.tolist() == expected.names.tolist()
+        assert dense(read(frame)) == dense(expected)
+    numbers = pandas.DataFrame({"u": pandas.Categorical([10, 2]), "v": pandas.Categorical([2, 3])})
+    assert read(numbers).names.tolist() == [2, 3, 10]
+
+
+def test_weights_of_every_arrow_type() -> None:
+    ends = {"u": [1, 2], "v": [2, 3]}
+    for weights in (
+        pyarrow.array([Decimal("1.5"), Decimal("2.5")]),
+        pyarrow.array([1.5, 2.5], pyarrow.float32()),
+        pyarrow.array([1.5, 2.5]).dictionary_encode(),
+    ):
+        graph = read(pyarrow.table({**ends, "weight": weights}))
+        assert graph.weights is not None
+        assert sorted(set(graph.weights.tolist())) == [1.5, 2.5]
+    with pytest.raises(InputError, match="record 2: the weight is missing"):
+        read(pyarrow.table({**ends, "weight": [1.0, None]}))
+    with pytest.raises(InputError, match="record 2: the weight is missing"):
+        read({**ends, "weight": [1.0, None]})
+    for frame in (pandas.DataFrame, polars.DataFrame):
+        with pytest.raises(InputError, match="'weight' holds dates, which are hardly weights: say time='weight'"):
+            read(frame({**ends, "weight": np.array(["2024-01-01", "2024-01-02"], "datetime64[us]")}))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pyarrow.array([Decimal("1.5"), Decimal(2)]),
+        pyarrow.array([0, 1], pyarrow.timestamp("us")),
+        pyarrow.array([True, False]),
+        pyarrow.array([[1], [2]]),
+        pyarrow.array([b"a", b"b"]),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_columns_that_are_no_ids_are_refused_by_their_type(column: Any) -> None:
+    with pytest.raises(InputError, match=r"ids must be integers or strings, not .*; cast the column, or name others"):
+        read(pyarrow.table({"source": column, "target": [1, 2]}))
+
+
+def test_ids_that_may_be_one_node_or_two_are_refused() -> None:
+    columns = {"source": [1, 2], "target": ["1", "x"]}
+    for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table, dict):
+        with pytest.raises(InputError, match=r"the ids 1 and '1' are both written '1': they may be one node or two"):
+            read(make(columns))
+        assert read(make(columns), bipartite=True).names.tolist() == [1, 2, "1", "x"]
+
+
+def test_objects_in_columns_stay_as_they_are() -> None:
+    places = {"source": [(0, 0), (1, 1)], "target": [(1, 1), (0, 2)]}
+    assert read(pandas.DataFrame(places)).names.tolist() == [(0, 0), (0, 2), (1, 1)]
+    objects = {name: polars.Series(values, dtype=polars.Object) for name, values in places.items()}
+    assert read(polars.DataFrame(objects)).names.tolist() == [(0, 0), (0, 2), (1, 1)]
+
+
+def test_line_ends_in_names_are_refused_whoever_hands_them_over() -> None:
+    columns = {"source": ["a\nb"], "target": ["c"]}
+    for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table, dict):
+        with pytest.raises(InputError, match=r"the id 'a\\nb' holds a line end"):
+            read(make(columns))
+
+
+def test_columns_without_names_are_read_as_those_of_an_array() -> None:
+    rows = [(1, 2, 0.5), (2, 3, 0.75), (3, 4, 1.5), (4, 5, 2.5)]
+    expected = dense(read(np.array(rows)))
+    assert dense(read(pandas.DataFrame(rows))) == expected
+    assert dense(read(polars.DataFrame(rows, orient="row"))) == expected
+    assert dense(read(duckdb.connect().sql(f"FROM (VALUES {', '.join(map(str, rows))})"))) == expected
+    assert read(pandas.DataFrame(rows), weights=False).weights is None
+    with pytest.raises(InputError, match="4 columns without names, and it is not clear which hold the edges"):
+        read(pandas.DataFrame([(*row, 1) for row in rows[:3]]))
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    frame = pandas.DataFrame([[1, 2, 3], [4, 5, 6]], columns=["source", "source", "target"])
+    with pytest.raises(InputError, match="2 columns are called 'source'; rename them, or say source= by position"):
+        read(frame)
+    assert read(frame, source=1, target=2).names.tolist() == [2, 3, 5, 6]
+
+
+def test_ends_in_the_index_of_pandas_are_found() -> None:
+    frame = pandas.DataFrame({"a": ["x", "x", "y"], "b": ["y", "y", "z"], "size": [1.0, 2.0, 3.0]})
+    counts = frame.groupby(["a", "b"]).size()
+    assert dense(read(counts)) == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+    assert dense(read(frame.set_index(["a", "b"]), weights="size")) == [[0, 3, 0], [3, 0, 3], [0, 3, 0]]
+    assert dense(read(frame.set_index("b"), source="a", target="b"))[0] == [0, 2, 0]
+    usual = pandas.DataFrame({"source": ["x"], "target": ["y"]}, index=pandas.Index([7], name="row"))
+    assert read(usual).report["ignored_columns"] == ["row"]
+    assert read(pandas.Series([(1, 2), (2, 3)])).names.tolist() == [1, 2, 3]
+
+
+NOVEL = networkx.les_miserables_graph()
+
+
+def by_name(graph: Graph) -> dict[Any, float]:
+    entries = graph.to_scipy().tocoo()
+    u, v = (graph.names[rows].tolist() for rows in entries.coords)
+    return dict(zip(zip(u, v, strict=True), entries.data.tolist(), strict=True))
+
+
+def test_adjacency_frames_are_matrices_with_names() -> None:
+    expected, frame = by_name(read(NOVEL)), networkx.to_pandas_adjacency(NOVEL)
+    for labelled in (
+        frame,
+        frame[frame.columns[::-1]],
+        frame.astype(pandas.SparseDtype("float64", 0)),
+        frame.reset_index(),
+        polars.from_pandas(frame.reset_index()),
+        pyarrow.Table.from_pandas(frame.reset_index(), preserve_index=False),
+        duckdb.connect().from_df(frame.reset_index()),
+    ):
+        graph = read(labelled)
+        check(graph)
+        assert (graph.nodes, graph.edges) == (77, 254)
+        assert by_name(graph) == expected
+        assert graph.names.tolist() == list(NOVEL)  # in the order of the rows
+    assert read(frame).reading.startswith("a matrix in a pandas data frame; undirected; weights (1 to 31)")
+
+
+def test_direction_and_empty_cells_of_an_adjacency_frame() -> None:
+    frame = pandas.DataFrame([[np.nan, 2.0], [np.nan, np.nan]], index=["b", "a"], columns=["b", "a"])
+    graph = read(frame, directed=True)
+    assert (graph.names.tolist(), dense(graph)) == (["b", "a"], [[0, 2], [0, 0]])
+    assert "empty cells are no edges: 3" in graph.reading
+    numbers = pandas.DataFrame([[0, 3], [3, 0]], index=[20, 10], columns=["20", "10"])
+    assert read(numbers).names.tolist() == [20, 10]
+    assert read(pandas.DataFrame(np.ones((5, 5)) - np.eye(5))).edges == 10  # labelled 0 to 4 on both sides
+    assert read(frame, bipartite=True).names.tolist() == ["b", "a", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pandas.DataFrame(np.arange(25).reshape(5, 5), columns=list("abcde")),
+        pandas.DataFrame(np.arange(9).reshape(3, 3)),
+        pandas.DataFrame({"a": [1, 2], "b": [2, 3]}),
+        polars.DataFrame({"a": [1, 2], "b": [2, 3]}),
+        pyarrow.table({"a": [1, 2], "b": [2, 3]}),
+    ],
+)
+def test_square_frames_of_numbers_without_labels_are_refused_with_both_readings(frame: Any) -> None:
+    with pytest.raises(
+        InputError, match=r"can be read in two ways: source= and target= .* Graph\.from_matrix"
+    ) as caught:
+        read(frame)
+    assert caught.value.mentions == ("source", "target", "names")
+    assert read(frame, source=0, target=1).edges == len(frame)
+
+
+def test_frames_with_two_kinds_of_labels_are_matrices_of_two_sides() -> None:
+    sales = pandas.DataFrame({"user": ["u", "u", "v"], "item": ["x", "y", "z"], "n": [1, 2, 3]})
+    pivot = sales.pivot(index="user", columns="item", values="n")
+    with pytest.raises(InputError, match="can be read in two ways: bipartite=True reads it as a matrix"):
+        read(pivot)
+    graph = read(pivot, bipartite=True)
+    assert (graph.names.tolist(), graph.sources) == (["u", "v", "x", "y", "z"], 2)
+    assert by_name(graph) == by_name(read(sales, weights="n", bipartite=True))
+    pivot.index = [101, 102]
+    assert read(pivot, bipartite=True).names.tolist() == [101, 102, "x", "y", "z"]
+
+
+def test_rows_left_of_a_longer_table_are_edges() -> None:
+    frame = pandas.DataFrame({"a": [1, 2, 5, 3, 4], "b": [2, 3, 4, 4, 9]})
+    assert read(frame.iloc[1:3]).edges == 2  # square, but its rows are numbers of a longer table
+    assert read(frame[frame.a > 1]).names.tolist() == [2, 3, 4, 5, 9]
+
+
+def test_pandas_and_polars_are_read_without_pyarrow() -> None:
+    code = """
+import sys
+sys.modules["pyarrow"] = None
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "pyarrow" else find(name, *rest)
+import pandas, polars
+from graphrefine import read
+columns = {"source": ["a", "b"], "target": ["b", "c"], "weight": [1.0, 2.0]}
+print(read(pandas.DataFrame(columns)).weights.tolist(), read(polars.DataFrame(columns)).names.tolist())
+print(read(pandas.DataFrame({"u": pandas.array([1, None], dtype="Int64"), "v": [2, 3]})).names.tolist())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["[1.0, 1.0, 2.0, 2.0] ['a', 'b', 'c']", "[1, 2, 3]"], done.stderr

@@ -1,0 +1,103 @@
+"""Mappings: of columns, and of nodes to neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+
+from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.readers.read import read
+from graphs import check
+
+
+def dense(graph: Graph) -> Any:
+    check(graph)
+    return graph.to_scipy().toarray().tolist()
+
+
+def test_columns() -> None:
+    columns = {"size": [9, 9], "source": ["b", "a"], "target": np.array(["c", "b"]), "weight": (2, 3)}
+    graph = read(columns)
+    assert (graph.names.tolist(), dense(graph)) == (["a", "b", "c"], [[0, 3, 0], [3, 0, 2], [0, 2, 0]])
+    assert graph.reading == (
+        "a mapping of columns; edges 'source' - 'target', undirected; weights 'weight' (2 to 3); "
+        "not used: 'size' (numbers)"
+    )
+    named = {"person": [1, 2], "friend": [2, 3]}
+    assert read(named, source="person", target="friend", directed=True).to_scipy().toarray()[0].tolist() == [0, 1, 0]
+    assert read({"source": [1, None], "target": [2, 3]}).report["missing"] == 1
+
+
+@pytest.mark.parametrize(
+    ("mapping", "expected"),
+    [
+        ({1: [2, 3], 2: [], 4: []}, [[0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]),
+        ({"a": ["b"], "b": ["a", "c"]}, [[0, 1, 0], [1, 0, 1], [0, 1, 0]]),
+        ({"a": ["b", "c"], "b": ["a", "c"]}, [[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
+        ({"a": {"b", "c"}}, [[0, 1, 1], [1, 0, 0], [1, 0, 0]]),
+        ({"a": {"b": 2.0}, "b": {"a": 2.0, "c": None}}, [[0, 2, 0], [2, 0, 1], [0, 1, 0]]),
+        ({"a": {"b": {"weight": 5}}, "b": {"a": {}}}, [[0, 5], [5, 0]]),
+        ({"a": {"b": {0: {"weight": 5}, 1: {"weight": 2}}}}, [[0, 7], [7, 0]]),
+    ],
+)
+def test_neighbours(mapping: dict[Any, Any], expected: list[list[float]]) -> None:
+    graph = read(mapping)
+    assert dense(graph) == expected
+    assert graph.reading.startswith("a mapping of nodes to neighbours; undirected")
+
+
+def test_neighbours_have_a_direction_if_the_option_says_so() -> None:
+    assert dense(read({1: [2], 2: [3]}, directed=True)) == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    bought = {"ann": {"tea", "cake"}, "bob": {"tea"}}
+    graph = read(bought, bipartite=True)
+    assert (graph.names.tolist(), graph.sources, graph.edges) == (["ann", "bob", "cake", "tea"], 2, 3)
+
+
+def test_weights_can_be_another_attribute() -> None:
+    nested = {"a": {"b": {"weight": 5, "size": 2}}}
+    assert dense(read(nested, weights="size")) == [[0, 2], [2, 0]]
+    with pytest.raises(InputError, match="weights='cost': no edge has it"):
+        read(nested, weights="cost")
+    with pytest.raises(InputError, match="weights='size': no edge has it"):
+        read({1: [2]}, weights="size")
+
+
+def test_the_dicts_of_networkx_are_its_graphs() -> None:
+    novel = networkx.les_miserables_graph()
+    for form in (networkx.to_dict_of_dicts(novel), {u: dict(near) for u, near in novel.adjacency()}):
+        graph = read(form)
+        assert graph.names.tolist() == read(novel).names.tolist()
+        assert dense(graph) == dense(read(novel))
+    assert read(networkx.to_dict_of_dicts(novel), weights=False).weights is None
+    assert read(networkx.to_dict_of_lists(novel)).edges == 254
+
+
+def test_what_can_be_read_in_two_ways_is_refused_with_both() -> None:
+    for mapping in ({"a": ["x"], "b": ["y"]}, {"source": ["target"], "target": ["x"]}):
+        with pytest.raises(
+            InputError, match=r"two ways: source= and target= name the columns .*; sets in place of lists"
+        ):
+            read(mapping)
+    assert read({"a": ["x"], "b": ["y"]}, source="a", target="b").edges == 1
+    assert read({"a": {"x"}, "b": {"y"}}).edges == 2
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        ({}, "the mapping is empty"),
+        ({"a": 3}, "the mapping has 'a': int; give lists of neighbours"),
+        ({"a": "bc"}, "the mapping has 'a': str; give lists of neighbours"),
+        ({"source": [1, 2], "target": [3]}, r"the columns source, target have different lengths: \[1, 2\]"),
+        ({"a": {"b": "heavy"}}, "the edge 'a' - 'b' has the weight 'heavy'; a number is expected"),
+        ({1: ()}, "there is no edge"),
+        ({"a": {"b": -1}}, "weight -1.0 is not allowed"),
+    ],
+)
+def test_other_mappings_are_refused(mapping: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(mapping)

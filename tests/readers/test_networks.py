@@ -1,0 +1,232 @@
+"""Graphs of NetworkX, igraph, rustworkx and NetworKit, by the real packages."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import igraph
+import networkx
+import numpy as np
+import pytest
+import rustworkx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.readers.read import read
+from graphs import check
+from strategies import PATIENT, Edge, edge_lists
+
+networkit: Any = import_module("networkit")  # which has no types
+
+
+def dense(graph: Graph) -> Any:
+    check(graph)
+    return graph.to_scipy().toarray().tolist()
+
+
+def by_edge(graph: Graph) -> dict[tuple[Any, Any], float]:
+    """Weights of all arcs by the names of their ends."""
+    check(graph)
+    entries = graph.to_scipy().tocoo()
+    names = graph.names.tolist()
+    rows, columns = entries.coords
+    return {
+        (names[u], names[v]): float(weight)
+        for u, v, weight in zip(rows.tolist(), columns.tolist(), entries.data.tolist(), strict=True)
+    }
+
+
+@PATIENT
+@given(edge_lists(), st.booleans())
+def test_every_library_gives_the_graph_that_networkx_adds_up(edges: list[Edge], directed: bool) -> None:
+    multi = networkx.MultiDiGraph() if directed else networkx.MultiGraph()
+    multi.add_weighted_edges_from(edges)
+    expected: dict[tuple[str, str], float] = {}
+    for u, v, weight in multi.edges(data="weight"):
+        if u != v:
+            for pair in {(u, v)} if directed else {(u, v), (v, u)}:
+                expected[pair] = expected.get(pair, 0.0) + weight
+    place = {node: at for at, node in enumerate(multi.nodes)}
+    ends = [(place[u], place[v]) for u, v, _ in edges]
+    weights = [weight for _, _, weight in edges]
+    named = igraph.Graph(len(place), ends, directed=directed, edge_attrs={"weight": weights})
+    named.vs["name"] = list(place)
+    rusty = rustworkx.PyDiGraph() if directed else rustworkx.PyGraph()
+    rusty.add_nodes_from(list(place))
+    rusty.add_edges_from([(u, v, weight) for (u, v), weight in zip(ends, weights, strict=True)])
+    for graph in (multi, named, rusty):
+        result = read(graph)
+        assert result.directed is directed
+        assert result.names.tolist() == sorted(place)
+        assert by_edge(result) == pytest.approx(expected)
+        assert result.report["direction"] == "declared"
+
+
+@pytest.mark.parametrize("kind", ["networkx", "igraph", "rustworkx", "networkit"])
+def test_the_direction_is_the_one_that_the_graph_declares(kind: str) -> None:
+    graphs: dict[str, tuple[Any, Any]] = {
+        "networkx": (networkx.DiGraph([(0, 1), (1, 2)]), networkx.Graph([(0, 1), (1, 2)])),
+        "igraph": (igraph.Graph([(0, 1), (1, 2)], directed=True), igraph.Graph([(0, 1), (1, 2)])),
+        "rustworkx": (
+            rustworkx.generators.directed_path_graph(3),
+            rustworkx.generators.path_graph(3),
+        ),
+        "networkit": (networkit.Graph(3, directed=True), networkit.Graph(3)),
+    }
+    one_way, both_ways = graphs[kind]
+    if kind == "networkit":
+        for graph in (one_way, both_ways):
+            graph.addEdge(0, 1)
+            graph.addEdge(1, 2)
+    arcs, edges = [[0, 1, 0], [0, 0, 1], [0, 0, 0]], [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    assert dense(read(one_way)) == arcs
+    assert "directed, as the graph says" in read(one_way).reading
+    assert dense(read(one_way, directed=False)) == edges
+    assert dense(read(both_ways)) == edges
+    assert read(both_ways).directed is False
+    assert dense(read(both_ways, directed=True)) == edges
+    assert read(both_ways, directed=True).directed
+
+
+def test_parallel_edges_add_up_and_the_reading_says_so() -> None:
+    graph = networkx.MultiGraph()
+    graph.add_weighted_edges_from([(0, 1, 2.0), (1, 0, 3.0), (1, 2, 1.0)])
+    result = read(graph)
+    assert by_edge(result)[0, 1] == 5
+    assert result.report["duplicates"] == 1
+    assert "parallel edges are one, with the sum of their weights" in result.reading
+    rusty = rustworkx.PyGraph()
+    rusty.add_nodes_from(["a", "b"])
+    rusty.add_edges_from([(0, 1, 2.0), (1, 0, 3.0)])  # which it lists in both orders
+    assert by_edge(read(rusty))["a", "b"] == 5
+    assert "parallel" not in read(networkx.path_graph(3)).reading
+
+
+def test_edges_without_a_weight_among_others_count_as_one() -> None:
+    graph = networkx.path_graph(3)
+    graph.edges[0, 1]["weight"] = 4
+    assert dense(read(graph)) == [[0, 4, 0], [4, 0, 1], [0, 1, 0]]
+    assert "edges without a weight count as 1: 1" in read(graph).reading
+    graph.edges[0, 1]["weight"] = "heavy"
+    with pytest.raises(InputError, match=r"weights must be numbers, not 'heavy'; weights=False"):
+        read(graph)
+    assert read(graph, weights=False).weights is None
+
+
+def test_attributes_of_the_nodes_stay_with_their_rows() -> None:
+    club = networkx.karate_club_graph()
+    graph = read(club)
+    assert graph.attributes["club"].tolist() == [club.nodes[node]["club"] for node in graph.names.tolist()]
+    mixed = networkx.Graph([("b", "a")])
+    mixed.nodes["b"]["size"] = 3
+    assert read(mixed).attributes["size"].tolist() == [None, 3]
+    assert read(mixed, nodes=["aa"]).attributes["size"].tolist() == [None, None, 3]
+    named = igraph.Graph([(0, 1)], vertex_attrs={"name": ["z", "y"], "size": [1, 2]})
+    assert {key: column.tolist() for key, column in read(named).attributes.items()} == {"size": [2, 1]}
+
+
+def test_names_can_be_an_attribute() -> None:
+    club = networkx.karate_club_graph()
+    for node in club:
+        club.nodes[node]["nick"] = f"p{33 - node:02}"
+    graph = read(club, names="nick")
+    assert graph.names.tolist() == [f"p{at:02}" for at in range(34)]
+    assert by_edge(graph)["p33", "p32"] == club.edges[0, 1]["weight"]
+    with pytest.raises(InputError, match=r"two nodes are called 'Mr\. Hi', by names='club'"):
+        read(club, names="club")
+    with pytest.raises(
+        InputError, match=r"names='age': no node has that attribute; the attributes are \['club', 'nick'"
+    ):
+        read(club, names="age")
+    del club.nodes[3]["nick"]
+    with pytest.raises(InputError, match="a node's name is missing"):
+        read(club, names="nick")
+
+
+def test_igraph_names_must_differ_and_can_be_another_attribute() -> None:
+    graph = igraph.Graph([(0, 1), (1, 2)], vertex_attrs={"name": ["a", "a", "b"], "key": [9, 7, 8]})
+    with pytest.raises(InputError, match="two nodes are called 'a'; names= can name an attribute"):
+        read(graph)
+    result = read(graph, names="key")
+    assert result.names.tolist() == [7, 8, 9]
+    assert by_edge(result) == {(9, 7): 1, (7, 9): 1, (7, 8): 1, (8, 7): 1}
+    assert result.attributes["name"].tolist() == ["a", "b", "a"]
+    assert read(igraph.Graph([(2, 0)])).names.tolist() == [0, 1, 2]
+
+
+def test_the_sides_of_a_bipartite_graph_are_an_attribute() -> None:
+    graph = networkx.Graph()
+    graph.add_nodes_from([("tea", {"bipartite": 1, "price": 3}), ("ann", {"bipartite": 0}), ("bob", {"bipartite": 0})])
+    graph.add_node("cake", bipartite=1)
+    graph.add_edge("tea", "ann", weight=2)
+    result = read(graph, bipartite=True)
+    check(result)
+    assert (result.names.tolist(), result.sources) == (["ann", "bob", "cake", "tea"], 2)
+    assert by_edge(result) == {("ann", "tea"): 2, ("tea", "ann"): 2}
+    assert result.attributes["price"].tolist() == [None, None, None, 3]
+    assert "bipartite=True would read the nodes' attribute 'bipartite' as two sides" in read(graph).reading
+    graph.add_edge("ann", "bob")
+    with pytest.raises(InputError, match="the edge 'ann' - 'bob' joins two nodes of one side"):
+        read(graph, bipartite=True)
+    graph.add_node("odd")
+    with pytest.raises(InputError, match="the node 'odd' has the attribute 'bipartite' = None"):
+        read(graph, bipartite=True)
+    with pytest.raises(InputError, match=r"bipartite=True needs the side of each node, 0 or 1"):
+        read(networkx.path_graph(3), bipartite=True)
+    kinds = igraph.Graph.Full_Bipartite(2, 3)  # with the attribute type
+    assert (read(kinds, bipartite=True).sources, read(kinds, bipartite=True).edges) == (2, 6)
+
+
+def test_rustworkx_payloads_are_names_where_they_differ() -> None:
+    graph = rustworkx.PyGraph()
+    graph.add_nodes_from(["c", "a", "b"])
+    graph.add_edges_from([(0, 1, {"weight": 2, "size": 5}), (1, 2, {"weight": 3})])
+    assert by_edge(read(graph)) == {("c", "a"): 2, ("a", "c"): 2, ("a", "b"): 3, ("b", "a"): 3}
+    assert by_edge(read(graph, weights="size"))["a", "b"] == 1
+    with pytest.raises(InputError, match=r"no edge has the attribute 'cost'; the attributes are \['size', 'weight'\]"):
+        read(graph, weights="cost")
+    graph[2] = "a"
+    same = read(graph)
+    assert same.names.tolist() == [0, 1, 2]
+    assert same.attributes["payload"].tolist() == ["c", "a", "a"]
+    graph.remove_node(1)  # which leaves a hole in the numbers
+    graph.add_edge(0, 2, "friend")
+    holed = read(graph)
+    assert holed.names.tolist() == ["a", "c"]
+    assert "what edges hold is no weight: str" in holed.reading
+
+
+def test_rustworkx_records_are_attributes_and_can_name_the_nodes() -> None:
+    graph = rustworkx.PyDiGraph()
+    graph.add_nodes_from([{"key": "y", "age": 3}, {"key": "x"}])
+    graph.add_edge(0, 1, None)
+    assert read(graph).names.tolist() == [0, 1]
+    assert read(graph).attributes["age"].tolist() == [3, None]
+    assert by_edge(read(graph, names="key")) == {("y", "x"): 1}
+
+
+def test_rustworkx_and_networkit_agree_with_networkx_on_a_real_graph() -> None:
+    novel = networkx.les_miserables_graph()
+    expected = read(novel)
+    rusty = read(rustworkx.networkx_converter(novel))
+    assert by_edge(rusty) == by_edge(expected)
+    numbers = networkx.convert_node_labels_to_integers(novel)
+    kit = networkit.nxadapter.nx2nk(numbers, weightAttr="weight")
+    assert by_edge(read(kit)) == by_edge(read(numbers))
+    assert read(kit, weights=False).weights is None
+    kit.removeNode(5)
+    assert 5 not in read(kit).names
+    with pytest.raises(InputError, match="a NetworKit graph has one weight for each edge"):
+        read(kit, weights="cost")
+
+
+def test_node_objects_of_a_grid_come_back() -> None:
+    graph = read(networkx.grid_2d_graph(3, 4))
+    assert graph.names.tolist() == [(row, column) for row in range(3) for column in range(4)]
+    assert by_edge(graph)[(0, 0), (0, 1)] == 1
+    one_and_text = networkx.Graph([(1, "1"), ("1", 2.5)])  # three nodes, as NetworkX says
+    assert read(one_and_text).names.tolist() == [2.5, 1, "1"]
+    assert np.isscalar(read(one_and_text).names[0])

@@ -1,0 +1,230 @@
+"""Databases of SQLite and DuckDB, made by these."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_writers import edges_of
+from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.readers.read import read
+from strategies import INTEGERS, PATIENT, WORDS, Edge, edge_lists
+
+Make = Callable[..., Path]
+LINKS = "create table links (id integer, follower text, followee text, weight double, city text)"
+ROWS = "insert into links values (1, 'ann', 'bob', 2.5, 'x'), (2, 'bob', 'cy', 1, 'y'), (3, 'cy', null, 1, 'z')"
+
+
+def make_sqlite(path: Path, *statements: str) -> Path:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    return path
+
+
+def make_duckdb(path: Path, *statements: str) -> Path:
+    with closing(duckdb.connect(path.with_suffix(".duckdb"))) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return path.with_suffix(".duckdb")
+
+
+@pytest.fixture(params=[make_sqlite, make_duckdb])
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+    return lambda *statements, name="a.sqlite": request.param(tmp_path / name, *statements)
+
+
+def test_the_only_table(make: Make) -> None:
+    graph = read(make(LINKS, ROWS))
+    assert edges_of(graph) == {("ann", "bob"): 2.5, ("bob", "ann"): 2.5, ("bob", "cy"): 1, ("cy", "bob"): 1}
+    assert graph.report["columns"] == ["follower", "followee"]
+    assert graph.report["ignored_columns"] == ["id", "city"]
+    assert graph.report["missing"] == 1
+    assert "table 'links'" in graph.reading
+    assert graph.report["format"] in ("sqlite", "duckdb")
+
+
+def test_queries_and_options(make: Make) -> None:
+    path = make(LINKS, ROWS, "create table other (a integer)", 'create table "odd ""name""" (u integer, v integer)',
+                'insert into "odd ""name""" values (1, 2), (2, 3)')  # fmt: skip
+    with pytest.raises(FormatError, match=r"there are 3 tables \('links', 'odd \"name\"', 'other'\).* say query="):
+        read(path)
+    assert read(path, query="links").edges == 2
+    assert read(path, query='odd "name"').names.tolist() == [1, 2, 3]
+    query = "select city as source, id as target, 2 * weight as w from links where id < 3"
+    graph = read(path, query=query)
+    assert edges_of(graph)["x", "1"] == 5
+    assert "the result of a query" in graph.reading
+    assert edges_of(read(f"{path}?query={query}")) == edges_of(graph)
+    assert read(f"{path}?query=links", source="city", target="follower", weights="id").edges == 3
+    assert read(path, query="links", bipartite=True).sources == 3
+    with pytest.raises(FormatError, match="the address has the query 'links', and query='other' is another"):
+        read(f"{path}?query=links", query="other")
+    with pytest.raises(FormatError, match="there is no column 'cost'; the columns are 'id', 'follower'"):
+        read(path, query="links", weights="cost")
+
+
+@PATIENT
+@given(edges=edge_lists(ids=WORDS), directed=st.booleans())
+def test_tables_come_back(tmp_path: Path, edges: list[Edge], directed: bool) -> None:
+    table = pd.DataFrame(edges, columns=["u", "v", "weight"])
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as connection:
+        table.to_sql("edges", connection, if_exists="replace", index=False)
+    graph = read(path, directed=directed)
+    assert edges_of(graph) == edges_of(read(table, directed=directed))
+    assert graph.names.tolist() == read(table).names.tolist()
+
+
+@PATIENT
+@given(ids=st.lists(st.tuples(INTEGERS, INTEGERS), min_size=1))
+def test_integers_of_any_size_stay(tmp_path: Path, ids: list[tuple[int, int]]) -> None:
+    path = tmp_path / "b.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("drop table if exists t")
+        connection.execute("create table t (u, v)")
+        connection.executemany("insert into t values (?, ?)", [*ids, (1, 2)])
+        connection.commit()
+    assert read(path).names.tolist() == sorted({end for pair in [*ids, (1, 2)] for end in pair})
+
+
+def test_many_rows(make: Make) -> None:
+    numbers = "with recursive n(i) as (select 0 union all select i + 1 from n where i < 4999)"
+    graph = read(make(f"create table ring as {numbers} select i as a, (i + 1) % 5000 as b from n"))
+    assert (graph.nodes, graph.edges) == (5000, 5000)
+
+
+def test_the_first_bytes_tell_which_it_is(tmp_path: Path) -> None:
+    path = make_duckdb(tmp_path / "a", LINKS, ROWS).rename(tmp_path / "a.db")
+    assert read(path).report["format"] == "duckdb"
+    with pytest.raises(FormatError, match="format='sqlite', and this is a duckdb database"):
+        read(path, format="sqlite")
+    plain = make_sqlite(tmp_path / "b.txt", LINKS, ROWS)
+    assert read(plain).report["format"] == "sqlite"
+
+
+def test_compressed_databases(tmp_path: Path) -> None:
+    path = make_sqlite(tmp_path / "a.db", LINKS, ROWS)
+    (tmp_path / "a.db.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert read(tmp_path / "a.db.gz").edges == 2
+    other = make_duckdb(tmp_path / "b", LINKS, ROWS)
+    (tmp_path / "b.duckdb.gz").write_bytes(gzip.compress(other.read_bytes()))
+    with pytest.raises(FormatError, match="unpack it into a file first"):
+        read(tmp_path / "b.duckdb.gz")
+
+
+def test_reading_leaves_no_trace(tmp_path: Path) -> None:
+    path = make_sqlite(tmp_path / "a.db", "pragma journal_mode = wal", LINKS, ROWS)
+    before = path.read_bytes()
+    assert read(path).edges == 2
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["a.db"]
+    with closing(sqlite3.connect(path)) as connection:  # what another program has not yet put into the file is read too
+        connection.execute("insert into links values (4, 'cy', 'dan', 1, 'x')")
+        connection.commit()
+        assert read(path).edges == 3
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "delete from links",
+        "update links set id = 1",
+        "drop table links",
+        "create table t (a integer)",
+        "attach 'new.db' as new",
+        "insert into links select * from links",
+        "vacuum into 'copy.db'",
+        "pragma user_version = 7",
+        "select 1 as u, 2 as v; delete from links",
+    ],
+)
+def test_queries_that_write_are_refused(
+    make: Make, query: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = make(LINKS, ROWS)
+    before = path.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        FormatError, match=r"query= must be one select|says: You can only execute one|says: Parser Error"
+    ):
+        read(path, query=query)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_queries_do_not_reach_other_files(tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("u,v\n1,2\n")
+    path = make_duckdb(tmp_path / "a", LINKS, ROWS)
+    for query in (f"select * from read_csv('{tmp_path}/secret.csv')", f"select * from '{tmp_path}/secret.csv'"):
+        with pytest.raises(FormatError, match="disabled by configuration"):
+            read(path, query=query)
+
+
+@pytest.mark.parametrize(
+    ("statements", "options", "problem"),
+    [
+        ([LINKS, ROWS], {"query": "nope"}, "query='nope': there is no such table; the tables are 'links'"),
+        ([LINKS, ROWS], {"query": "select * from nope"}, "the database says: .*nope"),
+        ([LINKS, ROWS], {"query": "select oops from"}, "the database says: "),
+        ([LINKS], {}, "there is no edge: the table or query has no rows"),
+        (["create table a (u integer)", "insert into a values (1)"], {}, "an edge needs two columns, and there is 1"),
+        ([LINKS, ROWS, "update links set weight = null"], {}, "record 1: the weight is missing"),
+        ([LINKS, ROWS, "update links set weight = -1"], {}, "record 1: weight -1"),
+        ([LINKS, ROWS], {"weights": "city"}, "weights must be numbers"),
+        ([LINKS, ROWS], {"names": "city"}, "names= does not apply"),
+    ],
+)
+def test_what_cannot_be_read(make: Make, statements: list[str], options: dict[str, Any], problem: str) -> None:
+    path = make(*statements)
+    with pytest.raises(InputError) as caught:
+        read(path, **options)
+    assert re.search(problem, str(caught.value).removeprefix(str(path)), re.DOTALL), caught.value
+
+
+def test_damaged_databases(tmp_path: Path) -> None:
+    for name, whole in {
+        "a.db": make_sqlite(tmp_path / "x.db", LINKS, ROWS).read_bytes(),
+        "a.duckdb": make_duckdb(tmp_path / "x", LINKS, ROWS).read_bytes(),
+    }.items():
+        path = tmp_path / name
+        for size in (1000, len(whole) // 2):
+            path.write_bytes(whole[:size])
+            with pytest.raises(FormatError, match=r"the database says|there is no table"):
+                read(path)
+        path.write_bytes(b"something else" * 20)
+        with pytest.raises(FormatError, match="neither a SQLite nor a DuckDB database"):
+            read(path)
+    make_sqlite(tmp_path / "b.db", "create table t (u, v)", "insert into t values (x'00ff', 'a')")
+    with pytest.raises(FormatError, match=r"ids must be integers or strings, not b'\\x00\\xff'"):
+        read(tmp_path / "b.db")
+    with pytest.raises(FormatError, match="there is no table in the database"):
+        read(make_sqlite(tmp_path / "c.db", "pragma user_version = 7"))
+
+
+def test_a_package_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make_duckdb(tmp_path / "a", LINKS, ROWS)
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(MissingExtraError, match=r"reading DuckDB databases needs .*'duckdb'.*graphrefine\[scale\]"):
+        read(path)
+
+
+def test_a_query_is_for_databases(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n")
+    with pytest.raises(InputError, match="query= does not apply to a csv file"):
+        read(f"{tmp_path}/a.csv?query=links")
+    (tmp_path / "b.csv?query=x.csv").write_text("a,b\n")
+    assert read(tmp_path / "b.csv?query=x.csv").edges == 1

@@ -1,0 +1,63 @@
+"""Names and ids that were made to collide in the reader's hash table cost no more than others do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import process_time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from graphrefine.readers.read import read
+
+SCRIPTS = Path(__file__).parents[2] / "benchmarks"
+COUNT = 20_000
+SLOWDOWN = 5.0  # quadratic work takes a hundred times as long, and more
+
+if TYPE_CHECKING:
+    import colliding_names
+
+pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="the benchmarks are not here")
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    global colliding_names
+    import colliding_names
+
+
+def test_the_names_collide_without_a_seed() -> None:
+    names = colliding_names.colliding_names(500)
+    assert len(set(names)) == 500
+    assert {colliding_names.hash_name(name) for name in names} == {colliding_names.TARGET}
+    ids = colliding_names.colliding_ids(500)
+    assert len(set(ids.tolist())) == 500
+    places = colliding_names.hash_integers(ids.view(np.uint64)) % np.uint64(1 << colliding_names.PLACE_BITS)
+    assert len(set(places.tolist())) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["names", "ids"])
+def test_colliding_names_and_ids_take_no_longer(kind: str, tmp_path: Path) -> None:
+    if kind == "names":
+        makers = (colliding_names.ordinary_names, colliding_names.colliding_names)
+        texts = [colliding_names.edge_list(make(COUNT)) for make in makers]
+    else:
+        ids = (colliding_names.ordinary_ids(COUNT), colliding_names.colliding_ids(COUNT))
+        texts = [colliding_names.edge_list_of_ids(each) for each in ids]
+    ordinary, colliding = (_best_time(tmp_path / f"{at}.csv", text) for at, text in enumerate(texts))
+    assert colliding < SLOWDOWN * ordinary, f"{colliding:.3f} s where others take {ordinary:.3f} s"
+
+
+def _best_time(path: Path, text: bytes) -> float:
+    """Seconds of the processor, which others on the machine do not lengthen."""
+    path.write_bytes(text)
+    seconds = []
+    for _ in range(3):
+        start = process_time()
+        graph = read(path, threads=1)
+        seconds.append(process_time() - start)
+        assert graph.nodes == COUNT
+    return min(seconds)

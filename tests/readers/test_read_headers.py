@@ -1,0 +1,272 @@
+"""Header, comments and columns of a text: what is clear is understood, what has two readings is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.ingestion.ingest import ingest
+from graphrefine.readers import header as header_module
+from graphrefine.readers.column_kinds import find_kinds
+from graphrefine.readers.read import read
+from strategies import PATIENT
+
+
+def written(folder: Path, text: str, name: str = "edges.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+CHAIN = "ann,bob\nbob,cleo\ncleo,dan\n"
+ADDRESSES = "".join(f"10.0.0.{i},10.0.1.{i}\n" for i in range(9))
+ACCOUNTS = "".join(f"u{i},m{i}\n" for i in range(9))
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["package,depends_on", "sender,receiver", ":START_ID,:END_ID", "author,coauthor", "quelle,ziel", "a b,c d", "x,y"],
+)
+def test_names_that_stand_nowhere_below_are_a_header(tmp_path: Path, names: str) -> None:
+    graph = read(written(tmp_path, f"{names}\n{CHAIN}"))
+    assert graph.names.tolist() == ["ann", "bob", "cleo", "dan"]
+    assert graph.report["columns"] == names.split(",")
+    assert graph.reading.startswith(f"csv with a header; edges {names.split(',')[0]!r} -")
+
+
+@pytest.mark.parametrize("names", ["src_ip,dst_ip", "von,nach"])
+def test_names_of_another_kind_than_all_below_are_a_header(tmp_path: Path, names: str) -> None:
+    for below in (ADDRESSES, ACCOUNTS):  # pairs that all stand apart: only the digits tell
+        assert read(written(tmp_path, f"{names}\n{below}")).nodes == 18
+
+
+@pytest.mark.parametrize(
+    "text", [CHAIN, "root,n1\nn1,n2\nn2,n3\nn3,n4\nn4,n5\nn5,n6\n", "1,x\nx,y\n", "a,a\nb,c\nc,b\n"]
+)
+def test_a_name_that_stands_below_is_no_header(tmp_path: Path, text: str) -> None:
+    graph = read(written(tmp_path, text))
+    assert graph.report["header"] is False
+    assert set(map(str, graph.names)) == set(text.replace("\n", ",").split(",")) - {""}
+
+
+@pytest.mark.parametrize("text", ["ann,bob\ncleo,dan\n", "ann,bob\ncleo,dan\neve,finn\n", "one two\nthree four\n"])
+def test_a_line_that_may_be_either_is_refused_with_both_readings(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, text, "edges.csv" if "," in text else "edges.txt")
+    with pytest.raises(
+        FormatError, match=r"line 1: this line can be a header, or the edge .* header=True or header=Fal"
+    ):
+        read(path)
+    lines = text.count("\n")
+    assert (read(path, header=True).edges, read(path, header=False).edges) == (lines - 1, lines)
+
+
+def test_a_header_whose_name_is_a_node_far_below_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(header_module, "HEAD", 1 << 10)
+    lines = [f"n{i % 7}x,n{(i * 3) % 11}x\n" for i in range(5000)]
+    path = written(tmp_path, "rolf,ute\n" + "".join(lines) + "ute,n1x\n")
+    for reader in (read, lambda path: ingest(path, tmp_path / "g.grf")):
+        with pytest.raises(
+            InputError, match="its name 'ute' is the name of a node too: say header=True or header=False"
+        ):
+            reader(path)
+    assert read(path, header=False).nodes == read(path, header=True).nodes + 1
+
+
+NAMES = st.text(st.sampled_from("abcdeäß猫 _"), min_size=1, max_size=4).map(str.strip).filter(bool)
+
+
+@PATIENT
+@given(st.lists(NAMES, min_size=3, max_size=12, unique=True), st.tuples(NAMES, NAMES), st.booleans())
+def test_no_edge_is_lost_and_none_is_made(
+    tmp_path: Path, nodes: list[str], names: tuple[str, str], headed: bool
+) -> None:
+    """A ring has every name twice: a first line with other names is a header, any other is an edge."""
+    ring = list(zip(nodes, [*nodes[1:], nodes[0]], strict=True))
+    headed = headed and not set(names) & set(nodes) and names[0] != names[1]
+    rows = [names, *ring] if headed else ring
+    graph = read(written(tmp_path, "".join(f"{u},{v}\n" for u, v in rows)))
+    assert graph.report["header"] is headed
+    assert graph.names.tolist() == sorted(nodes, key=str.encode)
+
+
+def test_columns_are_called_by_neither_row_numbers_nor_times(tmp_path: Path) -> None:
+    rows = "".join(f"{100 + 7 * i},p{i},p{(i + 1) % 9},{964982703 + i},4\n" for i in range(9))
+    graph = read(written(tmp_path, f"id,person,friend,when,rating\n{rows}"))
+    assert graph.report["columns"] == ["person", "friend"]
+    assert graph.reading.endswith("not used: 'id' (row numbers), 'when' (times), 'rating' (numbers)")
+    assert read(written(tmp_path, "index,a,b\n0,x,y\n1,y,z\n")).names.tolist() == ["x", "y", "z"]
+
+
+def test_ends_that_may_be_two_pairs_of_columns_are_refused(tmp_path: Path) -> None:
+    text = "city,person,friend\nparis,ann,bob\nrome,bob,cleo\noslo,cleo,ann\n"
+    with pytest.raises(
+        FormatError, match="can be columns 'city' and 'person', the first two, or 'person' and 'friend'"
+    ):
+        read(written(tmp_path, text))
+    assert read(written(tmp_path, text), source="person", target="friend").nodes == 3
+    assert read(written(tmp_path, text), source="city", target="person").nodes == 6
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"), [("times", "times"), ("dates", "dates"), ("rows", "row numbers"), ("milliseconds", "times")]
+)
+@pytest.mark.parametrize("named", [False, True])
+def test_times_and_row_numbers_are_no_weights(tmp_path: Path, column: str, kind: str, named: bool) -> None:
+    values: dict[str, Any] = {
+        "times": lambda i: 1082040961 + 999 * i,
+        "dates": lambda i: f"2024-01-{i + 1:02}",
+        "rows": lambda i: i + 1,
+        "milliseconds": lambda i: 1700000000123 + i,
+    }
+    lines = "".join(f"{i % 4},{(i + 3) % 5},{values[column](i)}\n" for i in range(9))
+    path = written(tmp_path, ("source,target,weight\n" if named else "") + lines)
+    label = "'weight'" if named else "2"
+    with pytest.raises(FormatError, match=f"holds {kind}, which are hardly weights: say time={label}.*weights={label}"):
+        read(path)
+    assert read(path, weights=False).weights is None
+    if column != "dates":
+        weights = read(path, weights="weight" if named else 2).weights
+        assert weights is not None and weights.max() >= values[column](8)
+
+
+def test_weights_are_not_taken_for_times_or_row_numbers() -> None:
+    columns = [["a", "b", "c"], ["b", "c", "d"], ["1", "2", "3"]]
+    assert find_kinds(None, columns.__getitem__, 3) == {2: "numbers"}  # three in a row are an accident
+    columns[2] = ["2500000", "90", "17"]
+    assert find_kinds(None, columns.__getitem__, 3) == {2: "numbers"}
+
+
+def test_two_columns_of_one_name(tmp_path: Path) -> None:
+    path = written(tmp_path, "source,target,weight,weight\na,b,1,2\nb,c,3,4\n")
+    with pytest.raises(FormatError, match=r"2 columns are called 'weight'; rename them, or say weights= by position"):
+        read(path)
+    with pytest.raises(FormatError, match=r"2 columns are called 'weight'; say weights= by position"):
+        read(path, weights="weight")
+    weights = read(path, weights=3).weights
+    assert weights is not None and weights.tolist() == [2, 2, 4, 4]
+    with pytest.raises(FormatError, match="2 columns are called 'source'"):
+        read(written(tmp_path, "source,target,source\na,b,c\nb,c,d\n"))
+    assert read(written(tmp_path, "source,target,x,x\na,b,c,d\nb,c,d,e\n")).nodes == 3  # nobody uses them
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "comments"),
+    [
+        ("# by hand\n% and more\npython,#coding\n#java,python\n", ["#coding", "#java", "python"], 2),
+        ("#python,#coding\n#java,#python\n", ["#coding", "#java", "#python"], 0),
+        ("python,%x\n%y,python\n", ["%x", "%y", "python"], 0),
+        ("#source,target\n1,2\n2,3\n", [1, 2, 3], 1),
+        ("\n  # blank lines, and blanks before\n\n1,2\n", [1, 2], 1),
+    ],
+)
+def test_signs_begin_comments_before_the_first_record_only(
+    tmp_path: Path, text: str, names: list[Any], comments: int
+) -> None:
+    graph = read(written(tmp_path, text))
+    assert (graph.names.tolist(), graph.report["comments"]) == (names, comments)
+
+
+def test_first_lines_that_may_be_comments_or_names_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "#python,#coding\njava,python\n#coding,java\n")
+    with pytest.raises(
+        FormatError, match=r"line 1: this line can be a comment, or an edge.*comments='#' or comments=''"
+    ):
+        read(path)
+    assert read(path, comments="").names.tolist() == ["#coding", "#python", "java", "python"]
+    assert read(path, comments="#").names.tolist() == ["java", "python"]
+
+
+def test_a_text_of_comments_alone_says_how_to_read_it(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="only blank lines or comments; comments='' takes lines that begin with #"):
+        read(written(tmp_path, "# source target\n# 1 2\n", "edges.txt"))
+
+
+@pytest.mark.parametrize(
+    ("text", "way_out"),
+    [
+        ("Smith, John;Doe, Jane\nDoe, Jane;Roe, Max\n", "delimiter=',' or delimiter=';'"),
+        ("1,5;2\n2,5;3\n", "delimiter=',' or delimiter=';'"),
+    ],
+)
+def test_two_delimiters_are_refused(tmp_path: Path, text: str, way_out: str) -> None:
+    with pytest.raises(FormatError, match=f"can be split by comma .* or by semicolon .*: say {way_out}"):
+        read(written(tmp_path, text))
+    assert read(written(tmp_path, text), delimiter=";", header=False).edges == 2
+
+
+def test_commas_and_blanks_in_one_text(tmp_path: Path) -> None:
+    path = written(tmp_path, "ann smith,bob jones\nbob jones,cleo x\n", "edges.txt")
+    with pytest.raises(FormatError, match=r"by comma .* or by blanks"):
+        read(path)
+    assert read(path, delimiter=",").names.tolist() == ["ann smith", "bob jones", "cleo x"]
+    assert read(written(tmp_path, "1, 2\n2, 3\n", "edges.txt")).names.tolist() == [1, 2, 3]
+    assert read(written(tmp_path, "a|b\nb|c\n", "edges.txt")).names.tolist() == ["a", "b", "c"]
+
+
+def test_lines_of_old_machines(tmp_path: Path) -> None:
+    path = written(tmp_path, "source,target\ra,b\rb,c\r")
+    assert read(path).names.tolist() == ingest(path, tmp_path / "g.grf").names.tolist() == ["a", "b", "c"]
+    with pytest.raises(FormatError, match="line 2: a return"):
+        read(written(tmp_path, "source,target\na\rx,b\nb,c\n"))
+    assert read(written(tmp_path, 'source,target,note\na,b,"x\ry"\nb,c,z\n')).names.tolist() == ["a", "b", "c"]
+
+
+def test_blanks_around_names_are_dropped_and_told_for_every_delimiter(tmp_path: Path) -> None:
+    for mark, name in ((",", "e.csv"), ("\t", "e.tsv"), (";", "e.csv"), ("|", "e.txt")):
+        text = f'ann{mark} bob \nbob{mark}cleo\n cleo{mark}" dan "\n'
+        graph = read(written(tmp_path, text, name))
+        assert graph.names.tolist() == [" dan ", "ann", "bob", "cleo"], name
+        assert graph.report["trimmed"] == 2
+        assert graph.reading.endswith("names with blanks around them, read without: 2")
+
+
+LARGE = 40_000
+
+
+def test_quoted_line_ends_are_cut_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    pairs = rng.integers(0, 900, (LARGE, 2)).tolist()
+    note = '"Dear all,\n1,2\n""see"" you\r\n"'
+    text = "source,target,note\n" + "".join(f"n{u},n{v},{note if u % 3 else 'x'}\n" for u, v in pairs)
+    path = written(tmp_path, text)
+    expected = read([(f"n{u}", f"n{v}") for u, v in pairs])
+    for graph in (read(path), ingest(path, tmp_path / "g.grf", memory="256MB")):
+        assert graph.names.tolist() == expected.names.tolist()
+        np.testing.assert_array_equal(graph.indices, expected.indices)
+        np.testing.assert_array_equal(graph.weights, expected.weights)
+
+
+def test_a_first_record_longer_than_the_sample(tmp_path: Path) -> None:
+    note = "very long\n" * 20_000
+    path = written(tmp_path, f'source,target,note\na,b,"{note}"\nb,c,"{note}"\n')
+    assert read(path).names.tolist() == ingest(path, tmp_path / "g.grf").names.tolist() == ["a", "b", "c"]
+
+
+def test_an_adjacency_matrix_of_pandas_is_a_matrix(tmp_path: Path) -> None:
+    frame = pandas.DataFrame([[0, 2, 0, 1], [2, 0, 0.5, 0], [0, 0.5, 0, 0], [1, 0, 0, 0]], list("dbca"), list("dbca"))
+    for text in (frame.to_csv(), frame.to_csv(sep="\t"), frame.to_csv(index_label="node")):
+        graph = read(written(tmp_path, text, "m.tsv" if "\t" in text else "m.csv"))
+        assert (graph.names.tolist(), graph.edges) == (list("dbca"), 3)
+        assert graph.to_scipy().toarray().tolist() == frame.to_numpy().tolist()
+        assert "a matrix with names in its header and first column" in graph.reading
+    arcs = frame.copy()
+    arcs.loc["a", "d"] = 7
+    assert (
+        read(written(tmp_path, arcs.to_csv()), directed=True).to_scipy().toarray().tolist() == arcs.to_numpy().tolist()
+    )
+
+
+def test_a_square_table_of_numbers_is_refused_with_both_readings(tmp_path: Path) -> None:
+    text = "w,x,y,z\n0,1,1,0\n1,0,0,2\n1,0,0,0\n0,2,0,0\n"
+    with pytest.raises(FormatError, match="4 x 4 numbers can be an adjacency matrix or a list of edges: say source="):
+        read(written(tmp_path, text))
+    assert read(written(tmp_path, text), source="w", target="x").names.tolist() == [0, 1, 2]
+    with pytest.raises(FormatError, match="has 3 names where the header has 4"):
+        read(written(tmp_path, "n,a,b,c,d\na,0,1,0,0\nb,1,0,0,0\nc,0,0,0,1\n"))

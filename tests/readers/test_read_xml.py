@@ -1,0 +1,233 @@
+"""GraphML and GEXF against NetworkX and igraph, which write them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_writers import edges_of, networkx_graphs, same_graph
+from graphrefine.errors import FormatError, InputError
+from graphrefine.readers.read import read
+from strategies import PATIENT
+
+
+@PATIENT
+@given(graph=networkx_graphs())
+def test_files_of_networkx_come_back(tmp_path: Path, graph: Any) -> None:
+    nx.write_graphml(graph, tmp_path / "a.graphml")
+    same_graph(read(tmp_path / "a.graphml"), graph)
+    nx.write_gexf(graph, tmp_path / "a.gexf")
+    same_graph(read(tmp_path / "a.gexf"), graph)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_file_of_igraph_comes_back(tmp_path: Path, directed: bool) -> None:
+    graph = igraph.Graph([(0, 1), (1, 2), (2, 0)], directed=directed)
+    graph.vs["name"], graph.vs["age"] = ["a <&> b", "é", "x"], [3, 4, 5]
+    graph.es["weight"], graph.es["kind"] = [0.5, 2, 3], ["p", "q", "r"]
+    graph.write_graphml(str(tmp_path / "a.graphml"))
+    named = read(tmp_path / "a.graphml", names="name")
+    assert named.names.tolist() == ["a <&> b", "x", "é"]
+    assert named.directed is directed
+    assert edges_of(named)["a <&> b", "é"] == 0.5
+    assert named.attributes["age"].tolist() == [3.0, 5.0, 4.0]
+    assert named.attributes["id"].tolist() == ["n0", "n2", "n1"]
+    assert named.report["ignored_columns"] == ["kind"]
+    by_id = read(tmp_path / "a.graphml")
+    assert by_id.names.tolist() == ["n0", "n1", "n2"]
+    assert "node attributes 'name', 'age'" in by_id.reading
+
+
+@pytest.mark.parametrize("suffix", ["graphml", "gexf"])
+def test_attributes_of_nodes_stay_with_their_types(tmp_path: Path, suffix: str) -> None:
+    graph = nx.path_graph(3)
+    values: dict[str, list[Any]] = {
+        "club": ["x", "y", "x"],
+        "age": [3, 4, 5],
+        "size": [0.5, 1.5, 2.5],
+        "old": [True, False, True],
+    }
+    for name, column in values.items():
+        nx.set_node_attributes(graph, dict(enumerate(column)), name)
+    graph.nodes[1]["rare"] = 7
+    path = tmp_path / f"a.{suffix}"
+    getattr(nx, f"write_{suffix}")(graph, path)
+    attributes = read(path).attributes
+    assert {name: attributes[name].tolist() for name in values} == values
+    assert [attributes[name].dtype.kind for name in values] == ["O", "i", "f", "b"]
+    assert attributes["rare"].tolist() == [None, 7, None]
+
+
+def graphml(edges: str, *, default: str = "undirected", keys: str = "") -> str:
+    nodes = '<node id="a"/><node id="b"/><node id="c"/>'
+    return f'<graphml>{keys}<graph edgedefault="{default}">{nodes}{edges}</graph></graphml>'
+
+
+def write(tmp_path: Path, text: str, name: str = "a.graphml") -> Path:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_mix_of_directions_is_directed_and_said(tmp_path: Path) -> None:
+    mix = '<edge source="a" target="b"/><edge source="b" target="c" directed="false"/>'
+    path = write(tmp_path, graphml(mix, default="directed"))
+    graph = read(path)
+    assert graph.directed
+    assert sorted(edges_of(graph)) == [("a", "b"), ("b", "c"), ("c", "b")]
+    assert "undirected edges among directed ones, which count in both directions: 1" in graph.reading
+    assert "directed, as the graph says" in graph.reading
+    plain = read(path, directed=False)
+    assert (plain.directed, plain.edges, plain.report["reciprocal"]) == (False, 2, 0)
+    assert "remarks" not in plain.report
+
+
+def test_an_undirected_file_read_as_directed_leads_both_ways(tmp_path: Path) -> None:
+    path = write(tmp_path, graphml('<edge source="a" target="b"/>'))
+    assert not read(path).directed
+    assert sorted(edges_of(read(path, directed=True))) == [("a", "b"), ("b", "a")]
+
+
+def test_edges_without_a_weight_and_unknown_nodes_are_said(tmp_path: Path) -> None:
+    key = '<key id="k" for="edge" attr.name="weight" attr.type="double"/>'
+    edges = '<edge source="a" target="b"><data key="k">4</data></edge><edge source="b" target="z"/>'
+    graph = read(write(tmp_path, graphml(edges, keys=key)))
+    assert edges_of(graph)["a", "b"] == 4
+    assert edges_of(graph)["b", "z"] == 1
+    assert "edges without 'weight', which count 1: 1" in graph.reading
+    assert "nodes that edges name and the file does not declare: 1" in graph.reading
+
+
+def test_graphics_and_nested_graphs(tmp_path: Path) -> None:
+    text = """<graphml xmlns:y="yed"><key id="g" for="node" yfiles.type="nodegraphics"/>
+    <key id="n" for="node" attr.name="nick" attr.type="string"/>
+    <graph edgedefault="directed"><node id="a"><data key="g"><y:ShapeNode><y:node id="no"/>text</y:ShapeNode></data>
+    <data key="n"> A </data><port name="p"><data key="n">port</data></port>
+    <graph edgedefault="undirected"><node id="a::b"/><node id="a::c"/><edge source="a::b" target="a::c"/></graph></node>
+    <node id="d"/><edge source="a" target="d"/></graph></graphml>"""
+    graph = read(write(tmp_path, text))
+    assert graph.names.tolist() == ["a", "a::b", "a::c", "d"]
+    assert sorted(edges_of(graph)) == [("a", "d"), ("a::b", "a::c"), ("a::c", "a::b")]
+    assert {name: column.tolist() for name, column in graph.attributes.items()} == {"nick": [" A ", None, None, None]}
+
+
+GEXF = """<gexf xmlns="http://www.gexf.net/1.2draft" xmlns:viz="http://www.gexf.net/1.2draft/viz" version="1.2">
+<graph defaultedgetype="directed" mode="static">
+  <attributes class="node"><attribute id="0" title="age" type="integer"><default>9</default></attribute></attributes>
+  <attributes class="edge"><attribute id="0" title="cost" type="double"/></attributes>
+  <nodes><node id="n1" label="Ann"><viz:size value="2"/><attvalues><attvalue for="0" value="3"/></attvalues>
+    <nodes><node id="n2" label="Bob"/></nodes></node><node id="n3" label="Cy"/></nodes>
+  <edges><edge id="0" source="n1" target="n2" weight="2.5"><attvalues><attvalue for="0" value="7"/></attvalues></edge>
+    <edge id="1" source="n2" target="n3" type="mutual"{extra}/></edges>
+</graph></gexf>"""
+
+
+def test_gexf_with_all_that_it_has(tmp_path: Path) -> None:
+    path = write(tmp_path, GEXF.format(extra=""), "a.gexf")
+    graph = read(path)
+    assert graph.names.tolist() == ["n1", "n2", "n3"]
+    assert edges_of(graph) == {("n1", "n2"): 2.5, ("n2", "n3"): 1, ("n3", "n2"): 1}
+    assert graph.attributes["age"].tolist() == [3, 9, 9]
+    assert graph.report["ignored_columns"] == ["cost"]
+    assert read(path, names="label").names.tolist() == ["Ann", "Bob", "Cy"]
+    assert edges_of(read(path, weights="cost"))["n1", "n2"] == 7
+    assert "times of nodes and edges are not used" not in graph.reading
+    timed = read(write(tmp_path, GEXF.format(extra=' start="2009"'), "a.gexf"))
+    assert "times of nodes and edges are not used" in timed.reading
+
+
+def test_the_root_decides_not_the_suffix(tmp_path: Path) -> None:
+    graph = nx.path_graph(4)
+    nx.write_gexf(graph, tmp_path / "a.graphml")
+    nx.write_graphml(graph, tmp_path / "a.gexf")
+    nx.write_gexf(graph, tmp_path / "a.xml")
+    nx.write_graphml(graph, tmp_path / "a.txt")
+    for name, format in {"a.graphml": "gexf", "a.gexf": "graphml", "a.xml": "gexf", "a.txt": "graphml"}.items():
+        same_graph(read(tmp_path / name), graph)
+        assert read(tmp_path / name).report["format"] == format
+    assert "the name ends in .graphml, the content is gexf" in read(tmp_path / "a.graphml").reading
+    assert "the name ends" not in read(tmp_path / "a.xml").reading
+    with pytest.raises(FormatError, match=r"format='graphml', and the content is gexf; .* say format='gexf'"):
+        read(tmp_path / "a.graphml", format="graphml")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"names": "nick"}, r"names='nick': no node has this attribute; the attributes are 'id', 'age'"),
+        ({"names": "age"}, "names='age': 'age' of the nodes 'a' and 'b' is 3"),
+        ({"weights": 2}, "weights=2: attributes have names"),
+        ({"weights": "cost"}, "no edge has the attribute 'cost'; edges have none"),
+    ],
+)
+def test_options_that_the_file_does_not_answer(tmp_path: Path, options: dict[str, Any], problem: str) -> None:
+    key = '<key id="k" for="node" attr.name="age" attr.type="int"><default>3</default></key>'
+    path = write(tmp_path, graphml('<edge source="a" target="b"/>', keys=key))
+    with pytest.raises(InputError, match=problem) as caught:
+        read(path, **options)
+    assert caught.value.argument == next(iter(options))
+
+
+def test_a_node_without_the_name(tmp_path: Path) -> None:
+    graph = nx.path_graph(3)
+    graph.nodes[0]["nick"], graph.nodes[2]["nick"] = "x", "y"
+    nx.write_graphml(graph, tmp_path / "a.graphml")
+    with pytest.raises(FormatError, match="names='nick': the node '1' has no 'nick'"):
+        read(tmp_path / "a.graphml", names="nick")
+
+
+BOMB = '<!DOCTYPE gexf [<!ENTITY a "aaaa">]>\n<gexf><graph/></gexf>'
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("<svg>\n</svg>", "^, line 1: the root element is 'svg'; that of GraphML is 'graphml'"),
+        (BOMB, "^, line 1: the file declares XML entities"),
+        ("<gexf>\n" + "<node id='a'>" * 300, "^, line 2: more than 200 elements stand within each other"),
+        ("<gexf><graph>\n<edge source='a'/></graph></gexf>", "^, line 2: the edge has no target"),
+        ("<gexf><graph/>\n<graph/></gexf>", "^, line 2: a second graph begins here"),
+        ("<gexf><graph defaultedgetype='odd'/></gexf>", "the type 'odd' is none of directed, undirected, mutual"),
+        ("<gexf><graph><nodes><node id='a'/>\n<node id='a'/></nodes></graph></gexf>", "^, line 2: the node 'a' is dec"),
+        ("<gexf><graph><edges><edge source='a'\ntarget='b' weight='x'/>", "^, line 2: weight 'x' is not a number"),
+        ("<gexf><graph><nodes><node id='a'><attvalue for='7' value='1'/>", "attribute '7', which is not declared"),
+        ("<gexf><graph><nodes><node id='a'/>", "^, line 1: this is not well-formed XML"),
+        ("<graphml><graph/>\n<graph/></graphml>", "^, line 2: a second graph begins here"),
+        ("<graphml><graph edgedefault='odd'/></graphml>", "the direction 'odd' is not known"),
+        ("<graphml><graph><node id='a'><data key='x'>1</data></node>", "the key 'x', which is not declared"),
+        (
+            "<graphml><key id='k' for='node' attr.name='n' attr.type='int'/><graph><node id='a'><data key='k'>x</data>",
+            "'x' is no int",
+        ),
+        ("<?xml version='1.0' encoding='klingon'?><gexf/>", "not (?:well-formed|readable) XML"),
+    ],
+)
+def test_bad_files(tmp_path: Path, text: str, problem: str) -> None:
+    path = write(tmp_path, text, "a.gexf")
+    with pytest.raises(FormatError) as caught:
+        read(path)
+    assert re.search(problem, str(caught.value).removeprefix(str(path))), caught.value
+
+
+@given(cut=st.integers(1, 700))
+def test_a_file_that_was_cut_short(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
+    text = GEXF.format(extra="")
+    path = write(tmp_path_factory.mktemp("cut"), text[: min(cut, len(text) - 1)], "a.gexf")
+    with pytest.raises(FormatError):
+        read(path)
+
+
+def test_names_are_strings_or_integers_as_written(tmp_path: Path) -> None:
+    graph = nx.Graph([("007", "8"), ("8", "9")])
+    nx.write_gexf(graph, tmp_path / "a.gexf")
+    assert read(tmp_path / "a.gexf").names.tolist() == ["007", "8", "9"]
+    nx.write_gexf(nx.path_graph(3), tmp_path / "a.gexf")
+    assert read(tmp_path / "a.gexf").names.dtype == np.int64

@@ -1,0 +1,192 @@
+"""Tensors and PyG graphs: by stand-ins that have torch's attributes, and, marked slow, by the real packages.
+
+The real ones are no part of the test group: ``pip install torch torch_geometric`` takes about 5.6 GB on Linux, with the
+libraries for graphics processors; ``make check-torch`` does it. Elsewhere the slow tests are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.readers.read import read
+from graphs import check
+from strategies import PATIENT, Edge, edge_lists
+
+ARCS = np.array([[0, 2, 0, 0], [0, 0, 3, 0], [0, 1, 0, 0], [0, 0, 0, 0]], np.float32)
+
+
+def dense(graph: Graph) -> Any:
+    check(graph)
+    return graph.to_scipy().toarray().tolist()
+
+
+class Tensor:
+    """What this library asks of a dense torch tensor, and no more."""
+
+    layout = "torch.strided"
+
+    def __init__(self, values: Any) -> None:
+        self.values_ = np.asarray(values)
+        self.shape = self.values_.shape
+
+    def detach(self) -> Any:
+        return self
+
+    def cpu(self) -> Any:
+        return self
+
+    def numpy(self) -> Any:
+        return self.values_
+
+
+class SparseTensor(Tensor):
+    """The same of a sparse one, made from SciPy's."""
+
+    def __init__(self, matrix: Any, layout: str) -> None:
+        self.matrix, self.layout, self.shape = matrix, f"torch.{layout}", matrix.shape
+
+    def numpy(self) -> Any:
+        raise TypeError("can't convert a sparse tensor")
+
+    def coalesce(self) -> Any:
+        return self
+
+    def indices(self) -> Tensor:
+        return Tensor(np.stack(self.matrix.coords))
+
+    def values(self) -> Tensor:
+        return Tensor(self.matrix.data)
+
+    def crow_indices(self) -> Tensor:
+        return Tensor(self.matrix.indptr)
+
+    def col_indices(self) -> Tensor:
+        return Tensor(self.matrix.indices)
+
+    ccol_indices, row_indices = crow_indices, col_indices
+
+
+def data(**pieces: Any) -> SimpleNamespace:
+    """A stand-in for PyG's Data: attributes that are None where nothing is stored."""
+    return SimpleNamespace(**{"num_nodes": None, "edge_weight": None, **pieces})
+
+
+def test_sparse_tensors_are_matrices() -> None:
+    for tensor in (
+        SparseTensor(sp.coo_array(ARCS), "sparse_coo"),
+        SparseTensor(sp.csr_array(ARCS), "sparse_csr"),
+        SparseTensor(sp.csc_array(ARCS), "sparse_csc"),
+        Tensor(ARCS),
+    ):
+        assert dense(read(tensor, directed=True)) == ARCS.tolist()
+        assert dense(read(tensor)) == np.maximum(ARCS, ARCS.T).tolist()
+        assert read(tensor, weights=False).weights is None
+        with pytest.raises(InputError, match="a matrix holds its own weights"):
+            read(tensor, weights="size")
+    with pytest.raises(InputError, match=r"layout sparse_bsr cannot be read; convert it with to_sparse_csr\(\)"):
+        read(SparseTensor(sp.bsr_array(ARCS), "sparse_bsr"))
+    with pytest.raises(InputError, match="an adjacency matrix must be square, not 2 x 4"):
+        read(SparseTensor(sp.csr_array(ARCS[:2]), "sparse_csr"))
+
+
+def test_the_direction_of_pyg_data_is_what_it_says_and_the_reading_says_so() -> None:
+    one_way = data(edge_index=Tensor([[0, 1], [1, 2]]), num_nodes=4, is_directed=lambda: True)
+    graph = read(one_way)
+    assert dense(graph) == [[0, 1, 0, 0], [0, 0, 1, 0], [0] * 4, [0] * 4]
+    assert "directed, as the graph says" in graph.reading
+    assert "edges stand in one direction only in the edge_index" in graph.reading
+    assert read(one_way, directed=False).directed is False
+    both = data(edge_index=Tensor([[0, 1], [1, 0]]), num_nodes=2, is_directed=lambda: False)
+    assert (read(both).directed, read(both).edges) == (False, 1)
+    assert "both directions" in read(both).reading
+
+
+def test_what_pyg_data_holds_beside_edges_is_told_or_kept() -> None:
+    graph = read(
+        data(
+            edge_index=Tensor([[0, 1], [1, 2]]),
+            num_nodes=3,
+            x=Tensor(np.ones((3, 8))),
+            y=Tensor([5, 6, 7]),
+            edge_attr=Tensor([[1.0, 2.0], [3.0, 4.0]]),
+        )
+    )
+    assert graph.report["ignored_columns"] == ["edge_attr", "x"]
+    assert "not used: 'edge_attr', 'x'" in graph.reading
+    assert {name: values.tolist() for name, values in graph.attributes.items()} == {"y": [5, 6, 7]}
+    assert graph.weights is None
+
+
+class Store(dict[Any, Any]):
+    """A stand-in for PyG's HeteroData: types of nodes and of edges, each with its attributes."""
+
+    @property
+    def node_types(self) -> list[str]:
+        return [key for key in self if isinstance(key, str)]
+
+    @property
+    def edge_types(self) -> list[tuple[str, str, str]]:
+        return [key for key in self if isinstance(key, tuple)]
+
+
+def test_types_of_a_hetero_graph_are_in_its_names() -> None:
+    store = Store(author=SimpleNamespace(num_nodes=2), paper=SimpleNamespace(num_nodes=None))
+    store["author", "writes", "paper"] = SimpleNamespace(edge_index=Tensor([[0, 1, 1], [0, 0, 2]]))
+    store["paper", "cites", "paper"] = SimpleNamespace(edge_index=Tensor([[0], [1]]), edge_weight=Tensor([4.0]))
+    graph = read(store)
+    check(graph)
+    assert graph.names.tolist() == ["author:0", "author:1", "paper:0", "paper:1", "paper:2"]
+    assert graph.to_scipy().toarray()[2].tolist() == [1, 1, 0, 4, 0]
+    assert "types of edges read as one graph: 2; names are type:number" in graph.reading
+    assert read(store, weights=False).weights is None
+    with pytest.raises(InputError, match="weights='size': no type of edges has it"):
+        read(store, weights="size")
+    with pytest.raises(InputError, match="hold a colon"):
+        read(Store({"a:b": SimpleNamespace(num_nodes=1)}))
+    store["author", "writes", "paper"].edge_index = Tensor([[2], [0]])
+    with pytest.raises(
+        InputError, match="edges of type author, writes, paper hold the node 2 of 'author', which has 2"
+    ):
+        read(store)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of torch, which calls its sparse tensors new
+@PATIENT
+@given(edge_lists(ids=st.integers(0, 49).map(str)))
+def test_real_tensors_and_pyg_graphs(edges: list[Edge]) -> None:
+    load = import_module if "GRAPHREFINE_TORCH" in os.environ else pytest.importorskip
+    torch: Any = load("torch")
+    geometric: Any = load("torch_geometric.data")
+    ends = np.array([(int(u), int(v)) for u, v, _ in edges]).T
+    weights = np.array([weight for _, _, weight in edges])
+    nodes = int(ends.max()) + 1
+    expected = read(ends if len(edges) > 3 else Tensor(ends), weights=weights, directed=True)
+    index, values = torch.tensor(ends), torch.tensor(weights)
+    sparse = torch.sparse_coo_tensor(index, values, (nodes, nodes))
+    whole = sparse.coalesce()
+    tensors = [sparse, whole, whole.to_sparse_csr(), whole.to_sparse_csc(), *([sparse.to_dense()] if nodes > 3 else [])]
+    for tensor in tensors:
+        assert np.allclose(dense(read(tensor, directed=True)), dense(expected), rtol=1e-6)
+    graph = geometric.Data(edge_index=index, edge_weight=values, num_nodes=nodes, x=torch.ones(nodes, 3))
+    result = read(graph)
+    assert result.directed == graph.is_directed()
+    assert dense(read(graph, directed=True)) == dense(expected)
+    hetero = geometric.HeteroData()
+    hetero["person"].num_nodes = nodes
+    hetero["person", "knows", "person"].edge_index = index
+    hetero["person", "knows", "person"].edge_weight = values
+    named = read(hetero, directed=True)
+    order = [int(name.partition(":")[2]) for name in named.names.tolist()]
+    assert dense(named) == np.array(dense(expected))[np.ix_(order, order)].tolist()

@@ -1,0 +1,180 @@
+"""Times of edges: which count, and how much; the same in memory, from a table and on disk."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli_runs import refuses, run
+from graphrefine.errors import FormatError, InputError
+from graphrefine.ingestion.ingest import ingest
+from graphrefine.readers.read import read
+from strategies import PATIENT
+
+DAYS = ["2024-01-01", "2024-01-31", "2024-03-01T12:00", "2024-03-02 00:00:00.5Z", "2024-03-02T01:30:00+01:30"]
+EDGES = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "a")]
+
+
+def seconds(text: str) -> float:
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def written(folder: Path, times: list[Any], *, name: str = "edges.csv") -> Path:
+    path = folder / name
+    rows = [f"{u},{v},{time}" for (u, v), time in zip(EDGES, times, strict=True)]
+    path.write_text("\n".join(["source,target,when", *rows, ""]))
+    return path
+
+
+def weights_of(graph: Any) -> dict[tuple[str, str], float]:
+    matrix = graph.to_scipy().tocoo()
+    names = graph.names.tolist()
+    ends = ((names[u], names[v], float(w)) for u, v, w in zip(*matrix.coords, matrix.data, strict=True))
+    return {(u, v): w for u, v, w in ends if u < v}
+
+
+UNITS = {"dates": None, "seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_edges_within_the_times_count_and_halve(tmp_path: Path, unit: str) -> None:
+    factor = UNITS[unit]
+    times = DAYS if factor is None else [round(seconds(day) * factor) for day in DAYS]
+    graph = read(written(tmp_path, times), time="when", since="2024-01-15", until="2024-03-02", half_life="30d")
+    now = seconds("2024-03-02")
+    expected = {
+        pair: 2 ** ((seconds(day) - now) / (30 * 86400)) for pair, day in zip(EDGES[1:3], DAYS[1:3], strict=True)
+    }
+    assert weights_of(graph) == pytest.approx(expected, rel=1e-5)
+    assert graph.names.tolist() == ["b", "c", "d"]  # nodes of other edges alone are none
+    assert "times 'when' from 2024-01-31 to 2024-03-01 12:00, 3 other records left out, weights halve" in graph.reading
+
+
+def test_the_newest_edge_counts_in_full_where_no_end_is_said(tmp_path: Path) -> None:
+    weights = weights_of(read(written(tmp_path, [0, 10, 20, 30, 40]), time="when", half_life=10))
+    assert weights == {("a", "b"): 1 / 16, ("b", "c"): 1 / 8, ("c", "d"): 1 / 4, ("d", "e"): 1 / 2, ("a", "e"): 1}
+
+
+def test_repeated_edges_add_what_is_left_of_each(tmp_path: Path) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_text("1 2 3 100\n1 2 5 110\n2 3 1 120\n")
+    graph = read(path, weights=2, time=3, half_life=10)
+    assert list(weights_of(graph).values()) == [3 / 4 + 5 / 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("moment", "edges"),
+    [
+        ("2024-03-01", 3),
+        (date(2024, 3, 1), 3),
+        (datetime(2024, 3, 1, 12), 3),
+        (datetime(2024, 3, 1, 13, 30, tzinfo=timezone(timedelta(hours=1))), 2),
+        (seconds("2024-03-01T12:00") + 1, 2),
+        ("2024/03/02", 2),
+    ],
+)
+def test_moments_in_every_form(tmp_path: Path, moment: Any, edges: int) -> None:
+    assert read(written(tmp_path, DAYS), time="when", since=moment).edges == edges
+
+
+@PATIENT
+@given(
+    st.lists(st.integers(1_000_000_000, 1_000_100_000), min_size=5, max_size=5),
+    st.none() | st.integers(1_000_000_000, 1_000_100_000),
+    st.none() | st.integers(1_000_000_000, 1_000_100_000),
+    st.sampled_from([None, "1h", "2 days", 5000.0]),
+)
+def test_text_tables_and_graphs_on_disk_agree(
+    tmp_path: Path, times: list[int], since: int | None, until: int | None, half_life: Any
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    options: dict[str, Any] = {"time": "when", "since": since, "until": until, "half_life": half_life}
+    path = written(tmp_path, times)
+    table = pa.table({"source": [u for u, _ in EDGES], "target": [v for _, v in EDGES], "when": times})
+    pq.write_table(table, tmp_path / "edges.parquet")
+    lines = (json.dumps({"source": u, "target": v, "when": time}) for (u, v), time in zip(EDGES, times, strict=True))
+    (tmp_path / "edges.jsonl").write_text("\n".join(lines))
+    with closing(sqlite3.connect(tmp_path / "edges.sqlite")) as database:
+        database.execute("drop table if exists edges")
+        database.execute("create table edges (source, target, 'when')")
+        database.executemany("insert into edges values (?, ?, ?)", [(*e, t) for e, t in zip(EDGES, times, strict=True)])
+        database.commit()
+    try:
+        expected = read(path, **options)
+    except InputError as error:
+        for other in (table, *(tmp_path / f"edges.{suffix}" for suffix in ("parquet", "jsonl", "sqlite"))):
+            with pytest.raises(InputError) as caught:
+                read(other, **options)
+            assert caught.value.argument == error.argument
+        return
+    files = [tmp_path / f"edges.{suffix}" for suffix in ("parquet", "jsonl", "sqlite")]
+    graphs = [read(each, **options) for each in (table, *files)]
+    if half_life is None or until is not None:
+        graphs += [ingest(source, tmp_path / "g.grf", **options) for source in (path, tmp_path / "edges.parquet")]
+    for graph in graphs:
+        assert graph.names.tolist() == expected.names.tolist()
+        np.testing.assert_array_equal(graph.indices, expected.indices)
+        np.testing.assert_array_equal(graph.to_scipy().data, expected.to_scipy().data)
+
+
+@pytest.mark.parametrize(
+    ("options", "argument", "problem"),
+    [
+        ({"since": "2024-01-01"}, "since", "needs the column of the times; say time="),
+        ({"half_life": "30d"}, "half_life", "needs the column of the times; say time="),
+        ({"time": "wann"}, "time", "there is no column 'wann'"),
+        ({"time": "when", "since": "yesterday"}, "since", "no date such as 2024-01-31"),
+        ({"time": "when", "since": "2024-02-01", "until": "2024-01-01"}, "since", "is not before"),
+        ({"time": "when", "half_life": "soon"}, "half_life", "is not a time such as 30d"),
+        ({"time": "when", "half_life": -3}, "half_life", "is not a time such as 30d"),
+        ({"time": "when", "since": "2030-01-01"}, "since", "no edge lies within the times; they go from 2024-01-01 to"),
+        ({"time": "when", "weights": "when"}, "weights", "that is an end of the edges, or their time"),
+    ],
+)
+def test_times_that_make_no_sense_are_refused(
+    tmp_path: Path, options: dict[str, Any], argument: str, problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem) as caught:
+        read(written(tmp_path, DAYS), **options)
+    assert caught.value.argument == argument
+
+
+def test_mere_numbers_have_no_dates_and_no_days(tmp_path: Path) -> None:
+    path = written(tmp_path, [1, 2, 3, 4, 5])
+    assert read(path, time="when", since=3).edges == 3
+    with pytest.raises(InputError, match="is a date, and the times are mere numbers"):
+        read(path, time="when", since="2024-01-01")
+    with pytest.raises(InputError, match="has a unit, and the times are mere numbers"):
+        read(path, time="when", half_life="30d")
+
+
+def test_a_bad_time_names_its_line(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"line 4: time '2024-02-30' is not a date such as"):
+        read(written(tmp_path, [*DAYS[:2], "2024-02-30", *DAYS[3:]]), time="when")
+    with pytest.raises(FormatError, match=r"line 3: time '' is not a number"):
+        read(written(tmp_path, [1, "", 3, 4, 5]), time="when")
+
+
+def test_on_disk_the_newest_edge_is_not_known(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="half_life= needs until= here"):
+        ingest(written(tmp_path, DAYS), tmp_path / "g.grf", time="when", half_life="30d")
+
+
+def test_the_command_takes_times(tmp_path: Path) -> None:
+    path = written(tmp_path, DAYS)
+    done = run("info", str(path), "--time", "when", "--since", "2024-01-15", "--half-life", "30d")
+    assert done.code == 0 and "times 'when' from 2024-01-31 to 2024-03-02, 1 other record left" in " ".join(
+        done.out.split()
+    )
+    refuses("info", path, "--since", "2024-01-15", folder=tmp_path, expected=("--since '2024-01-15' needs", "--time"))

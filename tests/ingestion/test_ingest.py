@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import PropertyMock, patch
 
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -97,6 +98,7 @@ def test_text_is_the_graph_that_read_gives(tmp_path: Path, data: st.DataObject) 
     (tmp_path / "g.tsv").write_text("".join(written))
     kind = data.draw(st.sampled_from([{}, {"directed": True}, {"bipartite": True}]))
     options: dict[str, Any] = {**kind, "header": False, "weights": 2 if weighted else False, "delimiter": "\t"}
+    options["comments"] = "#"
     expected = read(tmp_path / "g.tsv", **options)
     bits = data.draw(st.sampled_from([None, 0]))
     with tiny(text=data.draw(st.sampled_from([1, 30, 200])), bits=bits):
@@ -153,6 +155,18 @@ def tables(draw: st.DrawFn) -> Any:
     if draw(st.booleans()):
         named["weight"] = pa.array(draw(st.lists(WEIGHTS | st.just(0.0), min_size=count, max_size=count)))
     return pa.table(named)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.int64()])
+@pytest.mark.parametrize("count", [1, 30])
+def test_a_table_without_a_single_end_is_refused(tmp_path: Path, kind: Any, count: int) -> None:
+    ends = pa.array([None] * count, kind)
+    pq.write_table(pa.table({"src": ends, "dst": ends}), tmp_path / "g.parquet")
+    with pytest.raises(InputError, match=r"g\.parquet: there is no edge in the graph$"):
+        read(tmp_path / "g.parquet")
+    with pytest.raises(InputError, match=r"g\.parquet: there is no edge in the graph$"):
+        ingest(tmp_path / "g.parquet", tmp_path / "g.grf")
+    alone_in(tmp_path, "g.parquet")
 
 
 @settings(PATIENT, max_examples=30)
@@ -547,7 +561,10 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "1.txt").write_text("ann bob\nbob cleo\n")
     (tmp_path / "2.txt").write_text("cleo ann\ncleo cleo\n")
     done = run("ingest", tmp_path / "1.txt", tmp_path / "2.txt", "-o", tmp_path / "g.grf", "--memory", "1GB", "--json")
-    assert done.code == 0 and done.err == "note: self-loops left out: 1\n"
+    assert done.code == 0 and done.err.startswith(
+        "read: text without a header, split by blanks; edges column 0 - column"
+    )
+    assert done.err.endswith("undirected; no weights; self-loops left out: 1\n")
     figures = done.figures
     assert (figures["nodes"], figures["edges"], figures["graph"]["files"]) == (3, 3, 2)
     assert list(figures["seconds"]) == ["read", "number", "deal", "merge", "finish", "total"]
@@ -576,3 +593,12 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"edges.csv: a pipe or device cannot be ingested, as it .*: use a file"):
         ingest(pipe, tmp_path / "graph.grf")
     assert [path.name for path in tmp_path.iterdir()] == ["edges.csv"]
+
+
+def test_attributes_that_are_not_kept_are_told(tmp_path: Path) -> None:
+    graph = networkx.karate_club_graph()
+    networkx.write_graphml(graph, tmp_path / "club.graphml")
+    assert "club" in read(tmp_path / "club.graphml").attributes
+    stored = ingest(tmp_path / "club.graphml", tmp_path / "club.grf")
+    assert (stored.nodes, stored.edges, dict(stored.attributes)) == (34, 78, {})
+    assert "attributes of nodes are not kept on disk" in stored.reading

@@ -20,6 +20,7 @@ from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_memory, dis
 from graphrefine.ingestion.numbering import NamedNodes, number
 from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
+from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.read import check_options, check_sides, check_values, read_file
@@ -61,7 +62,9 @@ def ingest(
         a folder beside it, with ``.work`` at the end of its name; a run that was killed goes on from there.
     memory
         Largest amount of memory: bytes, or ``"8GB"``. By default most of the free memory.
-    directed, bipartite, weights, source, target, nodes, format, delimiter, header, comments, encoding, variable
+    directed, bipartite, weights, source, target, nodes, format, delimiter, header, quote, comments, encoding, time
+        As for `graphrefine.read`.
+    since, until, half_life, names, query, variable
         As for `graphrefine.read`. Columns of parts without a header are those of the first part.
     threads
         Largest number of threads; by default all cores. The graph is the same.
@@ -122,6 +125,9 @@ def _ingest_whole(inputs: Sequence[Input], place: Path, options: ReadOptions, me
         )
     with stages.stage("read"):
         graph = read_file(first.source, options)
+        if graph.attributes:
+            remarks = [*graph.report.get("remarks", ()), "attributes of nodes are not kept on disk"]
+            graph = replace(graph, report={**graph.report, "remarks": remarks})
     with stages.stage("finish"):
         store(graph, place, threads=options.thread_count)
     return Ingestion(open_stored(place, verify=False), stages.seconds, memory, predicted, 0, False)
@@ -131,6 +137,7 @@ def _ingest_pieces(
     inputs: Sequence[Input], place: Path, options: ReadOptions, memory: int | None, stages: Stages
 ) -> Ingestion:
     """Ingest files of formats that are cut into pieces."""
+    options = replace(options, directed=_direction(inputs[0], options))
     with WorkFolder(f"{place}.work") as work:
         try:
             job = begin(work, inputs, options, memory=memory, usual=budget_of(None))
@@ -143,9 +150,26 @@ def _ingest_pieces(
     return Ingestion(graph, stages.seconds, job.budget.memory, predicted, 0, job.resumed)
 
 
+def _direction(first: Input, options: ReadOptions) -> bool:
+    """The direction of the options, else the one that the first part declares for all its edges."""
+    if options.directed is not None or options.bipartite or first.format.pieces != "text":
+        return bool(options.directed)
+    layout = TextFile(first.source, options, None).layout
+    if layout is None or layout.dialect is None:
+        return False
+    if layout.dialect.direction is not None:
+        column = layout.dialect.names[layout.dialect.direction]
+        problem = f"the column {column!r} says which edges are directed: say directed=True or directed=False for all"
+        raise first.source.error(problem, argument="directed")
+    if layout.dialect.spaces is not None and layout.dialect.spaces[0] != layout.dialect.spaces[1]:
+        problem = "the ids of the two ends are of two sets, which may coincide: say bipartite=True"
+        raise first.source.error(problem, argument="bipartite")
+    return bool(layout.dialect.directed)
+
+
 def _run_stages(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:
     """Run all stages; the memory in bytes that they were predicted to take."""
-    threads, directed = job.options.thread_count, job.options.directed
+    threads, directed = job.options.thread_count, bool(job.options.directed)
     table = open_table(job.inputs, job.options, work.path)
     spool = Spool(work.path / "pieces")
     if not spool.entries:
@@ -153,6 +177,8 @@ def _run_stages(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:
         check_free_disk(place.parent, size, label=f"{place.parent}: ingesting")
     with stages.stage("read", steps=100):
         read_pieces(work, job, table, spool, stages)
+    if not any(entry.edges for entry in spool.entries):
+        raise _no_edge(table, spool)
     graph = work.path / "graph"
     graph.mkdir(exist_ok=True)
     with stages.stage("number", steps=len(spool.entries)):
@@ -186,7 +212,7 @@ def _buckets(work: WorkFolder, job: Job, spool: Spool, named: NamedNodes) -> Buc
         state = {"bounds": bounds.tolist(), "predicted": predicted}
         work.save("buckets", state)
     bounds = np.array(state["bounds"], np.int32)
-    return Buckets(work.path / "arcs", bounds, directed=job.options.directed, weighted=weighted)
+    return Buckets(work.path / "arcs", bounds, directed=bool(job.options.directed), weighted=weighted)
 
 
 def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged: dict[str, Any]) -> dict[str, Any]:
@@ -196,12 +222,19 @@ def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged
             total[name] = total.get(name, 0) + count
     dropped = total["missing"] + total["self_loops"] + total["zero_weights"]
     if merged["arcs"] == 0:
-        loops = total["self_loops"]
-        raise InputError(f"{table.name}: there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
+        raise _no_edge(table, spool)
     total["duplicates"] = total["records"] - dropped - merged["arcs"]
     total["reciprocal"] = 0 if job.options.directed else merged["pairs"] // 2
+    if not any(isinstance(part, TextFile) for part in table.parts):
+        del total["trimmed"]
     comments = sum(entry.comments for entry in spool.entries)
     return {**total, **table.report(comments, named.encoding)}
+
+
+def _no_edge(table: InputTable, spool: Spool) -> InputError:
+    """The error for files without an edge, in the words of `graphrefine.read`."""
+    loops = sum(entry.tally["self_loops"] for entry in spool.entries)
+    return InputError(f"{table.name}: there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
 
 
 def _link(path: Path, to: Path) -> None:

@@ -19,6 +19,7 @@ from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import CODECS
+from graphrefine.readers.text import NO_RECORD
 from graphrefine.system.work_folder import WorkFolder
 
 
@@ -80,7 +81,7 @@ def open_table(inputs: Sequence[Input], options: ReadOptions, folder: Path) -> I
                 argument="weights",
             )
     if not filled:
-        raise inputs[0].source.error("there is no edge in the file, only blank lines or comments")
+        raise inputs[0].source.error(NO_RECORD, argument="comments")
     return InputTable(inputs, parts)
 
 
@@ -100,7 +101,7 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
             percent += 1
             stages.advance()
     if sum(entry.tally["records"] for entry in spool.entries) == 0:
-        raise FormatError(table.name, "there is no edge in the file, only a header")
+        raise FormatError(table.name, "there is no edge in the file, only a header", argument="header")
     extra = None if job.nodes is None else _alone(job.nodes, spool)
     if extra is not None:
         spool.add(extra, file=len(job.inputs), comments=0)
@@ -132,7 +133,7 @@ def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None)
 
 def _alone(nodes: Any, spool: Spool) -> PieceEdges:
     """The option ``nodes`` as a piece without edges."""
-    none = {"records": 0, "missing": 0, "zero_weights": 0, "self_loops": 0}
+    none = {"records": 0, "missing": 0, "trimmed": 0, "zero_weights": 0, "self_loops": 0}
     empty = np.zeros(0, np.int32)
     if isinstance(nodes, int):
         filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]

@@ -15,11 +15,13 @@ from typing import Any
 from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.stored import is_stored
 from graphrefine.ingestion.limits import Budget, check_memory
-from graphrefine.readers.formats import BY_SUFFIX, Format, find_format
+from graphrefine.readers.formats import BY_SUFFIX, Format, find_format, is_ogb_folder
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.read import read_nodes
 from graphrefine.readers.source import Source
 from graphrefine.system.work_folder import WorkFolder
+
+_BESIDE = ("json", "sqlite", "duckdb")  # formats of files that lie beside tables, and are none of their parts
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ def _files(path: str) -> list[str]:
     if Path(path).is_dir():
         if is_stored(path):
             raise InputError(f"{path}: is a graph on disk already; embed it as it is", argument="paths")
+        if is_ogb_folder(path):
+            raise InputError(f"{path}: is a graph of OGB; name the file raw/edge.csv.gz in it", argument="paths")
         inside = sorted(str(each) for each in Path(path).rglob("*") if each.is_file() and _is_table(each))
         if not inside:
             raise InputError(f"{path}: there is no file of a known format in this folder", argument="paths")
@@ -72,7 +76,8 @@ def _files(path: str) -> list[str]:
 
 
 def _is_table(path: Path) -> bool:
-    return Source(path).suffix in BY_SUFFIX and not path.name.startswith((".", "_"))
+    format = BY_SUFFIX.get(Source(path).suffix)
+    return format is not None and format.name not in _BESIDE and not path.name.startswith((".", "_"))
 
 
 def _input(path: str, name: str | None) -> Input:

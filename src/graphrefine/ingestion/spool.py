@@ -7,7 +7,7 @@ there are any, and the ids that no edge mentions. Names, where ids are strings, 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,6 +56,7 @@ class Piece:
     names: PackedNames | None = None
     missing: tuple[Mask | None, Mask | None] = (None, None)  # of ids: True for one that is not there
     comments: int = 0
+    trimmed: int = 0  # names that had blanks around them
     share: float = 1.0  # of the file that has been read
 
 
@@ -85,6 +86,27 @@ class PieceEdges(NamedTuple):
     first: int = -1  # of a bipartite graph: the number of names that are sources, which come first
 
 
+def select_records(piece: Piece, mask: Mask, weights: NDArray[np.float32] | None) -> Piece:
+    r"""The records of a mask with their weights, and the names of these alone.
+
+    Examples
+    --------
+    >>> piece = Piece(np.array([0, 1], np.int32), np.array([1, 2], np.int32), names=PackedNames.of_lines(b"a\nb\nc"))
+    >>> kept = select_records(piece, np.array([False, True]), None)
+    >>> kept.source.tolist(), kept.target.tolist(), bytes(kept.names.text)
+    ([0], [1], b'bc')
+    """
+    source, target, names = piece.source[mask], piece.target[mask], piece.names
+    if names is not None:
+        ends = np.concatenate([source, target])
+        places = np.unique(ends[ends >= 0])
+        rank = np.full(len(names.offsets), -1, np.int32)  # the last one stands for -1: no node
+        rank[places] = np.arange(len(places), dtype=np.int32)
+        source, target, names = rank[source], rank[target], names.take(places)
+    first, second = (None if side is None else side[mask] for side in piece.missing)
+    return replace(piece, source=source, target=target, weights=weights, names=names, missing=(first, second))
+
+
 def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
     """Drop records without an end, without a weight and from a node to itself, in this order; their nodes stay.
 
@@ -95,14 +117,14 @@ def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
     >>> piece = Piece(np.array([1, 2, 5]), np.array([2, 2, 6]), np.array([1, 1, 0], np.float32))
     >>> edges, names, tally, _ = select_edges(piece)
     >>> edges.source.tolist(), edges.alone.tolist(), tally
-    ([1], [2, 5, 6], {'records': 3, 'missing': 0, 'zero_weights': 1, 'self_loops': 1})
+    ([1], [2, 5, 6], {'records': 3, 'missing': 0, 'trimmed': 0, 'zero_weights': 1, 'self_loops': 1})
     """
     source, target, weights = piece.source, piece.target, piece.weights
     empty = _missing(piece)
     missing = empty[0] | empty[1]
     zero = np.zeros_like(missing) if weights is None else ~missing & (weights == 0)
     loop = ~missing & ~zero & (source == target) & (not bipartite)
-    tally = {"records": len(source), "missing": int(missing.sum())}
+    tally = {"records": len(source), "missing": int(missing.sum()), "trimmed": piece.trimmed}
     tally |= {"zero_weights": int(zero.sum()), "self_loops": int(loop.sum())}
     dropped = missing | zero | loop
     names, first, alone = piece.names, -1, [NONE, NONE]

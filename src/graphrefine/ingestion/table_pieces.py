@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -11,22 +11,24 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import as_ids
+from graphrefine.ingestion.piece_times import PieceClock
 from graphrefine.ingestion.spool import Mask, PackedNames, Piece
 from graphrefine.readers.arrow import (
     ARROW,
     PARQUET,
     check_no_null,
     file_errors,
+    find_table_columns,
+    first_batch,
     id_columns,
     id_values,
     import_pyarrow,
     number_strings,
-    numeric_columns,
     open_ipc,
 )
-from graphrefine.readers.layout import find_columns
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
+from graphrefine.readers.times import describe_options, times_of
 
 
 class TableFile:
@@ -38,18 +40,18 @@ class TableFile:
         self.source, self.options, self.plain, self.parquet = source, options, plain, parquet
         import_pyarrow("parquet" if parquet else "Arrow")
         with self._errors():
-            schema, self.records = self._inspect()
-            self.columns = find_columns(list(schema.names), numeric_columns(schema), options)
-        self._names = list(schema.names)
+            self._inspect()
+        self._clock: PieceClock | None = None
 
     @property
     def weighted(self) -> bool | None:
         """Whether there are weights."""
-        return self.columns.weight is not None
+        return self.columns.weight is not None or self.options.half_life is not None
 
     def report(self, comments: int, encoding: str) -> dict[str, Any]:
         """The report of `graphrefine.read` on it."""
-        return self.columns.report
+        times = {} if self.options.time is None else {"times": describe_options(self.options)}
+        return {**self.columns.report, **times}
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """The records, about ``rows`` at a time."""
@@ -63,23 +65,30 @@ class TableFile:
     def _errors(self) -> AbstractContextManager[None]:
         return file_errors(self.source, PARQUET if self.parquet else ARROW)
 
-    def _inspect(self) -> tuple[Any, int | None]:
-        """The schema and, if the file tells it, the number of records."""
+    def _inspect(self) -> None:
+        """Find the columns and, if the file tells it, the number of records."""
         import pyarrow as pa
 
+        self.records: int | None = None
         if self.parquet:
             import pyarrow.parquet as pq
 
-            with pq.ParquetFile(self.plain) as file:
-                return file.schema_arrow, int(file.metadata.num_rows)
-        with pa.OSFile(self.plain) as file, open_ipc(file) as reader:
-            return reader.schema, None
+            with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
+                self.records = int(file.metadata.num_rows)
+                self._find_columns(file.schema_arrow, lambda: first_batch(file))
+            return
+        with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
+            self._find_columns(reader.schema, lambda: next(_iterate_batches(reader), None))
+
+    def _find_columns(self, schema: Any, take_sample: Callable[[], Any]) -> None:
+        self._names = list(schema.names)
+        self.columns = find_table_columns(schema, take_sample, self.options)
 
     def _batches(self, rows: int) -> Iterator[tuple[Any, list[int]]]:
         """Batches, and the positions of source, target and weight in them."""
         import pyarrow as pa
 
-        used = [at for at in (self.columns.source, self.columns.target, self.columns.weight) if at is not None]
+        used = [at for at in self.columns.places if at is not None]
         if not self.parquet:
             with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
                 for batch in _iterate_batches(reader):
@@ -99,15 +108,21 @@ class TableFile:
 
     def _piece(self, columns: list[Any], before: int, share: float) -> Piece:
         ends, weights = id_columns(columns[:2]), None
-        if len(columns) == 3:
+        if self.columns.weight is not None:
             values = columns[2]
             check_no_null(values, before=before)
             weights = check_weights(np.asarray(values.to_numpy(zero_copy_only=False)), len(values), before=before)
         if ends is None:
             source, target, names = number_strings(columns[:2], len(columns[0]))
-            return Piece(source, target, weights, pack_arrow(names), share=share)
-        (source, first), (target, second) = (_integers(end) for end in ends)
-        return Piece(source, target, weights, missing=(first, second), share=share)
+            piece = Piece(source, target, weights, pack_arrow(names), share=share)
+        else:
+            (source, first), (target, second) = (_integers(end) for end in ends)
+            piece = Piece(source, target, weights, missing=(first, second), share=share)
+        if self.columns.time is None:
+            return piece
+        times, dates = times_of(np.asarray(columns[-1].to_numpy(zero_copy_only=False)))
+        self._clock = self._clock or PieceClock(self.source, self.options)
+        return self._clock.select(piece, times, dates=dates)
 
 
 def _iterate_batches(reader: Any) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -58,6 +59,19 @@ def test_every_form_of_the_matrix_gives_the_same_vectors(matrix: sp.csr_array, f
     found = REFINE(dim=8, directed=directed).fit_transform(forms[form])
     np.testing.assert_array_equal(found, embed(arcs, dim=8, directed=directed).vectors)
     assert found.dtype == np.float32 and found.flags.c_contiguous
+
+
+def test_a_networkx_graph_stands_for_its_matrix() -> None:
+    arcs = networkx.DiGraph([(9, 2, {"weight": 3.0}), (2, 5), (5, 7), (7, 9), (2, 7)])
+    matrix = networkx.to_scipy_sparse_array(arcs, nodelist=[9, 2, 5, 7])  # the order of its nodes, not of their names
+    vectors = REFINE(dim=2, directed=True).fit_transform(matrix)
+    np.testing.assert_array_equal(REFINE(dim=2).fit_transform(arcs), vectors)
+    undirected = REFINE(dim=2).fit_transform(matrix)
+    assert not np.array_equal(undirected, vectors)
+    np.testing.assert_array_equal(REFINE(dim=2, directed=False).fit_transform(arcs), undirected)
+    np.testing.assert_array_equal(REFINE(dim=2).fit_transform(arcs.to_undirected()), undirected)
+    theirs: dict[str, Any] = {"dim": np.int64(2), "seed": np.uint32(0), "centre": np.True_}
+    np.testing.assert_array_equal(REFINE(**theirs).fit_transform(matrix), undirected)
 
 
 def test_integers_and_booleans_are_weights(matrix: sp.csr_array) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from graphrefine.graph.graph import Graph
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 
 
 class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -29,8 +29,9 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
     block, power, negative, exponent, log_weights, two_sided, spectrum : default=None
     filter, order, scale, loop, centre, axes, quality, bfloat16 : default=None
         See `graphrefine.refine.settings.RefineSettings`.
-    directed : bool, default=False
-        Whether entry (i, j) is an arc from i to j. Otherwise the larger of (i, j) and (j, i) counts.
+    directed : bool, default=None
+        Whether entry (i, j) is an arc from i to j. Otherwise the larger of (i, j) and (j, i) counts. None: as a
+        NetworkX graph says itself, and False for a matrix.
     seed : int, default=0
         Of the random sketch.
     threads : int, default=None
@@ -71,7 +72,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
         axes: float | None = None,
         quality: str | None = None,
         bfloat16: bool | None = None,
-        directed: bool = False,
+        directed: bool | None = None,
         seed: int = 0,
         threads: int | None = None,
     ) -> None:
@@ -99,10 +100,17 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
     def fit(self, X: Any, y: None = None, features: Any = None) -> REFINE:
         """Embed the graph with this adjacency matrix (n, n), sparse or dense, entries at least 0.
 
+        A NetworkX graph stands for its adjacency matrix, whose rows are ``list(X.nodes)``, in this order.
         ``features`` (n, f), sparse or dense, are what is known of the nodes beside the edges.
         """
         options = {k: v for k, v in self.get_params().items() if k not in ("preset", "directed", "threads")}
         settings = refine_settings(self.preset, **options)
+        directed = self.directed
+        if hasattr(X, "is_directed") and hasattr(X, "adj"):
+            from networkx import to_scipy_sparse_array
+
+            directed = bool(X.is_directed()) if directed is None else directed
+            X = to_scipy_sparse_array(X)
         X = validate_data(
             self,
             X,
@@ -111,7 +119,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[mi
             ensure_min_samples=2,
             ensure_non_negative=True,
         )
-        graph = Graph.from_matrix(X, directed=self.directed, threads=self.threads)
+        graph = Graph.from_matrix(X, directed=bool(directed), threads=self.threads)
         embedding, _ = embed_graph(graph, settings, features=features, threads=self.threads)
         self.embedding_ = embedding.vectors
         self._n_features_out = settings.dim

@@ -20,7 +20,7 @@ from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import METHODS, find_method, make_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphs import random_graph
 
 # The same methods with less work: these settings, where a method has them.
@@ -177,7 +177,9 @@ def test_unknown_methods_and_settings() -> None:
         make_settings("rbqr", windows=3)
     with pytest.raises(InputError, match="filter='heat' cannot be set with method='rbqr'"):
         make_settings("rbqr", filter="heat")
-    with pytest.raises(InputError, match="preset='paper2' is not known; the presets of method 'rbqr' are"):
+    with pytest.raises(
+        InputError, match=r"preset='paper2' is not known \(did you mean 'paper'\?\); the presets of method 'rbqr' are"
+    ):
         make_settings("rbqr", "paper2")
 
 
@@ -204,7 +206,10 @@ def test_embed_by_a_method_on_the_command_line(tmp_path: Path) -> None:
         (["--method", "deepwalks"], "--method 'deepwalks' is not known"),
         (["--set", "power"], "'power' is not SETTING=VALUE"),
         (["--set", "power=two"], "method 'refine': --power 'two' is not of its kind (int)"),
-        (["--set", "powers=2"], "method 'refine' has no setting 'powers'; its settings are dim, seed"),
+        (
+            ["--set", "powers=2"],
+            "method 'refine' has no setting 'powers' (did you mean 'power'?); its settings are dim, seed",
+        ),
         (["--power", "2", "--set", "power=3"], "'power' is given twice"),
         (["--method", "rbqr", "--filter", "heat"], "--filter 'heat' cannot be set with --method 'rbqr'"),
     ],

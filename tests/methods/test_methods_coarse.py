@@ -26,7 +26,7 @@ from graphrefine.methods import harp, louvainne, mile, multilevel, registry
 from graphrefine.methods.coarsening import Level, communities, hierarchy, hybrid_collapse, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.refine.settings import MethodSettings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, graphs, random_graph
 
 Leaves = dict[int, tuple[int, ...]]  # the way from the root to each node, the number of a child at every step
@@ -206,7 +206,7 @@ def test_blending_undoes_rotation_reflection_and_scale() -> None:
         ({"base": "harp"}, "base='harp' is made of a base itself; choose another method"),
         ({"base": "mile"}, "base='mile' is made of a base itself"),
         ({"base": "deepwalks"}, r"base='deepwalks' is not known \(did you mean 'deepwalk'\?\); the methods are"),
-        ({"base_settings": "wondow=5"}, r"method 'deepwalk' \(the base\) has no setting 'wondow'; its settings"),
+        ({"base_settings": "wondow=5"}, r"method 'deepwalk' \(the base\) has no setting 'wondow' \(did you mean"),
         ({"base_settings": {"wondow": 5}}, "method 'deepwalk' has no setting 'wondow'"),
         ({"base_settings": "window"}, "'window' is not SETTING=VALUE, as in window=5"),
         ({"base_settings": "window=ten"}, r"method 'deepwalk' \(the base\): window='ten' is not of its kind"),

@@ -24,7 +24,7 @@ from graphrefine.methods.contract import Resources, Shape
 from graphrefine.methods.registry import make_settings
 from graphrefine.methods.skipgram import steps_of
 from graphrefine.progress import Stages
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
 

@@ -26,7 +26,7 @@ from graphrefine.methods.prone import propagation
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.refine.filters import diffuse
 from graphrefine.refine.settings import parse_setting
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, graphs, permuted, random_graph
 
 Array = NDArray[Any]
@@ -156,7 +156,7 @@ def dense_walk(graph: Graph) -> Array:
 @checked(deadline=None, max_examples=15)
 def test_fastrp_is_its_formula(graph: Graph, density: float | None, beta: float, standardized: bool) -> None:
     weights = (0.5, 0.0, 2.0)
-    options = {"weights": weights, "density": density, "beta": beta, "standardize": standardized}
+    options = {"power_weights": weights, "density": density, "beta": beta, "standardize": standardized}
     ours = exact("fastrp", graph, dim=6, seed=3, **options)
     degree = dense(graph).sum(axis=1)
     hubs = np.where(degree > 0, np.where(degree > 0, degree / degree.sum(), 1) ** beta, 0)
@@ -178,7 +178,7 @@ def test_fastrp_is_its_formula(graph: Graph, density: float | None, beta: float,
 def test_randne_is_its_formula(graph: Graph, transitions: bool) -> None:
     weights = (1.0, 10.0, 0.0, 100.0)
     matrix = "transition" if transitions else "adjacency"
-    ours = exact("randne", graph, dim=6, seed=5, weights=weights, matrix=matrix)
+    ours = exact("randne", graph, dim=6, seed=5, power_weights=weights, matrix=matrix)
     Q, R = np.linalg.qr(drawn(gaussian(5, 6), graph.nodes))
     U = Q * np.sign(np.diag(R)) * np.sqrt(graph.nodes / 6)
     A = dense_walk(graph) if transitions else dense(graph)
@@ -302,7 +302,7 @@ def polynomial(weights: tuple[float, ...], values: Array) -> Array:
 def test_arope_is_its_formula(graph: Graph, dim: int) -> None:
     dim = max(dim, (graph.nodes - 10) // 2 + 1)  # such that all eigenpairs are found, whatever the sketch
     weights = (1.0, 0.1, 0.01)
-    ours = exact("arope", graph, dim=dim, weights=weights)
+    ours = exact("arope", graph, dim=dim, power_weights=weights)
     values, X = np.linalg.eigh(dense(graph))
     F = polynomial(weights, values)
     order = np.argsort(-np.abs(F))[:dim]
@@ -321,7 +321,7 @@ def test_arope_weighs_signs() -> None:
     """U V^T is S itself, negative eigenvalues and all; U U^T is not."""
     graph = random_graph(24, weighted=True, degree=4)
     weights = (1.0, -0.3)
-    found = exact("arope", graph, dim=24, two_sided=True, weights=weights)
+    found = exact("arope", graph, dim=24, two_sided=True, power_weights=weights)
     A = dense(graph)
     S = A - 0.3 * A @ A
     U, V = found[:, :12], found[:, 12:]
@@ -337,7 +337,7 @@ def test_arope_takes_the_eigenpairs_that_count_after_weighing() -> None:
     """A complete bipartite graph has the eigenvalues l and -l, of which l + l^2 / l leaves one."""
     left, right = np.repeat(np.arange(4), 9), np.tile(np.arange(4, 13), 4)
     graph = Graph.from_edges(left, right)
-    found = exact("arope", graph, dim=1, weights=(1.0, 1 / 6))
+    found = exact("arope", graph, dim=1, power_weights=(1.0, 1 / 6))
     assert np.allclose(found[:4] @ found[4:].T, 12 * np.sqrt(1 / 8) * np.sqrt(1 / 18), atol=1e-3)
 
 
@@ -398,12 +398,12 @@ def test_no_more_memory_than_was_said(name: str, monkeypatch: pytest.MonkeyPatch
         ("prone", {"order": 0}, "order=0 must be at least 1"),
         ("prone", {"theta": 0.0}, "theta=0.0 must be greater than 0"),
         ("prone", {"mu": "x"}, "mu='x' must be a number"),
-        ("fastrp", {"weights": ()}, "weights=() must be finite numbers, not all zero"),
-        ("fastrp", {"weights": 3}, "weights=3 must be a sequence of numbers"),
+        ("fastrp", {"power_weights": ()}, "power_weights=() must be finite numbers, not all zero"),
+        ("fastrp", {"power_weights": 3}, "power_weights=3 must be a sequence of numbers"),
         ("fastrp", {"density": 1.5}, "density=1.5 must be at most 1"),
         ("randne", {"matrix": "laplacian"}, "matrix='laplacian' is not known; it can be 'transition' or 'adjacency'"),
         ("hope", {"beta": 0}, "beta=0 must be greater than 0"),
-        ("arope", {"weights": [0, 0]}, r"weights=\[0, 0\] must be finite numbers, not all zero"),
+        ("arope", {"power_weights": [0, 0]}, r"power_weights=\[0, 0\] must be finite numbers, not all zero"),
         ("arope", {"iterations": -1}, "iterations=-1 must be at least 0"),
     ],
 )
@@ -414,10 +414,10 @@ def test_wrong_settings(name: str, options: dict[str, Any], expected: str) -> No
 
 def test_weights_from_the_command_line() -> None:
     kind = find_method("arope").settings
-    assert parse_setting(kind, "weights", "1,0.5", of="arope") == (1.0, 0.5)
-    with pytest.raises(InputError, match="arope: weights='1;2' must be numbers with commas between them"):
-        parse_setting(kind, "weights", "1;2", of="arope")
-    assert make_settings("arope", weights=[1, 2]).weights == (1.0, 2.0)
+    assert parse_setting(kind, "power_weights", "1,0.5", of="arope") == (1.0, 0.5)
+    with pytest.raises(InputError, match="arope: power_weights='1;2' must be numbers with commas between them"):
+        parse_setting(kind, "power_weights", "1;2", of="arope")
+    assert make_settings("arope", power_weights=[1, 2]).power_weights == (1.0, 2.0)
 
 
 @pytest.mark.parametrize("reorder", [False, True])

@@ -21,7 +21,7 @@ from graphrefine.methods.random_walks import Walks
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.methods.skipgram import Training, steps_of
 from graphrefine.progress import Stages
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphrefine.system.memory import private_bytes
 from graphs import data_folder, random_graph
 

@@ -143,7 +143,7 @@ def test_bad_input(graph: Any, options: dict[str, Any], message: str) -> None:
 def test_graphs_that_do_not_say_which_side_is_which() -> None:
     """NetworkX lists the ends of an edge in any order."""
     networkx = pytest.importorskip("networkx")
-    with pytest.raises(InputError, match="bipartite=True does not apply to a NetworkX graph, which does not say"):
+    with pytest.raises(InputError, match="bipartite=True needs the side of each node, 0 or 1"):
         graphrefine.read(networkx.path_graph(4), bipartite=True)
 
 
@@ -283,7 +283,7 @@ def test_recommending_bad_input() -> None:
         embedding.recommend(9)
     with pytest.raises(InputError, match="n=0: a positive number"):
         embedding.recommend(1, 0)
-    with pytest.raises(InputError, match="exclude='abc': give the names"):
+    with pytest.raises(InputError, match="exclude='abc': give a list of targets"):
         embedding.recommend(1, exclude="abc")
 
 

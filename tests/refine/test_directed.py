@@ -23,7 +23,7 @@ from graphrefine.methods.registry import make_settings
 from graphrefine.progress import Stages
 from graphrefine.refine.arc_svd import noise_edge, normalise_arcs, shrunk
 from graphrefine.refine.directed import directed_vectors
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
 

@@ -14,7 +14,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, to_float32
 from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, permuted
 
 # Tables 1 and 2 of the paper at 50 %: Micro and Macro F1 of RBQR and REFINE.

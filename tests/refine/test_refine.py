@@ -30,7 +30,7 @@ from graphrefine.progress import Stages
 from graphrefine.refine import reference
 from graphrefine.refine.refine import find_range, refine, smooth
 from graphrefine.refine.settings import PRESETS, RefineSettings, refine_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, deviations, graphs, misalignment, permuted, random_graph
 
 
@@ -276,7 +276,15 @@ def test_explicit_options_override_the_preset() -> None:
         ({"negative": float("nan")}, "negative=nan must be a finite number"),
         ({"exponent": float("inf")}, "exponent=inf"),
         ({"filter": "fourier"}, "filter='fourier' is not known"),
-        ({"preset": "papers"}, "preset='papers' is not known; the presets of method 'refine' are 'default', 'paper'"),
+        (
+            {"preset": "papers"},
+            r"preset='papers' is not known \(did you mean 'paper'\?\); the presets of method 'refine' are 'default', "
+            "'paper'",
+        ),
+        (
+            {"preset": "mine"},
+            "preset='mine' is not known; the presets of method 'refine' are 'default', 'paper'",
+        ),
         ({"threads": 0}, "threads"),
         ({"seed": -1}, "seed=-1"),
     ],

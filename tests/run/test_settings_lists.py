@@ -12,6 +12,8 @@ import pytest
 
 import graphrefine
 from graphrefine.cli.commands.embed import EMBED
+from graphrefine.methods.registry import METHODS, find_method
+from graphrefine.readers.options import ReadOptions
 from graphrefine.refine.settings import PRESETS, RefineSettings
 from graphrefine.run.settings import RunSettings
 
@@ -20,14 +22,13 @@ KINDS = {"REFINE": RefineSettings, "run": RunSettings}
 NOT_SETTINGS_OF_PYTHON = {
     "graph",
     "method",
-    "directed",
-    "bipartite",
     "features",
     "align_to",
     "preset",
     "watcher",
     "others",
 }
+READING = {each.name for each in fields(ReadOptions)} - {"threads"}  # which is a setting of the run, too
 
 
 def setting_fields(kind: type) -> list[Field[Any]]:
@@ -89,7 +90,23 @@ def parameters(function: Any) -> dict[str, inspect.Parameter]:
 def test_embed_takes_every_setting_and_no_other() -> None:
     taken = parameters(graphrefine.embed)
     names = {each.name for kind in KINDS.values() for each in setting_fields(kind)}
-    assert taken.keys() - NOT_SETTINGS_OF_PYTHON == names
+    assert taken.keys() - NOT_SETTINGS_OF_PYTHON - READING == names
+
+
+def test_embed_takes_every_option_of_reading() -> None:
+    taken = parameters(graphrefine.embed)
+    assert taken.keys() >= READING
+    for each in fields(ReadOptions):
+        assert taken[each.name].default == each.default, each.name
+    text = str(graphrefine.embed.__doc__).split("Parameters\n")[1].split("Returns\n")[0]
+    assert taken.keys() <= {word for line in text.split("\n") for word in line.strip().split(", ")}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_setting_of_a_method_has_the_name_of_another_keyword_of_embed(method: str) -> None:
+    settings = {each.name for each in fields(find_method(method).settings)}
+    keywords = parameters(graphrefine.embed).keys() - {each.name for each in fields(RefineSettings)}
+    assert not settings & keywords
 
 
 def test_embed_leaves_the_defaults_to_the_settings() -> None:
@@ -136,17 +153,5 @@ def test_the_command_line_has_every_setting_with_its_help_and_default(kind: type
 
 
 def test_the_command_line_has_no_setting_that_python_lacks() -> None:
-    reading = {
-        "weights",
-        "source",
-        "target",
-        "nodes",
-        "format",
-        "delimiter",
-        "header",
-        "comments",
-        "encoding",
-        "variable",
-    }
     own = {"output", "output_format", "as_json", "assigned", "config"}
-    assert options().keys() - parameters(graphrefine.embed).keys() == reading | own
+    assert options().keys() - parameters(graphrefine.embed).keys() == own

@@ -1,7 +1,7 @@
 """AROPE (Zhang, Cui, Wang, Pei, Yao and Zhu, "Arbitrary-Order Proximity Preserved Network Embedding", KDD 2018).
 
-The proximity ``S = sum_i weights_i A^i`` (i = 1, 2, ...) has the eigenvectors X of A and the eigenvalues
-``F(l) = sum_i weights_i l^i``: one eigen-decomposition serves every order. ``S ~ U V^T`` with ``U = X |F|^1/2``, the
+The proximity ``S = sum_i w_i A^i`` (i = 1, 2, ...) has the eigenvectors X of A and the eigenvalues
+``F(l) = sum_i w_i l^i``: one eigen-decomposition serves every order. ``S ~ U V^T`` with ``U = X |F|^1/2``, the
 vectors, and ``V = U sign(F)``.
 
 The eigenpairs of S with the largest ``|F|`` need not be those of A with the largest ``|l|``: where the weights are
@@ -28,7 +28,7 @@ from graphrefine.refine.svd import Eigenpairs, oversampled, randomized_eigh
 class Settings(MethodSettings):
     """Settings of AROPE, by default the third order of the authors' example."""
 
-    weights: tuple[float, ...] = setting((1.0, 0.1, 0.01), "Of the first, second, ... order.")
+    power_weights: tuple[float, ...] = setting((1.0, 0.1, 0.01), "Weights of the first, second, ... order (w).")
     two_sided: bool = setting(False, "Vectors half U, half V, each of dim / 2 columns (U one more where dim is odd).")
     iterations: int = setting(8, "Of the randomized eigen-decomposition.", least=0)
     bfloat16: bool = setting(True, "Products gather from bfloat16, but for the last, which gives the eigenvalues.")
@@ -46,7 +46,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
             iterations=settings.iterations,
             advance=stages.advance,
         )
-    proximity = np.polynomial.Polynomial([0.0, *settings.weights])(eigenpairs.values)
+    proximity = np.polynomial.Polynomial([0.0, *settings.power_weights])(eigenpairs.values)
     with stages.stage("reweight"):
         target = settings.dim - sources if settings.two_sided else 0
         return reweight(engine, eigenpairs, proximity, sources, target)

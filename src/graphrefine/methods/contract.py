@@ -140,9 +140,11 @@ class Method(Generic[S]):
                 argument="dim",
             )
         if graph.directed and not self.directed:
+            why = ", as it says itself" if graph.report.get("direction") == "declared" else ""
             raise InputError(
-                f"{self.name} takes undirected graphs, and {graph.source} was read as directed; read it without "
-                "directed, or choose a method that takes directions (graphrefine methods lists them)"
+                f"{self.name} takes undirected graphs, and {graph.source} was read as directed{why}; read it with "
+                "directed=False, or choose a method that takes directions (graphrefine methods lists them)",
+                argument="directed",
             )
         if in_memory:
             self.check_room(graph, settings)

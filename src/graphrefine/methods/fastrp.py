@@ -1,6 +1,6 @@
 """FastRP (Chen et al., "Fast and Accurate Network Embeddings via Very Sparse Random Projection", CIKM 2019).
 
-``N = sum_i weights_i (D^-1 A)^i L R``, i = 1, 2, ...: a very sparse random projection R (entries 0 except for a share
+``N = sum_i w_i (D^-1 A)^i L R``, i = 1, 2, ...: a very sparse random projection R (entries 0 except for a share
 of ``1 / sqrt(n)``, which are + or - a constant), ``L = diag(d_j / 2m)^beta`` against the weight of hubs. Last, as the
 authors' code does, each column is scaled to mean 0 and variance 1.
 """
@@ -24,7 +24,7 @@ from graphrefine.refine.settings import MethodSettings, setting
 class Settings(MethodSettings):
     """Settings of FastRP, by default those published with the authors' code."""
 
-    weights: tuple[float, ...] = setting(
+    power_weights: tuple[float, ...] = setting(
         (1.0, 1.0, 7.81, 45.28), "Of the first, second, ... power of the transition matrix."
     )
     beta: float = setting(-0.628, "Exponent of the degrees in L; negative against hubs.", least=-inf)
@@ -43,7 +43,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
         engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
         scale = _hubs(graph, settings.beta) / np.float32(np.sqrt(density * settings.dim))
         R = engine.fill(sparse_signs(settings.seed, settings.dim, density=density, scale=scale))
-    theta = (0.0, *without_trailing_zeros(settings.weights))
+    theta = (0.0, *without_trailing_zeros(settings.power_weights))
     with stages.stage("project", steps=len(theta) - 1):
         N = diffuse(engine, walk(graph), R, theta, advance=stages.advance)
         vectors = engine.collect(N)

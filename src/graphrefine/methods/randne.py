@@ -1,6 +1,6 @@
 """RandNE (Zhang, Cui, Li, Wang and Zhu, "Billion-scale Network Embedding with Iterative Random Projection", ICDM 2018).
 
-``U = sum_i weights_i A^i U_0``, i = 0, 1, ...: U_0 is Gaussian with its columns made orthogonal and of one length (such
+``U = sum_i w_i A^i U_0``, i = 0, 1, ...: U_0 is Gaussian with its columns made orthogonal and of one length (such
 that its rows have length 1 on average), and A the transition matrix or the adjacency matrix.
 """
 
@@ -26,7 +26,7 @@ BLOCK = 16  # columns made orthogonal together: it groups the arithmetic and cha
 class Settings(MethodSettings):
     """Settings of RandNE, by default those of the authors' code for classification (q = 3)."""
 
-    weights: tuple[float, ...] = setting((1.0, 1e2, 1e4, 1e5), "Of the powers 0, 1, ... q.")
+    power_weights: tuple[float, ...] = setting((1.0, 1e2, 1e4, 1e5), "Weights of the powers 0, 1, ... q (w).")
     matrix: str = setting(
         "transition",
         "'adjacency' is what the authors take for reconstruction and link prediction.",
@@ -44,7 +44,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
         U = orthonormal(engine, G, block=BLOCK)
         engine.release(G)
     length = np.sqrt(graph.nodes / settings.dim)
-    theta = tuple(float(weight * length) for weight in without_trailing_zeros(settings.weights))
+    theta = tuple(float(weight * length) for weight in without_trailing_zeros(settings.power_weights))
     with stages.stage("project", steps=max(len(theta) - 1, 1)):
         return engine.collect(diffuse(engine, MATRICES[settings.matrix](graph), U, theta, advance=stages.advance))
 

@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import Any
 
-from graphrefine.errors import InputError
+from graphrefine.errors import InputError, suggest
 from graphrefine.methods.contract import Method
 from graphrefine.refine.settings import build_settings
 
@@ -44,9 +43,8 @@ def find_method(name: str) -> Method[Any]:
     'Zhu and Koniusz, CIKM 2021'
     """
     if name not in METHODS:
-        near = difflib.get_close_matches(str(name), METHODS, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise InputError(f"method={name!r} is not known{hint}; the methods are {', '.join(METHODS)}", argument="method")
+        known = f"the methods are {', '.join(METHODS)}"
+        raise InputError(f"method={name!r} is not known{suggest(name, METHODS)}; {known}", argument="method")
     module, attribute = METHODS[name]
     method: Method[Any] = getattr(import_module(f"graphrefine.methods.{module}"), attribute)
     return method

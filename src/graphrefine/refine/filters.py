@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
-from graphrefine.errors import InputError
+from graphrefine.errors import InputError, suggest
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator
 
@@ -92,10 +92,14 @@ def coefficients(
     if name not in FILTERS:
         names = ", ".join(repr(f) for f in (*FILTERS, "none"))
         raise InputError(
-            f"filter={name!r} is not known; the filters are {names}, or a sequence of coefficients", argument="filter"
+            f"filter={name!r} is not known{suggest(name, (*FILTERS, 'none'))}; the filters are {names}, or a sequence "
+            "of coefficients",
+            argument="filter",
         )
     if name == "taylor":
         _refuse(options, "filter='taylor', whose order is fixed")
+    if order is not None and (isinstance(order, bool) or not isinstance(order, int)):
+        raise InputError(f"order={order!r} must be a whole number", argument="order")
     if order is not None and not 1 <= order <= 100:
         raise InputError(f"order={order} must lie between 1 and 100", argument="order")
     if scale is not None and not (np.isfinite(scale) and 0 <= scale <= MOST.get(name, 1)):

@@ -63,9 +63,10 @@ def high_order(
     """
     if graph.directed:
         raise InputError(
-            f"quality='high' is for undirected graphs, and {graph.source} was read as directed; read it without "
-            "directed, or leave out quality",
+            f"quality='high' is for undirected graphs, and {graph.source} was read as directed; read it with "
+            "directed=False, or leave out quality",
             argument="quality",
+            mentions=["directed"],
         )
     if not len(graph.indices):
         return np.zeros((graph.nodes, settings.dim), np.float32)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
-from graphrefine.errors import InputError
+from graphrefine.errors import InputError, KeywordError, suggest
+from graphrefine.system import as_plain
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -77,15 +78,21 @@ class MethodSettings:
     def __post_init__(self) -> None:
         for each in fields(self):
             value, kind = getattr(self, each.name), getattr(each.type, "__name__", str(each.type))
+            if hasattr(value, "dtype"):
+                value = as_plain(value)
+                object.__setattr__(self, each.name, value)
             if value is None and "None" in kind:
                 continue
+            if kind == "bool" and not isinstance(value, bool):
+                raise InputError(f"{each.name}={value!r} must be True or False", argument=each.name)
             if kind == "tuple[float, ...]":
                 object.__setattr__(self, each.name, check_numbers(each.name, value))
             about = describe_setting(type(self), each.name)
             choices, bounds = about.get("choices"), about.get("bounds")
             if choices and value not in choices:
                 raise InputError(
-                    f"{each.name}={value!r} is not known; it can be {' or '.join(map(repr, choices))}",
+                    f"{each.name}={value!r} is not known{suggest(value, choices)}; it can be "
+                    f"{' or '.join(map(repr, choices))}",
                     argument=each.name,
                 )
             if bounds:
@@ -98,14 +105,22 @@ def describe_setting(kind: type, name: str) -> Mapping[str, Any]:
     return next((each.metadata for each in declared if each is not None and each.metadata), {})
 
 
-def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> None:
-    """Raise InputError unless ``value`` is a whole number in its range."""
+def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+    """The value as a plain whole number; InputError unless it is one, and in its range.
+
+    Examples
+    --------
+    >>> check_integer("seed", True, least=0)
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: seed=True must be a whole number
+    """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise InputError(f"{name}={value!r} must be a whole number", argument=name)
     number = int(value)
     if number < least or (most is not None and number > most):
         upper = "" if most is None else f" and at most {most}"
         raise InputError(f"{name}={value!r} must be at least {least}{upper}", argument=name)
+    return number
 
 
 def check_number(
@@ -137,13 +152,17 @@ def build_settings(
     """
     if preset is not None and preset not in presets:
         choices = ", ".join(map(repr, presets)) or "none"
-        raise InputError(f"preset={preset!r} is not known; the presets of {of} are {choices}", argument="preset")
+        near = suggest(preset, presets)
+        raise InputError(f"preset={preset!r} is not known{near}; the presets of {of} are {choices}", argument="preset")
     overrides = {name: value for name, value in options.items() if value is not None}
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
-    unknown = sorted(set(overrides) - set(names))
-    if unknown:
-        raise InputError(f"{of} has no setting {unknown[0]!r}; its settings are {', '.join(names)}")
+    for unknown in sorted(set(overrides) - set(names)):
+        raise _unknown_setting(unknown, names, of=of)
     return kind(**{**presets.get(preset or "default", {}), **overrides})
+
+
+def _unknown_setting(name: str, names: Iterable[str], *, of: str) -> KeywordError:
+    return KeywordError(f"{of} has no setting {name!r}{suggest(name, names)}; its settings are {', '.join(names)}")
 
 
 @cache
@@ -161,7 +180,7 @@ def parse_setting(kind: type, name: str, text: str, *, of: str) -> Any:
     """
     hints = _hints(kind)
     if name not in hints:
-        raise InputError(f"{of} has no setting {name!r}; its settings are {', '.join(hints)}")
+        raise _unknown_setting(name, hints, of=of)
     types = get_args(hints[name]) or (hints[name],)
     if get_origin(hints[name]) is tuple:
         return _numbers(name, text, of=of)
@@ -283,7 +302,9 @@ class RefineSettings(MethodSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.quality not in QUALITIES:
-            raise InputError(f"quality={self.quality!r} is not known; it is 'default' or 'high'", argument="quality")
+            near = suggest(self.quality, QUALITIES)
+            problem = f"quality={self.quality!r} is not known{near}; it is 'default' or 'high'"
+            raise InputError(problem, argument="quality")
         if not isinstance(self.filter, str):
             object.__setattr__(self, "filter", tuple(float(c) for c in self.filter))
         self.coefficients()

@@ -1,285 +1,30 @@
-"""A run: settings -> graph -> memory plan -> engine -> method -> learn -> `Embedding`; `EmbedRun` is its steps."""
+"""`embed`: the one call from anything that holds a graph to an `Embedding`."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import Any
 
-import numpy as np
-
-from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.learn import can_learn, learn_state
-from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.errors import ArgumentWarning, KeywordError, suggest
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.contract import Method, Resources
+from graphrefine.methods.contract import Method
 from graphrefine.methods.registry import find_method, make_settings
-from graphrefine.progress import Stages, Watcher
-from graphrefine.readers.read import read
-from graphrefine.readers.source import reading_bytes
-from graphrefine.refine.settings import MethodSettings
-from graphrefine.run.memory_plan import BudgetError, MemoryPlan, plan_run
-from graphrefine.run.settings import RunSettings
-from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
-from graphrefine.system.threads import one_blas_thread, usable_threads
-from graphrefine.vectors.state import State
-from graphrefine.vectors.table import Parts
-
-if TYPE_CHECKING:
-    from graphrefine.system.work_folder import WorkFolder
+from graphrefine.progress import Watcher
+from graphrefine.readers.options import OPTION_NAMES, list_options, split_reading
+from graphrefine.run.embed_run import EmbedRun, Request, aligned_dim
+from graphrefine.run.settings import RunSettings, check_work
 
 
-@dataclass(frozen=True)
-class Request:
-    """All that a run is asked for: a graph, a method with its settings, and where to work."""
-
-    source: Any  # a graph, or anything that `graphrefine.read` takes
-    settings: MethodSettings
-    method: Method[Any] = field(default_factory=lambda: find_method("refine"))
-    dim_is_default: bool = False  # then dim is lowered, with a warning, for a graph of fewer nodes
-    reading: dict[str, Any] = field(default_factory=dict)  # options of `graphrefine.read`
-    features: Any = None
-    align_to: Embedding | None = None
-    run: RunSettings = field(default_factory=RunSettings)
-
-
-class EmbedRun:
-    """One run, as a context manager: `read`, then `make_plan`, then `embed`.
-
-    Vectors too large for the memory are in the work folder, which goes away at the end, unless an error ends the block.
-
-    Examples
-    --------
-    >>> ring = [(i, (i + 1) % 6) for i in range(6)]
-    >>> with EmbedRun(Request(ring, make_settings("refine", dim=2))) as run:
-    ...     graph, plan = run.read(), run.make_plan()
-    ...     embedding = run.embed()
-    >>> graph.nodes, plan.mode, list(run.stages.seconds)
-    (6, 'memory', ['read', 'proximity', 'range', 'filter'])
-    """
-
-    def __init__(self, request: Request) -> None:
-        self.request, self.method, self.cluster = request, request.method, request.run.cluster()
-        self.settings: Any = request.settings
-        self.resumed, self.blocks, self.learn = False, 0, False
-        self.workers: list[dict[str, Any]] | None = None
-        self.graph: Graph
-        self.plan: MemoryPlan
-        self._stack, self._blas = ExitStack(), ExitStack()
-        self._ingested = False
-        self._lowered: ArgumentWarning | None = None
-
-    def __enter__(self) -> EmbedRun:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if kind is None and self._ingested and self.plan.mode == "memory":
-                self.work.finish()
-        finally:
-            with self._blas:  # closed by `embed` already, unless an error came before
-                self._stack.__exit__(kind, error, trace)
-
-    @cached_property
-    def folder(self) -> Path:
-        """Place of the work folder; a temporary one where none is named."""
-        if self.request.run.work is not None:
-            return Path(self.request.run.work)
-        return Path(self._stack.enter_context(TemporaryDirectory(prefix="graphrefine-"))) / "work"
-
-    @cached_property
-    def work(self) -> WorkFolder:
-        """The work folder, locked until the end of the run."""
-        from graphrefine.system.work_folder import WorkFolder
-
-        return self._stack.enter_context(WorkFolder(self.folder))
-
-    def read(self, watcher: Watcher | None = None) -> Graph:
-        """The graph, in memory; one whose file is too large for that is put on disk first, in the work folder."""
-        source, run = self.request.source, self.request.run
-        self.stages = Stages(watcher)
-        self._blas.enter_context(one_blas_thread())  # products of BLAS have other last bits on several threads
-        self.threads, self.budget = usable_threads(run.threads), budget_of(run.memory)
-        is_file = run.memory is not None and isinstance(source, str | os.PathLike)
-        needed = reading_bytes(os.fspath(source)) if is_file else 0
-        self._ingested = needed > 0 and needed + private_bytes() > self.budget
-        reading = {**self.request.reading, "threads": self.threads}
-        with self.stages.stage("read"):
-            self.graph = self._ingest(reading, watcher) if self._ingested else read(source, **reading)
-            release_free_memory()
-        self.can_learn = can_learn(self.graph)
-        return self.graph
-
-    def _ingest(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
-        from graphrefine.run.out_of_core import ingest_in
-
-        path = os.fspath(self.request.source)
-        return ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=watcher)
-
-    def make_plan(self, *, learn: bool = False, writing: int = 0) -> MemoryPlan:
-        """How the graph is embedded within the budget; InputError where it cannot be.
-
-        A dim that nobody asked for is lowered to the most that the graph allows; `embed` warns of it. ``learn`` adds
-        the stage that learns from the graph, where that is possible; if nobody asked for it by name, only where the
-        budget has room for it. ``writing`` are bytes of memory that the writer of the output holds beside the vectors.
-        """
-        self._fit_dim()
-        reason = self.method.on_disk(self.graph, self.settings)  # why the vectors must be in memory
-        if self.request.features is not None:
-            reason = "features are joined to the vectors in memory"
-        elif self.request.align_to is not None:
-            reason = "vectors are aligned in memory"
-        self.method.check(self.graph, self.settings, in_memory=False)
-        self.learn = learn and self.can_learn
-        plan = partial(
-            plan_run,
-            self.graph,
-            self.settings,
-            method=self.method,
-            budget=self.budget,
-            folder=None if self.request.run.work is None else self.folder,
-            in_memory_for=reason,
-            cluster=self.cluster,
-            writing=writing,
-        )
-        try:
-            self.plan = plan(learn=self.learn)
-        except BudgetError:
-            if not self.learn or self.request.run.learn:
-                raise
-            self.learn = False
-            self.plan = plan(learn=False)
-        return self.plan
-
-    def _fit_dim(self) -> None:
-        graph, dim = self.graph, self.settings.dim
-        if self.request.dim_is_default and dim > (most := self.method.most_columns(graph, self.settings)):
-            self.settings = replace(self.settings, dim=most)
-            to = "that" if most == graph.nodes else f"{most}, as it must be even"
-            text = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
-            self._lowered = ArgumentWarning(text, "dim")
-
-    def embed(self) -> Embedding:
-        """The embedding, made as planned."""
-        if self._lowered is not None:
-            warnings.warn(self._lowered, stacklevel=3)
-        engines = None if self.plan.mode == "memory" else self._engines()
-        embedding = _embed(
-            self.graph,
-            self.settings,
-            self.method,
-            Resources(self.threads, self.stages, engines),
-            features=self.request.features,
-            learn=self.learn,
-        )
-        if engines is not None:
-            self.blocks = engines.blocks
-            self.workers = engines.workers() if self.cluster is not None else None
-        if self.request.align_to is not None:
-            with self.stages.stage("align"):
-                embedding = embedding.align_to(self.request.align_to)
-        self._blas.close()
-        return embedding
-
-    def figures(self, *, total: float) -> dict[str, Any]:
-        """Figures of the run, once it is done; ``total`` are the seconds of all of it.
-
-        Of the seconds, ``compute`` is all but reading, learning and writing.
-        """
-        spent = self.stages.seconds
-        apart = sum(spent.get(stage, 0.0) for stage in ("read", "learn", "write"))
-        figures = {
-            "method": self.method.name,
-            "seconds": {**spent, "total": total, "compute": total - apart},
-            "threads": self.threads,
-            "seed": self.settings.seed,
-            "plan": {**self.plan.figures(), "blocks": self.blocks, "resumed": self.resumed},
-        }
-        return figures if self.workers is None else {**figures, "workers": self.workers}
-
-    def _engines(self) -> Any:
-        """The factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""
-        from graphrefine.run.out_of_core import OnCluster, OnDisk, store_in, working
-
-        folder, client = self.folder, None  # a temporary folder comes first, so that it outlives the workers
-        if self.cluster is not None:
-            with self.stages.stage("connect"):
-                client = self._stack.enter_context(self.cluster.connect())
-        self.resumed = self._stack.enter_context(
-            working(self.graph, self.settings, self.plan, work=self.work, method=self.method.name, stages=self.stages)
-        )
-        if client is None:
-            return OnDisk(folder, self.plan.panel, self.threads)
-        self.graph = store_in(folder, self.graph, threads=self.threads)
-        return OnCluster(folder, client, self.plan.each)
-
-
-def embed_graph(
-    graph: Graph,
-    settings: MethodSettings,
-    *,
-    method: str = "refine",
-    features: Any = None,
-    threads: int | None = None,
-    watcher: Watcher | None = None,
-) -> tuple[Embedding, Stages]:
-    """An `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage."""
-    contract, stages = find_method(method), Stages(watcher)
-    contract.check(graph, settings)
-    resources = Resources(usable_threads(threads), stages)
-    with one_blas_thread():
-        return _embed(graph, settings, contract, resources, features=features, learn=False), stages
-
-
-def _embed(
-    graph: Graph, settings: MethodSettings, method: Method[Any], resources: Resources, *, features: Any, learn: bool
-) -> Embedding:
-    """The embedding of a graph that the method was checked to take; BLAS has one thread by now."""
-    sides = method.sides(graph, settings)
-    recipe = {"method": method.name, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
-    if features is not None:  # read before any work is done for nothing
-        from graphrefine.run import feature_table
-
-        table = feature_table.read_for_method(features, method, graph, settings)
-    vectors = method.fit(graph, settings, resources)
-    if graph.isolated:
-        vectors[graph.without_edges()] = 0.0  # whatever the method made of them
-    release_free_memory()
-    if features is not None:
-        added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
-        recipe["features"] = added
-    with resources.stages.stage("learn") if learn else nullcontext():
-        degrees = graph.neighbour_counts().astype(np.float32)
-        state = learn_state(graph, vectors, degrees, seed=settings.seed) if learn else State(degrees)
-        release_free_memory()
-    return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state))
-
-
-def aligned_dim(dim: int | None, old: Embedding, name: str) -> int:
-    """The length of vectors that are to be aligned: that of the old ones."""
-    if dim is not None and dim != old.dim:
-        problem = f"dim={dim} is not that of {name}, whose vectors have {old.dim} numbers; leave dim out"
-        raise InputError(problem, argument="dim")
-    return old.dim
-
-
+@list_options
 def embed(
     graph: Any,
     dim: int | None = None,
     *,
     method: str = "refine",
-    directed: bool = False,
-    bipartite: bool = False,
     features: Any = None,
     align_to: Embedding | None = None,
     preset: str | None = None,
@@ -315,15 +60,11 @@ def embed(
     ----------
     graph
         Anything that `graphrefine.read` takes: a file, a SciPy matrix, a NetworkX or igraph graph, a table of edges ...
+        A graph that says itself that it is directed is embedded so, with a warning.
     dim
         Length of the vectors; 128 by default, or the number of nodes, with a warning, if that is less.
     method
         A name in `graphrefine.methods.registry.METHODS`; ``graphrefine methods`` lists them.
-    directed
-        Whether edges have a direction: ``embedding.source`` and ``embedding.target`` are half of the columns each.
-    bipartite
-        Whether edges join two sets of nodes, users and items say: ``embedding.source`` are the rows of the one,
-        ``embedding.target`` those of the other.
     features
         Further knowledge of the nodes beside the edges, for REFINE to use: a matrix (n, f), sparse or dense, where the
         nodes are called 0 to n-1; else a file, a mapping, a DataFrame or a pair (names, matrix).
@@ -342,6 +83,16 @@ def embed(
         True adds what `Embedding.fold_in` and `Embedding.score` learn from the graph; see `Embedding.learn`.
     watcher
         A listener to the stages: `graphrefine.progress.Watcher`.
+    directed
+        Whether edges have a direction: ``embedding.source`` and ``embedding.target`` are half of the columns each. By
+        default as the graph says (NetworkX, igraph, GraphML ...), else False.
+    bipartite
+        Whether edges join two sets of nodes, users and items say: ``embedding.source`` are the rows of the one,
+        ``embedding.target`` those of the other.
+    weights, source, target, nodes, format, delimiter, header, quote, comments, encoding, time, since, until, half_life
+        Options of reading the graph: `graphrefine.read`.
+    names, query, variable
+        Likewise.
     others
         Settings of the other methods, such as ``window`` of ``deepwalk``.
 
@@ -357,9 +108,9 @@ def embed(
     >>> embedding.vectors.shape, embedding.names.tolist()
     ((6, 2), [0, 1, 2, 3, 4, 5])
     """
-    if memory is None and work is not None and executor == "local":
-        problem = "work= is where vectors are kept that memory= has no room for; say how much there is"
-        raise InputError(problem, argument="work", mentions=["memory"])
+    check_work(work, memory=memory, executor=executor)
+    reading, others = split_reading(others)
+    _check_keywords(others, find_method(method))
     if align_to is not None:
         dim = aligned_dim(dim, align_to, "align_to")
     settings = make_settings(
@@ -389,12 +140,35 @@ def embed(
         settings,
         method=find_method(method),
         dim_is_default=dim is None,
-        reading={"directed": directed, "bipartite": bipartite},
+        reading=reading,
         features=features,
         align_to=align_to,
         run=RunSettings(threads, memory, work, executor, scheduler, workers, learn),
     )
     with EmbedRun(request) as run:
-        run.read(watcher)
+        read = run.read(watcher)
+        if not isinstance(graph, Graph):
+            _warn_of_direction(read)
         run.make_plan(learn=bool(learn))
         return run.embed()
+
+
+def _check_keywords(others: dict[str, Any], method: Method[Any]) -> None:
+    """Refuse a keyword that is neither a setting of the method nor an option of `embed`."""
+    settings = [each.name for each in fields(method.settings)]
+    for unknown in sorted(others.keys() - set(settings)):
+        near = suggest(unknown, [*settings, *OPTION_NAMES, *(embed.__kwdefaults__ or {})])
+        raise KeywordError(
+            f"{unknown!r} is neither an option of embed nor a setting of method {method.name!r}{near}; its settings "
+            f"are {', '.join(settings)}"
+        )
+
+
+def _warn_of_direction(graph: Graph) -> None:
+    """Tell the caller of `embed` that a graph is directed because it says so itself."""
+    if graph.directed and not graph.stored and graph.report.get("direction") == "declared":
+        text = (
+            f"the graph ({graph.source}) says that it is directed, and is embedded so: each vector has a source and a "
+            "target half; directed=True says the same without this warning, directed=False leaves the directions out"
+        )
+        warnings.warn(ArgumentWarning(text, "directed"), stacklevel=3)

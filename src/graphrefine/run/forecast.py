@@ -27,7 +27,7 @@ from graphrefine.refine.arc_svd import normalise_arcs
 from graphrefine.refine.high_quality import LANDMARKS, WINDOW
 from graphrefine.refine.landmarks import WIDTH
 from graphrefine.refine.range_finder import TOGETHER
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphrefine.run.memory_plan import in_memory_bytes, learning_need
 from graphrefine.system.memory import PeakMemory, private_bytes
 

@@ -192,7 +192,7 @@ def packed_names(graph: Graph) -> int:
     if graph.stored and graph.unread_text:
         return 2 * graph.unread_text + 8 * graph.nodes
     names = graph.names
-    return 0 if names.dtype != object else 2 * sum(map(len, names)) + 8 * graph.nodes
+    return 0 if names.dtype != object else 2 * sum(len(str(name)) for name in names) + 8 * graph.nodes
 
 
 def panel_bytes(graph: Graph, settings: RefineSettings, panel: int) -> int:

@@ -22,7 +22,7 @@ from graphrefine.engine.dask import Cluster, cluster_engine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.errors import OutputError
-from graphrefine.graph.node_ids import identities
+from graphrefine.graph.node_ids import identities, is_text
 from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored, store
 from graphrefine.kernels import kernels
 from graphrefine.run.memory_plan import RUN, MemoryPlan
@@ -175,7 +175,11 @@ def fingerprint(graph: Graph) -> str:
     if isinstance(graph, StoredGraph):
         return graph.fingerprint
     names = graph.names
-    text = "\n".join(names.tolist()).encode("utf-8", "surrogateescape") if names.dtype == object else names.tobytes()
+    if is_text(names):
+        text = "\n".join(names.tolist()).encode("utf-8", "surrogateescape")
+    else:
+        hashes = identities(names) if names.dtype == object else None
+        text = (names if hashes is None else hashes).tobytes()
     return hash_parts(graph.indptr, graph.indices, graph.weights, text)
 
 

@@ -14,8 +14,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from graphrefine.errors import FormatError, InputError
-from graphrefine.refine.settings import MethodSettings, setting
+from graphrefine.errors import FormatError, InputError, suggest
+from graphrefine.refine.settings import MethodSettings, check_integer, setting
+from graphrefine.system import as_plain
 from graphrefine.system.files import replacing
 from graphrefine.system.threads import usable_threads
 
@@ -62,8 +63,17 @@ class RunSettings:
     )
 
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if hasattr(value, "dtype"):
+                object.__setattr__(self, name, as_plain(value))
         if self.executor not in EXECUTORS:
-            raise InputError(f"executor={self.executor!r} is not known; it is 'local' or 'dask'", argument="executor")
+            near = suggest(self.executor, EXECUTORS)
+            problem = f"executor={self.executor!r} is not known{near}; it is 'local' or 'dask'"
+            raise InputError(problem, argument="executor")
+        if self.learn is not None and not isinstance(self.learn, bool):
+            raise InputError(f"learn={self.learn!r} must be True or False", argument="learn")
+        if self.workers is not None:
+            check_integer("workers", self.workers, least=-(2**62))
         if self.executor == "local" and (self.scheduler is not None or self.workers is not None):
             raise InputError(
                 "scheduler= and workers= are for a Dask cluster; say executor='dask', or leave them out",
@@ -101,6 +111,13 @@ class Cluster:
         from graphrefine.engine.dask_client import connect
 
         return connect(scheduler=self.scheduler, workers=self.workers)
+
+
+def check_work(work: Any, *, memory: Any, executor: str | None) -> None:
+    """Refuse a work folder that a run would have no use for."""
+    if work is not None and memory is None and executor != "dask":
+        problem = "work= is where vectors are kept that memory= has no room for; say how much there is"
+        raise InputError(problem, argument="work", mentions=["memory"])
 
 
 def work_folder(output: str | PathLike[str]) -> Path:
@@ -145,7 +162,8 @@ def read_config(path: str | PathLike[str]) -> Config:
     settings = _object(path)
     method = settings.pop("method", "refine")
     if method not in METHODS:
-        raise FormatError(path, f"the method {method!r} is not known; the methods are {', '.join(METHODS)}")
+        near = suggest(method, METHODS)
+        raise FormatError(path, f"the method {method!r} is not known{near}; the methods are {', '.join(METHODS)}")
     kind = find_method(method).settings
     for name, value in settings.items():
         problem = _problem(kind, name, value)
@@ -158,7 +176,7 @@ def _problem(kind: type, name: str, value: Any) -> str:
     """What is wrong with a value for a setting, or nothing."""
     hints = get_type_hints(kind)
     if name not in hints:
-        return f"{name!r} is not one of the settings {', '.join(hints)}"
+        return f"{name!r} is not one of the settings {', '.join(hints)}{suggest(name, hints)}"
     kinds = get_args(hints[name]) or (hints[name],)
     several = get_origin(hints[name]) is tuple or any(get_origin(one) is tuple for one in kinds)
     if isinstance(value, list):

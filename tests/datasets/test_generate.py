@@ -14,7 +14,7 @@ from graphrefine.datasets.generate import expected_degrees
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.methods.registry import make_settings as method_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphs import check
 from strategies import PATIENT
 

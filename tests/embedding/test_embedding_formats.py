@@ -409,6 +409,39 @@ def test_bad_csv_is_refused_with_its_line(content: bytes, problem: str, tmp_path
         load(tmp_path / "bad.csv")
 
 
+@pytest.mark.parametrize("first", ["", "source,target\n", "from,to,weight\n"])
+@pytest.mark.parametrize("suffix", ["", ",7", ",0.5"])
+def test_a_list_of_edges_is_no_embedding(first: str, suffix: str, tmp_path: Path) -> None:
+    for edges in ([(1, 2), (2, 3), (4, 3)], [(1, 8), (1, 9), (2, 8)]):  # an end is a name; a name stands twice
+        (tmp_path / "edges.csv").write_text(first + "".join(f"{u},{v}{suffix}\n" for u, v in edges))
+        with pytest.raises(FormatError, match=r"edges\.csv.*graphrefine embed makes vectors of it"):
+            load(tmp_path / "edges.csv")
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_vectors_that_look_like_edges_come_back_where_we_wrote_them(dim: int, tmp_path: Path) -> None:
+    embedding = Embedding([1, 2, 3], np.array([[2, 1], [3, 1], [1, 1]])[:, :dim])
+    for name in ("x.csv", "x.csv.gz", "x.vec"):
+        embedding.save(tmp_path / name)
+        assert load(tmp_path / name).vectors.tolist() == embedding.vectors.tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["id,x,y\n1,0.5,1\n2,1,2\n", "id,x\n1,10\n2,20\n", "id,x,y\nann,1,2\nbob,2,1\n", "id,x,y,z\n1,2,1,1\n2,1,1,1\n"],
+)
+def test_vectors_of_others_are_read_where_they_are_no_edges(text: str, tmp_path: Path) -> None:
+    (tmp_path / "vectors.csv").write_text(text)
+    assert len(load(tmp_path / "vectors.csv")) == 2
+
+
+@pytest.mark.parametrize("text", ["1 2\n2 3\n3 1\n", "3 1\n1 2\n2 3\n3 x\n", "1000 2\n2 3\n", "1 2 0.5\n2 3 0.5\n"])
+def test_edges_as_text_say_what_they_may_be(text: str, tmp_path: Path) -> None:
+    (tmp_path / "edges.txt").write_text(text)
+    with pytest.raises(FormatError, match=r"edges\.txt.*if this is a list of edges: graphrefine embed makes"):
+        load(tmp_path / "edges.txt")
+
+
 def test_pickles_are_never_loaded(tmp_path: Path) -> None:
     objects = np.array([["a"], [1]], dtype=object)
     np.savez(tmp_path / "names.npz", vectors=np.ones((2, 1), np.float32), names=objects[:, 0])
@@ -426,8 +459,9 @@ def test_foreign_numpy_files_are_explained(tmp_path: Path) -> None:
     np.save(tmp_path / "flat.npy", np.ones(3))
     np.save(tmp_path / "edges.npy", np.ones((3, 2), dtype=int))
     for name in ("flat.npy", "edges.npy"):
-        with pytest.raises(FormatError, match=rf"{name}.*floating-point \(nodes, dim\)"):
+        with pytest.raises(FormatError, match=rf"{name}.*floating-point \(nodes, dim\)") as caught:
             load(tmp_path / name)
+        assert ("graphrefine embed" in str(caught.value)) == (name == "edges.npy")
     np.save(tmp_path / "double.npy", np.asfortranarray([[1.5, 2], [3, 4]]))
     assert load(tmp_path / "double.npy").vectors.tolist() == [[1.5, 2], [3, 4]]
 

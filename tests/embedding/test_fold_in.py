@@ -272,7 +272,8 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "new.csv").write_text("x,a\nx,b\ny,x\n")
     works("embed", tmp_path / "g.csv", "-o", tmp_path / "old", "--dim", "3")
     done = works("fold-in", tmp_path / "new.csv", "--into", tmp_path / "old", "-o", tmp_path / "new", "--json")
-    assert done.figures["nodes"] == 2 and done.figures["learnt"] is True and done.err == ""
+    assert done.figures["nodes"] == 2 and done.figures["learnt"] is True
+    assert done.err == "read: csv without a header; edges column 0 -> column 1, directed; no weights\n"
     assert load(tmp_path / "new").names.tolist() == ["x", "y"]
     done = works("fold-in", tmp_path / "new.csv", "--into", tmp_path / "old", "-o", tmp_path / "all.csv", "--extend")
     assert "2 new nodes x 3 from 3 edges" in done.out and load(tmp_path / "all.csv").names.tolist() == list("abcdxy")

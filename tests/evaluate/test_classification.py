@@ -120,7 +120,10 @@ def test_scores_are_the_same_for_any_threads_row_order_and_row_length(planted: A
     assert evaluate_labels(vectors, part, ratios=[0.2, 0.6], repeats=3, threads=3) == base
     shuffle = np.random.default_rng(0).permutation(len(part))
     moved = Vectors(shuffle, 1024 * vectors[shuffle])  # a power of two: the unit rows are the same bits
-    assert evaluate_labels(moved, part, ratios=[0.2, 0.6], repeats=3, threads=2) == base
+    named = np.arange(len(part)), part
+    assert evaluate_labels(moved, named, ratios=[0.2, 0.6], repeats=3, threads=2) == base
+    with pytest.raises(InputError, match=r"in another order.*give a pair \(nodes, labels\)"):
+        evaluate_labels(moved, part)
     other = evaluate_labels(vectors, part, ratios=[0.2, 0.6], repeats=3, seed=1)
     assert other.ratios[0].micro != base.ratios[0].micro
 

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 from test_embed_subprocess import alive, children_of, wait_for
 
-from cli_runs import PROGRAM, Outcome, check_refused, contents, refuses, ring_of_cliques, run, works, write_csv
+import graphrefine
+from cli_runs import PAIRS, PROGRAM, Outcome, contents, refuses, ring_of_cliques, run, works, write_csv
 from graphrefine.cli.commands.compare import _parse_size
 from graphrefine.errors import InputError
 from graphrefine.evaluate import embed_subprocess, evaluate_labels, evaluate_links
@@ -27,7 +28,7 @@ from graphrefine.evaluate.compare_results import Comparison, Row
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
 from graphrefine.readers.read import read
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from processes import start_process
 
 FAST = ("--repeats", "2", "--threads", "1", "--dims", "4", "--methods", "refine,rbqr")
@@ -98,7 +99,7 @@ def test_the_figures_are_those_of_the_library(directed: bool) -> None:
         scores = evaluate_labels(embedding, labels, ratios=[0.3, 0.6], repeats=3, seed=5)
         assert row.scores == {"ratios": scores.to_dict()["ratios"]}
         assert row.quality == pytest.approx(np.mean([at.micro_mean for at in scores.ratios]))
-        assert row.recipe == embedding.recipe
+        assert row.recipe == {name: value for name, value in embedding.recipe.items() if name != "reading"}
         assert row.seconds is not None and row.total_seconds is not None and 0 < row.seconds < row.total_seconds
     assert [row.quality for row in done.rows] == sorted((row.quality or 0 for row in done.rows), reverse=True)
 
@@ -233,8 +234,11 @@ def test_json_is_one_object_with_all_figures(folder: Path, monkeypatch: pytest.M
 
 def test_a_graph_from_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     instead(monkeypatch, {})
-    text = (folder / "graph.csv").read_bytes()
-    done = works("compare", "-", "--labels", folder / "labels.csv", *FAST, "-o", folder / "out", stdin=text)
+    text = (folder / "graph.csv").read_bytes()  # names hold bars, and no suffix says that commas are meant
+    arguments: tuple[str | Path, ...] = ("compare", "-", "--labels", folder / "labels.csv", *FAST, "-o", folder / "out")
+    expected = ("standard input: the first record can be split by comma", "say --delimiter ',' or --delimiter '|'")
+    refuses(*arguments, folder=folder, expected=expected, stdin=text)
+    done = works(*arguments, "--delimiter", ",", stdin=text)
     assert "refine" in done.out and "standard input" in (folder / "out" / "report.md").read_text()
 
 
@@ -322,7 +326,11 @@ def test_interrupted_and_taken_up_again(tmp_path: Path) -> None:
     typed = [*PROGRAM, "compare", "graph.csv", "--labels", "labels.csv", "--repeats", "1"]
     typed += ["--dims", "8", "--methods", "refine,rbqr", "-o", "out"]
     with start_process(typed, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None and process.stderr.readline().startswith(b"refine, dim 8: Micro F1 ")
+        assert process.stderr is not None
+        assert process.stderr.readline().decode() == f"read: {graphrefine.read(tmp_path / 'graph.csv').reading}\n"
+        reading = process.stderr.readline()
+        assert reading.startswith(b"labels: labels.csv, header, nodes 'node', labels 'label' (3 classes), ")
+        assert process.stderr.readline().startswith(b"refine, dim 8: Micro F1 ")
         wait_for(lambda: len(children_of(process.pid)) == 1)
         (child,) = children_of(process.pid)
         process.send_signal(signal.SIGINT)
@@ -381,7 +389,12 @@ def test_no_room_for_the_graph(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("scipy.sparse.save_npz", full)
-    check_refused(compares(folder), "the graph cannot be stored", "No space left on device", "set TMPDIR")
+    done = compares(folder)
+    graph, reading, error = done.err.splitlines()
+    assert f"{graph}\n" == PAIRS
+    assert done.code == 2 and reading.startswith("labels: ") and "20 of 20 nodes labelled" in reading
+    for words in ("the graph cannot be stored", "No space left on device", "set TMPDIR"):
+        assert words in error
 
 
 # Bad input, refused before the work.
@@ -425,7 +438,7 @@ def test_an_unreadable_graph(folder: Path) -> None:
 
 def test_a_directed_graph_needs_labels(folder: Path) -> None:
     typed = ("compare", folder / "graph.csv", "--directed", "-o", folder / "out")
-    refuses(*typed, folder=folder, expected=("was read as directed", "give labels, or read it without"))
+    refuses(*typed, folder=folder, expected=("was read as directed", "give labels, or read it with --undirected"))
 
 
 def test_a_single_class(folder: Path) -> None:

@@ -216,7 +216,7 @@ def test_what_is_reported() -> None:
         ({"corruptions": 0}, "corruptions=0: at least 1"),
         ({"ranked": 0}, "ranked=0: at least 1"),
         ({"seed": -1}, "seed=-1"),
-        ({"scores": ["cosin"]}, "scores='cosin' is not known; the scores are dot, cosine"),
+        ({"scores": ["cosin"]}, r"scores='cosin' is not known \(did you mean 'cosine'\?\); the scores are dot, cosine"),
         ({"method": "nonesuch"}, "method='nonesuch' is not known"),
         ({"dim": 0}, "dim=0 must be at least 1"),
         ({"dim": 1000}, "larger than the graph"),

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from cli_runs import check_refused, refuses, run, spawn
+from cli_runs import PAIRS, check_refused, refuses, run, spawn
 from explore_servers import NAMES, Server, nearest, people, received, serving, write_friends, write_labels
 from graphrefine.explore.server import Access, make_access
 
@@ -140,7 +140,8 @@ def test_what_does_not_fit_is_said(folder: Path, tmp_path: Path) -> None:
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(20) == 143
         assert server.process.stderr
-        first, second = server.process.stderr.read().decode().splitlines()[:2]
+        reading, first, second = server.process.stderr.read().decode().splitlines()[:3]
+    assert f"{reading}\n" == PAIRS
     assert first == "warning: 2 of 48 nodes of the embedding are in the graph, which has 3 nodes"
     assert second == "warning: 1 of 2 labelled nodes are not in the embedding"
 

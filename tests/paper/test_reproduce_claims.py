@@ -26,7 +26,7 @@ from graphrefine.paper.measure_times import fit_exponent, generate_graph, run_st
 from graphrefine.paper.verdicts import Verdict
 from graphrefine.refine import reference
 from graphrefine.refine.range_finder import theorem_bound
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphs import random_graph as hubs
 
 

@@ -175,7 +175,7 @@ def _labels(places: Places, labelled: int | None, noise: float, share: Floats, r
         rows, columns = rows[is_labelled[rows]], columns[is_labelled[rows]]
     indicator = sp.csr_array((np.ones(len(rows), np.bool_), (places.names[rows], columns)), shape=(n, classes))
     names = tuple(str(number) for number in range(classes))
-    return Labels(np.arange(n), indicator, names, by_row=True, source="generated")
+    return Labels(np.arange(n), indicator, names, by_row=True, source="generated", by_number=True)
 
 
 STANDINS: dict[str, dict[str, Any]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from graphrefine.embedding.formats import READ_ERRORS, input_format, is_address, load_parts, save_parts, unreadable
 from graphrefine.embedding.learn import learn_state
 from graphrefine.system.threads import one_blas_thread
-from graphrefine.vectors.lookup import Name, Side, quote_name
+from graphrefine.vectors.lookup import Name, Side, Unknown, quote_name
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts, VectorTable, as_vectors, check_finite, has_finite_sum
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
     from graphrefine.maps.map import Map
     from graphrefine.progress import Watcher
+    from graphrefine.readers.options import ReadKeywords
 
 
 class Embedding(VectorTable):
@@ -29,8 +30,8 @@ class Embedding(VectorTable):
 
     Parameters
     ----------
-    names : sequence or array of n integers or n strings, or None
-        The node of each row; None means 0, 1, ..., n - 1.
+    names : sequence or array of n integers, n strings or n hashable objects, or None
+        The node of each row; None means 0, 1, ..., n - 1. Files hold other objects than integers as their text.
     vectors : array of shape (n, k)
         Stored as float32, not copied if it is that already. NaN and infinite numbers are refused, except
         in files that are memory-mapped: those are not read just to check them.
@@ -41,8 +42,7 @@ class Embedding(VectorTable):
     fold_map : array of shape (6k, k), optional
         Regression for `fold_in`, learned from the graph; see `graphrefine.embedding.fold_in`.
     degree_weight : float, optional
-        Weight of the degrees in `score`, learned from the graph; see `graphrefine.embedding.degree_weight`. 0.1 if
-        not given.
+        Weight of the degrees in `score`, learned from the graph (`graphrefine.embedding.degree_weight`); else 0.1.
 
     Its attributes are those of `graphrefine.vectors.table.VectorTable`: names, vectors, recipe, state, path.
 
@@ -110,20 +110,13 @@ class Embedding(VectorTable):
         state = learn_state(graph, self.vectors, degrees, seed=seed)
         return type(self).from_parts(Parts(self.names, self.vectors, self.recipe, state=state))
 
-    @property
-    def score_name(self) -> str:
-        """Name of the score that `score` gives, as in `graphrefine evaluate links`."""
-        if self.sides.kind is not None:
-            return "dot"
-        return "cosine" if self.degrees is None else "cosine-degree"
-
     @cached_property
     def _pair_score(self) -> PairScore:
         from graphrefine.embedding.scores import score_of
 
         return score_of(self)
 
-    def score(self, u: Any, v: Any = None) -> Any:
+    def score(self, u: Any, v: Any = None, *, unknown: Unknown = "error") -> Any:
         """Likelihood of edges between nodes: the higher, the likelier.
 
         ``cos(x_u, x_v) + w (ln d_u + ln d_v)`` with w the `degree_weight`; the cosine alone where `degrees` is None;
@@ -136,6 +129,8 @@ class Embedding(VectorTable):
             One end, or one of each pair.
         v : name, or sequence of as many names, optional
             One name against several is scored with each of them. None means every node.
+        unknown : "error" or "skip"
+            Names that no node has: an error, or NaN in their place, with a warning.
 
         Returns
         -------
@@ -157,9 +152,11 @@ class Embedding(VectorTable):
         """
         from graphrefine.embedding.scores import score_nodes
 
-        return score_nodes(self, self._pair_score, u, v)
+        return score_nodes(self, self._pair_score, u, v, unknown=unknown)
 
-    def recommend(self, source: Name, n: int = 20, *, exclude: Any = ()) -> list[tuple[int | str, float]]:
+    def recommend(
+        self, source: Name, n: int = 20, *, exclude: Any = (), unknown: Unknown = "error"
+    ) -> list[tuple[Any, float]]:
         """The n targets with the highest ``source . target``, and their scores, the highest first.
 
         Parameters
@@ -168,9 +165,11 @@ class Embedding(VectorTable):
             A user, if the graph was bipartite; any node otherwise.
         n : int
             Number of targets; fewer where there are no more.
-        exclude : Graph, or names of targets
-            Targets to leave out: names, or the neighbours that the source has in a graph. A node is never
-            recommended to itself.
+        exclude : names of targets, Graph, table or pairs (source, target), or mapping of sources to targets
+            Targets to leave out: those named, or the ones that the source has there. A node is never recommended to
+            itself.
+        unknown : "error" or "skip"
+            A source that no node has: an error, or no recommendations, with a warning.
 
         Examples
         --------
@@ -180,7 +179,7 @@ class Embedding(VectorTable):
         """
         from graphrefine.embedding.recommend import recommend
 
-        return recommend(self, source, n, exclude=exclude)
+        return recommend(self, source, n, exclude=exclude, unknown=unknown)
 
     def neighbors(
         self,
@@ -195,6 +194,7 @@ class Embedding(VectorTable):
         label: str | None = None,
         unlinked: Any = None,
         side: Side | None = None,
+        unknown: Unknown = "error",
         threads: int | None = None,
     ) -> Any:
         """The k nodes nearest to a node, the nearest first, itself left out.
@@ -222,6 +222,8 @@ class Embedding(VectorTable):
         side : "source" or "target"
             Where a name stands on both sides of a bipartite graph. Its neighbours by the cosine are of the same side,
             by "link" of the other.
+        unknown : "error" or "skip"
+            Names that no node has: an error, or an empty list in their place, with a warning.
         threads : int
             One for each core if not given; the answer does not depend on it.
 
@@ -240,18 +242,20 @@ class Embedding(VectorTable):
         """
         from graphrefine.search.neighbors import find_neighbors
 
-        filters = {"among": among, "labels": labels, "label": label, "unlinked": unlinked, "side": side}
-        return find_neighbors(self, nodes, k, vectors=vectors, score=score, index=index, threads=threads, **filters)
+        limits: dict[str, Any] = {"among": among, "labels": labels, "label": label, "unlinked": unlinked}
+        limits |= {"side": side, "unknown": unknown, "threads": threads}
+        return find_neighbors(self, nodes, k, vectors=vectors, score=score, index=index, **limits)
 
-    def fold_in(self, edges: Any) -> Embedding:
+    def fold_in(self, edges: Any, *, unknown: Unknown = "error", **reading: Unpack[ReadKeywords]) -> Embedding:
         """Vectors for new nodes from their edges alone, in milliseconds; formula: `graphrefine.embedding.fold_in`.
 
         Parameters
         ----------
         edges
-            Pairs (new node, known node) or triples with a weight, in anything that `graphrefine.read` takes: a list,
-            an array, a table, a file. New nodes may also be neighbours of each other. An edge that is listed again
-            adds its weight.
+            Pairs (new node, known node) or triples with a weight, in anything that `graphrefine.read` takes, with its
+            options. New nodes may also be neighbours of each other. An edge that is listed again adds its weight.
+        unknown : "error" or "skip"
+            Edges to nodes that are neither known nor new: an error, or left out, with a warning.
 
         Returns
         -------
@@ -268,7 +272,7 @@ class Embedding(VectorTable):
         """
         from graphrefine.embedding.new_nodes import fold_new_nodes
 
-        return type(self).from_parts(fold_new_nodes(self, edges))
+        return type(self).from_parts(fold_new_nodes(self, edges, unknown=unknown, **reading))
 
     def extended(self, new: Embedding) -> Embedding:
         """The rows of another embedding below its own, such as those of `fold_in`.
@@ -348,8 +352,7 @@ class Embedding(VectorTable):
         format : str, optional
             The format, whatever the suffix.
         durable : bool
-            Wait until the disk has it, so that it also survives a power cut. A killed process never
-            leaves a part of an output, either way.
+            Wait until the disk has it, so that it also survives a power cut.
         options
             Of pgvector: ``table``, its name; ``index``, whether to make an HNSW index for cosines; ``replace``,
             whether the table may take the place of one that graphrefine did not write.
@@ -393,6 +396,4 @@ class Embedding(VectorTable):
         return embedding
 
 
-def load(path: str | os.PathLike[str], *, format: str | None = None, table: str | None = None) -> Embedding:
-    """Read an embedding; the same as ``Embedding.load``."""
-    return Embedding.load(path, format=format, table=table)
+load = Embedding.load

@@ -10,14 +10,18 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import FoldIn, Links
 from graphrefine.embedding.learn import warn_unlearned
-from graphrefine.errors import InputError
+from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.graph.node_ids import is_text, name_array
 from graphrefine.readers.read import read
-from graphrefine.vectors.lookup import Lookup, Rows, quote_name
+from graphrefine.vectors.lookup import Lookup, Rows, Unknown, list_some, quote_name
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts, VectorTable
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
+
+
+MOST_NAMES = 5  # of nodes that were left out, in the recipe
 
 
 class NewNodes(NamedTuple):
@@ -26,6 +30,7 @@ class NewNodes(NamedTuple):
     names: NDArray[Any]  # (m,)
     old_links: Links  # to nodes that have vectors, by their rows
     new_links: Links  # to each other, by their place here; in the rows of both
+    skipped: dict[str, Any] | None = None  # of edges that were left out: their number, and that of their ends
 
     def warn_of_zeros(self, vectors: NDArray[np.float32]) -> None:
         """Tell the caller of `Embedding.fold_in` which of these vectors came out zero."""
@@ -38,7 +43,7 @@ class NewNodes(NamedTuple):
             )
 
 
-def fold_new_nodes(table: VectorTable, edges: Any) -> Parts:
+def fold_new_nodes(table: VectorTable, edges: Any, *, unknown: Unknown = "error", **reading: Any) -> Parts:
     """The new nodes of edges, with vectors: see `graphrefine.Embedding.fold_in`."""
     if table.recipe.get("directed") or table.sides.kind:
         kind = "bipartite" if table.sides.kind == "rows" else "directed"
@@ -46,18 +51,23 @@ def fold_new_nodes(table: VectorTable, edges: Any) -> Parts:
             f"the vectors are of a {kind} graph; fold_in knows undirected edges of one set of nodes: embed it anew "
             "instead"
         )
-    nodes = read_new_nodes(edges, table.lookup)
+    nodes = read_new_nodes(edges, table.lookup, unknown=unknown, **reading)
+    if nodes.skipped:
+        lost, names = nodes.skipped["edges"], list_some(nodes.skipped["names"])
+        text = f"edges to nodes that are neither known nor new were left out: {lost:,}, such as to {names}"
+        warnings.warn(ArgumentWarning(text), stacklevel=3)
     if table.fold_map is None:
         warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbours'", stacklevel=4)
     vectors = FoldIn(table.vectors, table.degrees, table.fold_map).fold(nodes.old_links, nodes.new_links)
     nodes.warn_of_zeros(vectors)
     recipe = {"method": "fold-in", "learnt": table.fold_map is not None, "into": table.recipe}
+    recipe |= {"skipped": nodes.skipped} if nodes.skipped else {}
     counts = np.diff(nodes.old_links.indptr) + np.diff(nodes.new_links.indptr)
     return Parts(nodes.names, vectors, recipe, state=State(counts.astype(np.float32)))
 
 
-def read_new_nodes(edges: Any, lookup: Lookup) -> NewNodes:
-    """Edges (new, known) or (new, known, weight), in anything that `graphrefine.read` takes.
+def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **reading: Any) -> NewNodes:
+    """Edges (new, known) or (new, known, weight), in anything that `graphrefine.read` takes, with its options.
 
     Examples
     --------
@@ -66,37 +76,38 @@ def read_new_nodes(edges: Any, lookup: Lookup) -> NewNodes:
     >>> nodes.names.tolist(), nodes.old_links.indices.tolist(), nodes.old_links.weights.tolist()
     (['eve'], [0, 1], [1.0, 2.0])
     """
-    graph = read(edges, directed=True)
+    if unknown not in ("error", "skip"):
+        raise InputError(f"unknown={unknown!r} is not known; it is 'error' or 'skip'", argument="unknown")
+    graph = read(edges, **{**reading, "directed": True})
     names = _in_the_same_words(graph.names, lookup)
     rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))
     leaves = graph.out_counts > 0
-    _check(graph, names, rows=rows, lookup=lookup)
+    _check(graph, names, rows=rows)
+    lost = _unknown_ends(graph, rows)
+    if len(lost) and unknown == "error":
+        raise _unknown_error(graph, [names[at] for at in lost], lookup)
     new = np.flatnonzero(leaves | ((rows < 0) & graph.without_edges()))
     if not len(new):
         raise InputError(f"{graph.source} has no new nodes: edges (new node, known node) are expected")
-    return NewNodes(_as_names(names, new), *_split(graph, new, rows))
+    arcs = int(np.isin(graph.indices, lost).sum())
+    skipped = {"edges": arcs, "nodes": len(lost), "names": [names[at] for at in lost[:MOST_NAMES]]}
+    return NewNodes(_as_names(names, new), *_split(graph, new, rows), skipped if arcs else None)
 
 
 def _in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:
     """Names as the embedding has them, where one side has 7 and the other "7"."""
     listed: list[Any] = names.tolist()
     if lookup.names.dtype == object:
-        return [str(name) for name in listed]
-    texts = names.dtype == object
-    return [int(name) if texts and name.lstrip("-").isdecimal() else name for name in listed]
+        return [str(name) for name in listed] if is_text(lookup.names) else listed
+    return [int(name) if isinstance(name, str) and name.lstrip("-").isdecimal() else name for name in listed]
 
 
 def _as_names(names: list[Any], new: Rows) -> NDArray[Any]:
-    """The names of the new nodes: integers if all are, else strings."""
-    listed = [names[place] for place in new]
-    if all(isinstance(name, int) for name in listed):
-        return np.array(listed, np.int64)
-    out = np.empty(len(listed), object)
-    out[:] = [str(name) for name in listed]
-    return out
+    """The names of the new nodes."""
+    return name_array([names[place] for place in new])
 
 
-def _check(graph: Graph, names: list[Any], *, rows: Rows, lookup: Lookup) -> None:
+def _check(graph: Graph, names: list[Any], *, rows: Rows) -> None:
     leaves = graph.out_counts > 0
     again = np.flatnonzero(leaves & (rows >= 0))
     if again.size:
@@ -104,16 +115,22 @@ def _check(graph: Graph, names: list[Any], *, rows: Rows, lookup: Lookup) -> Non
             f"{graph.source}: node {quote_name(names[again[0]])} has a vector already; each edge must lead from a new "
             "node to a known one. To change known nodes, embed the whole graph anew and align_to the old vectors"
         )
+
+
+def _unknown_ends(graph: Graph, rows: Rows) -> Rows:
+    """The nodes that edges lead to, and that are neither known nor new."""
     reached = np.zeros(graph.nodes, np.bool_)
     reached[graph.indices] = True
-    unknown = np.flatnonzero(reached & ~leaves & (rows < 0))
-    if unknown.size:
-        name = names[unknown[0]]
-        more = f" (and {unknown.size - 1:,} more)" if unknown.size > 1 else ""
-        raise InputError(
-            f"{graph.source}: an edge leads to {quote_name(name)}{more}, which is neither known nor a new node with "
-            f"edges of its own{lookup.hint(name)}"
-        )
+    return np.flatnonzero(reached & (graph.out_counts == 0) & (rows < 0))
+
+
+def _unknown_error(graph: Graph, missing: list[Any], lookup: Lookup) -> InputError:
+    more = f" (and {len(missing) - 1:,} more)" if len(missing) > 1 else ""
+    return InputError(
+        f"{graph.source}: an edge leads to {quote_name(missing[0])}{more}, which is neither known nor a new node with "
+        f"edges of its own{lookup.hint(missing[0])}; unknown='skip' leaves such edges out",
+        mentions=["unknown"],
+    )
 
 
 def _split(graph: Graph, new: Rows, rows: Rows) -> tuple[Links, Links]:
@@ -125,9 +142,10 @@ def _split(graph: Graph, new: Rows, rows: Rows) -> tuple[Links, Links]:
     place[new] = np.arange(len(new))
     row = np.repeat(np.arange(len(new)), np.diff(whole.indptr))
     is_old = rows[whole.indices] >= 0
+    is_new = ~is_old & (place[whole.indices] >= 0)  # what is neither leads to a node that is left out
     count = np.concatenate([[0], np.cumsum(np.bincount(row[is_old], minlength=len(new)))])
     old_links = Links(count, rows[whole.indices[is_old]], whole.data[is_old].astype(np.float32))
-    ends = row[~is_old], place[whole.indices[~is_old]]
-    one_way = csr_array((whole.data[~is_old], ends), shape=(len(new), len(new)))
+    ends = row[is_new], place[whole.indices[is_new]]
+    one_way = csr_array((whole.data[is_new], ends), shape=(len(new), len(new)))
     both = csr_array(one_way.maximum(one_way.T))
     return old_links, Links(both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data.astype(np.float32))

@@ -32,10 +32,13 @@ def embedding_html(embedding: VectorTable) -> str:
     (True, True, False)
     """
     title = f"{count_of(len(embedding), 'node')} × {embedding.dim:,}"  # noqa: RUF001  the sign of a product
-    lines = [_origin(embedding.recipe), _storage(embedding)]
+    reading = embedding.recipe.get("reading")
+    lines = [_origin(embedding.recipe), *([f"graph: {reading}"] if reading else []), _storage(embedding)]
     heads, rows = _table(embedding) if len(embedding) and embedding.dim else ([], [])
     settings = ", ".join(
-        _setting_text(name.replace("_", " "), value) for name, value in embedding.recipe.items() if value is not None
+        _setting_text(name.replace("_", " "), value)
+        for name, value in embedding.recipe.items()
+        if value is not None and name != "reading"
     )
     return render("embedding.html", title=title, lines=lines, heads=heads, rows=rows, recipe=settings)
 

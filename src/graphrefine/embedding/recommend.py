@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.vectors.lookup import Name
+from graphrefine.graph.graph import Graph
+from graphrefine.readers.layout import find_pair
+from graphrefine.readers.objects import Kind, find_kind
+from graphrefine.search.neighbors import as_graph, linked_rows
+from graphrefine.system import as_plain
+from graphrefine.vectors.lookup import Name, Unknown, quote_name, warn_skipped
 from graphrefine.vectors.table import VectorTable
-
-if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
 
 Rows = NDArray[np.int64]
 
 
-def recommend(table: VectorTable, source: Name, n: int, *, exclude: Any) -> list[tuple[int | str, float]]:
+def recommend(
+    table: VectorTable, source: Name, n: int, *, exclude: Any, unknown: Unknown = "error"
+) -> list[tuple[Any, float]]:
     """The targets with the highest score for a source; see `graphrefine.Embedding.recommend`."""
-    if not isinstance(n, int) or n < 1:
+    n = as_plain(n)
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise InputError(f"n={n!r}: a positive number of recommendations is expected", argument="n")
-    row = table.lookup.row(source, "source")
-    rows = [table.lookup.find(name, "target") for name in excluded_names(exclude, source)]
-    without = [at for at in rows if at is not None] + ([] if table.sides.kind == "rows" else [row])
+    (row,) = table.lookup.rows([source], "source", unknown=unknown).tolist()
+    if row < 0:
+        warn_skipped([source], 1, stacklevel=4)
+        return []
+    own = [] if table.sides.kind == "rows" else [row]
+    without = np.array([*find_excluded(table, row, exclude), *own], np.int64)
     target_scores = table.target @ table.source[row]
-    top = best(target_scores, n, without=np.array(without, np.int64))
+    top = best(target_scores, n, without=without)
     return list(zip(table.target_names[top].tolist(), target_scores[top].tolist(), strict=True))
 
 
@@ -46,30 +55,55 @@ def best(scores: NDArray[np.float32], count: int, *, without: Rows) -> Rows:
     return rows[order][:count]
 
 
-def linked_targets(graph: Graph, source: Any) -> list[Any]:
-    """The names of the nodes to which a graph has an edge from this one; none if the graph does not have it.
-
-    Examples
-    --------
-    >>> from graphrefine.readers.read import read
-    >>> linked_targets(read([(1, 1), (1, 7), (2, 7)], bipartite=True), 1)
-    [1, 7]
-    """
-    names = graph.names[: graph.sources]
-    rows = np.flatnonzero(names == source)
-    if not len(rows):
-        return []
-    row = int(rows[0])
-    targets: list[Any] = graph.names[graph.indices[graph.indptr[row] : graph.indptr[row + 1]]].tolist()
-    return targets
+def find_excluded(table: VectorTable, row: int, exclude: Any) -> list[int]:
+    """The rows of targets that are not to be recommended to the source in this row."""
+    source = table.source_names.item(row)
+    if isinstance(exclude, Mapping) and not (_is_text_keyed(exclude) and find_pair(list(exclude))):
+        return _find_targets(table, _listed_targets(table, source, exclude))
+    if not isinstance(exclude, Graph | PathLike) and _find_kind(exclude).may_be_names:
+        exclude = exclude if len(getattr(exclude, "shape", ())) == 2 else list(exclude)
+        if isinstance(exclude, list) and not (exclude and _is_pair(table, exclude[0])):
+            return _find_targets(table, exclude)
+    linked = linked_rows(table, np.array([row]), as_graph(table, exclude))[0] - table.sides.first("target")
+    return [at for at in linked.tolist() if at >= 0]
 
 
-def excluded_names(exclude: Any, source: Any) -> list[Any]:
-    """The names that are not to be recommended, from what was given: a graph, or names."""
-    if hasattr(exclude, "indptr") and hasattr(exclude, "names"):
-        return linked_targets(exclude, source)
-    if isinstance(exclude, str | bytes) or not isinstance(exclude, Iterable):
+def _find_kind(exclude: Any) -> Kind:
+    """The kind of object, names or edges; InputError if it is neither."""
+    try:
+        return find_kind(exclude)
+    except InputError:
         raise InputError(
-            f"exclude={exclude!r}: give the names that are not wanted, or the graph that has them", argument="exclude"
+            f"exclude={exclude!r}: give a list of targets, the graph or the table of pairs (source, target) that has "
+            "them, or a mapping of sources to targets",
+            argument="exclude",
+        ) from None
+
+
+def _find_targets(table: VectorTable, names: Iterable[Any]) -> list[int]:
+    """The rows of the names that are targets; others cannot be recommended anyway."""
+    rows = (table.lookup.find(name, "target") for name in names)
+    return [row for row in rows if row is not None]
+
+
+def _is_text_keyed(mapping: Mapping[Any, Any]) -> bool:
+    return all(isinstance(key, str) for key in mapping)
+
+
+def _listed_targets(table: VectorTable, source: Any, mapping: Mapping[Any, Any]) -> list[Any]:
+    """The targets that a mapping has for a source; InputError if its keys are no sources, or its values no lists."""
+    if mapping and not any(table.lookup.find(key, "source") is not None for key in mapping):
+        raise InputError(
+            f"exclude=: no key of the mapping, such as {next(iter(mapping))!r}, is a source; "
+            f"sources are such as {quote_name(table.source_names[0])}",
+            argument="exclude",
         )
-    return list(exclude)
+    targets = mapping.get(source, ())
+    if isinstance(targets, str | bytes) or not isinstance(targets, Iterable):
+        raise InputError(f"exclude=: {source!r} has {targets!r}; a list of targets is expected", argument="exclude")
+    return list(targets)
+
+
+def _is_pair(table: VectorTable, value: Any) -> bool:
+    """Whether this is (source, target), with a weight or without, rather than the name of a node."""
+    return isinstance(value, tuple | list) and len(value) in (2, 3) and not table.lookup.is_name(value)

@@ -18,6 +18,7 @@ measures it, by the `auc`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.learn import warn_unlearned
 from graphrefine.errors import InputError
 from graphrefine.linalg import inverse_lengths
-from graphrefine.vectors.lookup import SIDES, Side, is_name
+from graphrefine.vectors.lookup import SIDES, Side, Unknown, warn_skipped
 from graphrefine.vectors.state import DEGREE_WEIGHT, log_degrees
 from graphrefine.vectors.table import VectorTable
 
@@ -155,15 +156,37 @@ def score_of(table: VectorTable) -> PairScore:
     return cosine_degree(table.vectors, table.degrees, table.degree_weight)
 
 
-def score_nodes(table: VectorTable, score: PairScore, u: Any, v: Any = None) -> Any:
+def score_nodes(table: VectorTable, score: PairScore, u: Any, v: Any = None, *, unknown: Unknown = "error") -> Any:
     """The scores of nodes by name, one with one, one with several, or with all: see `graphrefine.Embedding.score`."""
     sides: tuple[Side | None, Side | None] = SIDES if table.sides.kind else (None, None)
-    first = table.lookup.rows([u] if is_name(u) else u, sides[0])
+    first = _find_rows(table, u, sides[0], unknown)
+    is_name = table.lookup.is_name
     if v is None:
-        rows = score.against(first, slice(None))
+        rows = _score_known(lambda known: score.against(first[known], slice(None)), first >= 0)
         return rows[0] if is_name(u) else rows
-    second = table.lookup.rows([v] if is_name(v) else v, sides[1])
+    second = _find_rows(table, v, sides[1], unknown)
     if len(first) != len(second) and not (is_name(u) or is_name(v)):
         raise InputError(f"{len(first)} nodes cannot be paired with {len(second)}; give as many, or one name")
-    pair_scores = score.of_pairs(Pairs(*np.broadcast_arrays(first, second)))
+    pairs = Pairs(*np.broadcast_arrays(first, second))
+    pair_scores = _score_known(
+        lambda known: score.of_pairs(Pairs(pairs.first[known], pairs.second[known])), np.minimum(*pairs) >= 0
+    )
     return float(pair_scores[0]) if is_name(u) and is_name(v) else pair_scores
+
+
+def _find_rows(table: VectorTable, nodes: Any, side: Side | None, unknown: Unknown) -> NDArray[np.int64]:
+    """The rows of names; -1, with a warning, for those that are unknown and skipped."""
+    names = [nodes] if table.lookup.is_name(nodes) else list(nodes)
+    rows = table.lookup.rows(names, side, unknown=unknown)
+    warn_skipped([names[at] for at in np.flatnonzero(rows < 0)], len(names), stacklevel=5)
+    return rows
+
+
+def _score_known(score: Callable[[Any], Floats], known: NDArray[np.bool_]) -> Floats:
+    """The scores of the pairs, or of the rows, that are known; NaN for the others."""
+    if known.all():
+        return score(slice(None))
+    scores = score(known)
+    whole = np.full((len(known), *scores.shape[1:]), np.nan, np.float32)
+    whole[known] = scores
+    return whole

@@ -62,9 +62,9 @@ def evaluate_labels(
     ----------
     embedding : Embedding, or ndarray (n, k)
         The rows of an array are the nodes 0 to n-1.
-    labels : path, Labels, or array-like
-        See `read_labels` and `as_labels`. Nodes that the embedding does not have are counted and left out, as are
-        classes without a node in it.
+    labels
+        Anything that `as_labels` takes: a file, a mapping, a table, a list, a pair (graph, attribute). Nodes that the
+        embedding does not have are counted and left out, as are classes without a node in it.
     ratios : sequence of float
         Parts of the nodes that train, each above 0 and below 1.
     repeats : int
@@ -97,7 +97,7 @@ def evaluate_labels(
     penalties = parse_penalties(C)
     _check(ratios, repeats, seed, unlabelled, threads)
     vectors, names = _split_names(embedding)
-    labels = as_labels(labels)
+    labels = as_labels(labels, names=names)
     order, indicator, missing = align(labels, names, unlabelled=unlabelled)
     classes = np.flatnonzero(indicator.sum(axis=0))
     splits = [
@@ -121,6 +121,7 @@ def evaluate_labels(
         C=penalties[0] if len(penalties) == 1 else penalties,
         seed=seed,
         source=labels.source,
+        reading=labels.describe(names),
     )
 
 

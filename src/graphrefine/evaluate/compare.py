@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,10 @@ from graphrefine.kernels import kernels
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import check_integer, check_number
+from graphrefine.system import as_plain
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.memory import available_bytes, gigabytes
 from graphrefine.system.threads import usable_threads
@@ -33,6 +35,7 @@ from graphrefine.visuals.machine import identify_machine
 MOST_MEMORY = 8 * 10**9  # default limit of a child, in bytes; less if less is free
 
 
+@list_options
 def compare(
     graph: Any,
     *,
@@ -49,6 +52,7 @@ def compare(
     previous: Comparison | Mapping[str, Any] | None = None,
     on_row: Callable[[Comparison, Row | None], None] | None = None,
     progress: Watcher | None = None,
+    **reading: Unpack[GraphKeywords],
 ) -> Comparison:
     """Embed a graph by many methods, each in a process of its own, and measure the quality and the cost of each.
 
@@ -57,8 +61,8 @@ def compare(
     graph
         Anything that `graphrefine.read` takes.
     labels
-        Anything that `graphrefine.evaluate.as_labels` takes: methods are judged by node classification. Without labels,
-        by link prediction.
+        Anything that `graphrefine.evaluate.as_labels` takes, or the name of an attribute of the graph's nodes: methods
+        are judged by node classification. Without labels, by link prediction.
     methods
         Names in `graphrefine.methods.registry.METHODS`; by default all. A method that cannot take the graph is a row
         with the reason.
@@ -82,18 +86,20 @@ def compare(
         None.
     progress
         Watcher of the stages.
+    reading
+        Options of `graphrefine.read`, such as ``directed``, ``weights`` or ``header``.
     """
-    graph, threads, stages = read(graph), usable_threads(threads), Stages(progress)
+    graph, threads, stages = read(graph, threads=threads, **reading), usable_threads(threads), Stages(progress)
     if graph.sources is not None:
         raise InputError(
             f"{graph.source} was read as bipartite, and methods are compared on a graph of one kind of nodes; read it "
             "without bipartite, or judge one method at a time (graphrefine evaluate links)"
         )
     names = _check_methods(methods)
-    lengths = list(dict.fromkeys(dims)) if dims else [min(128, graph.nodes)]
-    for dim in lengths:
-        check_integer("dims", dim, least=1)
-    check_integer("seed", seed, least=0, most=2**64 - 1)
+    wanted = [min(128, graph.nodes)] if dims is None else [check_integer("dims", dim, least=1) for dim in dims]
+    lengths = list(dict.fromkeys(wanted)) or [min(128, graph.nodes)]
+    seed = check_integer("seed", seed, least=0, most=2**64 - 1)
+    repeats = as_plain(repeats)
     runs = [(name, dim) for name in names for dim in lengths]
     limits = _check_limits(time_limit, memory_limit)
     task = choose_task(graph, labels, ratios=ratios, repeats=repeats, C=C, seed=seed, threads=threads)
@@ -162,7 +168,7 @@ def _check_limits(time_limit: float | None, memory_limit: int | None) -> dict[st
         free = available_bytes()
         memory_limit = MOST_MEMORY if free is None else min(MOST_MEMORY, free * 4 // 5)
     check_number("memory_limit", memory_limit, above=0)
-    return {"seconds": time_limit, "bytes": memory_limit}
+    return {"seconds": as_plain(time_limit), "bytes": as_plain(memory_limit)}
 
 
 def _with_verdict(row: Row, verdict: Verdict) -> Row:
@@ -225,7 +231,7 @@ class _Bench:
             status = outcomes[-1].status
             row = replace(row, status="failed" if status == "done" else status, message=str(reason))
             return _with_costs(row, outcomes)
-        recipe = outcomes[-1].figures["recipe"]
+        recipe = {name: value for name, value in outcomes[-1].figures["recipe"].items() if name != "reading"}
         return _with_costs(_with_verdict(replace(row, status="done", recipe=recipe), verdict), outcomes)
 
     def _check(self, name: str, settings: Any) -> None:

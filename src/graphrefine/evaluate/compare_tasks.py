@@ -19,7 +19,7 @@ from graphrefine.evaluate.links import evaluate_links
 from graphrefine.evaluate.metrics import METRICS
 from graphrefine.evaluate.results import LinkScores
 from graphrefine.graph.graph import Graph
-from graphrefine.readers.labels import Labels, as_labels
+from graphrefine.readers.labels import Labels, align, as_labels
 from graphrefine.system.fingerprint import hash_parts
 
 HELD_OUT = 0.3
@@ -60,11 +60,13 @@ def choose_task(
     """Labels if they are given, else links."""
     if labels is not None:
         protocol = {"ratios": tuple(ratios), "repeats": 10 if repeats is None else repeats, "C": C}
-        return _make_label_task(graph, as_labels(labels), protocol, seed=seed, threads=threads)
+        node_labels = as_labels(labels, names=graph.names, graph=graph)
+        return _make_label_task(graph, node_labels, protocol, seed=seed, threads=threads)
     if graph.directed:
         raise InputError(
             f"{graph.source} was read as directed, and without labels methods are compared by links of an undirected "
-            "graph; give labels, or read it without directed"
+            "graph; give labels, or read it with directed=False",
+            argument="directed",
         )
     return _make_link_task(graph, 1 if repeats is None else repeats, seed=seed, threads=threads)
 
@@ -74,9 +76,8 @@ def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, 
     ratios = protocol["ratios"]
     suffixes = [f" at {100 * ratio:g}%" * (len(ratios) > 1) for ratio in ratios]
     columns = tuple(f"{metric.title}{suffix}" for suffix in suffixes for metric in METRICS.values())
-    nodes = set(map(str, graph.names.tolist()))
-    rows = [row for row, name in enumerate(labels.names.tolist()) if str(name) in nodes]
-    sizes = np.asarray(labels.indicator[rows].sum(axis=0)).ravel()  # (classes,): nodes of the graph
+    aligned = align(labels, graph.names, unlabelled="drop")
+    sizes = np.asarray(aligned.indicator.sum(axis=0)).ravel()  # (classes,): nodes of the graph
 
     def evaluate(make: Make) -> Verdict:
         scores = evaluate_labels(Embedding(graph.names, make(graph)), labels, seed=seed, threads=threads, **protocol)

@@ -107,6 +107,10 @@ def run_embed(
         return _outcome(process.returncode, over, total, peak, _parse_figures(out), _tail(err), (seconds, memory))
 
 
+NEGATIVES: dict[str, list[str]] = {"directed": ["--undirected"], "header": ["--no-header"], "bipartite": []}
+"""Flags of reading: the arguments for False."""
+
+
 def embed_arguments(
     graph_path: str | os.PathLike[str],
     *,
@@ -127,15 +131,13 @@ def embed_arguments(
     for name, value in options.items():
         if value is None:
             continue
-        if name == "preset" or isinstance(value, tuple | list):
-            arguments += [f"--{name.replace('_', '-')}", _text(value)]
-        else:
-            arguments += ["--set", f"{name}={_text(value)}"]
+        arguments += ["--preset", _text(value)] if name == "preset" else ["--set", f"{name}={_text(value)}"]
     for name, value in reading.items():
-        if name in ("directed", "bipartite", "header") and value is not None:
-            arguments += [f"--{name}"] if value else ["--no-header"] if name == "header" else []
+        option = f"--{name.replace('_', '-')}"
+        if name in NEGATIVES and value is not None:
+            arguments += [option] if value else NEGATIVES[name]
         elif value is not None:
-            arguments += [f"--{name}", "none" if value is False else _text(value)]
+            arguments += [option, "none" if value is False else _text(value)]
     return arguments
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.scores import Pairs
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_ids import sort_rows
 
 Rows = NDArray[np.int64]
 
@@ -69,7 +70,7 @@ def order_by_name(graph: Graph) -> Rows:
     """Rows in the order of the names of their nodes; all sources of a bipartite graph first.  # (n,)."""
     sources = graph.nodes if graph.sources is None else graph.sources
     sides = (graph.names[:sources], graph.names[sources:])
-    first, second = (np.argsort(names, kind="stable") for names in sides)
+    first, second = (sort_rows(names) for names in sides)
     return np.concatenate([first, second + sources])
 
 

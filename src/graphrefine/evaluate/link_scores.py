@@ -26,7 +26,7 @@ from graphrefine.embedding import degree_weight
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.scores import Floats, PairScore, cosine, cosine_degree
 from graphrefine.engine.local import LocalEngine
-from graphrefine.errors import InputError
+from graphrefine.errors import InputError, suggest
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import normalised
 from graphrefine.refine.svd import randomized_eigh
@@ -103,7 +103,9 @@ def select_scores(names: Sequence[str], *, directed: bool = False) -> tuple[str,
     """
     unknown = [name for name in names if name not in SCORES]
     if unknown:
-        raise InputError(f"scores={unknown[0]!r} is not known; the scores are {', '.join(SCORES)}", argument="scores")
+        near = suggest(unknown[0], SCORES)
+        problem = f"scores={unknown[0]!r} is not known{near}; the scores are {', '.join(SCORES)}"
+        raise InputError(problem, argument="scores")
     if directed and UNDIRECTED in names and tuple(names) != tuple(SCORES):  # by its own name, not with all
         raise InputError(
             f"scores={UNDIRECTED!r} is for undirected graphs, and this one was read as directed", argument="scores"

@@ -40,6 +40,7 @@ from graphrefine.evaluate.results import LinkScores, ScoreFigures
 from graphrefine.evaluate.vector_maker import MakeVectors, VectorMaker
 from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.options import list_options, split_reading
 from graphrefine.readers.read import read
 from graphrefine.system.threads import one_blas_thread, usable_threads
 
@@ -49,6 +50,7 @@ ROUNDING = 2e-6  # part of the largest possible sum of terms: scores that differ
 Ranks = NDArray[np.float64]
 
 
+@list_options
 def evaluate_links(
     graph: Any,
     method: str | MakeVectors = "refine",
@@ -69,7 +71,7 @@ def evaluate_links(
     Parameters
     ----------
     graph : Graph, or anything that `graphrefine.read` takes
-        Undirected; a `Graph` that was read as directed or as bipartite is judged as such.
+        A graph that is read as directed or as bipartite is judged as such.
     method : str or callable
         A name in `graphrefine.methods.registry.METHODS`; or a function that makes vectors (n, k), or an
         `Embedding`, from a `Graph`.
@@ -93,6 +95,7 @@ def evaluate_links(
         Watcher of the stages of the method, and of the stage "score".
     settings
         Settings of the method: ``dim``, ``preset`` and its own. ``dim`` is 128, or the number of nodes if that is less.
+        Beside them, options of `graphrefine.read`, such as ``directed``, ``weights`` or ``header``.
 
     Examples
     --------
@@ -103,7 +106,8 @@ def evaluate_links(
     >>> figures["cosine"].mean("auc") > 0.9, figures["degree"].mean("auc") < 0.7
     (True, True)
     """
-    whole = read(graph)
+    reading, settings = split_reading(settings)
+    whole = read(graph, threads=threads, **reading)
     names = select_scores(scores, directed=whole.directed)
     _check(whole, held_out=held_out, repeats=repeats, corruptions=corruptions, ranked=ranked, turned=turned, seed=seed)
     back = (0.5 if turned is None else turned) if whole.directed else 0.0

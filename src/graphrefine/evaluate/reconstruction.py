@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from graphrefine.evaluate.link_scores import BASELINE, SCORES, ScoreInputs
 from graphrefine.evaluate.results import Reconstruction
 from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
 from graphrefine.system.threads import one_blas_thread, usable_threads
 
@@ -37,6 +38,7 @@ JUDGED = ("dot", "cosine", BASELINE)
 Rows = NDArray[np.int64]
 
 
+@list_options
 def evaluate_reconstruction(
     graph: Any,
     embedding: NamedVectors | NDArray[Any],
@@ -46,6 +48,7 @@ def evaluate_reconstruction(
     seed: int = 0,
     threads: int | None = None,
     progress: Watcher | None = None,
+    **reading: Unpack[GraphKeywords],
 ) -> Reconstruction:
     """Precision of the closest pairs of an embedding as edges of the graph.
 
@@ -66,6 +69,8 @@ def evaluate_reconstruction(
         The number of processors if not given. The figures do not depend on it.
     progress : Watcher, optional
         Watcher of the stage "score", with a step for each block.
+    reading
+        Options of `graphrefine.read`, such as ``weights`` or ``header``.
 
     Examples
     --------
@@ -77,7 +82,7 @@ def evaluate_reconstruction(
     >>> figures.top, figures.precision["dot"], figures.precision["degree"]
     ((6,), (1.0,), (0.4,))
     """
-    whole = read(graph)
+    whole = read(graph, threads=threads, **reading)
     _check(whole, sample=sample, seed=seed)
     vectors, extra = _align(whole, embedding)
     check_finite(vectors, whole.names)
@@ -107,7 +112,8 @@ def _check(graph: Graph, *, sample: int | None, seed: int) -> None:
     if graph.directed:
         raise InputError(
             f"{graph.source} was read as directed, and reconstruction is evaluated on undirected graphs: one vector "
-            "for each node cannot tell u -> v from v -> u; read it without directed"
+            "for each node cannot tell u -> v from v -> u; read it with directed=False",
+            argument="directed",
         )
     if graph.sources is not None:
         raise InputError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from statistics import fmean, stdev
 from typing import Any, ClassVar
 
 from graphrefine.evaluate.metrics import FIGURES, METRICS
+from graphrefine.system import as_plain
 from graphrefine.visuals.console import format_table
 
 
@@ -60,7 +61,7 @@ class Result:
 
 def _plain_fields(result: Any) -> dict[str, Any]:
     """Fields of a dataclass that are set, as JSON has them."""
-    values = ((field.name, getattr(result, field.name)) for field in fields(result))
+    values = ((each.name, getattr(result, each.name)) for each in fields(result))
     return {name: _plain(value) for name, value in values if value is not None}
 
 
@@ -69,7 +70,7 @@ def _plain(value: Any) -> Any:
         return [_plain(part) for part in value]
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
-    return value.to_dict() if isinstance(value, Repeats) else value
+    return value.to_dict() if isinstance(value, Repeats) else as_plain(value)
 
 
 @dataclass(frozen=True)
@@ -153,11 +154,14 @@ class LabelScores(Result):
         Arguments of `evaluate_labels`.
     source : str
         File of the labels.
+    reading : str
+        How the labels were read, and how many nodes they label, in words.
     """
 
     nodes: int
     classes: int
     source: str
+    reading: str = field(compare=False)  # the same scores may come of labels in another form
     unlabelled: str
     unlabelled_nodes: int
     missing_nodes: int
@@ -166,7 +170,7 @@ class LabelScores(Result):
     C: float | tuple[float, ...]
     seed: int
     ratios: tuple[RatioScores, ...]
-    json_names: ClassVar[dict[str, str]] = {"source": "labels"}
+    json_names: ClassVar[dict[str, str]] = {"source": "labels", "reading": "labels_reading"}
 
     @property
     def protocol(self) -> str:

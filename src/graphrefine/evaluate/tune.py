@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import as_labels
+from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import RefineSettings, check_integer, check_number, refine_settings
 from graphrefine.system.threads import one_blas_thread, usable_threads
@@ -35,6 +36,7 @@ from graphrefine.system.threads import one_blas_thread, usable_threads
 Scores = tuple[float, ...]
 
 
+@list_options
 def tune(
     graph: Any,
     labels: Any = None,
@@ -48,6 +50,7 @@ def tune(
     seed: int = 0,
     threads: int | None = None,
     progress: Watcher | None = None,
+    **reading: Unpack[GraphKeywords],
 ) -> Tuning:
     """Search for good settings of REFINE for a graph, by trials.
 
@@ -55,8 +58,9 @@ def tune(
     ----------
     graph
         Anything that `graphrefine.read` takes, undirected. (Source and target vectors have no settings to search.)
-    labels : path, Labels, or array-like, optional
-        See `graphrefine.evaluate.as_labels`. RefineSettings are judged by Micro F1 in cross-validation.
+    labels : optional
+        Anything that `graphrefine.evaluate.as_labels` takes, or the name of an attribute of the graph's nodes. Settings
+        are judged by Micro F1 in cross-validation.
     task : {"labels", "links"}, optional
         By default labels if there are any, else links: a tenth of the edges is held out, and settings are judged by the
         AUC of these edges against pairs without an edge, by the vectors of the rest.
@@ -78,6 +82,8 @@ def tune(
         All processors of the process if not given. The scores do not depend on it.
     progress : Watcher, optional
         Watcher of the stages of the search, with a step for each trial.
+    reading
+        Options of `graphrefine.read`, such as ``weights`` or ``header``.
 
     Returns
     -------
@@ -93,16 +99,21 @@ def tune(
     ('default', True)
     """
     budget = parse_seconds(budget)
-    for name, value in (("seed", seed), ("split_seed", split_seed)):
-        check_integer(name, value, least=0)
-    graph = read(graph)
+    seed, split_seed = (check_integer(*each, least=0) for each in (("seed", seed), ("split_seed", split_seed)))
+    graph = read(graph, threads=threads, **reading)
     if graph.directed or graph.sources is not None:
         raise InputError(
             f"{graph.source} was read as {'directed' if graph.directed else 'bipartite'}, and the source and target "
-            "vectors of such graphs have no settings to choose between; read it as undirected, or embed it as it is"
+            "vectors of such graphs have no settings to choose between; read it with directed=False, or embed it as it "
+            "is",
+            argument="directed",
         )
     threads = usable_threads(threads)
-    lengths = [min(RefineSettings().dim, graph.nodes)] if dims is None else list(dims)
+    lengths = (
+        [min(RefineSettings().dim, graph.nodes)]
+        if dims is None
+        else [check_integer("dims", dim, least=1) for dim in dims]
+    )
     if not lengths or len(set(lengths)) < len(lengths):
         raise InputError(f"dims={dims!r} must be different numbers, like 64, 128", argument="dims")
     for length in lengths:
@@ -137,7 +148,8 @@ def _make_judge(
             raise InputError("task='labels' needs labels; give them, or tune by links", argument="task")
         if C != "cv":
             check_number("C", C, above=0)
-        return make_label_judge(graph, as_labels(labels), train=train, split_seed=split_seed, C=C, seed=seed)
+        node_labels = as_labels(labels, names=graph.names, graph=graph)
+        return make_label_judge(graph, node_labels, train=train, split_seed=split_seed, C=C, seed=seed)
     if labels is not None:
         raise InputError(
             "task='links' looks at no labels, and labels are given; leave one of the two out", argument="task"

@@ -11,7 +11,7 @@ import numpy as np
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.graph.graph import Graph
 from graphrefine.refine.settings import RefineSettings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphrefine.run.settings import write_config
 
 

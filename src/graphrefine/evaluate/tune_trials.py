@@ -30,6 +30,7 @@ from graphrefine.progress import Stages
 from graphrefine.refine.filters import FAR, MOST
 from graphrefine.refine.refine import find_range, smooth
 from graphrefine.refine.settings import RefineSettings
+from graphrefine.system import as_plain
 
 ENGINE = ("dim", "bfloat16")
 RANGE = (*ENGINE, "seed", "block", "power", "negative", "exponent", "log_weights", "two_sided", "spectrum")
@@ -153,6 +154,7 @@ def parse_seconds(budget: Any) -> float:
     >>> parse_seconds("2min"), parse_seconds("1m30s"), parse_seconds(0.5), parse_seconds("45")
     (120.0, 90.0, 0.5, 45.0)
     """
+    budget = as_plain(budget)
     if isinstance(budget, str) and re.fullmatch(rf"(\s*{PART}\s*)+", budget.lower()):
         parts = re.findall(PART, budget.lower())
         if len(parts) == 1 or all(unit for _, unit in parts):

@@ -14,7 +14,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Watcher
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 
 MakeVectors = Callable[[Graph], "NDArray[Any] | Embedding"]
 

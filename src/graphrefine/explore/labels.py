@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.explore.columns import CategoryColumn
+from graphrefine.graph.graph import Graph
 from graphrefine.readers.labels import align, as_labels
 from graphrefine.vectors.classes import Classes
 
@@ -23,8 +24,8 @@ class NodeLabels:
     (['blue'], ['red', 'blue'], 3, [True, False, True])
     """
 
-    def __init__(self, labels: Any, names: NDArray[Any]) -> None:
-        table = as_labels(labels)
+    def __init__(self, labels: Any, names: NDArray[Any], graph: Graph | None = None) -> None:
+        table = as_labels(labels, names=names, graph=graph)
         aligned = align(table, names, unlabelled="keep")
         self.listed, self.missing = len(table.names), aligned.missing  # labelled nodes, and those not in the embedding
         counts = np.asarray(aligned.indicator.sum(axis=0)).ravel()

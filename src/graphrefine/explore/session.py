@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from threading import Lock
@@ -25,10 +26,10 @@ from graphrefine.explore.quality import make_figures
 from graphrefine.explore.request_params import LAYOUTS
 from graphrefine.explore.responses import Node
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.node_ids import is_range
+from graphrefine.graph.node_ids import is_range, text_names
 from graphrefine.search.index import INDEX_BEYOND
 from graphrefine.vectors.companions import companion
-from graphrefine.vectors.table import check_finite
+from graphrefine.vectors.table import Parts, check_finite
 
 
 class Session:
@@ -41,7 +42,7 @@ class Session:
     graph
         The graph that it was made from, or one with some of the same nodes.
     labels
-        Anything that `graphrefine.readers.labels.as_labels` takes.
+        Anything that `graphrefine.readers.labels.as_labels` takes, or the name of an attribute of the graph's nodes.
     columns
         Further columns to colour by, for each row.
     index
@@ -67,11 +68,12 @@ class Session:
         name: str = "embedding",
     ) -> None:
         check_finite(embedding.vectors, embedding.names)
+        embedding, graph = _with_texts(embedding, graph)
         if index and find_spec("usearch") is None:
             raise MissingExtraError("an index of neighbours", "usearch", "ann")
         self.embedding, self.name = embedding, name
         self.graph = None if graph is None else MatchedGraph(graph, embedding)
-        self.labels = None if labels is None else NodeLabels(labels, embedding.names)
+        self.labels = None if labels is None else NodeLabels(labels, embedding.names, graph)
         self.search = NeighborSearch(embedding, self.labels, self.graph)
         self.autocomplete = Autocomplete(embedding.names)
         self._pictures: dict[tuple[str, str | None], bytes] = {}
@@ -190,6 +192,16 @@ class Session:
         """The best layout that is ready, or the one that will be first."""
         ready = [name for name in LAYOUTS if self.layouts[name].state == "ready"]
         return ready[-1] if ready else LAYOUTS[0]
+
+
+def _with_texts(embedding: Embedding, graph: Graph | None) -> tuple[Embedding, Graph | None]:
+    """Both with names that a page can hold: integers, or strings."""
+    names = text_names(embedding.names, sources=embedding.recipe.get("sources"))
+    if names is embedding.names:
+        return embedding, graph
+    whole = Embedding.from_parts(Parts(names, embedding.vectors, embedding.recipe, state=embedding.state))
+    named = graph if graph is None or graph.stored else replace(graph, names=text_names(graph.names))
+    return whole, named
 
 
 def _ready_task(name: str, value: Any) -> Task:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.errors import InputError
+from graphrefine.errors import InputError, suggest
 from graphrefine.kernels import kernels
 from graphrefine.maps.clusters import lay_out_clusters
 from graphrefine.maps.nearest import Neighbors
@@ -72,7 +72,9 @@ def layout(
 def resolve_method(method: str, n: int) -> str:
     """The method by name; ``auto`` depends on the number of points."""
     if method not in METHODS:
-        raise InputError(f"method={method!r} is not known; maps are made by {', '.join(METHODS)}", argument="method")
+        near = suggest(method, METHODS)
+        problem = f"method={method!r} is not known{near}; maps are made by {', '.join(METHODS)}"
+        raise InputError(problem, argument="method")
     if method != "auto":
         return method
     return "pca" if n > PATIENCE and kernels().name == "scipy" else "clusters"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import OutputError
 from graphrefine.maps.layout import place_vectors, resolve_method
 from graphrefine.progress import Stages, Watcher
+from graphrefine.refine.settings import check_integer
 from graphrefine.system.files import replacing_folder
 from graphrefine.vectors import companions
 from graphrefine.vectors.table import check_finite
@@ -53,7 +54,7 @@ def obtain_layout(
     >>> obtain_layout(Embedding(None, [[1, 0], [3, 0]]), "pca").coordinates.tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    method = resolve_method(method, len(embedding))
+    method, seed = resolve_method(method, len(embedding)), check_integer("seed", seed, least=0)
     cached = find_layout(embedding, method, seed=seed)
     if cached is not None:
         return CachedLayout(cached, method, from_cache=True)

@@ -48,7 +48,7 @@ def _texts(names: NDArray[Any]) -> Any:
     """Names as Arrow takes them: bytes that were not UTF-8 become a replacement sign."""
     if names.dtype != object:
         return names
-    return [name.encode("utf-8", "replace").decode() for name in names.tolist()]
+    return [str(name).encode("utf-8", "replace").decode() for name in names.tolist()]
 
 
 def _neighbor_lists(vectors: NDArray[np.float32], threads: int) -> Any:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from graphrefine.errors import InputError
+from graphrefine.errors import InputError, suggest
 from graphrefine.paper import claims_quality, claims_theory, claims_time, published, tables, verdicts
 from graphrefine.paper.cache import Cache
 from graphrefine.paper.findings import Findings
@@ -137,9 +136,8 @@ def select_experiments(names: Sequence[str] | None) -> list[Experiment]:
         return list(EXPERIMENTS)
     for name in names:
         if name not in BY_NAME:
-            near = difflib.get_close_matches(name, BY_NAME, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise InputError(f"only={name!r} is not known{hint}; reproduce --list has the names", argument="only")
+            near = suggest(name, BY_NAME)
+            raise InputError(f"only={name!r} is not known{near}; reproduce --list has the names", argument="only")
     return [experiment for experiment in EXPERIMENTS if experiment.name in names]
 
 

@@ -19,7 +19,7 @@ from graphrefine.paper.findings import Cell, Gap, gather, join_notes, make_gap_c
 from graphrefine.paper.published import Measure
 from graphrefine.paper.setup import Setup, Source
 from graphrefine.refine import reference
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 
 PRESETS = {"refine": "paper", "rbqr": "paper"}  # settings of the authors' code
 PROTOCOL = (

@@ -35,7 +35,7 @@ from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.refine import reference
 from graphrefine.refine.filters import diffuse, taylor
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 
 LONG_ROUND = 60.0  # seconds, from which on one round is enough
 

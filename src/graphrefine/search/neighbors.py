@@ -13,7 +13,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels.nearest import NearestRows
 from graphrefine.readers.read import read
 from graphrefine.search.searcher import Search
-from graphrefine.vectors.lookup import ONE, Lookup, Side, Sides, is_name
+from graphrefine.vectors.lookup import ONE, Lookup, Side, Sides, Unknown, warn_skipped
 
 if TYPE_CHECKING:
     from graphrefine.vectors.table import VectorTable
@@ -25,7 +25,7 @@ Mask = NDArray[np.bool_]
 class Neighbor(NamedTuple):
     """A node near another, and the score of the two."""
 
-    node: int | str
+    node: Any
     score: float
 
 
@@ -45,14 +45,19 @@ def find_neighbors(
     `graphrefine.Embedding.neighbors` is the same with its options in full.
     """
     search = Search(embedding, score, index=index, threads=threads)
-    single = is_name(nodes) if vectors is None else np.ndim(np.asarray(vectors)) == 1
+    one = embedding.lookup.is_name(nodes)
+    single = one if vectors is None else np.ndim(np.asarray(vectors)) == 1
+    names = [nodes] if one else None if nodes is None else list(nodes)
     lists = ask(
         search,
-        [nodes] if is_name(nodes) else nodes,
+        names,
         vectors=None if vectors is None else np.atleast_2d(np.asarray(vectors)),
         k=k,
         **filters,
     )
+    if filters.get("unknown") == "skip" and names is not None:
+        missing = [name for name in names if embedding.lookup.find(name, filters.get("side")) is None]
+        warn_skipped(missing, len(names), stacklevel=4)
     return lists[0] if single else lists
 
 
@@ -67,8 +72,12 @@ def ask(
     label: str | None = None,
     unlinked: Any = None,
     side: Side | None = None,
+    unknown: Unknown = "error",
 ) -> list[list[Neighbor]]:
-    """The neighbours of several nodes, or vectors, by a `Search` that is there already; see `neighbors`."""
+    """The neighbours of several nodes, or vectors, by a `Search` that is there already; see `neighbors`.
+
+    With ``unknown="skip"``, the list of a name that no node has is empty.
+    """
     embedding = search.embedding
     if (nodes is None) == (vectors is None):
         raise InputError("give either nodes or vectors to find the neighbours of")
@@ -77,9 +86,11 @@ def ask(
         if unlinked is not None:
             raise InputError("unlinked: a vector has no edges; give nodes, or leave it out")
         return name_rows(embedding, search.nearest(vectors=vectors, k=k, among=allowed))
-    rows = rows_of(embedding, nodes, side)
-    without = None if unlinked is None else linked_rows(embedding, rows, as_graph(embedding, unlinked))
-    return name_rows(embedding, search.nearest(rows=rows, k=k, among=allowed, without=without))
+    rows = rows_of(embedding, nodes, side, unknown=unknown)
+    known = rows[rows >= 0]
+    without = None if unlinked is None else linked_rows(embedding, known, as_graph(embedding, unlinked))
+    lists = iter(name_rows(embedding, search.nearest(rows=known, k=k, among=allowed, without=without)))
+    return [next(lists) if row >= 0 else [] for row in rows]
 
 
 def name_rows(embedding: VectorTable, nearest: NearestRows) -> list[list[Neighbor]]:
@@ -93,10 +104,16 @@ def name_rows(embedding: VectorTable, nearest: NearestRows) -> list[list[Neighbo
     ]
 
 
-def rows_of(embedding: VectorTable, nodes: Iterable[object], side: Side | None = None) -> Rows:
-    """The rows of nodes among all of the embedding's; of a bipartite graph, on one side if it is named."""
+def rows_of(
+    embedding: VectorTable, nodes: Iterable[object], side: Side | None = None, *, unknown: Unknown | None = None
+) -> Rows:
+    """The rows of nodes among all of the embedding's; of a bipartite graph, on one side if it is named.
+
+    With ``unknown="skip"``, -1 for a name that no node has.
+    """
     first = embedding.sides.first(side) if side is not None and embedding.sides.kind == "rows" else 0
-    return embedding.lookup.rows(nodes, side) + first
+    rows = embedding.lookup.rows(nodes, side, unknown=unknown)
+    return np.where(rows < 0, rows, rows + first)
 
 
 def allowed_rows(
@@ -109,7 +126,7 @@ def allowed_rows(
     if labels is not None and label is not None:
         allowed = labelled_rows(embedding, labels, label)
     if among is not None:
-        if is_name(among):
+        if embedding.lookup.is_name(among):
             raise InputError(f"among={among!r}: several names are expected", argument="among")
         listed = np.zeros(len(embedding), bool)
         listed[embedding.lookup.rows(among)] = True
@@ -121,7 +138,7 @@ def labelled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
     """The rows of the nodes that have a label."""
     from graphrefine.readers.labels import align, as_labels  # and its readers, which most searches do without
 
-    table = as_labels(labels)
+    table = as_labels(labels, names=embedding.names)
     if str(label) not in table.classes:
         some = ", ".join(table.classes[:8]) + (", ..." if len(table.classes) > 8 else "")
         raise InputError(f"label={label!r}: no node of {table.source} has it; the labels are {some}", argument="label")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError
+from graphrefine.errors import InputError, suggest
 from graphrefine.linalg import inverse_lengths
 from graphrefine.vectors.lookup import SIDES
 from graphrefine.vectors.state import log_degrees
@@ -74,7 +74,8 @@ def search_directions(embedding: VectorTable, score: str) -> tuple[SearchDirecti
     [('source', 0, 1), ('target', 1, 0)]
     """
     if score not in SCORES:
-        raise InputError(f"score={score!r} is not known; it can be {', '.join(SCORES)}", argument="score")
+        near = suggest(score, SCORES)
+        raise InputError(f"score={score!r} is not known{near}; it can be {', '.join(SCORES)}", argument="score")
     sides = embedding.sides
     every = _score_side(embedding, score)
     if sides.kind == "rows":

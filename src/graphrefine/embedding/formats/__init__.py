@@ -30,6 +30,7 @@ import importlib
 import importlib.util
 import os
 import re
+import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from zipfile import BadZipFile
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
+from graphrefine.errors import ArgumentWarning, FormatError, InputError, MissingExtraError, OutputError, suggest
 from graphrefine.system.files import check_writable, replacing, replacing_folder
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
@@ -193,7 +194,8 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
                 f"{os.fspath(path)}: the format {format} is a table of a server; give its address instead, "
                 "postgresql://user@host/database"
             )
-        raise InputError(f"format {format!r} is not known; known: {', '.join(f.name for f in FORMATS)}")
+        known = [each.name for each in FORMATS]
+        raise InputError(f"format {format!r} is not known{suggest(format, known)}; known: {', '.join(known)}")
     name = Path(path).name.lower()
     for each in FORMATS:
         if any(name.endswith(suffix) for suffix in each.suffixes) or (each.folder and not Path(name).suffix):
@@ -264,6 +266,7 @@ def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: boo
     """Write an embedding at a path or an address, replacing it in one step or, if anything fails, not at all."""
     file_format = choose_format(path, format)
     options = file_format.options(options)
+    parts = _as_text(path, parts)
     _check_names(path, file_format, parts.names)
     if not file_format.state:
         parts = parts._replace(state=type(parts.state)())
@@ -339,6 +342,25 @@ def check_output(path: PathLike, *, format: str | None = None, names: Names | No
         _check_names(path, file_format, names)
     size = values * file_format.bytes_per_value
     check_writable(path, folder=file_format.folder, size=size, replaceable=file_format.check_replaceable)
+
+
+def _as_text(path: PathLike, parts: Parts) -> Parts:
+    """The parts with names that files can hold: of other objects their text, with a warning."""
+    if parts.names.dtype != object or set(map(type, parts.names)) <= {str}:
+        return parts
+    odd = next(name for name in parts.names.tolist() if not isinstance(name, str))
+    message = f"names such as {odd!r} ({type(odd).__name__}) are written as text, {str(odd)!r}, and come back so"
+    warnings.warn(ArgumentWarning(message), stacklevel=4)
+    return parts._replace(names=_text_names(path, parts.names, parts.recipe.get("sources")))
+
+
+def _text_names(path: PathLike, names: Names, sources: int | None) -> Names:
+    from graphrefine.graph.node_ids import text_names  # and NumPy, which the help does without
+
+    try:
+        return text_names(names, sources=sources)
+    except InputError as error:
+        raise InputError(f"{format_place(path)}: {error}") from None
 
 
 def _check_names(path: PathLike, file_format: Format, names: Names) -> None:

@@ -2,6 +2,9 @@
 
 Strings are always quoted and integers never, so that the name "7" stays a string. A line that was lost whole
 at the end of a plain csv file cannot be noticed: nothing in the format counts the lines.
+
+A list of edges is a csv file too. One without our header is taken for that, and refused, where one or two columns
+follow the names and the first of them holds names of nodes.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from graphrefine.embedding.formats.decimals import (
     parse_rows,
     row_chunks,
 )
-from graphrefine.embedding.formats.encoding import create_gzip, open_text
+from graphrefine.embedding.formats.encoding import EDGES, create_gzip, open_text
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, encode_all, from_text
 from graphrefine.vectors.table import Parts
@@ -43,7 +46,7 @@ def write_gzip(path: Path, parts: Parts) -> None:
 
 def _write(file: IO[bytes] | gzip.GzipFile, parts: Parts) -> None:
     dim = parts.vectors.shape[1]
-    file.write(b",".join([b"node", *(b"v%d" % column for column in range(dim))]) + b"\n")
+    file.write(_header(dim) + b"\n")
     line = b"%s,%s\n" if dim else b"%s%s\n"
     for rows in row_chunks(parts.vectors.shape):
         lines = zip(_fields(parts.names[rows]), format_rows(parts.vectors[rows], b","), strict=True)
@@ -75,10 +78,33 @@ def _read(path: Path, file: IO[bytes]) -> Parts:
         try:
             vectors.append(parse_rows(rows, dim, b","))
         except RowError as error:
-            raise FormatError(path, error.problem, line=lines[error.row]) from error
+            hint = f"; {EDGES}" if dim in (1, 2) else ""
+            raise FormatError(path, f"{error.problem}{hint}", line=lines[error.row]) from error
         line += block.count(b"\n")
-    names_array = _strings(texts) if quoted else from_text(texts)
-    return Parts(names_array, vectors.finish(), {})
+    parts = Parts(_strings(texts) if quoted else from_text(texts), vectors.finish(), {})
+    if header.rstrip(b"\r\n") != _header(dim) and _may_be_edges(parts):
+        raise FormatError(
+            path,
+            f"its numbers are names of nodes, as in a list of edges; {EDGES}; if these are vectors, let the first line "
+            f"be {_header(dim).decode()}",
+        )
+    return parts
+
+
+def _may_be_edges(parts: Parts) -> bool:
+    """Whether the rows look like edges (node, node) or (node, node, weight) rather than vectors."""
+    names, vectors = parts.names, parts.vectors
+    if names.dtype == object or vectors.shape[1] not in (1, 2) or not len(names):
+        return False
+    ends = vectors[:, 0]
+    if not np.array_equal(ends, np.rint(ends)):
+        return False
+    return len(np.unique(names)) < len(names) or bool(np.isin(ends, names.astype(np.float32)).any())
+
+
+def _header(dim: int) -> bytes:
+    """The first line of the files that are written here."""
+    return b",".join([b"node", *(b"v%d" % column for column in range(dim))])
 
 
 def _columns(path: Path, header: bytes) -> int:
@@ -86,8 +112,10 @@ def _columns(path: Path, header: bytes) -> int:
     fields = header.rstrip(b"\r\n").split(b",")
     if not header.endswith(b"\n"):
         raise FormatError(path, "has no line with a line end: empty or cut short", line=1)
-    if any(re.fullmatch(rb"-?[0-9]*\.[0-9]+(e[-+]?[0-9]+)?", field) for field in fields[1:]):
-        raise FormatError(path, "holds numbers where the header 'node,v0,v1,...' should be; add one", line=1)
+    numbers = [field for field in fields[1:] if re.fullmatch(rb"-?[0-9]+|-?[0-9]*\.[0-9]+(e[-+]?[0-9]+)?", field)]
+    if numbers and numbers != [b"%d" % column for column in range(len(numbers))]:  # as pandas calls columns
+        hint = f"; {EDGES}" if len(fields) in (2, 3) else ""
+        raise FormatError(path, f"holds numbers where the header 'node,v0,v1,...' should be; add one{hint}", line=1)
     return len(fields)
 
 

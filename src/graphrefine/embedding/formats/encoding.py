@@ -32,6 +32,9 @@ def create_gzip(path: Path) -> Iterator[gzip.GzipFile]:
         yield file
 
 
+EDGES = "if this is a list of edges: graphrefine embed makes vectors of it, and graphrefine info shows what is in it"
+
+
 def dump_recipe(recipe: dict[str, Any]) -> str:
     """Write a recipe as one line of JSON."""
     return json.dumps(recipe, allow_nan=False)

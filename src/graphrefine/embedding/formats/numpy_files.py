@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.encoding import dump_recipe, parse_recipe
+from graphrefine.embedding.formats.encoding import EDGES, dump_recipe, parse_recipe
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
@@ -109,5 +109,6 @@ def _read_names(archive: Any, nodes: int) -> Names:
 def as_vectors(path: Path, array: NDArray[Any]) -> NDArray[np.float32]:
     """Refuse what cannot be the vectors of an embedding; float16 and float64 become float32."""
     if array.ndim != 2 or array.dtype.kind != "f":
-        raise FormatError(path, f"holds {array.dtype} {array.shape}; vectors are floating-point (nodes, dim)")
+        hint = f"; {EDGES}" if array.dtype.kind in "iu" and array.ndim == 2 else ""
+        raise FormatError(path, f"holds {array.dtype} {array.shape}; vectors are floating-point (nodes, dim){hint}")
     return np.ascontiguousarray(array, dtype=np.float32)

@@ -13,6 +13,7 @@ from typing import IO
 import numpy as np
 
 from graphrefine.embedding.formats.decimals import RowError, format_rows, line_blocks, parse_rows, row_chunks
+from graphrefine.embedding.formats.encoding import EDGES
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Names, encode_all, from_text
 from graphrefine.vectors.table import Parts
@@ -56,10 +57,12 @@ def read_counts(path: Path, file: IO[bytes], *, bytes_per_value: int) -> tuple[i
     """Read the first line, and refuse counts that a file of this size cannot hold."""
     match = re.fullmatch(rb"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n", file.readline(64))
     if match is None:
-        raise FormatError(path, "must begin with two counts, '<nodes> <dim>', as word2vec files do", line=1)
+        problem = f"must begin with two counts, '<nodes> <dim>', as word2vec files do; {EDGES}"
+        raise FormatError(path, problem, line=1)
     nodes, dim = int(match[1]), int(match[2])
     if nodes * (1 + dim * bytes_per_value) > path.stat().st_size:
-        raise FormatError(path, f"is too small for the {nodes} nodes x {dim} it announces: cut short", line=1)
+        problem = f"is too small for the {nodes} nodes x {dim} it announces: cut short; {EDGES}"
+        raise FormatError(path, problem, line=1)
     return nodes, dim
 
 
@@ -70,7 +73,8 @@ def _read_block(path: Path, block: bytes, texts: list[bytes], vectors: np.ndarra
         raise FormatError(path, "its last line has no end: cut short", line=start + 2 + block.count(b"\n"))
     lines = [line.rstrip(b" \r") for line in block[:-1].split(b"\n")]
     if start + len(lines) > len(vectors):
-        raise FormatError(path, f"has more than the {len(vectors)} nodes it announces", line=len(vectors) + 2)
+        problem = f"has more than the {len(vectors)} nodes it announces; {EDGES}"
+        raise FormatError(path, problem, line=len(vectors) + 2)
     rows = []
     for line in lines:
         name, _, row = line.partition(b" ")
@@ -79,4 +83,5 @@ def _read_block(path: Path, block: bytes, texts: list[bytes], vectors: np.ndarra
     try:
         vectors[start : len(texts)] = parse_rows(rows, dim, b" ")
     except RowError as error:
-        raise FormatError(path, error.problem, line=start + error.row + 2) from error
+        hint = f"; {EDGES}" if max(map(len, (line.split() for line in lines))) <= 3 else ""
+        raise FormatError(path, f"{error.problem}{hint}", line=start + error.row + 2) from error

@@ -1,0 +1,156 @@
+"""Names that no node has: an error with names that are near, or left out of a batch with a word on how many."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphrefine
+from cli_runs import refuses, works
+from graphrefine import Embedding
+from graphrefine.errors import ArgumentWarning, InputError
+
+PEOPLE = Embedding(["ada", "bob", "cy"], [[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    PEOPLE.save(tmp_path / "people.npz")
+    return tmp_path / "people.npz"
+
+
+def test_one_unknown_name_has_near_ones() -> None:
+    with pytest.raises(InputError, match=r"^no node is called 'adda'; near it: ada; unknown='skip' leaves") as caught:
+        PEOPLE.neighbors("adda")
+    assert caught.value.mentions == ("unknown",)
+    with pytest.raises(InputError, match=r"^no node is called 'adda'; near it: ada$"):
+        PEOPLE.index("adda")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda names: PEOPLE.neighbors(names),
+        lambda names: PEOPLE.score(names),
+        lambda names: PEOPLE.score("ada", names),
+    ],
+)
+def test_the_error_of_a_batch_counts_the_unknown_names(call: Any) -> None:
+    message = "no node is called 'adda'; near it: ada; 2 of 4 names are unknown, such as 'adda', 'x'; unknown='skip'"
+    with pytest.raises(InputError, match=message):
+        call(["ada", "adda", "bob", "x"])
+
+
+def test_skipped_neighbours_are_empty_lists() -> None:
+    message = "names that no node has were left out: 2 of 4, such as 'x', 'y'"
+    with pytest.warns(ArgumentWarning, match=message) as caught:
+        lists = PEOPLE.neighbors(["x", "ada", "y", "cy"], k=1, unknown="skip")
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert [[near.node for near in each] for each in lists] == [[], ["bob"], [], ["bob"]]
+    with pytest.warns(ArgumentWarning, match="1 of 1"):
+        assert PEOPLE.neighbors("x", unknown="skip") == []
+
+
+def test_skipped_neighbours_of_sides_and_links() -> None:
+    links = [("ann", "tea"), ("bob", "tea"), ("bob", "cake"), ("cy", "cake"), ("tea", "cake")]
+    sides = graphrefine.embed(links, 2, bipartite=True)
+    with pytest.warns(ArgumentWarning, match="1 of 2"):
+        lists = sides.neighbors(["nobody", "tea"], k=1, score="link", side="target", unknown="skip", unlinked=links)
+    assert lists[0] == [] and len(lists[1]) == 1
+    assert lists[1] == sides.neighbors("tea", k=1, score="link", side="target", unlinked=links)
+
+
+def test_skipped_pairs_are_nan_in_their_place() -> None:
+    with pytest.warns(ArgumentWarning, match="1 of 3, such as 'x'") as caught:
+        scores = PEOPLE.score(["ada", "x", "bob"], ["bob", "ada", "cy"], unknown="skip")
+    assert caught[0].filename == __file__
+    np.testing.assert_allclose(scores, [0.6, np.nan, 0.8], atol=1e-6)
+    with pytest.warns(ArgumentWarning, match="1 of 2, such as 'x'"):
+        scores = PEOPLE.score("ada", ["x", "cy"], unknown="skip")
+    np.testing.assert_allclose(scores, [np.nan, 0], atol=1e-6)
+    with pytest.warns(ArgumentWarning):
+        rows = PEOPLE.score(["x", "ada"], unknown="skip")
+    np.testing.assert_allclose(rows, [[np.nan] * 3, [1, 0.6, 0]], atol=1e-6)
+    with pytest.warns(ArgumentWarning):
+        assert np.isnan(PEOPLE.score("x", "ada", unknown="skip"))
+
+
+def test_a_batch_without_unknown_names_says_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert PEOPLE.score("ada", ["bob"], unknown="skip") == PEOPLE.score("ada", ["bob"])
+        assert PEOPLE.neighbors(["ada"], unknown="skip") == PEOPLE.neighbors(["ada"])
+        assert PEOPLE.recommend("ada", unknown="skip") == PEOPLE.recommend("ada")
+        PEOPLE.fold_in([("eve", "ada")], unknown="skip")
+
+
+def test_recommendations_for_nobody() -> None:
+    with pytest.raises(InputError, match=r"no node is called 'x'.*unknown='skip'"):
+        PEOPLE.recommend("x")
+    with pytest.warns(ArgumentWarning, match="1 of 1, such as 'x'"):
+        assert PEOPLE.recommend("x", unknown="skip") == []
+
+
+@pytest.mark.parametrize("call", [PEOPLE.score, PEOPLE.neighbors, PEOPLE.recommend])
+def test_unknown_is_error_or_skip(call: Any) -> None:
+    with pytest.raises(InputError, match="unknown='drop' is not known; it is 'error' or 'skip'"):
+        call("ada", unknown="drop")
+    with pytest.raises(InputError, match="unknown='drop' is not known"):
+        PEOPLE.fold_in([("eve", "ada")], unknown="drop")  # type: ignore[arg-type]
+
+
+EDGES = [("eve", "ada"), ("eve", "x"), ("gus", "eve"), ("gus", "y"), ("hal", "y")]
+
+
+def test_edges_to_unknown_nodes_are_left_out() -> None:
+    with pytest.raises(InputError, match=r"leads to 'x' \(and 1 more\).*unknown='skip' leaves such edges out"):
+        PEOPLE.fold_in(EDGES)
+    with pytest.warns() as caught:
+        folded = PEOPLE.fold_in(EDGES, unknown="skip")
+    texts = [str(each.message) for each in caught]
+    assert "neither known nor new were left out: 3, such as to 'x', 'y'" in texts[0]
+    assert "without a known neighbour that has a vector: 1 of 3, such as 'hal'" in texts[1] and len(texts) == 2
+    assert {each.filename for each in caught} == {__file__}
+    expected = PEOPLE.fold_in([("eve", "ada"), ("gus", "eve")])
+    assert np.array_equal(folded.vectors[:2], expected.vectors) and not folded.vectors[2].any()
+    assert folded.names.tolist() == ["eve", "gus", "hal"]
+    assert folded.recipe["skipped"] == {"edges": 3, "nodes": 2, "names": ["x", "y"]}
+
+
+def test_fold_in_takes_options_of_reading(tmp_path: Path) -> None:
+    path = tmp_path / "new.csv"
+    path.write_text("known,cost,new\nada,3,eve\nbob,4,eve\n")
+    folded = PEOPLE.fold_in(path, source="new", target="known", weights="cost")
+    expected = PEOPLE.fold_in([("eve", "ada", 3.0), ("eve", "bob", 4.0)])
+    assert np.array_equal(folded.vectors, expected.vectors)
+    with pytest.raises(TypeError, match="did you mean 'weights'"):
+        PEOPLE.fold_in(path, wieghts="cost")  # type: ignore[call-arg]
+
+
+def test_neighbors_of_a_list_with_unknown_names(stored: Path, tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("adda\nada\nx\ncy\n")
+    typed: list[str | Path] = ["neighbors", stored, "--from", tmp_path / "names.txt", "-k", "1"]
+    message = refuses(*typed, folder=tmp_path, expected=("near it: ada", "2 of 4 names are unknown"))
+    assert message.endswith("; --skip-unknown leaves unknown names out")
+    done = works(*typed, "--skip-unknown", "--json")
+    assert done.err == "note: names that no node has were left out: 2 of 4, such as 'adda', 'x'\n"
+    assert [row["node"] for row in done.figures["results"]] == ["ada", "cy"]
+    assert done.figures["skipped"] == {"count": 2, "names": ["adda", "x"]}
+    assert works("neighbors", stored, "ada", "--skip-unknown", "--json").figures["skipped"]["count"] == 0
+    assert "skipped" not in works("neighbors", stored, "ada", "--json").figures
+    assert works("neighbors", stored, "x", "--skip-unknown", "--json").figures["results"] == []
+
+
+def test_fold_in_with_unknown_nodes(stored: Path, tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("".join(f"{new},{known}\n" for new, known in EDGES[:4]))
+    typed: list[str | Path] = ["fold-in", tmp_path / "new.csv", "--into", stored, "-o", tmp_path / "new.npz"]
+    refuses(*typed, folder=tmp_path, expected=("leads to 'x' (and 1 more)", "--skip-unknown leaves such edges out"))
+    done = works(*typed, "--skip-unknown", "--json")
+    assert done.figures["skipped"] == {"edges": 2, "nodes": 2, "names": ["x", "y"]} and done.figures["nodes"] == 2
+    assert "warning: edges to nodes that are neither known nor new were left out: 2" in done.err
+    assert json.loads(json.dumps(graphrefine.load(tmp_path / "new.npz").recipe))["skipped"]["edges"] == 2

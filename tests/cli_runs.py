@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from graphrefine.cli.main import main
 from graphrefine.embedding.embedding import Embedding, load
 
+PAIRS = "read: csv without a header; edges column 0 - column 1, undirected; no weights\n"
+"""The line on reading a csv file of two columns and no more."""
 SLOWER = "note: no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower\n"
 PROGRAM = [sys.executable, "-m", "graphrefine.cli.main"]
 
@@ -86,15 +88,19 @@ def embeds(*arguments: str | Path, to: Path, stdin: bytes = b"") -> Embedding:
 
 
 def check_refused(done: Outcome, *expected: str) -> str:
-    """The end of a user's mistake: code 2 and one message, which holds what is expected; no traceback."""
+    """The end of a user's mistake: code 2 and one message, which holds what is expected; no traceback.
+
+    A graph that was read before the mistake was found has its one line on reading above the message.
+    """
     assert done.code == 2, done
     assert done.out == "", "stdout is for results"
     assert "Traceback" not in done.err
-    lines = done.err.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("error: "), done.err
+    *above, message = done.err.splitlines()
+    assert message.startswith("error: ") and done.err.endswith(f"{message}\n"), done.err
+    assert len(above) <= 1 and all(line.startswith("read: ") for line in above), done.err
     for text in expected:
-        assert text in lines[0], (text, lines[0])
-    return lines[0]
+        assert text in message, (text, message)
+    return message
 
 
 def refuses(*arguments: str | Path, folder: Path, expected: tuple[str, ...], stdin: bytes = b"") -> str:

@@ -99,7 +99,9 @@ def test_dim_larger_than_the_graph(tmp_path: Path, edges: Path) -> None:
         (["--threads", "0"], ("threads must be at least 1, not 0",)),
         (["--weights", "cost"], ("edges.csv, line 1: there is no column 'cost'", "position from 0 to 1")),
         (["--source", "5"], ("edges.csv, line 1: there is no column '5'", "positions go from 0 to 1")),
-        (["--delimiter", "|"], ("edges.csv: --delimiter '|' is not one of", "(tab)", "(comma)")),
+        (["--delimiter", "|"], ("edges.csv, line 1: an edge needs two columns, and with --delimiter '|' there is 1",)),
+        (["--delimiter", "and"], ("edges.csv: --delimiter 'and' must be one character", "(tab)", "(comma)")),
+        (["--delimiter", "1"], ("edges.csv: --delimiter '1' must be one character", "no letter and no digit")),
         (["--encoding", "morse"], ("there is no encoding 'morse'", "utf-8, latin-1")),
         (["--variable", "net"], ("--variable does not apply to a csv file",)),
         (["--format", "dot"], ("--format 'dot' is not known", "graphml")),
@@ -142,7 +144,7 @@ def test_unwritable_outputs_are_found_before_the_work(
         (tmp_path / name / "precious.txt").write_text("mine")
     (tmp_path / "taken").write_text("mine")
     (tmp_path / "link.csv").symlink_to(edges)
-    monkeypatch.setattr("graphrefine.run.embed.read", None)  # reading would be work already
+    monkeypatch.setattr("graphrefine.run.embed_run.read", None)  # reading would be work already
     refuses("embed", edges, "-o", tmp_path / output, folder=tmp_path, expected=expected)
 
 
@@ -170,7 +172,7 @@ def test_names_that_the_format_cannot_hold_are_found_before_the_work(
 ) -> None:
     path = tmp_path / "graph.csv"
     path.write_text("New York,Boston\nBoston,Rome\n")
-    monkeypatch.setattr("graphrefine.run.embed.EmbedRun.embed", None)
+    monkeypatch.setattr("graphrefine.run.embed_run.EmbedRun.embed", None)
     expected = (f"out.{suffix}: the name 'New York'", "white space", ".parquet")
     refuses("embed", path, "-o", tmp_path / f"out.{suffix}", folder=tmp_path, expected=expected)
 
@@ -182,7 +184,7 @@ def test_a_disk_without_room_is_found_before_the_work(
 
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100))
-    monkeypatch.setattr("graphrefine.run.embed.EmbedRun.embed", None)
+    monkeypatch.setattr("graphrefine.run.embed_run.EmbedRun.embed", None)
     refuses("embed", edges, "-o", tmp_path / "out", folder=tmp_path, expected=("out: needs about", "free some"))
 
 
@@ -209,6 +211,33 @@ def test_not_enough_memory(tmp_path: Path, edges: Path, monkeypatch: pytest.Monk
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("graphrefine.run.embed.EmbedRun.embed", full)
+    monkeypatch.setattr("graphrefine.run.embed_run.EmbedRun.embed", full)
     arguments = ("embed", edges, "-o", tmp_path / "out", "--dim", "8")
     refuses(*arguments, folder=tmp_path, expected=("not enough memory", "--dim"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("g.csv", "ann,bob\ncleo,dan\n", ("line 1", "a header, or the edge 'ann' - 'bob'", "--header or --no-header")),
+        ("g.csv", "a, b;c, d\nc, d;e, f\n", ("by comma", "by semicolon", "--delimiter ',' or --delimiter ';'")),
+        ("g.txt", "1 2 1082040961\n2 3 1082155839\n", ("line 1", "times", "--time 2", "--weights 2", "--weights none")),
+        ("g.csv", "source,target,weight,weight\na,b,1,2\nb,c,3,4\n", ("line 1", "2 columns are called 'weight'")),
+        ("g.csv", 'source,target\na,"b\nb,c\n', ("line 2", "never closed", "--quote ''")),
+        ("g.txt", "1 2\n# x\n2 3\n", ("line 2", "--comments '#'", "--comments ''")),
+        ("g.csv", "#a,#b\nc,d\n#b,c\nd,#b\n", ("line 1", "a comment, or an edge", "--comments '#' or --comments ''")),
+        (
+            "g.csv",
+            "city,person,friend\nx,a,b\ny,b,c\nz,c,a\n",
+            ("'city' and 'person'", "'person' and 'friend'", "--source and --target"),
+        ),
+        ("g.csv", "w,x,y,z\n0,1,1,0\n1,0,0,2\n1,0,0,0\n0,2,0,0\n", ("4 x 4", "matrix", "--source and --target")),
+    ],
+)
+def test_what_has_two_readings_is_refused_with_an_option_for_each(
+    tmp_path: Path, name: str, text: str, expected: tuple[str, ...]
+) -> None:
+    (tmp_path / name).write_text(text)
+    refuses("info", tmp_path / name, folder=tmp_path, expected=expected)
+    refuses("embed", tmp_path / name, "-o", tmp_path / "vectors", folder=tmp_path, expected=expected)
+    refuses("ingest", tmp_path / name, "-o", tmp_path / "g.grf", folder=tmp_path, expected=expected)

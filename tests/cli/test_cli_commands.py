@@ -182,7 +182,8 @@ def test_the_defaults_are_the_papers(labelled: Path) -> None:
     assert [line.split()[0] for line in lines[:6]] == ["train", "10%", "30%", "50%", "70%", "90%"]
     assert "C = 1, 10 random splits a ratio, seed 0" in lines[6]
     assert "nodes without labels left out (0)" in lines[6]
-    assert done.err == ""
+    reading = "header, nodes 'node', labels 'label' (8 classes), 80 of 80 nodes labelled"
+    assert done.err == f"labels: {labelled / 'labels.csv'}, {reading}\n"
 
 
 def test_unlabelled_nodes_and_several_labels(labelled: Path, tmp_path: Path) -> None:
@@ -222,6 +223,47 @@ def test_labels_refuses(labelled: Path, labels: str, options: list[str], expecte
         (labelled / name).write_text(text)
     files = (labelled / "vectors", labelled / labels)
     refuses("evaluate", "labels", *files, *options, folder=labelled, expected=expected)
+
+
+def test_columns_and_header_of_labels(labelled: Path, tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    rows = (labelled / "labels.csv").read_text().splitlines()[1:]
+    path.write_text("who,year,area\n" + "".join(f"{row.replace(',', ',2001,')}\n" for row in rows))
+    options = ("--repeats", "2", "--ratios", "0.5", "--json")
+    expected = works("evaluate", "labels", labelled / "vectors", labelled / "labels.csv", *options).figures
+    command = ("evaluate", "labels", labelled / "vectors", path, *options)
+    done = works(*command, "--label-column", "area")
+    assert done.figures["ratios"] == expected["ratios"]
+    reading = f"{path}, header, nodes 'who', labels 'area' (8 classes), 80 of 80 nodes labelled"
+    assert done.figures["labels_reading"] == reading
+    by_place = works(*command, "--node-column", "0", "--label-column", "2", "--labels-header").figures
+    assert by_place["ratios"] == expected["ratios"]
+    columns = "the columns are 'who', 'year', 'area'"
+    refuses(*command, folder=labelled, expected=("wide.csv, line 1: 3 columns", columns, "--label-column"))
+    refuses(*command, "--label-column", "x", folder=labelled, expected=("--label-column 'x'", columns))
+
+
+def test_a_header_that_nothing_decides_is_refused_with_both_options(labelled: Path, tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("wer,was\nzoe,x\nyan,y\n0,z\n")
+    ways_out = ("line 1: the first row, 'wer', 'was',", "say --labels-header for", "or --no-labels-header for")
+    refuses("evaluate", "labels", labelled / "vectors", path, folder=labelled, expected=ways_out)
+    graph = tmp_path / "graph.csv"
+    graph.write_text("".join(f"{i},{i + 1}\n" for i in range(9)))
+    refuses("tune", graph, "--labels", path, folder=labelled, expected=ways_out)
+    refuses("tune", graph, "--labels-header", folder=labelled, expected=("--labels-header is for --labels",))
+    vectors = labelled / "vectors"
+    done = works("neighbors", vectors, "1", "--labels", path, "--label", "z", "--no-labels-header", "--json")
+    assert [near["node"] for near in done.figures["results"][0]["neighbors"]] == [0]
+    assert done.figures["labels_reading"].endswith("no header, nodes in column 0, labels in column 1 (4 classes), "
+                                                   "1 of 80 nodes labelled, 3 labelled nodes unknown")  # fmt: skip
+    assert done.err == f"labels: {done.figures['labels_reading']}\n"
+    refuses(
+        "neighbors", vectors, "1", "--label-column", "x", folder=labelled, expected=("--label-column is for --labels",)
+    )
+    picture = tmp_path / "map.svg"
+    done = works("map", vectors, "--labels", labelled / "labels.csv", "-o", picture, "--json")
+    assert "80 of 80 nodes labelled" in done.figures["labels_reading"]
 
 
 def test_labels_of_no_embedding(labelled: Path) -> None:
@@ -315,7 +357,12 @@ def test_usage() -> None:
     assert works().out == works("--help").out, "no command: the help"
     listed = works().out.split("Commands:")[1].strip().split("\n")
     assert [line.split()[0] for line in listed] == list(cli.commands)
-    check_refused(run("emebd"), "No such command 'emebd'", "graphrefine --help")
+    check_refused(
+        run("emebd"), "No such command 'emebd' (did you mean 'embed'?); the commands are embed, info", "--help"
+    )
+    check_refused(run("xyz"), "No such command 'xyz'; the commands are embed, info", "graphrefine --help")
+    check_refused(run("evaluate", "lable"), "(did you mean 'labels'?)", "graphrefine evaluate --help")
+    check_refused(run("embed", "g.csv", "-o", "out", "--weigths", "x"), "--weights", "graphrefine embed --help")
     check_refused(run("embed"), "Missing argument 'GRAPH'", "graphrefine embed --help")
     check_refused(run("embed", "g.csv"), "Missing option '-o'", "graphrefine embed --help")
 
@@ -341,6 +388,6 @@ def test_a_bug_shows_its_traceback(tmp_path: Path, edges: Path, monkeypatch: pyt
     def broken(*_: Any, **__: Any) -> NDArray[Any]:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("graphrefine.run.embed.EmbedRun.embed", broken)
+    monkeypatch.setattr("graphrefine.run.embed_run.EmbedRun.embed", broken)
     with pytest.raises(ZeroDivisionError):
         run("embed", edges, "-o", tmp_path / "out")

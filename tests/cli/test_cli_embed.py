@@ -16,7 +16,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import graphrefine
-from cli_runs import SLOWER, embeds, ring_of_cliques, run, spawn, works, write_csv
+from cli_runs import PAIRS, SLOWER, embeds, ring_of_cliques, run, spawn, works, write_csv
 from graphrefine.embedding.embedding import load
 from graphrefine.kernels import kernels
 from graphrefine.refine.filters import FILTERS
@@ -122,7 +122,7 @@ def test_standard_input(tmp_path: Path, expected: graphrefine.Embedding) -> None
     found = embeds("-", "--dim", "8", to=tmp_path / "b", stdin=(tmp_path / "g.npz").read_bytes())
     np.testing.assert_array_equal(found.vectors, expected.vectors)
     done = spawn("embed", "-", "-o", tmp_path / "c", "--dim", "8", input=gzip.compress(_text("\t")))
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, PAIRS.replace("csv", "text"))
     np.testing.assert_array_equal(load(tmp_path / "c").vectors, expected.vectors)
 
 
@@ -149,8 +149,9 @@ def test_npy_and_a_named_output_format(tmp_path: Path, edges: Path, expected: gr
 
 def test_json_is_one_object_with_the_promised_figures(tmp_path: Path, edges: Path) -> None:
     done = works("embed", edges, "-o", tmp_path / "out", "--json", "--threads", "1", "--seed", "5")
-    assert done.err == f"warning: {edges} has 20 nodes: --dim is lowered from 128 to that\n"
+    assert done.err == f"{PAIRS}warning: {edges} has 20 nodes: --dim is lowered from 128 to that\n"
     figures = done.figures
+    assert f"read: {figures['reading']}\n" == PAIRS
     assert (figures["nodes"], figures["edges"], figures["dim"], figures["isolated"]) == (20, len(EDGES), 20, 0)
     assert (figures["threads"], figures["seed"], figures["output"]) == (1, 5, str(tmp_path / "out"))
     assert figures["kernel"] in ("native", "scipy")
@@ -174,7 +175,7 @@ def test_the_peak_is_that_of_the_command_alone(tmp_path: Path, edges: Path) -> N
 
 def test_without_json_there_is_one_line_on_stdout(tmp_path: Path, edges: Path) -> None:
     done = works("embed", edges, "-o", tmp_path / "out", "--dim", "4")
-    assert done.out.count("\n") == 1 and done.err == ""
+    assert done.out.count("\n") == 1 and done.err == PAIRS
     assert done.out.startswith(f"{tmp_path / 'out'}: 20 nodes x 4 from {len(EDGES)} edges in ")
 
 
@@ -278,7 +279,7 @@ def test_disconnected_graphs(tmp_path: Path) -> None:
 def test_isolated_nodes_are_zero_and_reported(tmp_path: Path, edges: Path) -> None:
     done = works("embed", edges, "-o", tmp_path / "out", "--nodes", "23", "--dim", "4", "--json")
     assert done.figures["nodes"] == 23 and done.figures["isolated"] == 3 and done.figures["zero_vectors"] == 3
-    assert done.err == "note: nodes without edges, their vectors zero: 3\n"
+    assert done.err == f"{PAIRS}note: nodes without edges, their vectors zero: 3\n"
     vectors = np.asarray(load(tmp_path / "out").vectors)
     assert (vectors[20:] == 0).all() and np.isfinite(vectors).all() and (vectors[:20] != 0).any(axis=1).all()
 
@@ -287,20 +288,23 @@ def test_what_reading_left_out_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("1,2,5\n2,1,7\n1,2,4\n3,3,1\n3,4,1\n4,5,0\n,2,1\n")
     done = works("embed", path, "-o", tmp_path / "out", "--dim", "2")
-    for line in (
-        "note: self-loops left out: 1",
-        "note: edges listed again, their weights added (1 each where there are none): 1",
-        "note: edges listed in both directions, counted once: 1",
-        "note: edges of weight 0 left out: 1",
-        "note: records with an empty end left out: 1",
-        "note: nodes without edges, their vectors zero: 1",
-    ):
-        assert line in done.err.splitlines(), line
+    parts = [
+        "read: csv without a header",
+        "edges column 0 - column 1, undirected",
+        "weights column 2 (1 to 9)",
+        "self-loops left out: 1",
+        "edges listed again, their weights added (1 each where there are none): 1",
+        "edges listed in both directions, counted once: 1",
+        "edges of weight 0 left out: 1",
+        "records with an empty end left out: 1",
+    ]
+    assert done.err.splitlines() == ["; ".join(parts), "note: nodes without edges, their vectors zero: 1"]
 
 
 def test_a_symmetric_matrix_is_nothing_to_remark_on(tmp_path: Path) -> None:
     WRITERS["g.mtx"](tmp_path / "g.mtx")
-    assert works("embed", tmp_path / "g.mtx", "-o", tmp_path / "out", "--dim", "4").err == ""
+    done = works("embed", tmp_path / "g.mtx", "-o", tmp_path / "out", "--dim", "4")
+    assert done.err == "read: mtx; undirected; no weights\n"
 
 
 @pytest.mark.parametrize(
@@ -343,7 +347,8 @@ def test_nodes_whose_edges_tell_nothing_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "star.csv"
     path.write_text("a,hub\nb,hub\nc,hub\n")  # one target: each p_ij is what chance would give, so M = 0
     done = works("embed", path, "-o", tmp_path / "out", "--directed", "--one-sided", "--dim", "2")
-    assert done.err == "note: nodes with edges whose vectors came out zero all the same: 4\n"
+    reading = PAIRS.replace("0 - column 1, undirected", "0 -> column 1, directed")
+    assert done.err == f"{reading}note: nodes with edges whose vectors came out zero all the same: 4\n"
 
 
 def test_numbers_that_are_names(tmp_path: Path) -> None:
@@ -392,4 +397,4 @@ def test_odd_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_without_compiled_kernels(tmp_path: Path, edges: Path) -> None:
     done = spawn("embed", edges, "-o", tmp_path / "out", "--dim", "8", "--json", env={"GRAPHREFINE_KERNEL": "scipy"})
     assert done.figures["kernel"] == "scipy"
-    assert done.full_err == SLOWER
+    assert done.full_err == PAIRS + SLOWER

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cli_runs import PROGRAM, contents, run, spawn, works
+import graphrefine
+from cli_runs import PAIRS, PROGRAM, contents, run, spawn, works
 from graphrefine.cli import main
 from graphrefine.cli.main import Stopped
 from graphrefine.embedding.embedding import Embedding, load
@@ -73,10 +74,11 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def is_stopped(process: subprocess.Popen[bytes], by: signal.Signals) -> None:
+def is_stopped(process: subprocess.Popen[bytes], by: signal.Signals, *, after: str = "") -> None:
+    """Check the end of a stopped run: its code, and one line below what it had printed before."""
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128 + by
-    assert err.decode() == "interrupted; no half-written output is left\n"
+    assert err.decode() == f"{after}interrupted; no half-written output is left\n"
 
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -102,7 +104,7 @@ def test_stopped_while_writing(folder: Path, graph: Path, by: signal.Signals) ->
     with started("embed", graph, "-o", folder / "out.csv", "--threads", "1") as process:
         wait_for(lambda: any(folder.glob(".out.csv.graphrefine-*.new")))
         process.send_signal(by)
-        is_stopped(process, by)
+        is_stopped(process, by, after=f"read: {graphrefine.read(graph).reading}\n")
     assert contents(folder) == before
 
 
@@ -303,7 +305,7 @@ def test_the_bar_names_each_stage_and_leaves_stdout_alone(tmp_path: Path, graph:
 
 def test_no_bar_without_a_terminal(tmp_path: Path, graph: Path) -> None:
     (tmp_path / "graph.csv").write_text("a,b\nb,c\nc,d\n")
-    assert spawn("embed", tmp_path / "graph.csv", "-o", tmp_path / "out", "--dim", "2").err == ""
+    assert spawn("embed", tmp_path / "graph.csv", "-o", tmp_path / "out", "--dim", "2").err == PAIRS
     assert "range" not in spawn("embed", graph, "-o", tmp_path / "out", env={"FORCE_COLOR": "1"}).err
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
 
+from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import in_options, reading_options
 from graphrefine.errors import InputError, OutputError
-from graphrefine.evaluate import read_labels
 from graphrefine.evaluate.compare import compare as run
 from graphrefine.evaluate.compare_report import KIND, check_inputs, make_report, make_title
 from graphrefine.evaluate.compare_results import Comparison, Row
@@ -25,7 +27,9 @@ def compare(graph: str, labels: str | None, output: str | None, as_json: bool, *
     with progress_bar() as bar:
         with Stages(bar).stage("read"):
             whole = read(graph, threads=options["threads"], **reading_options(options))
-            node_labels = None if labels is None else read_labels(labels)
+            note(f"read: {whole.reading}")
+            node_labels = take_labels(labels, options, whole.names, graph=whole)
+            folder.tell = partial(tell_labels, node_labels, whole.names)
         try:
             comparison = run(
                 whole, labels=node_labels, previous=folder.previous, on_row=folder.add_row, progress=bar, **options
@@ -40,7 +44,7 @@ def compare(graph: str, labels: str | None, output: str | None, as_json: bool, *
             note(f"report: {output}")
     finally:  # also if the report cannot be written
         if as_json:
-            show_json({**comparison.to_dict(), "report": output})
+            show_json({**comparison.to_dict(), "reading": whole.reading, **folder.readings, "report": output})
         else:
             _show(comparison)
     if not comparison.finished:
@@ -53,6 +57,8 @@ class _ReportFolder:
     def __init__(self, graph: str, output: str | None) -> None:
         self.output, self.title, self.full = output, make_title(graph), False
         self.comparison: Comparison | None = None
+        self.tell: Callable[[], dict[str, str]] = dict  # prints how labels were read
+        self.readings: dict[str, str] = {}
         self.previous = None if output is None else check_report_folder(output, kind=KIND, identity=self.title)
 
     def add_row(self, comparison: Comparison, row: Row | None) -> None:
@@ -61,6 +67,7 @@ class _ReportFolder:
         if row is None:
             if self.output is not None:
                 check_inputs(self.output, self.previous, comparison)
+            self.readings = self.tell()
             return
         scores = ", ".join(f"{name} {value}" for name, value in row.cells.items())
         note(f"{row.name}: {f'{scores}, {row.cost()[0]}' if row.status == 'done' else _write_options(row.reason)}")

@@ -12,7 +12,7 @@ from graphrefine.errors import OutputError
 from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.methods.registry import make_settings
 from graphrefine.progress import Stages, Watcher
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphrefine.system.files import check_writable
 from graphrefine.system.threads import usable_threads
 from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_table

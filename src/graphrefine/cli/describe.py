@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.graph.adjacency import describe_reading
+from graphrefine.graph.adjacency import list_remarks
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import edge_lists, kernels
 from graphrefine.visuals.console import seconds
@@ -21,11 +21,11 @@ def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | N
 
     ``features`` is the entry of that name in the recipe.
     """
-    counts = {**graph.report, "isolated": graph.isolated, "zero_vectors": max(zero_vectors - graph.isolated, 0)}
+    counts = {"isolated": graph.isolated, "zero_vectors": max(zero_vectors - graph.isolated, 0)}
     if features:
         counts |= {"isolated": 0, "zero_vectors": 0, "alone": graph.isolated}
         counts |= {"bare": graph.nodes - features["nodes"], "unknown": features["unknown"]}
-    lines = describe_reading(counts, edges=graph.edges)
+    lines = list_remarks(counts, edges=graph.edges)
     if graph.directed and edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights) & edge_lists.SYMMETRIC:
         lines.append("every edge is there in both directions, so that directed says nothing; leave it out")
     return lines

@@ -10,8 +10,8 @@ from graphrefine.cli.options import check_not_input, method_options, reading_opt
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output, choose_format, format_place
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed import EmbedRun, Request, aligned_dim
-from graphrefine.run.settings import RunSettings, work_folder
+from graphrefine.run.embed_run import EmbedRun, Request, aligned_dim
+from graphrefine.run.settings import RunSettings, check_work, work_folder
 from graphrefine.system.memory import PeakMemory
 from graphrefine.visuals.console import note, progress_bar, show_json
 
@@ -28,13 +28,19 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
             graph = run.read(bar)
             learn = file_format.state if run.request.run.learn is None else run.request.run.learn
             plan = run.make_plan(learn=learn, writing=file_format.memory)
+            note(f"read: {graph.reading}")
             check_output(output, format=output_format, names=graph.names, values=graph.nodes * run.settings.dim)
             if memory is not None or plan.mode != "memory":
                 note(plan.in_words())
             embedding = run.embed()
             with run.stages.stage("write"):
                 embedding.save(output, format=output_format)
-    figures = {"output": output, "peak_mb": peak.bytes / 1e6, **run.figures(total=perf_counter() - start)}
+    figures = {
+        "output": output,
+        "reading": graph.reading,
+        "peak_mb": peak.bytes / 1e6,
+        **run.figures(total=perf_counter() - start),
+    }
     remarks = _remark_on_learning(run, learn=learn)
     remarks += describe_result(graph, embedding, figures)
     if align_to is not None:
@@ -57,9 +63,11 @@ def _make_request(output: str, options: dict[str, Any]) -> Request:
     old = None if align_to is None else load(align_to)
     if old is not None:
         settings["dim"] = aligned_dim(settings["dim"], old, format_place(align_to))
+    method_settings = make_settings(method.name, preset, **settings)
+    check_work(values.get("work"), memory=values.get("memory"), executor=values.get("executor"))
     return Request(
         source,
-        make_settings(method.name, preset, **settings),
+        method_settings,
         method=method,
         dim_is_default=settings["dim"] is None,
         reading=reading,

@@ -6,25 +6,27 @@ from typing import Any
 
 import click
 
+from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import method_options, reading_options
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import format_place
-from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction, read_labels
+from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction
 from graphrefine.evaluate.link_scores import SCORES
 from graphrefine.evaluate.results import Result
 from graphrefine.evaluate.vector_maker import VectorMaker
 from graphrefine.readers.read import read
-from graphrefine.visuals.console import progress_bar, show_json, show_table
+from graphrefine.visuals.console import note, progress_bar, show_json, show_table
 
 LINK_PROTOCOL = ("held_out", "repeats", "corruptions", "ranked", "turned")  # options that are no settings of a method
 
 
-def labels(embedding: str, labels: str, variable: str, format: str | None, as_json: bool, **protocol: Any) -> None:
+def labels(embedding: str, labels: str, format: str | None, as_json: bool, **protocol: Any) -> None:
     """Print Micro and Macro F1 of node classification."""
     vectors = load(embedding, format=format)
-    node_labels = read_labels(labels, variable=variable)
+    node_labels = take_labels(labels, protocol, vectors.names)
     with progress_bar() as bar:
         scores = evaluate_labels(vectors, node_labels, progress=bar, **protocol)
+    tell_labels(node_labels, vectors.names)
     _show(scores, as_json, embedding=format_place(embedding))
 
 
@@ -36,8 +38,9 @@ def links(graph: str, scores: tuple[str, ...] | None, threads: int | None, as_js
     method, _, settings = method_options(options)
     with progress_bar() as bar:
         whole = read(graph, threads=threads, **reading)
+        note(f"read: {whole.reading}")
         figures = evaluate_links(whole, method.name, progress=bar, **protocol, **settings)
-    _show(figures, as_json)
+    _show(figures, as_json, reading=whole.reading)
 
 
 def reconstruction(
@@ -52,6 +55,7 @@ def reconstruction(
         raise click.UsageError("--embedding-format is for an EMBEDDING, and none is given")
     with progress_bar() as bar:
         whole = read(graph, threads=threads, **reading)
+        note(f"read: {whole.reading}")
         if embedding is not None:
             vectors: Any = load(embedding, format=embedding_format)
             origin: dict[str, Any] = {"embedding": format_place(embedding)}
@@ -63,7 +67,7 @@ def reconstruction(
         figures = evaluate_reconstruction(
             whole, vectors, top=top, sample=sample, seed=seed, threads=threads, progress=bar
         )
-    _show(figures, as_json, **origin)
+    _show(figures, as_json, reading=whole.reading, **origin)
 
 
 def _show(result: Result, as_json: bool, **origin: Any) -> None:

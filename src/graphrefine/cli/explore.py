@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import reading_options
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.explore.columns import read_columns
@@ -21,11 +22,11 @@ def explore(
 ) -> None:  # fmt: skip
     """Serve the page of an embedding, and open it."""
     vectors = load(embedding, format=embedding_format)
-    session = _make_session(vectors, index=index, name=Path(embedding).name, **sources)
+    session, readings = _make_session(vectors, index=index, name=Path(embedding).name, **sources)
 
     def print_address(url: str, bound: int) -> None:
         if as_json:
-            facts = {"url": url, "port": bound, "nodes": len(vectors), "dim": vectors.dim}
+            facts = {"url": url, "port": bound, "nodes": len(vectors), "dim": vectors.dim, **readings}
             print(json.dumps(facts), flush=True)
         else:
             note(f"{url}  (Ctrl-C ends it)")
@@ -37,17 +38,20 @@ def explore(
 def _make_session(
     vectors: Embedding, *, graph: str | None, labels: str | None, columns: str | None, index: bool | None, name: str,
     **options: Any,
-) -> Session:  # fmt: skip
-    """A session of files, with notes about names that do not fit together."""
+) -> tuple[Session, dict[str, str]]:  # fmt: skip
+    """A session of files and how its labels were read, with notes about names that do not fit together."""
     links, table, matches = None, None, 0
     if graph is not None:
         reading = reading_options(options)
-        reading["directed"] |= vectors.sides.kind == "columns"
+        if reading["directed"] is None or vectors.sides.kind == "columns":
+            reading["directed"] = vectors.sides.kind == "columns"
         reading["bipartite"] |= vectors.sides.kind == "rows"
         links = read(graph, **reading)
+        note(f"read: {links.reading}")
     if columns is not None:
         table, matches = read_columns(columns, vectors.names)
-    session = Session(vectors, graph=links, labels=labels, columns=table, index=index, name=name)
+    node_labels = take_labels(labels, options, vectors.names, graph=links)
+    session = Session(vectors, graph=links, labels=node_labels, columns=table, index=index, name=name)
     if not session.named:
         note(f"note: {name} has no names of nodes; they are called by their rows, 0 to {max(len(vectors) - 1, 0)}")
     if session.graph is not None:
@@ -58,7 +62,7 @@ def _make_session(
         note(f"warning: {labelled.missing:,} of {labelled.listed:,} labelled nodes are not in the embedding")
     if table is not None:
         _note_matches(matches, len(vectors), f"the table {columns}")
-    return session
+    return session, tell_labels(node_labels, vectors.names)
 
 
 def _note_matches(matches: int, nodes: int, place: str) -> None:

@@ -9,7 +9,10 @@ from graphrefine.cli.describe import zero_rows
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output
 from graphrefine.readers.read import read
+from graphrefine.vectors.lookup import Unknown
 from graphrefine.visuals.console import note, seconds, show_json
+
+NOTHING = {"edges": 0, "nodes": 0, "names": []}  # was left out
 
 
 def fold_in(
@@ -18,6 +21,7 @@ def fold_in(
     output: str,
     output_format: str | None,
     extend: bool,
+    unknown: Unknown,
     threads: int | None,
     as_json: bool,
     **options: Any,
@@ -26,8 +30,9 @@ def fold_in(
     check_output(output, format=output_format)
     embedding = load(old)
     graph = read(edges, directed=True, threads=threads, **options)
+    note(f"read: {graph.reading}")
     start = perf_counter()
-    new = embedding.fold_in(graph)
+    new = embedding.fold_in(graph, unknown=unknown)
     spent = perf_counter() - start
     learnt, zeros = new.recipe["learnt"], zero_rows(new.vectors)
     (embedding.extended(new) if extend else new).save(output, format=output_format)
@@ -36,7 +41,8 @@ def fold_in(
     if as_json:
         return show_json({
             "output": output, "into": old, "nodes": len(new), "edges": graph.edges, "dim": new.dim,
-            "zero_vectors": zeros, "learnt": learnt, "extended": extend, "seconds": spent,
+            "zero_vectors": zeros, "learnt": learnt, "extended": extend, "seconds": spent, "reading": graph.reading,
+            **({"skipped": new.recipe.get("skipped", NOTHING)} if unknown == "skip" else {}),
         })  # fmt: skip
     print(f"{output}: {len(new):,} new nodes x {new.dim} from {graph.edges:,} edges in {seconds(spent)}")
     return None

@@ -50,8 +50,8 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             prediction |= {"compute_seconds": cost.seconds, "peak_mb": cost.peak_bytes / 1e6}
         if plan is not None:
             prediction["plan"] = plan.figures()
-        return show_json({**figures, "predicted": prediction})
-    show_pairs(figure_texts(figures, settings, cost, threads=threads))
+        return show_json({**figures, "reading": whole.reading, "predicted": prediction})
+    show_pairs(figure_texts({**figures, "reading": whole.reading}, settings, cost, threads=threads))
     for line in remarks(whole):
         note(f"note: {line}")
     return None
@@ -93,6 +93,7 @@ def figure_texts(
         parts = f"{figures['components']:,}, the largest of {figures['largest_component']:,} nodes"
     return [
         ("graph", figures["source"]),
+        ("read", figures["reading"]),
         ("nodes", f"{figures['nodes']:,} ({_sides(figures)}{figures['isolated']:,} isolated)"),
         ("edges", f"{figures['edges']:,} {_kind(figures)}"),
         ("weights", weights),

@@ -34,8 +34,10 @@ def ingest(
         "predicted_mb": ingestion.predicted / 1e6,
         "peak_mb": ingestion.peak / 1e6,
         "resumed": ingestion.resumed,
+        "reading": graph.reading,
         "graph": graph.summary(),
     }
+    note(f"read: {graph.reading}")
     for line in remarks(graph):
         note(f"note: {line}")
     if as_json:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import Any
 
 import click
 
+from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.embedding.embedding import load
-from graphrefine.evaluate import read_labels
 from graphrefine.maps import check_map_output, map_of
 from graphrefine.progress import Stages
 from graphrefine.visuals.console import note, progress_bar, seconds, show_json
@@ -15,13 +16,13 @@ from graphrefine.visuals.console import note, progress_bar, seconds, show_json
 
 def map(
     embedding: str, output: str, labels: str | None, method: str, seed: int,
-    title: str | None, names: int, dark: bool, variable: str, format: str | None, threads: int | None, as_json: bool,
+    title: str | None, names: int, dark: bool, format: str | None, threads: int | None, as_json: bool, **reading: Any,
 ) -> None:  # fmt: skip
     """Place the nodes of an embedding in the plane, and draw them."""
     suffix = check_map_output(output)
     _check_options(suffix)
     vectors = load(embedding, format=format)
-    node_labels = None if labels is None else read_labels(labels, variable=variable)
+    node_labels = take_labels(labels, reading, vectors.names)
     start = perf_counter()
     with progress_bar() as bar:
         node_map = map_of(vectors, node_labels, method=method, seed=seed, title=title, threads=threads, watch=bar)
@@ -29,6 +30,7 @@ def map(
         with Stages(bar).stage("draw"):
             node_map.save(output, names=names, dark=dark, threads=threads)
     spent = perf_counter() - start
+    readings = tell_labels(node_labels, vectors.names)
     classes = node_map.classes
     labelled = 0 if classes is None else int((classes.codes >= 0).sum())
     if node_labels is not None and labelled < len(node_map):
@@ -39,6 +41,7 @@ def map(
         return show_json({
             "output": output, "nodes": len(node_map), "method": node_map.method, "seed": seed, "labelled": labelled,
             "classes": 0 if classes is None else len(classes.names), "seconds": spent, "layout_seconds": layout_seconds,
+            **readings,
         })  # fmt: skip
     print(f"{output}: {len(node_map):,} nodes by {node_map.method} in {seconds(spent)}")
     return None
@@ -52,6 +55,3 @@ def _check_options(suffix: str) -> None:
         typed = context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
         if typed and suffix not in suffixes:
             raise click.UsageError(f"--{name} is for {', '.join(suffixes)}; leave it out")
-    typed = context.get_parameter_source("variable") is not click.core.ParameterSource.DEFAULT
-    if typed and context.params["labels"] is None:
-        raise click.UsageError("--variable is for --labels, and there are none")

@@ -9,13 +9,16 @@ from typing import Any
 
 import click
 
+from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import FormatError
-from graphrefine.evaluate import read_labels
 from graphrefine.search.index import INDEX_BEYOND
 from graphrefine.search.neighbors import Neighbor, ask
 from graphrefine.search.searcher import Search
+from graphrefine.vectors.lookup import list_some
 from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_table
+
+MOST_NAMES = 5  # of those that were left out, in JSON
 
 
 def neighbors(
@@ -34,16 +37,29 @@ def neighbors(
     table = load(embedding, format=format)
     queries = None if vectors is None else load(vectors)
     query_names = [_as_name(name, table) for name in names] if queries is None else queries.names.tolist()
+    skipped = _find_unknown(table, query_names, options) if queries is None else []
+    query_names = [name for name in query_names if name not in skipped]
+    labels = take_labels(options["labels"], options, table.names)
     search = _make_search(table, options)
     start = perf_counter()
-    neighbor_lists = _find(search, query_names, None if queries is None else queries.vectors, options)
+    neighbor_lists = _find(search, query_names, None if queries is None else queries.vectors, labels, options)
     spent = perf_counter() - start
+    readings = tell_labels(labels, table.names)
     if as_json:
         results = [
             {"node": node, "neighbors": [near._asdict() for near in nearest]}
             for node, nearest in zip(query_names, neighbor_lists, strict=True)
         ]
-        return show_json({"results": results, "score": options["score"], **_index_figures(search), "seconds": spent})
+        figures = {
+            "results": results,
+            "score": options["score"],
+            **_index_figures(search),
+            **readings,
+            "seconds": spent,
+        }
+        if options["unknown"] == "skip":
+            figures["skipped"] = {"count": len(skipped), "names": skipped[:MOST_NAMES]}
+        return show_json(figures)
     lines = [
         (str(node) if place == 0 else "", str(near.node), f"{near.score:.4f}")
         for node, nearest in zip(query_names, neighbor_lists, strict=True)
@@ -59,6 +75,16 @@ def neighbors(
     return None
 
 
+def _find_unknown(embedding: Embedding, names: list[Any], options: dict[str, Any]) -> list[Any]:
+    """The names that no node has, where they are to be left out; else they are an error of the search."""
+    rows = embedding.lookup.rows(names, options["side"], unknown=options["unknown"])
+    skipped = [names[at] for at in (rows < 0).nonzero()[0]]
+    if skipped:
+        some = f"{len(skipped):,} of {len(names):,}, such as {list_some(skipped)}"
+        note(f"note: names that no node has were left out: {some}")
+    return skipped
+
+
 def _make_search(embedding: Embedding, options: dict[str, Any]) -> Search:
     if options["index"] is None and len(embedding) > INDEX_BEYOND:
         note(f"{len(embedding):,} nodes are searched by an index, made now if there is none; --exact searches them all")
@@ -66,9 +92,10 @@ def _make_search(embedding: Embedding, options: dict[str, Any]) -> Search:
         return Search(embedding, options["score"], index=options["index"], threads=options["threads"], watcher=bar)
 
 
-def _find(search: Search, query_names: list[Any], vectors: Any, options: dict[str, Any]) -> list[list[Neighbor]]:
+def _find(
+    search: Search, query_names: list[Any], vectors: Any, labels: Any, options: dict[str, Any]
+) -> list[list[Neighbor]]:
     nodes = query_names if vectors is None else None
-    labels = None if options["labels"] is None else read_labels(options["labels"], variable=options["variable"])
     limits = {name: options[name] for name in ("k", "label", "unlinked", "side")}
     return ask(search, nodes, vectors=vectors, labels=labels, **limits)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.embedding.formats import FORMATS
-from graphrefine.errors import GraphRefineError, OutputError
+from graphrefine.errors import GraphRefineError, OutputError, suggest
 from graphrefine.readers.formats import BY_NAME
 from graphrefine.readers.options import ReadOptions
 from graphrefine.refine.settings import RefineSettings, parse_setting
@@ -62,7 +62,17 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """Commands in the order of their use, not of the alphabet."""
+    """Commands in the order of their use, not of the alphabet; a wrong one names that which is near."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is typed."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            near = suggest(name, self.commands)
+            ctx.fail(f"No such command {name!r}{near}; the commands are {', '.join(self.commands)}")
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Their names."""
@@ -129,6 +139,7 @@ _METAVARS = {
     "delimiter": "CHAR",
     "characters": "CHARS",
     "name": "NAME",
+    "moment": "TIME",
     "count": "N",
 }
 _PARSERS = {"weights": _parse_weights, "delimiter": _parse_delimiter, "nodes": _parse_nodes}
@@ -136,17 +147,17 @@ _PARSERS = {"weights": _parse_weights, "delimiter": _parse_delimiter, "nodes": _
 
 def _reading_option(field: Field[Any]) -> Option:
     """The command-line option of a field of `ReadOptions`."""
-    kind, help, name = field.metadata["kind"], field.metadata["help"], field.name
+    kind, help, name = field.metadata["kind"], field.metadata["help"], field.name.replace("_", "-")
     if kind == "flag":
         return Option([f"--{name}"], is_flag=True, help=help)
     if kind == "format":
         help = f"{help.removesuffix('.')}: {', '.join(BY_NAME)}, grf."
     if field.metadata["otherwise"]:
         help = f"{help}  [default: {field.metadata['otherwise']}]"
-    if kind == "switch":
-        return Option([f"--{name}/--no-{name}"], default=None, help=help)
+    if kind in ("switch", "direction"):
+        return Option([f"--{name}/--{'un' if kind == 'direction' else 'no-'}{name}"], default=None, help=help)
     return Option(
-        [f"--{name}"],
+        ["--comments", "--comment"] if name == "comments" else [f"--{name}"],
         type=int if kind == "count" else None,
         metavar=_METAVARS[kind],
         callback=_PARSERS.get(kind),
@@ -216,6 +227,21 @@ CONFIG = Option(["--config"], metavar="FILE",
 SUFFIXES = ", ".join(  # of the formats of embeddings, with their names where the suffixes have other words
     " ".join(each.suffixes or ["none"]) + (f" ({each.name})" if f".{each.name}" not in each.suffixes else "")
     for each in FORMATS
+)
+SKIP = Option(["--skip-unknown", "unknown"], is_flag=True, flag_value="skip", default="error",
+              help="Go on without names that no node has, and tell how many they are.")  # fmt: skip
+LABEL_READING = under(
+    "Reading the labels",
+    Option(["--label-column"], metavar="COLUMN",
+           help="Column of the labels, by name or position from 0.  [default: a usual name, or the only other column]"),
+    Option(["--node-column"], metavar="COLUMN",
+           help="Column of their nodes.  [default: a usual name, the column with names of the graph, or the first]"),
+    Option(["--labels-header/--no-labels-header"], default=None,
+           help="Names of the columns in the first line of text.  [default: detected]"),
+)  # fmt: skip
+LABELS_VARIABLE = under(
+    "Reading the labels",
+    Option(["--labels-variable"], default="group", show_default=True, metavar="NAME", help="Variable of a .mat file."),
 )
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
@@ -297,8 +323,10 @@ def in_options(message: str, mentions: Iterable[str] | None, command: click.Comm
         option, value = options[match["name"]], match["value"]
         if value == "False" and option.secondary_opts:
             return option.secondary_opts[0]
+        if value == "'skip'":
+            return option.opts[0]
         text = " none" if value == "False" else " " if value is None and match["more"] is not None else ""
         return f"{next((each for each in option.opts if each.startswith('--')), option.opts[0])}{text}"
 
-    argument = rf"(?<![\w./'\"-])(?P<name>{names})=(?P<value>False|True)?(?P<more>(?=[^\s,;.)]))?"
+    argument = rf"(?<![\w./'\"-])(?P<name>{names})=(?P<value>False|True|'skip')?(?P<more>(?=[^\s,;.)]))?"
     return re.sub(f"(?P<typed>{typed})|{argument}", write_option, message)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import check_not_input, reading_options
-from graphrefine.evaluate import read_labels
 from graphrefine.evaluate.tune import tune as run
 from graphrefine.evaluate.tune_results import Tuning
 from graphrefine.evaluate.tune_trials import parse_seconds
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.system.files import check_writable
-from graphrefine.visuals.console import progress_bar, show_json, show_table
+from graphrefine.visuals.console import note, progress_bar, show_json, show_table
 
 
 def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:
@@ -25,12 +25,16 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
     with progress_bar() as bar:
         with Stages(bar).stage("read"):
             whole = read(graph, threads=options["threads"], **reading)
-            node_labels = None if labels is None else read_labels(labels)
+            note(f"read: {whole.reading}")
+            node_labels = take_labels(labels, options, whole.names, graph=whole)
+        figures = tell_labels(node_labels, whole.names)
         tuning = run(whole, node_labels, progress=bar, **options)
     if output is not None:
         tuning.save(output)
     if as_json:
-        return show_json({"graph": graph, "output": output, **tuning.to_dict()})
+        return show_json({
+            "graph": graph, "output": output, "reading": whole.reading, **figures, **tuning.to_dict(),
+        })  # fmt: skip
     _show(tuning)
     return None
 

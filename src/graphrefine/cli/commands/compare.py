@@ -9,6 +9,8 @@ import click
 from graphrefine.cli.options import (
     GRAPH,
     JSON,
+    LABEL_READING,
+    LABELS_VARIABLE,
     READING,
     THREADS,
     Command,
@@ -46,8 +48,8 @@ COMPARE = Command(
     params=[
         GRAPH,
         Option(["--labels"], metavar="FILE",
-               help="Labels of nodes, as for evaluate labels: methods are judged by node classification.  [default: by "
-                    "edges that are held out]"),
+               help="Labels of nodes, as for evaluate labels, or an attribute of GRAPH's nodes: methods are judged by "
+                    "node classification.  [default: by edges that are held out]"),
         Option(["--methods"], metavar="A,B,...", callback=_parse_names,
                help="Names of methods; graphrefine methods lists them.  [default: all]"),
         Option(["--dims"], metavar="K,K,...", callback=parse_counts,
@@ -67,6 +69,6 @@ COMPARE = Command(
                help="Weight of the data in the logistic regression; see evaluate labels."),
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
                help="Seed of the methods, the splits and the held-out edges."),
-        THREADS, JSON, *READING,
+        THREADS, JSON, *LABEL_READING, *LABELS_VARIABLE, *READING,
     ],
 )  # fmt: skip

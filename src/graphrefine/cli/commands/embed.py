@@ -22,8 +22,9 @@ EMBED = Command(
     short_help="Vectors for every node of a graph.",
     help="""Vectors for every node of GRAPH, with the node names kept.
 
-    GRAPH is a file: an edge list (txt, csv, tsv ...), parquet, arrow, mat, mtx, npz, METIS or GraphML, also
-    compressed (gz, zst, bz2, xz); or '-', standard input.
+    GRAPH is a file: an edge list (txt, csv, tsv ...), parquet, arrow, mat, mtx, npz, METIS, GraphML, GEXF, GML, Pajek,
+    JSON, JSON Lines or an adjacency list, also compressed (gz, zst, bz2, xz); a database of SQLite or DuckDB; a folder
+    of OGB; or '-', standard input.
     """,
     params=[
         GRAPH,

@@ -7,6 +7,7 @@ import click
 from graphrefine.cli.options import (
     GRAPH,
     JSON,
+    LABEL_READING,
     METHOD,
     READING,
     SET,
@@ -30,8 +31,8 @@ LABELS = Command(
     short_help="Labels of nodes, predicted from vectors: F1.",
     help="""Node classification, the paper's way: Micro and Macro F1 of the labels in LABELS.
 
-    LABELS is a table in text (node, label; several rows for a node with several labels) or a .mat file with the
-    matrix `group`, a row for each node.
+    LABELS is a table (node, label; several rows for a node with several labels) in text, parquet or arrow, a mapping
+    in JSON, a vector in .npy, or a .mat file with the matrix `group`, a row for each node.
     """,
     params=[
         click.Argument(["embedding"], metavar="EMBEDDING"),
@@ -49,7 +50,7 @@ LABELS = Command(
                     "does."),
         Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Matrix in a .mat file."),
         Option(["--format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
-        THREADS, JSON,
+        THREADS, JSON, *LABEL_READING,
     ],
 )  # fmt: skip
 

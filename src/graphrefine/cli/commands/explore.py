@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from graphrefine.cli.options import READING, Command, Option
+from graphrefine.cli.options import LABEL_READING, LABELS_VARIABLE, READING, Command, Option
 
 EXPLORE = Command(
     "explore",
@@ -31,6 +31,6 @@ EXPLORE = Command(
         Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
         Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
         Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),
-        *READING,
+        *LABEL_READING, *LABELS_VARIABLE, *READING,
     ],
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from graphrefine.cli.options import JSON, READING, THREADS, Command, Option
+from graphrefine.cli.options import JSON, READING, SKIP, THREADS, Command, Option
 
 FOLD_IN = Command(
     "fold-in",
@@ -22,6 +22,6 @@ FOLD_IN = Command(
                help="Where the vectors of the new nodes go; the suffix says how, as for graphrefine embed."),
         Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not say."),
         Option(["--extend"], is_flag=True, help="Write the known nodes too, the new ones below them."),
-        THREADS, JSON, *(option for option in READING if option.name not in ("directed", "nodes")),
+        SKIP, THREADS, JSON, *(option for option in READING if option.name not in ("directed", "nodes")),
     ],
 )  # fmt: skip

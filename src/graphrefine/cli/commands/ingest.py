@@ -13,7 +13,7 @@ INGEST = Command(
     help="""Make a graph on disk of edges that need not fit into memory; embed and info take it as they take any file.
 
     EDGES are files (edge lists, csv, tsv, parquet, arrow, also compressed), folders of files, or patterns in quotes;
-    several are parts of one list. Graphs in mat, mtx, npz, METIS and GraphML are read whole, if they fit.
+    several are parts of one list. Graphs in other formats (mat, GraphML, JSON ...) are read whole, if they fit.
     """,
     params=[
         click.Argument(["edges"], metavar="EDGES...", nargs=-1, required=True),

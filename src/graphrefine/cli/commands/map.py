@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.options import JSON, THREADS, Command, Option
+from graphrefine.cli.options import JSON, LABEL_READING, THREADS, Command, Option
 
 
 def _parse_names(_: Any, __: Any, value: str) -> int:
@@ -44,6 +44,6 @@ MAP = Command(
         Option(["--dark"], is_flag=True, help="A picture for a dark page."),
         Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Of a .mat file of labels."),
         Option(["--format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
-        THREADS, JSON,
+        THREADS, JSON, *LABEL_READING,
     ],
 )  # fmt: skip

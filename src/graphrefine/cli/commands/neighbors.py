@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from graphrefine.cli.options import JSON, THREADS, Command, Option
+from graphrefine.cli.options import JSON, LABEL_READING, SKIP, THREADS, Command, Option
 
 NEIGHBORS = Command(
     "neighbors",
@@ -38,6 +38,6 @@ NEIGHBORS = Command(
                help="Search by an index, made if there is none and kept beside EMBEDDING; or all vectors.  "
                     "[default: by an index beyond a million nodes]"),
         Option(["--format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
-        THREADS, JSON,
+        SKIP, THREADS, JSON, *LABEL_READING,
     ],
 )  # fmt: skip

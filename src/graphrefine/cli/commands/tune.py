@@ -6,7 +6,17 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.options import GRAPH, JSON, READING, THREADS, Command, Option, parse_counts
+from graphrefine.cli.options import (
+    GRAPH,
+    JSON,
+    LABEL_READING,
+    LABELS_VARIABLE,
+    READING,
+    THREADS,
+    Command,
+    Option,
+    parse_counts,
+)
 
 
 def _parse_penalty(_: Any, __: Any, value: str) -> str | float:
@@ -28,7 +38,8 @@ TUNE = Command(
     params=[
         GRAPH,
         Option(["--labels"], metavar="FILE",
-               help="Labels of nodes, as for evaluate labels: settings are judged by cross-validated Micro F1."),
+               help="Labels of nodes, as for evaluate labels, or an attribute of GRAPH's nodes: settings are judged by "
+                    "cross-validated Micro F1."),
         Option(["--task"], type=click.Choice(["labels", "links"]),
                help="Task that settings are judged by.  [default: labels if given, else links: held-out edges]"),
         Option(["--budget"], default="60s", show_default=True, metavar="TIME",
@@ -47,6 +58,6 @@ TUNE = Command(
                help="File for the best settings, as JSON: graphrefine embed --config FILE takes it."),
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
                help="Seed of the vectors, the folds and the held-out edges."),
-        THREADS, JSON, *READING,
+        THREADS, JSON, *LABEL_READING, *LABELS_VARIABLE, *READING,
     ],
 )  # fmt: skip

@@ -1,0 +1,156 @@
+"""Files of every format on the command line: good ones are described, bad ones refused with 2, no traceback."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import h5py
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+
+from cli_runs import refuses, works
+
+CLUB = nx.karate_club_graph()
+
+
+def database(path: Path, connect: Callable[[str], Any]) -> None:
+    with closing(connect(str(path))) as connection:
+        connection.execute("create table ties (source integer, target integer, weight double)")
+        rows = [(u, v, float(weight)) for u, v, weight in CLUB.edges(data="weight")]
+        connection.executemany("insert into ties values (?, ?, ?)", rows)
+        connection.commit()
+
+
+def matlab(path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file["network"] = nx.to_numpy_array(CLUB)
+
+
+def ogb(path: Path) -> None:
+    (path / "raw").mkdir(parents=True)
+    edges = "".join(f"{u},{v}\n" for u, v in CLUB.edges)
+    for name, text in {"edge": edges, "num-node-list": "34\n"}.items():
+        (path / "raw" / f"{name}.csv.gz").write_bytes(gzip.compress(text.encode()))
+
+
+def node_link(path: Path) -> None:
+    path.write_text(json.dumps(nx.node_link_data(CLUB, edges="links")))
+
+
+def lines(path: Path) -> None:
+    path.write_text("".join(json.dumps({"from": u, "to": v}) + "\n" for u, v in CLUB.edges))
+
+
+GOOD: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "g.graphml": (lambda path: nx.write_graphml(CLUB, path), "read  graphml; undirected, as the graph says"),
+    "g.gexf": (lambda path: nx.write_gexf(CLUB, path), "read  gexf; undirected, as the graph says"),
+    "gexf.graphml": (lambda path: nx.write_gexf(CLUB, path), "the name ends in .graphml, the content is gexf"),
+    "g.gml": (lambda path: nx.write_gml(CLUB, path), "nodes named by 'label'"),
+    "igraph.gml": (lambda path: igraph.Graph.from_networkx(CLUB).write_gml(str(path)), "; node attributes '"),
+    "g.net": (lambda path: igraph.Graph.from_networkx(CLUB).write_pajek(str(path)), "read  pajek; undirected, as the"),
+    "g.json": (node_link, "read  json; edges 'source' - 'target', undirected, as the graph says; weights 'weight'"),
+    "g.jsonl": (lines, "read  jsonl; edges 'from' - 'to', undirected; no weights"),
+    "g.edgelist": (lambda path: nx.write_edgelist(CLUB, path), "read  networkx; undirected; weights 'weight' (1 to 7)"),
+    "g.adjlist": (lambda path: nx.write_adjlist(CLUB, path), "each line is a node and its neighbours"),
+    "g.sqlite": (lambda path: database(path, sqlite3.connect), "table 'ties'"),
+    "g.duckdb": (lambda path: database(path, duckdb.connect), "table 'ties'"),
+    "g.mat": (matlab, "read  mat; undirected"),
+    "ogbn_products": (ogb, "read  ogb; undirected, as the graph says"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Node attribute:UserWarning")
+@pytest.mark.parametrize("name", GOOD)
+def test_good_files_are_described(tmp_path: Path, name: str) -> None:
+    write, expected = GOOD[name]
+    write(tmp_path / name)
+    done = works("info", tmp_path / name, "--dim", "2")
+    assert "nodes  34 " in done.out and "edges  78 " in done.out
+    assert expected in done.out
+
+
+def test_a_query_in_an_address_and_as_an_option(tmp_path: Path) -> None:
+    database(tmp_path / "g.db", sqlite3.connect)
+    query = "select target, source from ties where weight > 2"
+    figures = works("info", f"{tmp_path}/g.db?query={query}", "--json").figures
+    same = works("info", tmp_path / "g.db", "--query", query, "--json").figures
+    assert same | {"predicted": figures["predicted"]} == figures
+    assert figures["edges"] == sum(weight > 2 for _, _, weight in CLUB.edges(data="weight"))
+
+
+def empty_database(path: Path) -> None:
+    database(path, sqlite3.connect)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table other (a, b)")
+        connection.commit()
+
+
+def text(content: str) -> Callable[[Path], Any]:
+    return lambda path: path.write_text(content)
+
+
+def huge(path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file.create_dataset("network", shape=(10**6, 10**6), dtype="f8", chunks=(100, 100))
+
+
+BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "bomb.graphml": (text('<!DOCTYPE g [<!ENTITY a "a">]><graphml/>'), "bomb.graphml, line 1: the file declares XML"),
+    "svg.gexf": (text("<svg/>"), "svg.gexf, line 1: the root element is 'svg'"),
+    "deep.gexf": (text("<gexf>" + "<a>" * 10_000), "deep.gexf, line 1: more than 200 elements"),
+    "cut.gml": (text("graph [\n node [ id 1 ]"), "the file ends before its records do"),
+    "deep.gml": (text("graph [ " * 10_000), "deep.gml, line 1: more than 50 records"),
+    "huge.net": (text("*Vertices 10000000000\n*Edges\n1 2\n"), "huge.net, line 1: the line promises 10,000,000,000"),
+    "deep.json": (text("[" * 100_000), "deep.json: lists and objects stand too deep"),
+    "other.json": (text('{"ann": ["bob"]}'), "other.json: there are no edges"),
+    "cut.jsonl": (text('{"u": 1, "v": 2}\n{"u"'), "cut.jsonl, line 2: this is not JSON"),
+    "odd.edgelist": (text("1 2 {}\n2 3 {print()}\n"), "odd.edgelist, line 2: '{print()}' is not a dictionary"),
+    "cut.adjlist": (text("a 2\nb {}\n"), "cut.adjlist, line 1: the node 'a' has 2 neighbours"),
+    "two.sqlite": (empty_database, "two.sqlite: there are 2 tables ('other', 'ties')"),
+    "text.db": (text("not a database, " * 9), "text.db: this is neither a SQLite nor a DuckDB database"),
+    "cut.duckdb": (lambda path: path.write_bytes(b"12345678DUCK" + bytes(99)), "cut.duckdb: the database says"),
+    "huge.mat": (huge, "huge.mat: this is a MATLAB file of version 7.3 that cannot be read"),
+    "folder": (lambda path: (path / "raw").mkdir(parents=True), "folder: this is a folder; a graph of OGB needs"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_refused(tmp_path: Path, name: str) -> None:
+    write, expected = BAD[name]
+    write(tmp_path / name)
+    refuses("embed", tmp_path / name, "-o", tmp_path / "out", folder=tmp_path, expected=(expected,))
+
+
+def test_options_are_written_as_they_are_typed(tmp_path: Path) -> None:
+    empty_database(tmp_path / "g.db")
+    refuses(
+        "embed", tmp_path / "g.db", "-o", tmp_path / "out", folder=tmp_path, expected=("say --query with the name",)
+    )
+    nx.write_graphml(CLUB, tmp_path / "g.graphml")
+    arguments = ("embed", tmp_path / "g.graphml", "-o", tmp_path / "out", "--names", "club")
+    refuses(*arguments, folder=tmp_path, expected=("--names 'club': 'club' of the nodes '0' and '1' is 'Mr. Hi'",))
+    refuses(*arguments[:-2], "--format", "gexf", folder=tmp_path, expected=("--format 'gexf', and the content is",))
+
+
+def test_a_weight_that_is_no_number(tmp_path: Path) -> None:
+    (tmp_path / "g.gml").write_text('graph [ node [ id 1 ] edge [ source 1 target 1 weight "x" ] ]')
+    expected = ("g.gml, line 1: weight 'x' is not a number; --weights none reads the edges without weights",)
+    refuses("embed", tmp_path / "g.gml", "-o", tmp_path / "out", folder=tmp_path, expected=expected)
+
+
+def test_the_vectors_of_two_formats_are_the_same(tmp_path: Path) -> None:
+    nx.write_gexf(CLUB, tmp_path / "g.gexf")
+    node_link(tmp_path / "g.json")
+    for name in ("g.gexf", "g.json"):
+        works("embed", tmp_path / name, "-o", tmp_path / f"{name}.npy", "--dim", "4")
+    first, second = (np.load(tmp_path / f"{name}.npy") for name in ("g.gexf", "g.json"))
+    assert np.array_equal(first, second)

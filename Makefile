@@ -16,13 +16,14 @@ TESTS  ?= -n 2 --dist worksteal
 # The core: what reads a graph, what makes vectors of it, what stores them; few examples, no real graphs, no server.
 QUICK  := $(addprefix tests/, kernels graph readers linalg refine embedding vectors)
 
-.PHONY: help demo test quick lint check-slow reproduce bench docs web wheel clean
+.PHONY: help demo test quick lint check-slow check-torch reproduce bench docs web wheel clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
 	@echo "make test        lint, types, tests, doctests and the examples of the documentation"
 	@echo "make quick       the tests of kernels, readers, method and formats, in less than a minute"
 	@echo "make check-slow  the tests that take minutes; those on real graphs need GRAPHREFINE_DATA"
+	@echo "make check-torch install torch and PyG (6 GB) and test graphs of theirs; check-slow does it if TORCH=1"
 	@echo "make reproduce   the paper's tables, figures and claims in minutes, into reproduce-output/"
 	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
 	@echo "make bench       what can be measured, and the quick part of it"
@@ -54,6 +55,13 @@ quick: $(STAMP)
 
 check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow || { code=$$?; test $$code -eq 5 || exit $$code; echo "no test is marked slow"; }
+	@if test -n "$$CI$$TORCH"; then $(MAKE) check-torch; else echo "make check-torch tests graphs of torch and PyG: 6 GB"; fi
+
+# torch is large, and nothing else needs it.
+check-torch: $(STAMP)
+	@if $(BIN)/python -m pip install --quiet torch torch_geometric; then \
+		GRAPHREFINE_TORCH=1 $(BIN)/python -m pytest -q tests/readers/test_tensors.py; \
+	else echo "torch could not be installed: graphs of torch and PyG were NOT tested"; fi
 
 reproduce: $(STAMP)
 	$(BIN)/graphrefine reproduce --quick -o reproduce-output

@@ -28,7 +28,7 @@ from graphrefine.paper import published
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import find_range, smooth
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphrefine.system.threads import usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)

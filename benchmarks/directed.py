@@ -22,7 +22,7 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.evaluate import evaluate_links
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 
 BAR = 0.85
 

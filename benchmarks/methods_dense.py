@@ -31,7 +31,7 @@ from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
 from graphrefine.readers.labels import as_labels
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 
 Row = tuple[dict[str, Any], tuple[tuple[float, float], ...]]
 # Settings, and Micro and Macro F1 at 10, 50 and 90 %: rows that are commented out in the source of the paper's tables.

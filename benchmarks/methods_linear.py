@@ -31,7 +31,7 @@ from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.fastrp import standardize
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 
 Vectors = NDArray[Any]
 Peer = Callable[[Graph, int], Vectors]  # (graph, seed)
@@ -166,8 +166,8 @@ class Pair(NamedTuple):
 
 
 def pairs(authors: str | None) -> list[Pair]:
-    plain_fastrp = {"weights": POWERS, "beta": 0.0, "density": 1 / 3, "standardize": False}
-    linear = {"weights": (0.0, *KARATE_POWERS)}
+    plain_fastrp = {"power_weights": POWERS, "beta": 0.0, "density": 1 / 3, "standardize": False}
+    linear = {"power_weights": (0.0, *KARATE_POWERS)}
     compared = [
         Pair("prone", {}, "nodevectors", nodevectors_prone),
         Pair("fastrp", plain_fastrp, "fastrp (PyPI)", pypi_fastrp),

@@ -24,7 +24,7 @@ from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 
 PAPER = {  # Tables 1 and 2 at 50 %: Micro F1, Macro F1
     ("blogcatalog", "line"): (35.16, 21.36),

@@ -56,7 +56,7 @@ def contend(contender: str, name: str) -> None:
     adjacency = sp.csr_matrix(read.to_scipy().astype(np.float64))
     if contender in OURS:
         from graphrefine.methods.registry import make_settings
-        from graphrefine.run.embed import embed_graph
+        from graphrefine.run.embed_run import embed_graph
 
         method, preset = OURS[contender]
         work: Callable[[], object] = partial(embed_graph, read, make_settings(method, preset), method=method, threads=1)

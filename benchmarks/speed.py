@@ -18,7 +18,7 @@ import numpy as np
 from common import graph, interleaved, machine, show
 from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 from graphrefine.system.threads import one_blas_thread
 
 BARS = {

@@ -21,7 +21,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
 from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.embed import embed_graph
+from graphrefine.run.embed_run import embed_graph
 
 NODES, GROUPS, EDGES, REPEATS = 20_000, 200, 200_000, 3
 

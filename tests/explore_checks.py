@@ -28,9 +28,10 @@ from explore_looking import (
     see_selected,
     spot,
 )
-from explore_pages import Truth, place, visit
+from explore_pages import Truth, eventually, place, visit
 
 Check = Callable[[Page, Truth], None]
+DRAWING = 3.0  # seconds until colours are on the screen
 
 
 def click_opens_the_card(page: Page, truth: Truth) -> None:
@@ -148,9 +149,13 @@ def colors_by_label(page: Page, truth: Truth) -> None:
     of = [truth.labels.get(name, "none") for name in truth.names]
     assert counts == [of.count(name) for name in names], "the legend counts wrongly"
     rows = lonely(page, truth)
-    seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
-    nearest = np.linalg.norm(seen[:, None] - fills[None], axis=-1).argmin(axis=1)
-    assert [names[i] for i in nearest] == [of[row] for row in rows], "points have other labels' colours"
+
+    def labels_are_those_of_the_rows() -> bool:
+        seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
+        nearest = np.linalg.norm(seen[:, None] - fills[None], axis=-1).argmin(axis=1)
+        return [names[i] for i in nearest] == [of[row] for row in rows]
+
+    assert eventually(page, labels_are_those_of_the_rows, DRAWING), "points have other labels' colours"
 
 
 def colors_by_community(page: Page, truth: Truth) -> None:
@@ -186,9 +191,13 @@ def colors_by_number(column: str) -> Check:
         low, high = facts["min"], facts["max"]
         share = np.log1p(values - low) / np.log1p(high - low) if facts["log"] else (values - low) / (high - low)
         expected = fills[np.round(share * (len(fills) - 1)).astype(int)]
-        seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
-        background = np.array(rgb("#fcfcfb"))
-        assert np.abs(seen - (0.9 * expected + 0.1 * background)).max() < 12, "points have colours of other values"
+        blended = 0.9 * expected + 0.1 * np.array(rgb("#fcfcfb"))
+
+        def values_are_those_of_the_rows() -> bool:
+            seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
+            return bool(np.abs(seen - blended).max() < 12)
+
+        assert eventually(page, values_are_those_of_the_rows, DRAWING), "points have colours of other values"
 
     colors.__name__ = f"colors_by_{column}"
     return colors
@@ -197,12 +206,15 @@ def colors_by_number(column: str) -> Check:
 def legend_highlights_and_selects(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
     page.locator(".entry", has=page.get_by_text("vision", exact=True)).press("Enter")
-    page.wait_for_timeout(150)
     rows = lonely(page, truth)
     at = place(page, truth.xy(layout_of(page))[rows])
-    faded = np.linalg.norm(colors_at(page, at) - rgb("#e3e6e9"), axis=-1) < 25
-    vision = [truth.labels.get(truth.names[row]) == "vision" for row in rows]
-    assert faded.tolist() == [not one for one in vision], "other points than those without the label are faded"
+    others = [truth.labels.get(truth.names[row]) != "vision" for row in rows]
+
+    def others_are_faded() -> bool:
+        faded = np.linalg.norm(colors_at(page, at) - rgb("#e3e6e9"), axis=-1) < 25
+        return bool(faded.tolist() == others)
+
+    assert eventually(page, others_are_faded, DRAWING), "other points than those without the label are faded"
     page.get_by_role("button", name="Select", exact=True).press("Enter")
     see_selected(page, truth, [row for row, name in enumerate(truth.names) if truth.labels.get(name) == "vision"])
 

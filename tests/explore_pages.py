@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -130,6 +130,16 @@ def settled(url: str, seconds: float = 60) -> None:
             return
         time.sleep(0.1)
     raise AssertionError(f"the server still works after {seconds} s")
+
+
+def eventually(page: Page, holds: Callable[[], bool], seconds: float = 15) -> bool:
+    """Whether a page comes to show something: it draws when it can, on a busy machine later than on an idle one."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        page.wait_for_timeout(50)
+    return True
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from explore_pages import chromium
+from explore_pages import chromium, eventually
 from graphrefine.maps import Map
 from graphrefine.vectors.classes import Classes
 from graphrefine.visuals.colours import DARK, LIGHT
@@ -39,11 +39,8 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith("file:") else None)
     opened.goto((tmp_path / "map.html").as_uri())
-    for _ in range(100):  # the page's policy lets nobody wait for a function
-        opened.wait_for_timeout(50)
-        if opened.evaluate("document.getElementById('map').width > 300"):
-            break
-    opened.wait_for_timeout(100)
+    # The page's policy lets nobody wait for a function of the page's own.
+    assert eventually(opened, lambda: drawn(opened, LIGHT.classes[1]) > 10), "the map is not drawn"
     yield opened
     opened.close()
     assert wrong == []
@@ -51,7 +48,6 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
 
 def drawn(page: Page, tone: str) -> int:
     """How many pixels of the map have a colour."""
-    page.wait_for_timeout(100)
     counted: Any = page.evaluate(
         """tone => {
         const canvas = document.getElementById("map");
@@ -67,8 +63,7 @@ def drawn(page: Page, tone: str) -> int:
 
 
 def test_points_are_drawn_in_the_colours_of_their_classes(page: Page) -> None:
-    red, other = drawn(page, LIGHT.classes[0]), drawn(page, LIGHT.classes[1])
-    assert red == 2 * other > 20
+    assert eventually(page, lambda: drawn(page, LIGHT.classes[0]) == 2 * drawn(page, LIGHT.classes[1]) > 20)
     assert page.inner_text("h1") == "Four <people>"
 
 
@@ -77,9 +72,9 @@ def test_a_class_is_hidden_and_shown_again_by_its_button(page: Page) -> None:
     button = page.get_by_role("button", name="red 2")
     button.click()
     assert button.get_attribute("aria-pressed") == "false"
-    assert drawn(page, LIGHT.classes[0]) == 0 < drawn(page, LIGHT.classes[1])
+    assert eventually(page, lambda: drawn(page, LIGHT.classes[0]) == 0 < drawn(page, LIGHT.classes[1]))
     button.press("Enter")
-    assert drawn(page, LIGHT.classes[0]) == before
+    assert eventually(page, lambda: drawn(page, LIGHT.classes[0]) == before > 20)
 
 
 def test_a_node_is_found_by_its_name(page: Page) -> None:
@@ -99,11 +94,9 @@ def test_the_pointer_tells_the_name_of_the_point_below_it(page: Page) -> None:
     for name, (x, y) in places.items():
         at = box["x"] + box["width"] / 2 + x / 2 * side, box["y"] + box["height"] / 2 - y / 2 * side
         page.mouse.move(*at)
-        page.wait_for_timeout(50)
-        assert page.inner_text("#tip").startswith(name)
+        assert eventually(page, lambda name=name: page.inner_text("#tip").startswith(name))  # type: ignore[misc]
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 30)
-    page.wait_for_timeout(50)
-    assert not page.is_visible("#tip")
+    assert eventually(page, lambda: not page.is_visible("#tip"))
 
 
 def test_keys_move_and_zoom_the_map(page: Page) -> None:
@@ -111,17 +104,19 @@ def test_keys_move_and_zoom_the_map(page: Page) -> None:
     page.locator("#map").focus()
     for _ in range(12):
         page.keyboard.press("ArrowLeft")
-    assert drawn(page, LIGHT.classes[1]) == 0, "what was on the right is out of sight"
+    assert eventually(page, lambda: drawn(page, LIGHT.classes[1]) == 0), "what was on the right is in sight"
     page.keyboard.press("0")
-    assert drawn(page, LIGHT.classes[1]) == other
+    assert eventually(page, lambda: drawn(page, LIGHT.classes[1]) == other)
     for _ in range(6):
         page.keyboard.press("+")
-    assert drawn(page, LIGHT.classes[0]) == drawn(page, LIGHT.classes[1]) == 0, "only the middle is in sight"
+    assert eventually(page, lambda: drawn(page, LIGHT.classes[0]) == drawn(page, LIGHT.classes[1]) == 0), (
+        "more than the middle is in sight"
+    )
 
 
 def test_the_page_is_dark_where_the_system_is(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
-    assert drawn(page, DARK.classes[0]) > 10 and drawn(page, LIGHT.classes[0]) == 0
+    assert eventually(page, lambda: drawn(page, DARK.classes[0]) > 10 and drawn(page, LIGHT.classes[0]) == 0)
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
 
 

@@ -79,12 +79,12 @@ class DownloadError(GraphRefineError, OSError):
 
 
 class MissingExtraError(GraphRefineError, ImportError):
-    """An optional package that this request needs and that is not installed."""
+    """An optional package that this request needs and that is not installed; from an extra, or by its own name."""
 
-    def __init__(self, purpose: str, package: str, extra: str) -> None:
+    def __init__(self, purpose: str, package: str, extra: str | None = None) -> None:
+        command = f"pip install {package}" if extra is None else f'pip install "graphrefine[{extra}]"'
         super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed; "
-            f'install it with: pip install "graphrefine[{extra}]"'
+            f"{purpose} needs the package {package!r}, which is not installed; install it with: {command}"
         )
 
 

@@ -5,6 +5,7 @@
 - `machine`: the provenance of figures.
 - `html`: the templates in ``templates/``, filled.
 - `colours`: the palette.
+- `table`: answers as named columns, which print, save, and go to pandas, polars and Arrow; `table_files` writes them.
 
 Nothing is imported here, so that a command which needs one of them loads no other.
 """

@@ -17,8 +17,8 @@ html_sidebars = {"**": ["side-bar"]}  # all pages under their headings, on every
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_center": [],
-    "navbar_persistent": ["search-button-field"],
-    "navbar_end": ["theme-switcher"],
+    "navbar_persistent": [],
+    "navbar_end": ["search-button-field", "theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
     "footer_start": ["copyright"],
@@ -35,9 +35,7 @@ suppress_warnings = [
 default_role = "py:obj"  # `name` in a docstring links to the name where the reference has it
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures stay readable; the docstrings name the types
-autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
-python_maximum_signature_line_length = 90
 toc_object_entries_show_parents = "hide"

@@ -168,6 +168,13 @@ def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
     >>> [each.tolist() for each in linked_rows(people, np.array([0, 2]), read([("bob", "ada"), ("dan", "cy")]))]
     [[1], []]
     """
+    node, row = match_nodes(embedding, graph)
+    lists = (row[graph.rows(at, at + 1).indices] if at >= 0 else row[:0] for at in node[rows].tolist())
+    return [linked[linked >= 0] for linked in lists]
+
+
+def match_nodes(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
+    """The same as `places`; InputError if no node is in both."""
     node, row = places(embedding, graph)
     if not (node >= 0).any() and len(embedding) and graph.nodes:
         mine, theirs = (", ".join(map(repr, names[:3].tolist())) for names in (embedding.names, graph.names))
@@ -175,8 +182,7 @@ def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
             f"{graph.source}: none of its {graph.nodes} nodes is in the embedding, whose names begin with {mine}; "
             f"the graph's begin with {theirs}: is it another graph?"
         )
-    lists = (row[graph.rows(at, at + 1).indices] if at >= 0 else row[:0] for at in node[rows].tolist())
-    return [linked[linked >= 0] for linked in lists]
+    return node, row
 
 
 def places(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:

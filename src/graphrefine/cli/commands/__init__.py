@@ -22,6 +22,7 @@ COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN
     "compare",
     "tune",
     "neighbors",
+    "duplicates",
     "map",
     "explore",
     "fold-in",

@@ -22,6 +22,7 @@ _HOME = {  # public name -> its module, loaded on first use
     "find_duplicates": "answers.duplicates",
     "ingest": "ingestion.ingest",
     "load": "embedding.embedding",
+    "measure_drift": "answers.drift",
     "read": "readers.read",
     "tune": "evaluate.tune",
 }
@@ -35,11 +36,13 @@ __all__ = [
     "find_duplicates",
     "ingest",
     "load",
+    "measure_drift",
     "read",
     "tune",
 ]
 
 if TYPE_CHECKING:
+    from graphrefine.answers.drift import measure_drift
     from graphrefine.answers.duplicates import find_duplicates
     from graphrefine.embedding.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError

@@ -19,14 +19,31 @@ _HOME = {  # public name -> its module, loaded on first use
     "GraphRefineError": "errors",
     "REFINE": "estimator",
     "embed": "run.embed",
+    "find_duplicates": "answers.duplicates",
     "ingest": "ingestion.ingest",
     "load": "embedding.embedding",
+    "measure_drift": "answers.drift",
     "read": "readers.read",
     "tune": "evaluate.tune",
 }
-__all__ = ["REFINE", "Embedding", "Graph", "GraphRefineError", "__version__", "embed", "ingest", "load", "read", "tune"]
+__all__ = [
+    "REFINE",
+    "Embedding",
+    "Graph",
+    "GraphRefineError",
+    "__version__",
+    "embed",
+    "find_duplicates",
+    "ingest",
+    "load",
+    "measure_drift",
+    "read",
+    "tune",
+]
 
 if TYPE_CHECKING:
+    from graphrefine.answers.drift import measure_drift
+    from graphrefine.answers.duplicates import find_duplicates
     from graphrefine.embedding.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError
     from graphrefine.estimator import REFINE

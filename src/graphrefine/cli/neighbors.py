@@ -12,10 +12,11 @@ import click
 from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import FormatError
+from graphrefine.graph.lookup import list_some
 from graphrefine.search.index import INDEX_BEYOND
-from graphrefine.search.neighbors import Neighbor, ask
+from graphrefine.search.neighbors import ask
+from graphrefine.search.rankings import Neighbor, Rankings
 from graphrefine.search.searcher import Search
-from graphrefine.vectors.lookup import list_some
 from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_table
 
 MOST_NAMES = 5  # of those that were left out, in JSON
@@ -94,7 +95,7 @@ def _make_search(embedding: Embedding, options: dict[str, Any]) -> Search:
 
 def _find(
     search: Search, query_names: list[Any], vectors: Any, labels: Any, options: dict[str, Any]
-) -> list[list[Neighbor]]:
+) -> Rankings[Neighbor]:
     nodes = query_names if vectors is None else None
     limits = {name: options[name] for name in ("k", "label", "unlinked", "side")}
     return ask(search, nodes, vectors=vectors, labels=labels, **limits)

@@ -264,6 +264,8 @@ LABELS_VARIABLE = under(
     "Reading the labels",
     Option(["--labels-variable"], default="group", show_default=True, metavar="NAME", help="Variable of a .mat file."),
 )
+TABLE = Option(["-o", "--output"], metavar="TABLE",
+               help="Write all rows there: .csv, .tsv, .jsonl, .parquet or .arrow.")  # fmt: skip
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import turn_fold_map
 from graphrefine.errors import InputError
+from graphrefine.graph.lookup import quote_name
 from graphrefine.graph.node_ids import as_names
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
-from graphrefine.vectors.lookup import quote_name
 from graphrefine.vectors.table import Parts, VectorTable
 
 BLOCK = 1 << 14  # rows at a time

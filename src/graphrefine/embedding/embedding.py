@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.embedding.formats import READ_ERRORS, input_format, is_address, load_parts, save_parts, unreadable
 from graphrefine.embedding.learn import learn_state
+from graphrefine.graph.lookup import Name, Side, Unknown, quote_name
 from graphrefine.system.threads import one_blas_thread
-from graphrefine.vectors.lookup import Name, Side, Unknown, quote_name
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts, VectorTable, as_vectors, check_finite, has_finite_sum
 

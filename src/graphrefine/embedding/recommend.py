@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import Name, Unknown, quote_name, warn_skipped
 from graphrefine.readers.layout import find_pair
 from graphrefine.readers.objects import Kind, find_kind
 from graphrefine.search.neighbors import as_graph, linked_rows
 from graphrefine.system import as_plain
-from graphrefine.vectors.lookup import Name, Unknown, quote_name, warn_skipped
 from graphrefine.vectors.table import VectorTable
 
 Rows = NDArray[np.int64]

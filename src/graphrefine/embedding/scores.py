@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.learn import warn_unlearned
 from graphrefine.errors import InputError
+from graphrefine.graph.lookup import SIDES, Side, Unknown, warn_skipped
 from graphrefine.linalg import inverse_lengths
-from graphrefine.vectors.lookup import SIDES, Side, Unknown, warn_skipped
 from graphrefine.vectors.state import DEGREE_WEIGHT, log_degrees
 from graphrefine.vectors.table import VectorTable
 

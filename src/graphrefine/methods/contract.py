@@ -154,7 +154,7 @@ class Method(Generic[S]):
         return graph.nodes - (graph.nodes % 2 if graph.directed and self.sided(settings) else 0)
 
     def sides(self, graph: Graph, settings: S) -> dict[str, Any]:
-        """What the recipe says about source and target, see `graphrefine.vectors.lookup`."""
+        """What the recipe says about source and target, see `graphrefine.graph.lookup`."""
         if graph.sources is not None:
             return {"sides": "rows", "sources": graph.sources}
         return {"sides": "columns"} if graph.directed and self.sided(settings) else {}

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.graph.lookup import Lookup, Name, Side, Sides
 from graphrefine.graph.node_ids import Names, as_names
 from graphrefine.system import as_plain
-from graphrefine.vectors.lookup import Lookup, Name, Side, Sides
 from graphrefine.vectors.state import DEGREE_WEIGHT, State
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class VectorTable:
     state : State
         Degrees, and whatever was learned from the graph.
     sides : Sides
-        Place of source and target vectors; see `graphrefine.vectors.lookup`.
+        Place of source and target vectors; see `graphrefine.graph.lookup`.
     path : Path or None
         The file that the vectors were loaded from; an index or a map of them is kept beside it.
     file_stamp : dict or None

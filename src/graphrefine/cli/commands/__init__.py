@@ -22,6 +22,8 @@ COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN
     "compare",
     "tune",
     "neighbors",
+    "duplicates",
+    "drift",
     "map",
     "explore",
     "fold-in",

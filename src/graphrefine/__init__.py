@@ -21,12 +21,29 @@ _HOME = {  # public name -> its module, loaded on first use
     "embed": "run.embed",
     "ingest": "ingestion.ingest",
     "load": "embedding.embedding",
+    "predict_labels": "answers.label_prediction",
     "read": "readers.read",
+    "split_edges": "answers.edge_split",
     "tune": "evaluate.tune",
 }
-__all__ = ["REFINE", "Embedding", "Graph", "GraphRefineError", "__version__", "embed", "ingest", "load", "read", "tune"]
+__all__ = [
+    "REFINE",
+    "Embedding",
+    "Graph",
+    "GraphRefineError",
+    "__version__",
+    "embed",
+    "ingest",
+    "load",
+    "predict_labels",
+    "read",
+    "split_edges",
+    "tune",
+]
 
 if TYPE_CHECKING:
+    from graphrefine.answers.edge_split import split_edges
+    from graphrefine.answers.label_prediction import predict_labels
     from graphrefine.embedding.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError
     from graphrefine.estimator import REFINE

@@ -23,6 +23,8 @@ COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN
     "tune",
     "neighbors",
     "map",
+    "predict",
+    "split",
     "explore",
     "fold-in",
     "convert",

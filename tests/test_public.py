@@ -34,7 +34,9 @@ def test_the_public_names() -> None:
         "embed",
         "ingest",
         "load",
+        "predict_labels",
         "read",
+        "split_edges",
         "tune",
     ]
     for name in graphrefine.__all__:
@@ -124,6 +126,8 @@ def test_the_commands() -> None:
         "neighbors",
         "explore",
         "map",
+        "predict",
+        "split",
         "tune",
     }
     assert set(cli.commands["evaluate"].commands) == {"labels", "links", "reconstruction"}  # type: ignore[attr-defined]

@@ -23,7 +23,9 @@ _HOME = {  # public name -> its module, loaded on first use
     "ingest": "ingestion.ingest",
     "load": "embedding.embedding",
     "measure_drift": "answers.drift",
+    "predict_labels": "answers.label_prediction",
     "read": "readers.read",
+    "split_edges": "answers.edge_split",
     "tune": "evaluate.tune",
 }
 __all__ = [
@@ -37,13 +39,17 @@ __all__ = [
     "ingest",
     "load",
     "measure_drift",
+    "predict_labels",
     "read",
+    "split_edges",
     "tune",
 ]
 
 if TYPE_CHECKING:
     from graphrefine.answers.drift import measure_drift
     from graphrefine.answers.duplicates import find_duplicates
+    from graphrefine.answers.edge_split import split_edges
+    from graphrefine.answers.label_prediction import predict_labels
     from graphrefine.embedding.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError
     from graphrefine.estimator import REFINE

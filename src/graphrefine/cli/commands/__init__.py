@@ -25,6 +25,8 @@ COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN
     "duplicates",
     "drift",
     "map",
+    "predict",
+    "split",
     "explore",
     "fold-in",
     "convert",

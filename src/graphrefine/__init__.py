@@ -17,19 +17,33 @@ _HOME = {  # public name -> its module, loaded on first use
     "Embedding": "embedding.embedding",
     "Graph": "graph.graph",
     "GraphRefineError": "errors",
-    "REFINE": "estimator",
+    "NodeVectors": "estimators.node_vectors",
+    "REFINE": "estimators.refine_estimator",
     "embed": "run.embed",
     "ingest": "ingestion.ingest",
     "load": "embedding.embedding",
     "read": "readers.read",
     "tune": "evaluate.tune",
 }
-__all__ = ["REFINE", "Embedding", "Graph", "GraphRefineError", "__version__", "embed", "ingest", "load", "read", "tune"]
+__all__ = [
+    "REFINE",
+    "Embedding",
+    "Graph",
+    "GraphRefineError",
+    "NodeVectors",
+    "__version__",
+    "embed",
+    "ingest",
+    "load",
+    "read",
+    "tune",
+]
 
 if TYPE_CHECKING:
     from graphrefine.embedding.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError
-    from graphrefine.estimator import REFINE
+    from graphrefine.estimators.node_vectors import NodeVectors
+    from graphrefine.estimators.refine_estimator import REFINE
     from graphrefine.evaluate.tune import tune
     from graphrefine.graph.graph import Graph
     from graphrefine.ingestion.ingest import ingest

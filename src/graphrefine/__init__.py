@@ -17,7 +17,8 @@ _HOME = {  # public name -> its module, loaded on first use
     "Embedding": "embedding.embedding",
     "Graph": "graph.graph",
     "GraphRefineError": "errors",
-    "REFINE": "estimator",
+    "NodeVectors": "estimators.node_vectors",
+    "REFINE": "estimators.refine_estimator",
     "embed": "run.embed",
     "find_duplicates": "answers.duplicates",
     "ingest": "ingestion.ingest",
@@ -33,6 +34,7 @@ __all__ = [
     "Embedding",
     "Graph",
     "GraphRefineError",
+    "NodeVectors",
     "__version__",
     "embed",
     "find_duplicates",
@@ -52,7 +54,8 @@ if TYPE_CHECKING:
     from graphrefine.answers.label_prediction import predict_labels
     from graphrefine.embedding.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError
-    from graphrefine.estimator import REFINE
+    from graphrefine.estimators.node_vectors import NodeVectors
+    from graphrefine.estimators.refine_estimator import REFINE
     from graphrefine.evaluate.tune import tune
     from graphrefine.graph.graph import Graph
     from graphrefine.ingestion.ingest import ingest

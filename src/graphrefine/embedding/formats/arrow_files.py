@@ -129,6 +129,23 @@ def _batches(parts: Parts, schema: Any, values: int) -> Iterator[Any]:
         yield pa.record_batch([nodes, vectors, *further], schema=schema)
 
 
+def is_embedding(path: Path) -> bool:
+    """Whether a parquet or arrow file has a column of vectors, as no list of edges has."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        if path.suffix.lower() == ".parquet":
+            schema = parquet.read_schema(path)
+        else:
+            with pa.memory_map(str(path)) as file:
+                schema = pa.ipc.open_file(file).schema
+        _columns(path, schema)
+    except (pa.ArrowException, FormatError, OSError):
+        return False
+    return True
+
+
 def read_parquet(path: Path) -> Parts:
     """Read names, vectors and recipe, some rows at a time."""
     from pyarrow import parquet

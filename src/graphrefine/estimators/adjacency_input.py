@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import list_some, quote_name
 from graphrefine.graph.node_ids import Names, name_array
 from graphrefine.readers.frame_matrix import is_counted, match_labels
 from graphrefine.system.fingerprint import hash_parts
-from graphrefine.vectors.lookup import list_some, quote_name
 
 
 class LabelledMatrix(NamedTuple):

@@ -19,10 +19,10 @@ from graphrefine.estimators.embedding_cache import CACHE, embed_once
 from graphrefine.estimators.name_column import read_names
 from graphrefine.estimators.output_frames import add_index
 from graphrefine.estimators.seeds import settle_seed
+from graphrefine.graph.lookup import SIDES, list_some, quote_name
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.readers.options import OPTION_NAMES
 from graphrefine.run.embed import embed
-from graphrefine.vectors.lookup import SIDES, list_some, quote_name
 
 
 class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped

@@ -35,7 +35,8 @@ def main() -> None:
         other_dim = kept(seeds[0], graphrefine.embed(whole, dim=64), nodes, given.k)
         labels = read_labels(data(f"{name}.mat"))
         f1 = [evaluate_labels(each, labels, ratios=[0.5], repeats=5).ratios[0].micro_mean for each in seeds]
-        print(f"{name:16} {other_seed:18.2f}  {other_dim:12.2f}   {', '.join(f'{score:.1f}' for score in f1)}", flush=True)
+        scores = ", ".join(f"{score:.1f}" for score in f1)
+        print(f"{name:16} {other_seed:18.2f}  {other_dim:12.2f}   {scores}", flush=True)
 
 
 def kept(one: Embedding, other: Embedding, nodes: list[object], k: int) -> float:

@@ -9,6 +9,7 @@ from graphrefine.cli.options import JSON, TABLE, THREADS, Command, Option
 DRIFT = Command(
     "drift",
     work="drift:drift",
+    first=("output", "k", "every", "format"),
     short_help="What has become of each node: moved, lost, new.",
     help="""What has become of the nodes of OLD in NEW: moved how far, lost, new, and how many neighbours each has kept.
 

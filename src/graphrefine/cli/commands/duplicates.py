@@ -9,6 +9,7 @@ from graphrefine.cli.options import JSON, READING, TABLE, THREADS, Command, Opti
 DUPLICATES = Command(
     "duplicates",
     work="duplicates:duplicates",
+    first=("graph", "output", "above", "min_degree"),
     short_help="Pairs of nodes that look like the same thing.",
     help="""Pairs of nodes that look like the same thing, the most alike first.
 

@@ -21,6 +21,7 @@ OUTPUT = Option(["-o", "--output"], metavar="FILE",
 LABELS = Command(
     "labels",
     work="predict:labels",
+    first=("output", "nodes", "top", "label_column"),
     short_help="Labels of the nodes that have none, with probabilities.",
     help="""Labels of the nodes of EMBEDDING that LABELS has none for, with probabilities.
 

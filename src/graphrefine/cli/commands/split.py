@@ -25,6 +25,7 @@ _PARTS = under(
 SPLIT = Command(
     "split",
     work="split:split",
+    first=("output", "test", "validation", "negatives"),
     short_help="Train, validation and test edges, with negatives.",
     help="""Train, validation and test edges of GRAPH, with pairs that are no edges, for a model of your own.
 

@@ -55,7 +55,8 @@ def write_page() -> str:
 
 def _describe(name: str, command: Command) -> str:
     """A command: heading, help, usage, its options."""
-    context = click.Context(command, info_name=f"graphrefine {name}")
+    names = cli.context_settings["help_option_names"]
+    context = click.Context(command, info_name=f"graphrefine {name}", help_option_names=names)
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     parts = [f"## graphrefine {name}\n\n```text\n{usage}\n```\n", _prose(command.help or "")]
     for heading, records in command.option_records(context).items():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from cli_runs import check_refused, refuses, ring_of_cliques, run, works, write_csv
-from graphrefine.embedding.degree_weight import auc, draw, learn_weight
+from graphrefine.embedding.learn import auc, draw, learn_weight
 from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links, links, random_control

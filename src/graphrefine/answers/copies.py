@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.answers.neighbour_sets import NeighbourSets
+from graphrefine.graph.lookup import SIDES
 from graphrefine.search.equal_rows import group_by, group_equal_rows
 from graphrefine.search.scores import ScoreSide
-from graphrefine.graph.lookup import SIDES
 from graphrefine.vectors.table import VectorTable
 
 Rows = NDArray[np.int64]

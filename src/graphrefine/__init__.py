@@ -19,6 +19,7 @@ _HOME = {  # public name -> its module, loaded on first use
     "GraphRefineError": "errors",
     "REFINE": "estimator",
     "embed": "run.embed",
+    "find_communities": "answers.communities",
     "find_duplicates": "answers.duplicates",
     "ingest": "ingestion.ingest",
     "load": "embedding.embedding",
@@ -33,6 +34,7 @@ __all__ = [
     "GraphRefineError",
     "__version__",
     "embed",
+    "find_communities",
     "find_duplicates",
     "ingest",
     "load",
@@ -42,6 +44,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from graphrefine.answers.communities import find_communities
     from graphrefine.answers.drift import measure_drift
     from graphrefine.answers.duplicates import find_duplicates
     from graphrefine.embedding.embedding import Embedding, load

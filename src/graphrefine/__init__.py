@@ -20,6 +20,7 @@ _HOME = {  # public name -> its module, loaded on first use
     "NodeVectors": "estimators.node_vectors",
     "REFINE": "estimators.refine_estimator",
     "embed": "run.embed",
+    "find_communities": "answers.communities",
     "find_duplicates": "answers.duplicates",
     "ingest": "ingestion.ingest",
     "load": "embedding.embedding",
@@ -37,6 +38,7 @@ __all__ = [
     "NodeVectors",
     "__version__",
     "embed",
+    "find_communities",
     "find_duplicates",
     "ingest",
     "load",
@@ -48,6 +50,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from graphrefine.answers.communities import find_communities
     from graphrefine.answers.drift import measure_drift
     from graphrefine.answers.duplicates import find_duplicates
     from graphrefine.answers.edge_split import split_edges

@@ -1,9 +1,9 @@
 """Drift: what has become of the nodes of an older embedding in a newer one.
 
 ``moved`` is the distance of the unit rows of a node after the newer vectors were rotated onto the older ones
-(`graphrefine.embedding.align`): 0 is no movement, 1.41 a right angle, 2 the opposite direction. ``kept`` is the share of
-its k nearest nodes in the older embedding that are among the k nearest in the newer one. It needs no rotation; a node
-that is as near as the last of the k counts as one of them, so that equal vectors make no difference.
+(`graphrefine.embedding.align`): 0 is no movement, 1.41 a right angle, 2 the opposite direction. ``kept`` is the share
+of its k nearest nodes in the older embedding that are among the k nearest in the newer one. It needs no rotation; a
+node that is as near as the last of the k counts as one of them, so that equal vectors make no difference.
 """
 
 from __future__ import annotations
@@ -71,15 +71,16 @@ def measure_drift(
     --------
     >>> old = Embedding(["ada", "bob", "cy"], [[1, 0], [0, 1], [0.6, 0.8]])
     >>> new = Embedding(["bob", "ada", "dan"], [[1, 0], [0, 1], [1, 0]])  # the axes have changed places
-    >>> measure_drift(old, new, k=1)
-    node  change  moved  kept
-    ada   shared      0     0
-    bob   shared      0     0
-    cy    lost      nan   nan
-    dan   new       nan   nan
+    >>> drift = measure_drift(old, new, k=1)
+    >>> list(zip(drift["node"], drift["change"], drift["moved"].round(3).tolist(), strict=True))
+    [('ada', 'shared', 0.0), ('bob', 'shared', 0.0), ('cy', 'lost', nan), ('dan', 'new', nan)]
+    >>> drift["kept"][:2].tolist()  # cy was the nearest of both
+    [0.0, 0.0]
     """
     if sample is not None and (isinstance(sample, bool) or not isinstance(sample, int) or sample < 1):
-        raise InputError(f"sample={sample!r}: a positive number of nodes is expected, or None for all", argument="sample")
+        raise InputError(
+            f"sample={sample!r}: a positive number of nodes is expected, or None for all", argument="sample"
+        )
     stages = Stages(watcher)
     with stages.stage("align"):
         R, drift = align_tables(new, old)

@@ -23,6 +23,7 @@ COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN
     "tune",
     "neighbors",
     "duplicates",
+    "communities",
     "drift",
     "map",
     "predict",

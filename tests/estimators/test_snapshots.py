@@ -117,7 +117,7 @@ def test_nodes_come_and_go(matrix: NDArray[np.float64]) -> None:
 
 
 def test_a_graph_of_this_library_gives_what_embed_gives() -> None:
-    ring = "ann bob cleo dora emil fay gus".split()
+    ring = ["ann", "bob", "cleo", "dora", "emil", "fay", "gus"]
     friends = [*zip(ring, [*ring[1:], ring[0]], strict=True), ("ann", "cleo"), ("dora", "gus")]
     graph = Graph.from_edges(*zip(*friends, strict=True))
     estimator = REFINE(dim=2).fit(graph)
@@ -234,13 +234,14 @@ def test_frames_without_labelled_rows_are_matched_by_their_columns(matrix: NDArr
 
 def test_one_seed_under_three_names(matrix: NDArray[np.float64]) -> None:
     expected = REFINE(dim=4, seed=7).fit_transform(matrix)
-    for options in ({"random_state": 7}, {"rng": 7}, {"rng": np.int64(7)}):
+    ways: list[dict[str, Any]] = [{"random_state": 7}, {"rng": 7}, {"rng": np.int64(7)}]
+    for options in ways:
         np.testing.assert_array_equal(REFINE(dim=4, **options).fit_transform(matrix), expected)
     np.testing.assert_array_equal(REFINE(dim=4).fit_transform(matrix), REFINE(dim=4, seed=0).fit_transform(matrix))
     for make in (np.random.default_rng, np.random.RandomState, np.random.SeedSequence, np.random.PCG64):
-        name = "random_state" if make is np.random.RandomState else "rng"
-        first, second = (REFINE(dim=4, **{name: make(3)}).fit(matrix) for _ in range(2))
-        assert first.seed_ == second.seed_ != REFINE(dim=4, **{name: make(4)}).fit(matrix).seed_
+        first, second, third = (REFINE(dim=4, rng=make(seed)).fit(matrix) for seed in (3, 3, 4))
+        assert first.seed_ == second.seed_ != third.seed_
+        assert REFINE(dim=4, random_state=make(3)).fit(matrix).seed_ == first.seed_
         np.testing.assert_array_equal(first.embedding_, REFINE(dim=4, seed=first.seed_).fit_transform(matrix))
     generator = np.random.default_rng(3)
     seeds = {REFINE(dim=4, rng=generator).fit(matrix).seed_ for _ in range(3)}

@@ -30,6 +30,7 @@ def test_the_public_names() -> None:
         "Embedding",
         "Graph",
         "GraphRefineError",
+        "NodeVectors",
         "__version__",
         "embed",
         "ingest",
@@ -47,7 +48,8 @@ def test_the_public_names() -> None:
 @pytest.mark.parametrize(
     ("name", "home"),
     [
-        ("REFINE", "graphrefine.estimator"),
+        ("REFINE", "graphrefine.estimators.refine_estimator"),
+        ("NodeVectors", "graphrefine.estimators.node_vectors"),
         ("Embedding", "graphrefine.embedding.embedding"),
         ("Graph", "graphrefine.graph.graph"),
         ("GraphRefineError", "graphrefine.errors"),

@@ -22,6 +22,7 @@ _HOME = {  # public name -> its module, loaded on first use
     "ingest": "ingestion.ingest",
     "load": "embedding.embedding",
     "predict_labels": "answers.label_prediction",
+    "predict_links": "answers.link_prediction",
     "read": "readers.read",
     "split_edges": "answers.edge_split",
     "tune": "evaluate.tune",
@@ -36,6 +37,7 @@ __all__ = [
     "ingest",
     "load",
     "predict_labels",
+    "predict_links",
     "read",
     "split_edges",
     "tune",
@@ -44,6 +46,7 @@ __all__ = [
 if TYPE_CHECKING:
     from graphrefine.answers.edge_split import split_edges
     from graphrefine.answers.label_prediction import predict_labels
+    from graphrefine.answers.link_prediction import predict_links
     from graphrefine.embedding.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError
     from graphrefine.estimator import REFINE

@@ -98,7 +98,8 @@ def _prose(text: str) -> str:
     parts = []
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text)):
         if paragraph.startswith("\b"):
-            heading, lines = [], []
+            heading: list[str] = []
+            lines: list[str] = []
             for line in paragraph.split("\n")[1:]:
                 (lines if line.startswith("graphrefine ") else heading).append(line)
             paragraph = "\n".join([*heading, *([""] if heading else []), "```text", *lines, "```"])

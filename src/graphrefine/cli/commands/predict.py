@@ -32,8 +32,9 @@ LABELS = Command(
     trust the answer.
 
     \b
+    labels of the other nodes; and of all, to find those that look wrong:
     graphrefine predict labels friends labels.csv -o predicted.csv
-    graphrefine predict labels friends labels.csv --all -o checked.csv    labels that look wrong, too
+    graphrefine predict labels friends labels.csv --all -o checked.csv
     """,
     params=[
         click.Argument(["embedding"], metavar="EMBEDDING"),

@@ -9,7 +9,7 @@ from graphrefine.cli.options import JSON, LABEL_READING, SKIP, TABLE, THREADS, C
 NEIGHBORS = Command(
     "neighbors",
     work="neighbors:neighbors",
-    first=("k", "score", "unlinked", "listed"),
+    first=("k", "score", "unlinked", "output"),
     short_help="The nodes nearest to a node.",
     help="""The nodes nearest to each NODE, the nearest first, itself left out.
 

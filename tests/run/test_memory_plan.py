@@ -22,7 +22,8 @@ from graphrefine.embedding.embedding import load
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.stored import open_stored, store
+from graphrefine.graph.save import store
+from graphrefine.graph.stored import open_stored
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Stages
 from graphrefine.readers import source

@@ -198,6 +198,18 @@ class Lookup:
             problem += "; unknown='skip' leaves unknown names out"
         return UnknownNameError(problem, mentions=["unknown"] if option else [])
 
+    def all_rows(self, names: Iterable[object]) -> Rows:
+        """The rows of several nodes among all, on both sides where a name stands on both."""
+        if self.is_name(names):
+            raise InputError(f"{names!r} is one name; give a list of names")
+        listed = list(names)
+        by_side = [self.on_sides(name) for name in listed]
+        missing = [name for name, rows in zip(listed, by_side, strict=True) if not rows]
+        if missing:
+            raise self._unknown_error(missing, len(listed), None, option=False)
+        rows = [row + self.sides.first(side) for each in by_side for side, row in each.items()]
+        return np.array(rows, np.int64)
+
     def select(self, key: Any) -> int | slice | Rows:
         """The row, or the rows, that ``embedding[key]`` stands for.
 
@@ -281,7 +293,7 @@ class Lookup:
         """What may have been meant."""
         names = self.names if side is None else self.sides.names(self.names, side)
         if len(names) == 0:
-            return "; there is no node there" if len(self.names) else "; the embedding is empty"
+            return "; there is no node there" if len(self.names) else "; it is empty"
         if self._has_objects:
             return f"; names are such as {', '.join(map(quote_name, names[:3].tolist()))}"
         type_, kind = (str, "strings") if names.dtype == object else (int, "integers")

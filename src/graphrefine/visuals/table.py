@@ -201,12 +201,14 @@ def table_of(rows: Sequence[Mapping[str, Any]], figures: Mapping[str, Any] | Non
     >>> table_of([{"method": "line", "dim": 8}, {"method": "degree", "dim": None}]).to_dict()
     {'method': ['line', 'degree'], 'dim': [8.0, nan]}
     """
-    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
-    for name, values in columns.items():
-        present = [value for value in values if value is not None]
-        if len(present) < len(values) and all(isinstance(value, int | float | np.number) for value in present):
-            columns[name] = [float("nan") if value is None else value for value in values]
-    return Table(columns, figures)
+    return Table({name: fill_gaps([row[name] for row in rows]) for name in (rows[0] if rows else ())}, figures)
+
+
+def fill_gaps(values: list[Any]) -> list[Any]:
+    """Numbers with NaN in the place of None; other values as they are."""
+    present = [value for value in values if value is not None]
+    numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in present)
+    return [float("nan") if value is None else value for value in values] if numbers and present else values
 
 
 def text_html(rows: Sequence[Sequence[str]], title: str, lines: Sequence[str] = ()) -> str:

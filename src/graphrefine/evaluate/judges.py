@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.embedding.degree_weight import auc
+from graphrefine.embedding.learn import auc
 from graphrefine.embedding.scores import Floats, Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out

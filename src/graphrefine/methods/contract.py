@@ -90,6 +90,8 @@ class Method(Generic[S]):
         Whether it takes directed graphs.
     sided
         Whether its vectors of directed graphs are sources' in the first half of the columns and targets' in the other.
+    principal
+        Whether the columns are principal axes, the ones that say most first; with a filter, where it has that setting.
     features
         Whether its vectors can be joined with those of node features (`graphrefine.refine.features`).
     fixed, presets
@@ -114,6 +116,7 @@ class Method(Generic[S]):
     most_nodes: int | None = None
     directed: bool = False
     sided: Callable[[S], bool] = lambda settings: False
+    principal: bool = False
     features: bool = False
     fixed: Mapping[str, Any] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -52,7 +52,7 @@ def find_neighbors(
     )
     if filters.get("unknown") == "skip" and names is not None:
         missing = [name for name in names if embedding.lookup.find(name, filters.get("side")) is None]
-        warn_skipped(missing, len(names), stacklevel=4)
+        warn_skipped(missing, len(names), stacklevel=5)
     return lists[0] if single else lists
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from graphrefine.visuals.table import Table
+from graphrefine.visuals.table import Table, Tabular
 
 
 class Neighbor(NamedTuple):
@@ -39,31 +39,7 @@ class Answer(Protocol):
 A = TypeVar("A", bound=Answer)
 
 
-class _Tabular:
-    """A list that is a table too."""
-
-    def table(self) -> Table:
-        """The list as a table, which prints, saves and goes to other packages."""
-        raise NotImplementedError
-
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame of the table."""
-        return self.table().to_pandas()
-
-    def to_polars(self) -> Any:
-        """A polars DataFrame of the table."""
-        return self.table().to_polars()
-
-    def to_arrow(self) -> Any:
-        """A pyarrow Table of the table."""
-        return self.table().to_arrow()
-
-    def _repr_html_(self) -> str:
-        """The table in a notebook."""
-        return self.table()._repr_html_()
-
-
-class Ranking(_Tabular, list[A]):
+class Ranking(Tabular, list[A]):
     """The nodes that answer one question, with their scores, the best first: a list, and a table by `table`.
 
     Examples
@@ -83,7 +59,7 @@ class Ranking(_Tabular, list[A]):
         return Table({"node": [answer.node for answer in self], "score": scores})
 
 
-class Rankings(_Tabular, list[Ranking[A]]):
+class Rankings(Tabular, list[Ranking[A]]):
     """The answers to several questions, in their order: a list of lists, and one table by `table`.
 
     Parameters

@@ -72,6 +72,16 @@ def write_arrow(path: Path, parts: Parts) -> None:
             writer.write_batch(batch)
 
 
+def arrow_table(parts: Parts) -> Any:
+    """Names, vectors and recipe as a table of Arrow that shares their memory."""
+    import pyarrow as pa
+
+    if parts.names.dtype == object:
+        check(parts.names)
+    schema = _schema(parts)
+    return pa.Table.from_batches(_batches(parts, schema, _ARROW_VALUES), schema)
+
+
 def _schema(parts: Parts) -> Any:
     import pyarrow as pa
 

@@ -36,6 +36,7 @@ def test_the_public_names() -> None:
         "ingest",
         "load",
         "predict_labels",
+        "predict_links",
         "read",
         "split_edges",
         "tune",
@@ -132,6 +133,7 @@ def test_the_commands() -> None:
         "split",
         "tune",
     }
+    assert set(cli.commands["predict"].commands) == {"labels", "links"}  # type: ignore[attr-defined]
     assert set(cli.commands["evaluate"].commands) == {"labels", "links", "reconstruction"}  # type: ignore[attr-defined]
 
 

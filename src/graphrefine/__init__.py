@@ -26,6 +26,7 @@ _HOME = {  # public name -> its module, loaded on first use
     "load": "embedding.embedding",
     "measure_drift": "answers.drift",
     "predict_labels": "answers.label_prediction",
+    "predict_links": "answers.link_prediction",
     "read": "readers.read",
     "split_edges": "answers.edge_split",
     "tune": "evaluate.tune",
@@ -44,6 +45,7 @@ __all__ = [
     "load",
     "measure_drift",
     "predict_labels",
+    "predict_links",
     "read",
     "split_edges",
     "tune",
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from graphrefine.answers.duplicates import find_duplicates
     from graphrefine.answers.edge_split import split_edges
     from graphrefine.answers.label_prediction import predict_labels
+    from graphrefine.answers.link_prediction import predict_links
     from graphrefine.embedding.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError
     from graphrefine.estimators.node_vectors import NodeVectors

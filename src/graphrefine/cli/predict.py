@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from graphrefine.answers.label_prediction import describe_prediction, predict_labels
+from graphrefine.answers.link_prediction import describe_links, predict_links
 from graphrefine.cli.node_labels import take_labels, tell_labels
+from graphrefine.cli.options import check_not_input, reading_options
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import format_place
+from graphrefine.readers.read import read
 from graphrefine.visuals.console import note, progress_bar, show_json
 from graphrefine.visuals.table import SHOWN, Table
 from graphrefine.visuals.table_files import check_table_path
@@ -21,12 +24,26 @@ def labels(
     """Predict the labels of nodes that have none."""
     if output is not None:
         check_table_path(output)
+        check_not_input(output, labels, embedding)
     vectors = load(embedding, format=format)
     node_labels = take_labels(labels, options, vectors.names)
     with progress_bar() as bar:
         table = predict_labels(vectors, node_labels, progress=bar, **options)
     tell_labels(node_labels, vectors.names)
     show_answer(table, describe_prediction(table), output, as_json, embedding=format_place(embedding))
+
+
+def links(graph: str, output: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
+    """Predict missing edges."""
+    if output is not None:
+        check_table_path(output)
+        check_not_input(output, graph)
+    reading = reading_options(options)
+    with progress_bar() as bar:
+        whole = read(graph, threads=threads, **reading)
+        note(f"read: {whole.reading}")
+        table = predict_links(whole, threads=threads, progress=bar, **options)
+    show_answer(table, describe_links(table), output, as_json)
 
 
 def show_answer(table: Table, lines: list[str], output: str | None, as_json: bool, **origin: Any) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 
 from graphrefine.cli.options import (
+    GRAPH,
     JSON,
     LABEL_READING,
+    READING,
     THREADS,
     Command,
     Group,
@@ -54,9 +56,33 @@ LABELS = Command(
 )  # fmt: skip
 
 
+LINKS = Command(
+    "links",
+    work="predict:links",
+    short_help="Missing edges, the most likely first.",
+    help="""The pairs of nodes of GRAPH without an edge that most likely have one.
+
+    What makes an edge likely is learned from the graph: a tenth of its edges is hidden, and found again by degrees,
+    common neighbours, paths of three steps and low-rank parts of its matrix. The figures at the end say how many of the
+    first pairs were hidden edges, by this score and by plain ones.
+
+    \b
+    graphrefine predict links friends.csv --top 100 -o missing.csv
+    graphrefine predict links follows.csv --directed -o missing.parquet
+    """,
+    params=[
+        GRAPH, OUTPUT,
+        Option(["--top"], type=int, default=1000, show_default=True, metavar="N", help="Number of pairs."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Seed of the hidden edges, and of the low-rank parts."),
+        THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
+
+
 PREDICT = Group(
     "predict",
     help="Labels of nodes, and missing edges.",
-    commands=[LABELS],
+    commands=[LABELS, LINKS],
     no_args_is_help=False,
 )

@@ -82,7 +82,8 @@ wheel:
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group docs
-	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
+	$(BIN)/sphinx-build -E -W --keep-going -q docs docs/_build
+	$(BIN)/python scripts/check_links.py docs/_build
 	@echo "docs/_build/index.html"
 
 web: $(STAMP)

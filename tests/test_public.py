@@ -30,11 +30,14 @@ def test_the_public_names() -> None:
         "Embedding",
         "Graph",
         "GraphRefineError",
+        "NodeVectors",
         "__version__",
         "embed",
         "ingest",
         "load",
+        "predict_labels",
         "read",
+        "split_edges",
         "tune",
     ]
     for name in graphrefine.__all__:
@@ -45,7 +48,8 @@ def test_the_public_names() -> None:
 @pytest.mark.parametrize(
     ("name", "home"),
     [
-        ("REFINE", "graphrefine.estimator"),
+        ("REFINE", "graphrefine.estimators.refine_estimator"),
+        ("NodeVectors", "graphrefine.estimators.node_vectors"),
         ("Embedding", "graphrefine.embedding.embedding"),
         ("Graph", "graphrefine.graph.graph"),
         ("GraphRefineError", "graphrefine.errors"),
@@ -124,6 +128,8 @@ def test_the_commands() -> None:
         "neighbors",
         "explore",
         "map",
+        "predict",
+        "split",
         "tune",
     }
     assert set(cli.commands["evaluate"].commands) == {"labels", "links", "reconstruction"}  # type: ignore[attr-defined]

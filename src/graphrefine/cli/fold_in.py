@@ -8,8 +8,8 @@ from typing import Any
 from graphrefine.cli.describe import zero_rows
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output
+from graphrefine.graph.lookup import Unknown
 from graphrefine.readers.read import read
-from graphrefine.vectors.lookup import Unknown
 from graphrefine.visuals.console import note, seconds, show_json
 
 NOTHING = {"edges": 0, "nodes": 0, "names": []}  # was left out

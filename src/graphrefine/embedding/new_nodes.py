@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from graphrefine.embedding.fold_in import FoldIn, Links
 from graphrefine.embedding.learn import warn_unlearned
 from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.graph.lookup import Lookup, Rows, Unknown, list_some, quote_name
 from graphrefine.graph.node_ids import is_text, name_array
 from graphrefine.readers.read import read
-from graphrefine.vectors.lookup import Lookup, Rows, Unknown, list_some, quote_name
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts, VectorTable
 

@@ -231,15 +231,19 @@ def embed_graph(
     *,
     method: str = "refine",
     features: Any = None,
+    learn: bool = False,
     threads: int | None = None,
     watcher: Watcher | None = None,
 ) -> tuple[Embedding, Stages]:
-    """An `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage."""
+    """An `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage.
+
+    ``learn`` adds what can be learned from the graph, if anything can.
+    """
     contract, stages = find_method(method), Stages(watcher)
     contract.check(graph, settings)
     resources = Resources(usable_threads(threads), stages)
     with one_blas_thread():
-        return _embed(graph, settings, contract, resources, features=features, learn=False), stages
+        return _embed(graph, settings, contract, resources, features=features, learn=learn and can_learn(graph)), stages
 
 
 def _embed(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from graphrefine.errors import InputError
 from graphrefine.system import as_plain
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 def usable_threads(threads: int | None) -> int:
@@ -37,6 +40,24 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         _blas_limit.leave()
+
+
+def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: int) -> Iterator[Result]:
+    """`work` of each task, in order; BLAS runs on one thread in each, so that the bits are the same for any number."""
+    with one_blas_thread():
+        if threads == 1:
+            yield from map(work, tasks)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(work, tasks)
+
+
+def run_tasks(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:
+    """Call `work` with each task, in the same way."""
+    for _ in map_tasks(tasks, work, threads):
+        pass
 
 
 class _BlasLimit:

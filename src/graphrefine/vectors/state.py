@@ -27,7 +27,7 @@ def _piece(kind: Kind, *, column: str | None = None) -> dict[str, str | None]:
     return {"kind": kind, "column": column}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
     """Pieces of state; None where a piece is not known.
 
@@ -38,7 +38,7 @@ class State:
     fold_map
         Regression for the vectors of new nodes, learned from the graph: `graphrefine.embedding.fold_in`.
     degree_weight
-        Weight of the degrees in a score, learned from the graph: `graphrefine.embedding.degree_weight`.
+        Weight of the degrees in a score, learned from the graph: `graphrefine.embedding.learn`.
 
     Examples
     --------
@@ -52,6 +52,20 @@ class State:
     degrees: NDArray[np.float32] | None = field(default=None, metadata=_piece("column", column="degree"))  # (n,)
     fold_map: NDArray[np.float32] | None = field(default=None, metadata=_piece("array"))  # (6k, k)
     degree_weight: float | None = field(default=None, metadata=_piece("number"))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        here, there = self.arrays(), other.arrays()
+        return here.keys() == there.keys() and all(np.array_equal(here[name], there[name]) for name in here)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, which can change
+
+    def rows(self, rows: NDArray[np.int64] | slice) -> State:
+        """The state of some rows: their part of every column, and all else as it is."""
+        columns = {name: getattr(self, name) for name in names_of("column")}
+        parts: dict[str, Any] = {name: None if column is None else column[rows] for name, column in columns.items()}
+        return replace(self, **parts)
 
     def _pieces(self, *kinds: Kind) -> dict[str, Any]:
         named = ((each.name, getattr(self, each.name), each.metadata["kind"]) for each in fields(self))

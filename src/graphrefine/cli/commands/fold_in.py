@@ -9,6 +9,7 @@ from graphrefine.cli.options import JSON, READING, SKIP, THREADS, Command, Optio
 FOLD_IN = Command(
     "fold-in",
     work="fold_in:fold_in",
+    first=("old", "output", "extend", "weights"),
     short_help="Vectors for new nodes, from their edges alone.",
     help="""Vectors for new nodes from their edges to nodes of OLD, without its graph and in milliseconds.
 

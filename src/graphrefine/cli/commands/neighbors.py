@@ -20,7 +20,7 @@ NEIGHBORS = Command(
     graphrefine neighbors friends ada --labels labels.csv --label chess
     every node's, and what to recommend to every user:
     graphrefine neighbors friends --all -o near.parquet
-    graphrefine neighbors shop --all --score link --side source --unlinked bought.csv -o offers.parquet
+    graphrefine neighbors shop --all --score link --side source -o offers.csv
     """,
     params=[
         click.Argument(["embedding"], metavar="EMBEDDING"),

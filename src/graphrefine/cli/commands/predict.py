@@ -33,7 +33,7 @@ LABELS = Command(
 
     \b
     graphrefine predict labels friends labels.csv -o predicted.csv
-    graphrefine predict labels friends labels.csv --all -o checked.csv    labels that look wrong, too
+    graphrefine predict labels friends labels.csv --all -o checked.csv
     """,
     params=[
         click.Argument(["embedding"], metavar="EMBEDDING"),
@@ -59,6 +59,7 @@ LABELS = Command(
 LINKS = Command(
     "links",
     work="predict:links",
+    first=("output", "top", "weights", "directed"),
     short_help="Missing edges, the most likely first.",
     help="""The pairs of nodes of GRAPH without an edge that most likely have one.
 

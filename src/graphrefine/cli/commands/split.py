@@ -34,8 +34,8 @@ SPLIT = Command(
     the recipe. A column of times is not split by: --until and --since read the graph before and after a moment.
 
     \b
-    graphrefine split friends.csv -o friends-split
-    graphrefine embed friends-split/train.csv --nodes friends-split/nodes.txt -o friends
+    graphrefine split friends.csv -o parts
+    graphrefine embed parts/train.csv --nodes parts/nodes.txt -o friends
     """,
     params=[
         GRAPH,

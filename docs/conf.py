@@ -36,6 +36,7 @@ default_role = "py:obj"  # `name` in a docstring links to the name where the ref
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures stay readable; the docstrings name the types
 napoleon_google_docstring = False
+napoleon_use_param = False  # settings that share a text stay together
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 toc_object_entries_show_parents = "hide"

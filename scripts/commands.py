@@ -98,11 +98,10 @@ def _prose(text: str) -> str:
     parts = []
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text)):
         if paragraph.startswith("\b"):
-            heading: list[str] = []
-            lines: list[str] = []
-            for line in paragraph.split("\n")[1:]:
-                (lines if line.startswith("graphrefine ") else heading).append(line)
-            paragraph = "\n".join([*heading, *([""] if heading else []), "```text", *lines, "```"])
+            lines = paragraph.split("\n")[1:]
+            words = [line for line in lines if not line.startswith("graphrefine ")]
+            calls = [line for line in lines if line.startswith("graphrefine ")]
+            paragraph = "\n".join([*words, *([""] if words else []), "```text", *calls, "```"])
         parts.append(f"{paragraph}\n")
     return "\n".join(parts)
 

@@ -36,6 +36,7 @@ import commands  # noqa: E402  likewise, for the page of commands
 
 DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+ELSEWHERE = ROOT / "docs" / "clients.md"  # its blocks need packages of their own: tests/clients
 WITHOUT_EXAMPLES = (
     *("CONTRIBUTING.md", "docs/api.md", "docs/architecture.md", "docs/commands.md", "docs/explore_page.md"),
     *("docs/figures.md", "docs/notebooks/index.md", "docs/results.md", "docs/scale.md"),
@@ -140,7 +141,7 @@ def run_command(words: list[str]) -> tuple[int, str]:
     return code, SLOWER.sub("", printed.getvalue())
 
 
-@pytest.mark.parametrize("page", PAGES, ids=place_of)
+@pytest.mark.parametrize("page", [page for page in PAGES if page != ELSEWHERE], ids=place_of)
 def test_examples_run_and_show_what_comes_out(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "110")

@@ -75,13 +75,15 @@ TASKS = [
     Task("get vectors from my csv", ("Quickstart",), "graphrefine embed messages.csv --weights messages"),
     Task("predict the labels of the other nodes", ("Classify nodes",), "graphrefine.predict_labels(embedding, table)"),
     Task("recommend films to a viewer", ("Recommend",), 'embedding.recommend("viewer 7", 3, exclude=graph)'),
-    Task("score how likely a link is", ("How likely an edge is",), "embedding.score(3, 14)"),
+    Task("score how likely a link is", ("how likely an edge is",), "embedding.score(3, 14)"),
+    Task("list the edges that are missing", ("Missing edges",), "graphrefine predict links"),
     Task("give a new node a vector", ("Embed every day", "how good it is"), "embedding.fold_in("),
     Task("learn whether I need --directed", ("How to choose", "directed or not?"), "`directed=True`: a source"),
     Task("replace my call of node2vec", ("Coming from another library",), "`Node2Vec(graph, dimensions=64"),
     Task("put vectors into PostgreSQL", ("Vectors in databases", "the table and\nits columns"), "--index"),
     Task("know why two leaves are identical", ("Deduplicate", "why"), "nothing in\nthe graph tells them apart"),
     Task("embed a graph larger than memory", ("Memory and machines",), "graphrefine embed web.grf -o web --memory 8GB"),
+    Task("use the vectors in Qdrant", ("twenty clients", "Qdrant"), "upload_collection"),
     Task("look up an option of neighbors", ("Commands", "`neighbors`"), "`--unlinked GRAPH`"),
 ]
 

@@ -21,6 +21,7 @@ def _parse_count(_: Any, __: Any, value: str) -> int | None:
 COMMUNITIES = Command(
     "communities",
     work="communities:communities",
+    first=("graph", "count", "output", "seed"),
     short_help="Groups of nodes that are alike, named by their hubs.",
     help="""Groups of nodes whose vectors are alike, the largest first, each named by its hub.
 

@@ -9,7 +9,7 @@ from graphrefine.cli.options import JSON, LABEL_READING, SKIP, TABLE, THREADS, C
 NEIGHBORS = Command(
     "neighbors",
     work="neighbors:neighbors",
-    first=("k", "score", "unlinked", "listed"),
+    first=("k", "score", "unlinked", "output"),
     short_help="The nodes nearest to a node.",
     help="""The nodes nearest to each NODE, the nearest first, itself left out.
 
@@ -20,7 +20,7 @@ NEIGHBORS = Command(
     graphrefine neighbors friends ada --labels labels.csv --label chess
     every node's, and what to recommend to every user:
     graphrefine neighbors friends --all -o near.parquet
-    graphrefine neighbors shop --all --score link --side source --unlinked bought.csv -o offers.parquet
+    graphrefine neighbors shop --all --score link --side source -o offers.csv
     """,
     params=[
         click.Argument(["embedding"], metavar="EMBEDDING"),

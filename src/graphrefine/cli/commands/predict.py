@@ -60,6 +60,7 @@ LABELS = Command(
 LINKS = Command(
     "links",
     work="predict:links",
+    first=("output", "top", "weights", "directed"),
     short_help="Missing edges, the most likely first.",
     help="""The pairs of nodes of GRAPH without an edge that most likely have one.
 

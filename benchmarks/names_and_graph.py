@@ -76,7 +76,7 @@ def models(graph: Graph, dim: int, C: float) -> dict[str, Any]:
     vectors = (NodeVectors(graph, dim, unknown="skip"), "package")
     shuffled = (NodeVectors(graph, dim, unknown="skip"), "another")
     kinds = {"name": [name], "graph": [vectors], "both": [name, vectors], "shuffled": [name, shuffled]}
-    classifier = OneVsRestClassifier(LogisticRegression(C=C, max_iter=2000))
+    classifier = OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
     return {kind: make_pipeline(make_column_transformer(*columns), classifier) for kind, columns in kinds.items()}
 
 

@@ -19,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from graphrefine import REFINE, Graph, embed
 from graphrefine.errors import InputError
@@ -317,6 +318,15 @@ def test_what_set_params_changes_after_fit_does_not_change_transform(
     np.testing.assert_array_equal(estimator.set_params(dim=4, power=1, seed=9).transform(later), expected)
     again = pickle.loads(pickle.dumps(estimator))
     np.testing.assert_array_equal(again.transform(later), expected)
+
+
+def test_a_step_in_place_leaves_the_fitted_vectors(matrix: NDArray[np.float64]) -> None:
+    expected = REFINE(dim=8).fit(matrix).embedding_
+    chain = make_pipeline(REFINE(dim=8), StandardScaler(copy=False))
+    scaled = chain.fit_transform(matrix)
+    np.testing.assert_array_equal(chain[0].embedding_, expected)
+    np.testing.assert_array_equal(chain.transform(matrix), scaled)
+    np.testing.assert_array_equal(chain[0].embedding_, expected)
 
 
 def test_directed_snapshots(matrix: NDArray[np.float64]) -> None:

@@ -78,6 +78,7 @@ class EmbeddingCache:
             return self._kept.get(key)
 
     def _keep(self, key: Key, embedding: Embedding) -> None:
+        embedding.vectors.flags.writeable = False  # several estimators share them
         with self._lock:
             self._kept[key] = embedding
             size = sum(each.vectors.nbytes for each in self._kept.values())

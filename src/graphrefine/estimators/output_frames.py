@@ -19,7 +19,7 @@ def add_index(estimator: Any, vectors: Any, index: Any) -> Any:
     try:
         import pandas
     except ImportError:
-        raise MissingExtraError('set_output(transform="pandas")', "pandas") from None
+        raise MissingExtraError("output in pandas frames (set_output)", "pandas") from None
     return pandas.DataFrame(vectors, index=index, copy=False)
 
 

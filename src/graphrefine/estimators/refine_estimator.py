@@ -184,8 +184,8 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return self
 
     def fit_transform(self, X: Any, y: None = None, features: Any = None) -> NDArray[np.float32]:
-        """Fit, and return the vectors (n, dim)."""
-        vectors = self.fit(X, features=features).embedding_
+        """Fit, and return the vectors (n, dim): a copy, so that a step that works in place leaves the fitted ones."""
+        vectors = self.fit(X, features=features).embedding_.copy()
         return add_index(self, vectors, _index_of(X, self.model_.names))  # type: ignore[no-any-return]
 
     def transform(self, X: Any, features: Any = None) -> NDArray[np.float32]:
@@ -296,7 +296,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         """The vectors of a snapshot, rotated onto the fitted ones; the fitted ones if it is the fitted graph."""
         graph = self._snapshot_graph(matrix, names)
         if features is None and self.model_.names.tolist() == names.tolist() and self._is_fitted_graph(graph):
-            return self.embedding_
+            return self.embedding_.copy()
         if self._has_features != (features is not None):
             had, has = ("with", "without") if self._has_features else ("without", "with")
             raise InputError(

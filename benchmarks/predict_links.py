@@ -17,6 +17,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,10 @@ class Best:
         self.entries = first[top], second[top], values[top]
 
 
+def _two_steps(S: sp.csr_array, weighted: sp.csr_array, block: NDArray[Any]) -> sp.csr_array:
+    return sp.csr_array(S[block] @ weighted)
+
+
 def plain_scores(graph: Graph, top: int) -> dict[str, Pairs]:
     A = sp.csr_array(graph.to_scipy().astype(np.float32))
     A.data[:] = 1
@@ -82,8 +87,7 @@ def plain_scores(graph: Graph, top: int) -> dict[str, Pairs]:
     back, forth = ((sp.diags_array(np.maximum(np.diff(each.indptr), 1) ** -0.5) @ each).tocsr().astype(np.float32)
                    for each in (A.T.tocsr(), A))  # fmt: skip
     steps: dict[str, Callable[[NDArray[Any]], sp.csr_array]] = {
-        name: lambda block, matrix=matrix: S[block] @ matrix
-        for name, matrix in scaled.items()  # type: ignore[misc]
+        name: partial(_two_steps, S, matrix) for name, matrix in scaled.items()
     }
     if graph.nodes <= DENSE:
         steps["three steps"] = lambda block: sp.csr_array(A[block] @ back) @ forth

@@ -126,7 +126,7 @@ def exploring(*arguments: str) -> Iterator[str]:
             yield str(json.loads(line)["url"])
         finally:
             process.terminate()
-            process.communicate(timeout=PATIENCE)
+            process.communicate(timeout=2 * PATIENCE)
 
 
 def settled(url: str, seconds: float = 60) -> None:

@@ -8,10 +8,13 @@
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent, unless the program around it listens
 
 _HOME = {  # public name -> its module, loaded on first use
     "Embedding": "embedding.embedding",

@@ -136,7 +136,7 @@ def split_edges(
     >>> split
     EdgeSplit(train: 7 edges, 7 negatives; validation: 1 edges, 1 negatives; test: 2 edges, 2 negatives)
     >>> split.graph
-    Graph(10 nodes, 7 edges, undirected, unweighted)
+    Graph(10 nodes, 7 edges, undirected, unweighted, 1 isolated)
     """
     whole = read(graph, threads=threads, **reading)
     _check(test, validation, negatives, negatives_by, seed)

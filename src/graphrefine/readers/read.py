@@ -6,6 +6,7 @@ merged, duplicates added, self-loops dropped, everything counted.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from os import PathLike
@@ -22,6 +23,8 @@ from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, name_a
 from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format, is_ogb_folder
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.source import Source
+
+_log = logging.getLogger(__name__)
 
 
 @list_options
@@ -234,6 +237,7 @@ def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
             raise FormatError(path, f"was not ingested as {name}; ingest it again with {name}=True", argument=name)
     if options.directed is False and graph.directed:
         raise FormatError(path, "was ingested as directed; ingest it again with directed=False", argument="directed")
+    _log.info("opened %s: %d nodes, %d edges", graph.source, graph.nodes, graph.edges)
     return graph
 
 
@@ -282,7 +286,7 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
     if graph.edges == 0:
         loops = graph.report["self_loops"]
         raise InputError(f"there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
-    _ = graph.reading  # kept by the graph
+    _log.info("read %s: %d nodes, %d edges; %s", graph.source, graph.nodes, graph.edges, graph.reading)
     return graph
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from contextlib import ExitStack, nullcontext
@@ -27,13 +28,16 @@ from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.settings import MethodSettings
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, plan_run
 from graphrefine.run.settings import RunSettings
-from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
+from graphrefine.system.memory import budget_of, gigabytes, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts
 
 if TYPE_CHECKING:
     from graphrefine.system.work_folder import WorkFolder
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,8 @@ class EmbedRun:
                 raise
             self.learn = False
             self.plan = plan(learn=False)
+        sizes = gigabytes(self.plan.predicted), gigabytes(self.plan.budget)
+        _log.info("plan: %s, %s expected of %s", self.plan.mode, *sizes)
         return self.plan
 
     def _fit_dim(self) -> None:
@@ -175,6 +181,7 @@ class EmbedRun:
         if self._lowered is not None:
             warnings.warn(self._lowered, stacklevel=3)
         engines = None if self.plan.mode == "memory" else self._engines()
+        _log.info("embed by %s, dim %d, threads %d", self.method.name, self.settings.dim, self.threads)
         embedding = _embed(
             self.graph,
             self.settings,

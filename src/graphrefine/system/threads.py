@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeVar
 
 from graphrefine.errors import InputError
@@ -65,7 +65,14 @@ class _BlasLimit:
 
     def __init__(self) -> None:
         self._lock, self._stretches = Lock(), 0
+        self._own = local()  # .depth: stretches that this thread is in
         self._limit: Any = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget_other_threads)
+
+    def _forget_other_threads(self) -> None:
+        """After a fork, those that were in a stretch or held the lock are not there to leave it."""
+        self._lock, self._stretches = Lock(), getattr(self._own, "depth", 0)
 
     def enter(self) -> None:
         with self._lock:
@@ -73,10 +80,12 @@ class _BlasLimit:
                 _let_any_thread_set()
                 self._limit = _blas_libraries().limit(limits=1, user_api="blas")
             self._stretches += 1
+            self._own.depth = getattr(self._own, "depth", 0) + 1
 
     def leave(self) -> None:
         with self._lock:
             self._stretches -= 1
+            self._own.depth = getattr(self._own, "depth", 0) - 1
             if not self._stretches:
                 _let_any_thread_set()
                 self._limit.restore_original_limits()

@@ -32,6 +32,7 @@ LABELS = Command(
     trust the answer.
 
     \b
+    labels of the other nodes; and of all, to find those that look wrong:
     graphrefine predict labels friends labels.csv -o predicted.csv
     graphrefine predict labels friends labels.csv --all -o checked.csv
     """,

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
 import os
 import re
 import warnings
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # the help of the command line needs the formats, but none of
     from graphrefine.graph.node_ids import Names
     from graphrefine.vectors.table import Parts
 
+_log = logging.getLogger(__name__)
 PathLike = str | os.PathLike[str]
 
 # What damaged files make the standard library, NumPy and pyarrow (a ValueError) raise.
@@ -283,6 +285,7 @@ def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: boo
         if isinstance(error, OutputError):
             raise
         raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
+    _log.info("wrote %s", os.fspath(path))
     return None
 
 

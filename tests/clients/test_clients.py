@@ -157,6 +157,27 @@ def test_neighbours_of_a_client_are_ours(
         np.testing.assert_allclose(cosines, best, atol=1e-5)  # by value: of equal nodes any may come first
 
 
+@pytest.mark.parametrize("package", ["polars", "pandas", "duckdb", "datasets"])
+def test_a_parquet_file_is_read_whole(package: str, crowd: Embedding, tmp_path: Path) -> None:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        pytest.skip(f"make check-clients installs {package}")
+    path = str(tmp_path / "crowd.parquet")
+    crowd.save(path)
+    module = importlib.import_module(package)
+    if package == "duckdb":
+        rows = module.sql(f"select node, vector::float[16] from '{path}'").fetchall()
+        names, vectors = [name for name, _ in rows], [vector for _, vector in rows]
+    elif package == "datasets":
+        columns = module.Dataset.from_parquet(path, cache_dir=str(tmp_path / "cache"))
+        names, vectors = list(columns["node"]), list(columns["vector"])
+    else:
+        frame = module.read_parquet(path)
+        names, vectors = frame["node"].to_list(), frame["vector"].to_list()
+    assert names == crowd.names.tolist()
+    np.testing.assert_array_equal(np.array(vectors, np.float32), crowd.vectors)
+
+
 def test_search_sections_are_known() -> None:
     assert len(SEARCH) == 14
     assert set(APPROXIMATE) < set(SEARCH)

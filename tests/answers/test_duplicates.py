@@ -56,11 +56,7 @@ def test_close_pairs_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(close_pairs, "ACROSS", 11)
     parts = find_close_pairs(vectors, np.arange(150), above=0.9, most=10**6, threads=2, stages=Stages())
     one, two = (
-<<<<<<< HEAD
         dict(zip(zip(each.first.tolist(), each.second.tolist(), strict=True), each.cosines.tolist(), strict=True))
-=======
-        {(u, v): cosine for u, v, cosine in zip(*(part.tolist() for part in each), strict=True)}
->>>>>>> refs/heads/docs
         for each in (whole, parts)
     )
     assert one == two and len(one) == len(whole.first)

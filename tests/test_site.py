@@ -84,6 +84,8 @@ TASKS = [
     Task("know why two leaves are identical", ("Deduplicate", "why"), "nothing in\nthe graph tells them apart"),
     Task("embed a graph larger than memory", ("Memory and machines",), "graphrefine embed web.grf -o web --memory 8GB"),
     Task("use the vectors in Qdrant", ("twenty clients", "Qdrant"), "upload_collection"),
+    Task("get a data frame", ("Vectors where you work",), "to_pandas()"),
+    Task("learn when a name may go", ("Python reference", "policy of versions and\ndeprecations"), "deprecat"),
     Task("look up an option of neighbors", ("Commands", "`neighbors`"), "`--unlinked GRAPH`"),
 ]
 

@@ -40,7 +40,8 @@ def test_it_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def run_mypy(program: Path, tmp_path: Path) -> list[str]:
     """The lines of the program that mypy complains about."""
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={tmp_path / 'cache'}", program]
+    cache = f"--cache-dir={tmp_path / 'cache'}"
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", cache, str(program)]
     done = subprocess.run(
         [*command, "--follow-imports=silent"], capture_output=True, text=True, timeout=900, cwd=tmp_path, check=False
     )
@@ -64,10 +65,10 @@ def test_pyright_strict_is_content(tmp_path: Path) -> None:
     (tmp_path / "mistakes.py").write_text(MISTAKES)
     settings = {"typeCheckingMode": "strict", "extraPaths": [str(SOURCE)], "reportUnusedExpression": False}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
-    command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable, "-p", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-    found = [each for each in json.loads(done.stdout)["generalDiagnostics"] if each["severity"] == "error"]
-    program = [each for each in found if each["file"].endswith("program.py")]
+    command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable, "-p", "."]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, cwd=tmp_path, check=False)
+    errors = [each for each in json.loads(done.stdout)["generalDiagnostics"] if each["severity"] == "error"]
+    program = [each for each in errors if each["file"].endswith("program.py")]
     assert program == []
-    lines = {each["range"]["start"]["line"] + 1 for each in found if each["file"].endswith("mistakes.py")}
+    lines = {each["range"]["start"]["line"] + 1 for each in errors if each["file"].endswith("mistakes.py")}
     assert lines >= {5, 6, 7, 8, 9, 10}

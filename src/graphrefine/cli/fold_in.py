@@ -29,7 +29,8 @@ def fold_in(
     """Write vectors for new nodes, from their edges to nodes that have one."""
     check_output(output, format=output_format)
     embedding = load(old)
-    graph = read(edges, directed=True, threads=threads, **options)
+    kind = {"bipartite": True} if embedding.sides.kind == "rows" else {"directed": True}
+    graph = read(edges, **{**options, **kind, "threads": threads})
     note(f"read: {graph.reading}")
     start = perf_counter()
     new = embedding.fold_in(graph, unknown=unknown)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import turn_fold_map
+from graphrefine.embedding.side_maps import turn_side_maps
 from graphrefine.errors import InputError
 from graphrefine.graph.lookup import quote_name
 from graphrefine.graph.node_ids import Names, as_names
@@ -47,7 +48,8 @@ def align_vectors(moved: VectorTable, fixed: VectorTable) -> Parts:
             "that are not shared may still be turned against the old ones",
             stacklevel=3,
         )
-    fold_map = None if moved.fold_map is None else turn_fold_map(moved.fold_map, R)
+    turn = turn_fold_map if moved.sides.kind is None else turn_side_maps
+    fold_map = None if moved.fold_map is None else turn(moved.fold_map, R)
     vectors = rotate(rotatable(moved), R).reshape(moved.vectors.shape)
     recipe = {**moved.recipe, "aligned": drift._asdict()}
     return Parts(moved.names, vectors, recipe, state=replace(moved.state, fold_map=fold_map))

@@ -28,7 +28,7 @@ from graphrefine.vectors.table import Parts, VectorTable
 Rows = NDArray[np.int64]
 BLOCK = 1 << 14  # rows scaled at a time
 
-__all__ = ["align_vectors", "concatenate", "fold_new_nodes", "join_rows", "take_subset", "truncate"]
+__all__ = ["align_vectors", "concatenate", "fold_new_nodes", "join_rows", "join_sides", "take_subset", "truncate"]
 
 
 def take_subset(table: VectorTable, key: Any) -> Parts:
@@ -73,6 +73,12 @@ def concatenate(tables: Sequence[VectorTable]) -> Parts:
         state = replace(state, fold_map=None, degree_weight=None)
     names = join_names([table.names[rows] for table, rows in pieces])
     return Parts(names, np.concatenate([table.vectors[rows] for table, rows in pieces]), recipe, state=state)
+
+
+def join_sides(above: VectorTable, below: VectorTable) -> Parts:
+    """The rows of two tables of bipartite graphs, sources above targets: see `graphrefine.Embedding.extended`."""
+    parts = concatenate([above, below])
+    return parts._replace(recipe={**above.recipe, "sources": parts.recipe["sources"]})
 
 
 def _check_distinct(tables: Sequence[VectorTable]) -> None:

@@ -109,7 +109,7 @@ class Embedding(ScoredTable):
         (12, 2)
         """
         degrees = graph.neighbour_counts().astype(np.float32)
-        state = learn_state(graph, self.vectors, degrees, seed=seed)
+        state = learn_state(graph, self.vectors, degrees, seed=seed, sides=self.sides)
         return type(self).from_parts(Parts(self.names, self.vectors, self.recipe, state=state))
 
     def to_pandas(self) -> Any:
@@ -198,7 +198,8 @@ class Embedding(ScoredTable):
         ----------
         edges
             Pairs (new node, known node) or triples with a weight, in anything that `graphrefine.read` takes, with its
-            options. New nodes may also be neighbours of each other. An edge that is listed again adds its weight.
+            options. New nodes may also be neighbours of each other. An edge that is listed again adds its weight. Of
+            directed and bipartite graphs: pairs (source, target), of which one is new.
         unknown : "error" or "skip"
             Edges to nodes that are neither known nor new: an error, or left out, with a warning.
 
@@ -226,7 +227,8 @@ class Embedding(ScoredTable):
         >>> people.extended(people.fold_in([("eve", "ada")]))
         Embedding(3 nodes x 2, names 'ada' ... 'eve')
         """
-        whole = type(self).from_parts(_derive().join_rows(self, new))
+        join = _derive().join_rows if self.sides.kind != "rows" else _derive().join_sides
+        whole = type(self).from_parts(join(self, new))
         whole.lookup.check_distinct()
         return whole
 

@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding import fold_in
 from graphrefine.embedding.fold_in import NUMBERS_AT_A_TIME, Links, parts
+from graphrefine.embedding.side_maps import learn_side_maps
 from graphrefine.errors import ArgumentWarning
+from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.linalg import unit_rows
 from graphrefine.vectors.state import FOLD_BLOCKS, State, log_degrees
 
@@ -43,12 +45,17 @@ Floats = NDArray[np.float32]
 
 
 def can_learn(graph: Graph) -> bool:
-    """Whether there is something to learn: from undirected edges of one set of nodes."""
-    return graph.edges > 0 and not graph.directed and graph.sources is None
+    """Whether there is something to learn: from edges, and of directed graphs from those in memory."""
+    return graph.edges > 0 and not (graph.directed and graph.stored)
 
 
-def learn_state(graph: Graph, vectors: NDArray[np.float32], degrees: NDArray[np.float32], *, seed: int) -> State:
+def learn_state(
+    graph: Graph, vectors: NDArray[np.float32], degrees: NDArray[np.float32], *, seed: int, sides: Sides = ONE
+) -> State:
     """Degrees, fold map and degree weight of vectors (n, k) of a graph; degrees alone where `can_learn` is false.
+
+    Vectors with two sides have a fold map for each, and need no degree weight. Of a directed graph whose vectors have
+    no sides, nothing is learned.
 
     Examples
     --------
@@ -58,8 +65,10 @@ def learn_state(graph: Graph, vectors: NDArray[np.float32], degrees: NDArray[np.
     >>> state.fold_map.shape, state.degree_weight > 0
     ((12, 2), True)
     """
-    if not can_learn(graph):
+    if not can_learn(graph) or (graph.directed and sides.kind is None):
         return State(degrees)
+    if sides.kind is not None:
+        return State(degrees, learn_side_maps(graph, vectors, sides, degrees, seed=seed))
     fold_map = fold_in.learn_from(graph, vectors, degrees, seed=seed)
     return State(degrees, fold_map, learn_degree_weight(graph, vectors, seed=seed))
 

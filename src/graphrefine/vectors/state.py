@@ -36,7 +36,8 @@ class State:
     degrees
         Number of neighbours of each node.
     fold_map
-        Regression for the vectors of new nodes, learned from the graph: `graphrefine.embedding.fold_in`.
+        Regression for the vectors of new nodes, learned from the graph: `graphrefine.embedding.fold_in`; of directed
+        and bipartite graphs one for each side, `graphrefine.embedding.side_maps`.
     degree_weight
         Weight of the degrees in a score, learned from the graph: `graphrefine.embedding.learn`.
 
@@ -95,8 +96,8 @@ class State:
                 pieces[each.name] = _number(each.name, value) if kind == "number" else _array(value)
         return cls(**pieces)
 
-    def checked(self, nodes: int, dim: int, *, mapped: bool = False) -> State:
-        """The same, held to the vectors (nodes, dim); InputError if a piece does not fit them.
+    def checked(self, nodes: int, dim: int, *, sides: str | None = None, mapped: bool = False) -> State:
+        """The same, held to the vectors (nodes, dim) of these sides; InputError if a piece does not fit them.
 
         Arrays of a mapped file are not read just to check them.
         """
@@ -104,7 +105,7 @@ class State:
         if degrees is not None:
             degrees = _check_degrees(np.asarray(degrees), nodes, mapped=mapped)
         if fold_map is not None:
-            shape = (FOLD_BLOCKS * dim, dim)
+            shape = shape_of_map(dim, sides)
             if np.shape(fold_map) != shape or degrees is None:
                 raise InputError(
                     f"fold_map has the shape {np.shape(fold_map)}; it must be {shape}, and degrees be given"
@@ -135,6 +136,18 @@ class State:
             return None if self.degree_weight is None else _number("degree_weight", self.degree_weight)
         except ValueError as error:
             raise InputError(f"{error}; a number of 0 or more is expected") from None
+
+
+def shape_of_map(dim: int, sides: str | None = None) -> tuple[int, int]:
+    """The shape of the fold map of vectors of ``dim`` numbers; of two sides, each has a map with two rows more.
+
+    Examples
+    --------
+    >>> shape_of_map(8), shape_of_map(8, "rows"), shape_of_map(8, "columns")
+    ((48, 8), (100, 8), (52, 4))
+    """
+    width = dim // 2 if sides == "columns" else dim
+    return (FOLD_BLOCKS * width, width) if sides is None else (2 * (FOLD_BLOCKS * width + 2), width)
 
 
 COLUMNS = {each.metadata["column"]: each.name for each in fields(State) if each.metadata["column"]}  # of tables

@@ -65,22 +65,8 @@ def test_pyright_strict_is_content(tmp_path: Path) -> None:
     (tmp_path / "mistakes.py").write_text(MISTAKES)
     settings = {"typeCheckingMode": "strict", "extraPaths": [str(SOURCE)], "reportUnusedExpression": False}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
-<<<<<<< HEAD
-    command = [
-        sys.executable,
-        "-m",
-        "basedpyright",
-        "--outputjson",
-        "--pythonpath",
-        sys.executable,
-        "-p",
-        str(tmp_path),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-=======
     command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable, "-p", "."]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, cwd=tmp_path, check=False)
->>>>>>> habits
     errors = [each for each in json.loads(done.stdout)["generalDiagnostics"] if each["severity"] == "error"]
     program = [each for each in errors if each["file"].endswith("program.py")]
     assert program == []

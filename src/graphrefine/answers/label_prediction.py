@@ -45,7 +45,7 @@ def predict_labels(
     folds: int = FOLDS,
     seed: int = 0,
     threads: int | None = None,
-    progress: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> Table:
     """Predict the labels of the nodes that have none, with probabilities.
 
@@ -71,7 +71,7 @@ def predict_labels(
         Seed of the folds.
     threads : int, optional
         Folds at a time; by default all processors. The answer does not depend on it.
-    progress : Watcher, optional
+    watcher : Watcher, optional
         Watcher of the stages "choose C", "folds" and "predict".
 
     Returns
@@ -97,7 +97,7 @@ def predict_labels(
     _check(nodes, top, folds, seed)
     task = _make_task(vectors, names, labels, folds=folds, seed=seed)
     rows = _find_rows(task, nodes, labels)
-    stages = Stages(progress)
+    stages = Stages(watcher)
     with one_blas_thread():
         with stages.stage("choose C"):
             penalty = _choose_penalty(task, penalties, seed)

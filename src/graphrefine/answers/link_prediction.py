@@ -54,7 +54,7 @@ def predict_links(
     top: int = 1000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Watcher | None = None,
+    watcher: Watcher | None = None,
     **reading: Any,
 ) -> Table:
     """The pairs without an edge that most likely have one.
@@ -70,7 +70,7 @@ def predict_links(
         Seed of the held-out edges, and of the singular triplets.
     threads : int, optional
         By default all processors. The answer does not depend on it.
-    progress : Watcher, optional
+    watcher : Watcher, optional
         Watcher of the stages "triplets" and "search", once to learn and once to predict.
     reading
         Options of `graphrefine.read`, such as ``directed``, ``weights`` or ``header``.
@@ -103,7 +103,7 @@ def predict_links(
         raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
     whole = read(graph, threads=threads, **reading)
     _check_size(whole)
-    tools = _Tools(seed, usable_threads(threads), max(PER_FEATURE, 5 * top), Stages(progress))
+    tools = _Tools(seed, usable_threads(threads), max(PER_FEATURE, 5 * top), Stages(watcher))
     lesson = _learn(whole, tools)
     features = PairFeatures(whole, seed=seed, threads=tools.threads, stages=tools.stages)
     rows = search_rows(whole)

@@ -28,7 +28,7 @@ def labels(
     vectors = load(embedding, format=format)
     node_labels = take_labels(labels, options, vectors.names)
     with progress_bar() as bar:
-        table = predict_labels(vectors, node_labels, progress=bar, **options)
+        table = predict_labels(vectors, node_labels, watcher=bar, **options)
     tell_labels(node_labels, vectors.names)
     show_answer(table, describe_prediction(table), output, as_json, embedding=format_place(embedding))
 
@@ -42,7 +42,7 @@ def links(graph: str, output: str | None, threads: int | None, as_json: bool, **
     with progress_bar() as bar:
         whole = read(graph, threads=threads, **reading)
         note(f"read: {whole.reading}")
-        table = predict_links(whole, threads=threads, progress=bar, **options)
+        table = predict_links(whole, threads=threads, watcher=bar, **options)
     show_answer(table, describe_links(table), output, as_json)
 
 

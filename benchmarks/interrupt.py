@@ -68,8 +68,13 @@ def main() -> None:
             for _ in range(typed.times):
                 moment = random.uniform(0, typed.within)
                 stage, seconds = interrupt([str(path), method, str(typed.dim), str(typed.threads)], moment)
+                if seconds is None:
+                    print(f"{method:12} {moment:6.1f} s: the run had ended; not counted", flush=True)
+                    continue
                 print(f"{method:12} {moment:6.1f} s, {stage:12} ended after {seconds:.2f} s", flush=True)
                 waits.append(seconds)
+    if not waits:
+        sys.exit("all runs had ended; say a shorter --within")
     print(f"longest {max(waits):.2f} s, median {np.median(waits):.2f} s, of {len(waits)}; bar {BAR:g} s")
     sys.exit(max(waits) > BAR)
 
@@ -83,8 +88,8 @@ def write_edges(path: Path, nodes: int, edges: int, random: np.random.Generator)
             file.writelines(f"n{a} n{b}\n" for a, b in ends.tolist())
 
 
-def interrupt(arguments: list[str], moment: float) -> tuple[str, float]:
-    """Stage at the moment of SIGINT, and the seconds until the process had ended."""
+def interrupt(arguments: list[str], moment: float) -> tuple[str, float | None]:
+    """Stage at the moment of SIGINT, and the seconds until the process had ended; None if it had before."""
     stages = ["start"]
     with subprocess.Popen(
         [sys.executable, "-c", RUN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -100,7 +105,7 @@ def interrupt(arguments: list[str], moment: float) -> tuple[str, float]:
         listener.join()
         errors = process.stderr.read()
     if stages[-1] == "end":
-        return "end", 0.0
+        return "end", None
     if code == 0 or "KeyboardInterrupt" not in errors:
         sys.exit(f"the process ended with {code}, in the stage {stage}:\n{errors}")
     return stage, seconds

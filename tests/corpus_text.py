@@ -132,17 +132,16 @@ COMMENTS = (
         "KONECT",
         written("% sym unweighted\n% 5 5 5\n1 2\n2 3\n3 4\n1 4\n4 5\n", "out.k"),
         meant(NUMBERS),
-        format="text",
     ),
     _case(
         "KONECT with weights",
         written("% asym posweighted\n1 2 3\n2 3 1\n3 4 2.5\n", "out.txt"),
-        meant([(1, 2, 3), (2, 3, 1), (3, 4, 2.5)], comments=1),
+        meant([(1, 2, 3), (2, 3, 1), (3, 4, 2.5)], directed=True, told=("as the graph says",), comments=1),
     ),
     _case(
         "KONECT with times",
         written("% sym positive\n1 2 1 1082040961\n2 3 1 1082155839\n", "k.txt"),
-        refused("source=", "weights="),
+        meant([(1, 2), (2, 3)], told=("not used: column 3 (times)",)),
     ),
     _case("hashtags below a header", table("tag,other", TAGS), meant(TAGS, records=4)),
     _case("hashtags without a header", table(None, TAGS), (refused("comments="), meant(TAGS))),
@@ -273,7 +272,11 @@ MARKS = (
         written("\ufeffsource;target;weight\r\nMüller;Åse;2\r\nÅse;Zoë;1\r\n"),
         meant([("Müller", "Åse", 2), ("Åse", "Zoë", 1)], delimiter="semicolon", header=True),
     ),
-    _case("Excel: decimal commas", written("source;target;weight\r\na;b;1,5\r\nb;c;2,5\r\n"), refused("weight")),
+    _case(
+        "Excel: decimal commas",
+        written("source;target;weight\r\na;b;1,5\r\nb;c;2,5\r\n"),
+        meant([("a", "b", 1.5), ("b", "c", 2.5)], told=("weights with decimal commas",)),
+    ),
     _case(
         "Excel in UTF-16",
         written("source\ttarget\na\tb\nb\tc\n".encode("utf-16"), "e.txt"),

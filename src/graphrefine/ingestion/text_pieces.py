@@ -15,8 +15,8 @@ from graphrefine.kernels import edge_lists
 from graphrefine.readers.header import HEAD
 from graphrefine.readers.layout import Layout
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
-from graphrefine.readers.text import find_encoding, find_text_layout, has_returns_alone, parse, whole_numbers
+from graphrefine.readers.source import Source, find_encoding, has_returns_alone
+from graphrefine.readers.text import find_text_layout, parse, whole_numbers
 from graphrefine.readers.times import describe_options
 
 _HEAD = 2 * HEAD

@@ -19,8 +19,10 @@ Columns = tuple[int, int, int, int, int]
 """Positions of source, target, weight and time (-1: none), and the most columns that a record may have."""
 
 Marks = tuple[str, str, str, str]
-"""Delimiter (a blank stands for any run of blanks), quote ("": none), characters that begin a comment line, and those
-that begin a line which may be meant as one: it is refused."""
+"""Delimiter (a blank stands for any run of blanks; or `PAIR`), quote ("": none), characters that begin a comment
+line, and those that begin a line which may be meant as one: it is refused."""
+
+PAIR = "::"  # the one delimiter of two characters; to the kernels it is a colon, and every other column is empty
 
 ASCENDING, HOLLOW, SYMMETRIC = 1, 2, 4  # of `inspect_rows`: rows ascend; nothing on the diagonal; rows mirror columns
 
@@ -72,18 +74,32 @@ def parse_integers(
 
     ``dates``: the column of times holds dates, not numbers.
     """
+    columns, marks = _for_kernels(columns, marks)
     parser = choose_kernel("parse_integers")
     return Parsed(*parser(text, columns, marks, dates=dates, wide=wide, threads=threads))
 
 
 def parse_strings(text: NDArray[np.uint8], columns: Columns, marks: Marks, *, dates: bool, threads: int) -> Parsed:
     """Parse an edge list with any ids; they are numbered in the order of their bytes."""
+    columns, marks = _for_kernels(columns, marks)
     return Parsed(*choose_kernel("parse_strings")(text, columns, marks, dates=dates, threads=threads))
 
 
 def whole_records(text: NDArray[np.uint8], marks: Marks) -> int:
     """The bytes of whole records at the beginning of a text that goes on: up to the last line end outside of quotes."""
-    return int(choose_kernel("whole_records")(text, marks))
+    return int(choose_kernel("whole_records")(text, single(marks)))
+
+
+def single(marks: Marks) -> Marks:
+    """Marks whose delimiter is one character: of `PAIR`, a colon."""
+    return (":", *marks[1:]) if marks[0] == PAIR else marks
+
+
+def _for_kernels(columns: Columns, marks: Marks) -> tuple[Columns, Marks]:
+    if marks[0] != PAIR:
+        return columns, marks
+    source, target, weight, time = (at if at < 0 else 2 * at for at in columns[:4])
+    return (source, target, weight, time, 2 * columns[4] - 1), single(marks)
 
 
 def number_ids(

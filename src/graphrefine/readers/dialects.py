@@ -1,8 +1,9 @@
-"""Dialects of csv: the headers of Neo4j's import files and of Gephi's edge tables, and what their columns mean.
+"""Dialects of text: headers of Neo4j's import files and of Gephi's edge tables, comments of KONECT; their meaning.
 
 Neo4j has ``:START_ID``, ``:END_ID`` and ``:TYPE``, perhaps with the space of the ids in brackets, and properties with
 their types, such as ``weight:float``; its relationships have a direction. Gephi has Source, Target, Type, Id, Label and
-Weight; the values of Type say whether an edge has a direction.
+Weight; the values of Type say whether an edge has a direction. A file of KONECT has no header, but a first comment that
+says whether edges have a direction, or lead from one set to another.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from graphrefine.readers.options import WEIGHT_NAMES, ReadOptions
 _ROLE = re.compile(r"(?P<name>[^:]*):(?P<role>START_ID|END_ID|TYPE|IGNORE)(?:\((?P<space>[^)]*)\))?(?:\{.*\})?", re.I)
 _PROPERTY = re.compile(r"(?P<name>[^:]*)(?::(?P<type>[A-Za-z]+)(?P<list>\[\])?(?:\{.*\})?)?")
 _NUMBERS = frozenset({"int", "integer", "long", "short", "byte", "float", "double"})
+_KONECT = re.compile(
+    rb"%[ \t]*(?P<kind>sym|asym|bip)[ \t]+"
+    rb"(?:unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|multiposweighted)\b"
+)
 _DIRECTIONS = {"directed": True, "undirected": False, "mutual": True}
 _GEPHI = frozenset({"id", "label", "weight", "timeset", "interval"})  # beside Source, Target and Type
 
@@ -85,8 +90,8 @@ class Dialect:
             )
 
 
-def find_dialect(header: Sequence[str]) -> Dialect | None:
-    """The dialect of a header, if it is that of one.
+def find_dialect(header: Sequence[str], preamble: bytes = b"", width: int = 2) -> Dialect | None:
+    r"""The dialect of a header, or of the lines before records of so many columns, if it is that of one.
 
     Examples
     --------
@@ -98,9 +103,12 @@ def find_dialect(header: Sequence[str]) -> Dialect | None:
     ('gephi', 5, 2)
     >>> find_dialect(["source", "target", "weight"]) is None
     True
+    >>> konect = find_dialect((), b"% asym positive\n% 9 3 3\n", 4)
+    >>> konect.name, konect.directed, konect.weight
+    ('konect', True, 2)
     """
     names = [name.strip() for name in header]
-    return _find_neo4j(names) or _find_gephi(names)
+    return _find_neo4j(names) or _find_gephi(names) or _find_konect(preamble, width)
 
 
 def read_direction(values: Iterable[str]) -> tuple[bool, bool] | None:
@@ -161,3 +169,13 @@ def _find_gephi(names: list[str]) -> Dialect | None:
     return Dialect(
         "gephi", folded.index("source"), folded.index("target"), weight, folded.index("type"), None, tuple(names)
     )
+
+
+def _find_konect(preamble: bytes, width: int) -> Dialect | None:
+    match = _KONECT.match(preamble)
+    if match is None:
+        return None
+    names = ("source", "target", "weight", "time")[:width]
+    sides = ("column 0", "column 1") if match["kind"] == b"bip" else None
+    directed = None if sides else match["kind"] == b"asym"
+    return Dialect("konect", 0, 1, 2 if width > 2 else None, None, directed, names, sides)

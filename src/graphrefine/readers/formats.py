@@ -89,10 +89,12 @@ _MAT_MARKS = (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file", b"\x89HDF\r\n\x1a\
 _ARROW_MARKS = (b"ARROW1", b"\xff\xff\xff\xff")
 _JSON_MARKS = (b'{"', b"{\n", b"{\r", b"{ ", b"[{", b"[[", b"[\n", b"[\r", b"[ ")
 _PAJEK_MARKS = (b"*Vertices", b"*vertices", b"*VERTICES", b"*Network", b"*network", b"*NETWORK")
+_KONECT_MARKS = (b"% sym ", b"% asym ", b"% bip ")  # its files are called out.name
+_TEXT_SUFFIXES = (".txt", ".edges", ".edgelist", ".el", ".dat", ".ncol")
 _ARROW_SUFFIXES = (".arrow", ".feather", ".ipc", ".arrows")
 
 FORMATS = (
-    Format("text", (".txt", ".edges", ".edgelist", ".el", ".dat", ".ncol"), "text:load", _TEXT, pieces="text"),
+    Format("text", _TEXT_SUFFIXES, "text:load", _TEXT, _KONECT_MARKS, pieces="text"),
     Format("csv", (".csv",), "text:load", _TEXT, pieces="text"),
     Format("tsv", (".tsv", ".tab"), "text:load", _TEXT, pieces="text"),
     Format("parquet", (".parquet", ".pq"), "arrow:load_parquet", TABLE, (b"PAR1",), pieces="table"),

@@ -13,12 +13,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from graphrefine.errors import InputError
 from graphrefine.kernels import edge_lists
-from graphrefine.kernels.edge_lists import Marks, Status
-from graphrefine.readers.layout import PAIRS, Record, find_pair, fold_name
+from graphrefine.kernels.edge_lists import Marks, Parsed, Status
+from graphrefine.readers.layout import PAIRS, Layout, Record, find_pair, fold_name
 from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.source import Source
 
 HEAD = 1 << 20  # bytes of the text that are looked at
+LEAST = 4  # records below which numbers in the first are no sign of their number
 FEWEST = 5  # records by which a kind of names is known
 SHARE = 0.01  # of records that stand apart, below which one that does is no accident
 WORDS = frozenset(
@@ -52,6 +55,8 @@ def find_header(records: list[Record], text: bytes, marks: Marks, options: ReadO
     words = all(_is_word(name) for name in first if name)
     if not rest or len(first) == 2 == 1 + len(set(first)):
         return words and not rest and find_pair(first) is not None
+    if first in rest and find_pair(first) is not None:
+        raise second_header_error(first)
     below = {field for record in rest for field in record if field}
     if any(name in below for name in first):
         return False
@@ -99,3 +104,53 @@ def _share_apart(first: Record, text: bytes, marks: Marks, options: ReadOptions)
     counts = np.bincount(np.concatenate([parsed.source, parsed.target]) + 1)  # those of no node first
     apart = (counts[parsed.source + 1] == 1) & (counts[parsed.target + 1] == 1)
     return float(apart.mean())
+
+
+def header_problem(first: Record) -> str:
+    """The problem of a first record that may be a header, in words."""
+    edge = " - ".join(map(repr, first[:2]))
+    problem = f"this line can be a header, or the edge {edge}: say header=True or header=False"
+    if all(first):
+        return problem
+    return f"{problem}; it names {sum(map(bool, first))} of {len(first)} columns: if it is a title, take it away"
+
+
+def second_header_error(names: Record) -> InputError:
+    """The error for names of columns that stand again below, as in files that were joined."""
+    return InputError(
+        f"the names of the columns, {', '.join(map(repr, names))}, stand again below, as in files that were joined: "
+        "take out all but the first; or say header=False if they are an edge",
+        argument="header",
+    )
+
+
+def check_header(source: Source, parsed: Parsed, layout: Layout, nodes: list[str]) -> None:
+    """Refuse a doubtful header whose names are ``nodes`` too, and edges that are the header again."""
+    name = next((name for name in nodes if name in layout.doubtful), None)
+    if name is not None:
+        raise source.error(
+            f"the first line is taken for a header, and its name {name!r} is the name of a node too: say header=True "
+            "or header=False",
+            argument="header",
+        )
+    ends = [layout.names[at] for at in (layout.edge_columns.source, layout.edge_columns.target)]
+    if not set(ends) <= set(nodes):
+        return
+    names = parsed.names.split(b"\n")
+    first, second = (names.index(name.encode()) for name in ends)
+    if bool(((parsed.source == first) & (parsed.target == second)).any()):
+        raise second_header_error(ends)
+
+
+def check_counts(parsed: Parsed, layout: Layout) -> None:
+    """Refuse a first edge that tells how many nodes and edges there are, as files of other programs begin."""
+    source, target = parsed.source, parsed.target
+    if parsed.names or layout.columns[4] != 2 or len(source) <= LEAST or target[0] != len(source) - 1:
+        return
+    highest = max(int(source[1:].max()), int(target[1:].max()))
+    if highest <= int(source[0]) <= 2 * highest and min(int(source.min()), int(target.min())) >= 0:
+        raise InputError(
+            f"the first line, {source[0]} {target[0]}, can be an edge, or the numbers of nodes and of edges, as "
+            f"{target[0]} edges follow: say header=True to leave it out, or header=False for an edge",
+            argument="header",
+        )

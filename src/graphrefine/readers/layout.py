@@ -42,8 +42,11 @@ PAIRS = (
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blanks"}
 SIGNS = "#%"  # of comment lines
+LATIN = "text that is not UTF-8, read as Latin-1"
 SAMPLE = 1 << 15  # bytes from which delimiter, header and columns are detected
 BLANKS = " \t"
+_DIGITS = re.compile(NUMBER.pattern.decode())
+_DECIMAL = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _NO_NUMBER = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 Values = Callable[[int], Sequence[Any]]
 Record = list[str]
@@ -259,6 +262,7 @@ class Layout:
     names: tuple[str, ...] = ()  # in the header
     dialect: Dialect | None = None
     doubtful: tuple[str, ...] = ()  # names in a header that has no other sign than that they are no nodes
+    decimal_commas: bool = False  # of the weights
 
     @property
     def delimiter(self) -> str:
@@ -267,12 +271,15 @@ class Layout:
 
     def report(self, comments: int, encoding: str) -> dict[str, Any]:
         """The part of `Graph.report` about the text; ``comments`` is the number of comment lines among the records."""
+        remarks = ["weights with decimal commas"] if self.decimal_commas else []
+        remarks += [LATIN] if encoding == "latin-1" else []
         return {
             **self.edge_columns.report,
             "delimiter": DELIMITERS.get(self.delimiter, repr(self.delimiter)),
             "header": self.header,
             "comments": comments + self.comments,
             "encoding": encoding,
+            **({"remarks": remarks} if remarks else {}),
         }
 
 
@@ -287,6 +294,7 @@ class Sample:
     lines: int  # of the first record
     comments: int  # comment lines before it
     marks: Marks
+    preamble: bytes = b""  # the beginning of what stands before it
 
 
 def find_layout(
@@ -304,14 +312,14 @@ def find_layout(
         options = replace(options, source=same.source, target=same.target, weights=weights, time=same.time)
     body = sample.records[1:] if header else sample.records
     dialect = None
-    if names and any(":" in name or name.lower() == "type" for name in names):
-        from graphrefine.readers.dialects import find_dialect  # for such headers alone
+    if sample.preamble.startswith(b"%") or any(":" in name or name.lower() == "type" for name in names or ()):
+        from graphrefine.readers.dialects import find_dialect  # for such texts alone
 
-        dialect = find_dialect(names)
+        dialect = find_dialect(names or (), sample.preamble, width)
     if dialect is not None:
         options = dialect.complete(options)
     try:
-        numeric = _numeric_columns(body, names, width)
+        numeric = _numeric_columns(body, names, width, is_number if sample.marks[0] == "," else is_amount)
         edge_columns = find_columns(names, numeric, options, values=lambda at: column_values(body, at))
     except InputError as error:
         raise source.error(error, line=sample.line) from None
@@ -319,6 +327,7 @@ def find_layout(
     dates = time >= 0 and not any(map(is_number, column_values(body, time)))
     start, lines = (sample.end, sample.line - 1 + sample.lines) if header else (sample.start, sample.line - 1)
     columns = (source_at, target_at, weight, time, width)
+    commas = weight >= 0 and sample.marks[0] != "," and _has_decimal_commas(column_values(body, weight))
     return Layout(
         sample.marks,
         columns,
@@ -330,6 +339,7 @@ def find_layout(
         dates,
         names=tuple(names or ()),
         dialect=dialect,
+        decimal_commas=commas,
     )
 
 
@@ -346,17 +356,27 @@ def is_number(field: str) -> bool:
     return bool(_DIGITS.fullmatch(field) or _NO_NUMBER.fullmatch(field))
 
 
-_DIGITS = re.compile(NUMBER.pattern.decode())
-
-
 def column_values(records: list[Record], at: int) -> list[str]:
     """The values of a column that are not empty."""
     return [record[at] for record in records if at < len(record) and record[at]]
 
 
-def _numeric_columns(body: list[Record], names: list[str] | None, count: int) -> list[bool]:
+def is_amount(field: str) -> bool:
+    """Whether a field is a number, with a decimal point or, where commas are no delimiter, a decimal comma."""
+    return is_number(field) or _DECIMAL.fullmatch(field) is not None
+
+
+def _has_decimal_commas(values: list[str]) -> bool:
+    """Whether values are numbers, some with a decimal comma and none with a point, which might mark thousands."""
+    others = [value for value in values if not _DECIMAL.fullmatch(value)]
+    return len(others) < len(values) and all(value.lstrip("+-").isdecimal() for value in others)
+
+
+def _numeric_columns(
+    body: list[Record], names: list[str] | None, count: int, is_numeric: Callable[[str], bool]
+) -> list[bool]:
     """For each column, whether it holds numbers."""
     while names is None and count > 2 and not any(len(row) >= count and row[count - 1] for row in body):
         count -= 1  # a delimiter at the end of every line makes no column
     # One number makes a column of numbers: whatever else stands there is refused by its own line.
-    return [any(map(is_number, column_values(body, at))) for at in range(count)]
+    return [any(map(is_numeric, column_values(body, at))) for at in range(count)]

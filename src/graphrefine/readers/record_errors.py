@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
-from graphrefine.kernels.edge_lists import Parsed, Status
+from graphrefine.kernels.edge_lists import PAIR, Parsed, Status, single
 from graphrefine.kernels.text_records import QuoteError, end_of_record, split_record
 from graphrefine.readers.layout import DELIMITERS, Layout, Record, decode
 from graphrefine.readers.source import Source
@@ -32,9 +32,10 @@ def describe_problem(parsed: Parsed, text: NDArray[np.uint8], layout: Layout) ->
     if status in PROBLEMS:
         return f"{PROBLEMS[status]}: {_excerpt(line)}", ARGUMENTS.get(status)
     try:
-        fields = [decode(field.text) for field in split_record(line, layout.marks)]
+        fields = [decode(field.text) for field in split_record(line, single(layout.marks))]
     except QuoteError:
-        fields = decode(line).split(layout.delimiter)
+        fields = decode(line).split(single(layout.marks)[0])
+    fields = fields[::2] if layout.delimiter == PAIR else fields
     first, second, weight, time, most = layout.columns
     split_by = f"split by {DELIMITERS.get(layout.delimiter, repr(layout.delimiter))}"
     if status == Status.FEW_COLUMNS:
@@ -53,7 +54,7 @@ def _record_at(data: bytes, line: int, layout: Layout) -> bytes:
     start = 0
     for _ in range(line - 1):
         start = data.index(b"\n", start) + 1
-    return data[start : end_of_record(data, start, layout.marks)].removesuffix(b"\r")
+    return data[start : end_of_record(data, start, single(layout.marks))].removesuffix(b"\r")
 
 
 def _are(count: int) -> str:

@@ -1,4 +1,4 @@
-"""Files as bytes: those of a path or of standard input, decompressed by their first bytes, not by the name."""
+"""Files as bytes: those of a path or of standard input, decompressed by their first bytes; and the encoding of text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ from graphrefine.errors import FormatError, GraphRefineError, InputError, Missin
 
 READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
 PACKED = 4
+_SEPARATOR = re.compile(rb'[ \t]*"?sep=([^\w\r\n"]|\t)"?[ \t]*[,;]*\r?\n', re.IGNORECASE)
+_PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
+LOOK = 1 << 15  # bytes by which text is told from other files
+_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def _zstd(file: IO[bytes]) -> IO[bytes]:
@@ -122,8 +127,13 @@ class Source:
         return next((portion for portion, _ in self.chunks(1 << 16)), b"")
 
     def lines(self) -> tuple[list[bytes], str]:
-        """The lines of a text and their encoding: UTF-8, or else Latin-1. The bytes are not needed again."""
+        """The lines of a text and their encoding: UTF-8, or else Latin-1. The bytes are not needed again.
+
+        Text in UTF-16 or UTF-32 comes as UTF-8.
+        """
         text = self.data.removeprefix(codecs.BOM_UTF8)
+        if text.startswith(_MARKS):
+            text = read_text(self, None)[0]
         self.release()
         if b"\0" in text[:4096]:
             raise self.error(f"this is not a text file; {self._needs}")
@@ -183,3 +193,70 @@ def reading_bytes(path: str) -> int:
         return 0
     packed = place.suffix.lower() in {codec.suffix for codec in CODECS} or place.suffix.lower() == ".parquet"
     return place.stat().st_size * READING * (PACKED if packed else 1)
+
+
+def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | None:
+    """The encoding of the option, or that of the first bytes; None if the text may be UTF-8 or Latin-1."""
+    if encoding is None:
+        if head.startswith(_MARKS):
+            return "utf-32" if head.startswith(_MARKS[:2]) else "utf-16"
+        if b"\0" in head[:LOOK]:
+            raise source.error(_no_text(head[:LOOK]))
+        return None
+    try:
+        " ".encode(encoding)  # some codecs are not of text
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise InputError(
+            f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252", argument="encoding"
+        ) from None
+
+
+def has_returns_alone(head: bytes) -> bool:
+    """Whether lines end with a return and no line feed, as on old machines."""
+    return b"\r" in head and b"\n" not in head
+
+
+def read_text(source: Source, option: str | None) -> tuple[bytes, str | None]:
+    """The text as UTF-8, or as it is where it may be UTF-8 or Latin-1; and its encoding, None if unknown."""
+    data = source.data
+    source.release()
+    encoding = find_encoding(source, data, option)
+    try:
+        text = data if encoding is None else data.decode(encoding).removeprefix("\ufeff").encode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = f"the text is not {option or encoding}: {error.reason}"
+        raise source.error(problem, line=line, argument="encoding") from None
+    text = text.removeprefix(codecs.BOM_UTF8)
+    return text.replace(b"\r", b"\n") if has_returns_alone(text) else text, encoding
+
+
+def _no_text(head: bytes) -> InputError:
+    """The error for a text with zero bytes: another format, or text in UTF-16 that does not say so."""
+    for encoding, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
+        if 2 * zeros.count(0) > len(zeros) and 2 * zeros.count(0) > head.count(0):
+            return InputError(
+                f"this looks like text in UTF-16 without its mark: say encoding={encoding!r}", argument="encoding"
+            )
+    return InputError("this looks like a binary file, not text; say format= if it is a known one", argument="format")
+
+
+def find_separator(data: bytes) -> tuple[int, str | None]:
+    r"""The bytes of Excel's line about the delimiter, and the delimiter; 0 and None if there is none.
+
+    Examples
+    --------
+    >>> find_separator(b"sep=;\r\na;b\r\n"), find_separator(b"a;b\n")
+    ((7, ';'), (0, None))
+    """
+    match = _SEPARATOR.match(data)
+    return (0, None) if match is None else (match.end(), match[1].decode("latin-1"))
+
+
+def refuse_page(source: Source, data: bytes) -> None:
+    """Refuse a web page, which is what a failed download leaves, and a pointer to a file of Git LFS."""
+    if _PAGE.match(data):
+        raise source.error("this is a web page, not a table; download the file itself")
+    if data.startswith(b"version https://git-lfs.github.com/spec/"):
+        raise source.error("this is a pointer of Git LFS, not the file; get the file with git lfs pull")

@@ -1,4 +1,4 @@
-"""Text edge lists: one edge a record, with or without a header, split by blanks, tabs, commas, semicolons or bars.
+"""Text edge lists: one edge a record, with or without a header, split by blanks, tabs, commas, semicolons, bars or ::.
 
 Ids are integers if every one is written as an integer is (7, -3; not 007, +7 or 1.0), else all are strings. Blanks
 around a name are dropped, unless it is quoted, and counted as ``trimmed``. A field that is empty names no node: the
@@ -7,7 +7,6 @@ other end of that record becomes a node, and the record counts as ``missing``.
 
 from __future__ import annotations
 
-import codecs
 import re
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Numbered
 from graphrefine.kernels import edge_lists
-from graphrefine.kernels.edge_lists import Marks, Parsed, Status
+from graphrefine.kernels.edge_lists import PAIR, Marks, Parsed, Status, single
 from graphrefine.readers.formats import EdgeTable, MatrixTable
 from graphrefine.readers.layout import (
     BLANKS,
@@ -33,10 +32,11 @@ from graphrefine.readers.layout import (
     decode,
     find_layout,
     find_pair,
+    is_amount,
     is_number,
 )
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.readers.source import Source, find_separator, read_text, refuse_page
 
 FEW = 4  # records by which one column of numbers is no proof of a header
 _CHARACTER = re.compile(rb"\S")
@@ -45,7 +45,7 @@ _ALL_INTEGERS = re.compile(rb"(?:0|-?[1-9][0-9]{0,18})(?:\n(?:0|-?[1-9][0-9]{0,1
 
 def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load a text edge list, comma- or tab-separated file."""
-    data, encoding = _utf8(source, options.encoding)
+    data, encoding = read_text(source, options.encoding)
     sample = take_sample(source, data, options)
     if sample is not None and len(sample.records[0]) > 3 and options.source is None:
         from graphrefine.readers.text_matrix import is_labelled, read_matrix  # for wide tables alone
@@ -64,9 +64,13 @@ def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
     del data, text
     if len(parsed.source) == 0:
         raise source.error("there is no edge in the file, only a header", argument="header")
-    report = {**layout.report(parsed.comments, ""), "trimmed": parsed.trimmed}
+    if options.header is None and not parsed.names and parsed.target[0] == len(parsed.target) - 1:
+        from graphrefine.readers.header import check_counts  # as the first edge may tell their number
+
+        check_counts(parsed, layout)
     weights, times = parsed.weights, parsed.times
-    numbered, report["encoding"] = _number(parsed, encoding, options)
+    numbered, encoding = _number(parsed, encoding, options)
+    report = {**layout.report(parsed.comments, encoding), "trimmed": parsed.trimmed}
     if times is not None:
         from graphrefine.readers.times import use_times  # for tables with times alone
 
@@ -114,22 +118,21 @@ def _find_header(source: Source, data: bytes, sample: Sample, options: ReadOptio
     first, rest = sample.records[0], sample.records[1:]
     if any(map(is_number, first)):  # columns are not called 7 or 0.5
         return False, ()
+    test = is_number if sample.marks[0] == "," else is_amount
     typed = [
-        bool(name) and bool(below) and all(map(is_number, below))
+        bool(name) and bool(below) and all(map(test, below))
         for name, below in ((name, column_values(rest, at)) for at, name in enumerate(first))
     ]
     sure = sum(typed) > 1 or (any(typed) and (len(rest) > FEW or len(first) > 2))
     if sure and not any(name in record for name in first if name for record in rest):
         return True, ()
-    from graphrefine.readers.header import HEAD, find_header  # where types of columns do not decide
+    from graphrefine.readers.header import HEAD, find_header, header_problem  # where types of columns do not decide
 
     header = (
         None if sure else find_header(sample.records, data[sample.end : sample.end + HEAD + 1], sample.marks, options)
     )
     if header is None:
-        edge = " - ".join(map(repr, first[:2]))
-        problem = f"this line can be a header, or the edge {edge}: say header=True or header=False"
-        raise source.error(problem, line=sample.line, argument="header")
+        raise source.error(header_problem(first), line=sample.line, argument="header")
     return header, tuple(first) if header and find_pair(first) is None else ()
 
 
@@ -139,21 +142,30 @@ def parse(source: Source, text: NDArray[np.uint8], layout: Layout, *, before: in
     Ids are narrow integers, else wide ones, else strings: whichever every id allows.
     """
     settings: dict[str, Any] = {"dates": layout.dates, "threads": threads}
-    parsed = edge_lists.parse_integers(text, layout.columns, layout.marks, wide=False, **settings)
+    columns, marks = layout.columns, layout.marks
+    if layout.delimiter == PAIR and (data := text.tobytes()).count(b":") != 2 * data.count(b"::"):
+        raise source.error("a colon stands alone in a text whose columns are set apart by '::'", argument="delimiter")
+    weights = None
+    if layout.decimal_commas:
+        from graphrefine.readers.decimal_commas import parse_weights  # for such weights alone
+
+        weights = parse_weights(text, columns, marks, threads=threads)
+        columns = (*columns[:2], -1, *columns[3:])
+    parsed = edge_lists.parse_integers(text, columns, marks, wide=False, **settings)
     if parsed.status == Status.TOO_WIDE:
-        parsed = edge_lists.parse_integers(text, layout.columns, layout.marks, wide=True, **settings)
+        parsed = edge_lists.parse_integers(text, columns, marks, wide=True, **settings)
     if parsed.status == Status.NOT_INTEGER:
-        parsed = edge_lists.parse_strings(text, layout.columns, layout.marks, **settings)
+        parsed = edge_lists.parse_strings(text, columns, marks, **settings)
+    if weights is not None and parsed.status == Status.OK:
+        parsed = weights if weights.status != Status.OK else parsed._replace(weights=weights.weights)
     if parsed.status != Status.OK:
         raise _parse_error(source, parsed, text, before, layout)
-    names = b"\n%s\n" % parsed.names if layout.doubtful and parsed.names else b""
-    for name in layout.doubtful:
-        if b"\n%s\n" % name.encode() in names:
-            raise source.error(
-                f"the first line is taken for a header, and its name {name!r} is the name of a node too: say "
-                "header=True or header=False",
-                argument="header",
-            )
+    names = b"\n%s\n" % parsed.names if layout.header and parsed.names else b""
+    nodes = [name for name in layout.names if names and b"\n%s\n" % name.encode() in names]
+    if nodes:
+        from graphrefine.readers.header import check_header  # as nodes are called as columns are
+
+        check_header(source, parsed, layout, nodes)
     return parsed
 
 
@@ -162,12 +174,15 @@ def take_sample(source: Source, data: bytes, options: ReadOptions, *, complete: 
     _check_marks(options)
     signs = SIGNS if options.comments is None else options.comments
     tabs = options.delimiter == "\t" or source.suffix in (".tsv", ".tab")
-    start = _skip_comments(data, signs, b" " if tabs else b" \t")
+    refuse_page(source, data)
+    start, delimiter = find_separator(data)
+    options = options if options.delimiter or not delimiter else replace(options, delimiter=delimiter)
+    start, comments = _skip_comments(data, start, signs, b" " if tabs else b" \t")
     if not _CHARACTER.search(data, start):  # if every line begins with a sign that belongs to a name, none is a comment
         names = options.comments is None and re.fullmatch(rb"(?:[ \t]*(?:[#%][^ \t\r\n#%][^\n]*)?\r?(?:\n|\Z))+", data)
         if not (names and complete):
             return None
-        start, signs = len(data) - len(data.lstrip(b" \t\r\n")), ""
+        start, comments, signs = len(data) - len(data.lstrip(b" \t\r\n")), 0, ""
     suspects = signs if options.comments is None else ""
     marks = ("", options.quote, "" if options.comments is None else signs, suspects)
     size = SAMPLE
@@ -181,13 +196,14 @@ def take_sample(source: Source, data: bytes, options: ReadOptions, *, complete: 
     if splits is None:
         return None  # the first record goes on after what there is
     delimiter, (records, end, bad_quote) = splits
-    line, comments = data.count(b"\n", 0, start) + 1, len(re.findall(rb"(?m)^[ \t]*\S", data[:start]))
+    line = data.count(b"\n", 0, start) + 1
     if bad_quote is not None:
         from graphrefine.readers.record_errors import PROBLEMS  # as there is one
 
         raise source.error(PROBLEMS[bad_quote[0]], line=line + head.count(b"\n", 0, bad_quote[1]), argument="quote")
     lines = data.count(b"\n", start, start + end)
-    sample = Sample(records, start, start + end, line, lines, comments, (delimiter, *marks[1:]))
+    marks = (delimiter, *marks[1:])
+    sample = Sample(records, start, start + end, line, lines, comments, marks, data[: min(start, 1000)])
     _check_hashtags(source, data[:start], sample, options)
     return sample
 
@@ -196,24 +212,24 @@ def _check_marks(options: ReadOptions) -> None:
     quote, delimiter = options.quote, options.delimiter
     if len(quote.encode()) > 1 or quote.isalnum() or quote in ("\n", "\r", " ", "\t"):
         raise InputError(f"quote={quote!r} must be one character, or '' for none", argument="quote")
-    if delimiter is not None and (
+    if delimiter not in (None, PAIR) and (
         len(delimiter.encode()) != 1 or delimiter.isalnum() or delimiter in ("\n", "\r", quote)
     ):
         allowed = ", ".join(f"{key!r} ({name})" for key, name in DELIMITERS.items())
         raise InputError(
-            f"delimiter={delimiter!r} must be one character: one of {allowed}, or another that is no letter and no "
-            "digit",
+            f"delimiter={delimiter!r} must be one character: one of {allowed}, '::', or another that is no "
+            "letter and no digit",
             argument="delimiter",
         )
 
 
-def _skip_comments(data: bytes, signs: str, blanks: bytes) -> int:
-    """The bytes of blank lines and comments before the first record."""
-    comment = rb"[" + blanks + rb"]*[" + re.escape(signs.encode()) + rb"][^\n]*(?:\n|\Z)|" if signs else b""
-    pattern, at = re.compile(comment + rb"[ \t]*\r?(?:\n|\Z)"), 0
+def _skip_comments(data: bytes, at: int, signs: str, blanks: bytes) -> tuple[int, int]:
+    """The end of blank lines, empty cells and comments before the first record, and the number of comments."""
+    comment = rb"[" + blanks + rb"]*[" + re.escape(signs.encode()) + rb"][^\n]*(?:\n|\Z)" if signs else rb"(?!)"
+    pattern, comments = re.compile(rb"(" + comment + rb")|[ \t]*(?:,+|;+|\|+)?[ \t]*\r?(?:\n|\Z)"), 0
     while at < len(data) and (match := pattern.match(data, at)) and match.end() > at:
-        at = match.end()
-    return at
+        at, comments = match.end(), comments + (match[1] is not None)
+    return at, comments
 
 
 def _check_hashtags(source: Source, preamble: bytes, sample: Sample, options: ReadOptions) -> None:
@@ -247,6 +263,10 @@ def _split_sample(
             if split is None:
                 return None
             splits[candidate] = split
+    if b"::" in head and not any(len(row) > 1 for split in splits.values() for row in split[0]):
+        split = split_records(head, (PAIR, *marks[1:]), whole=whole)
+        if split is not None and len(split[0][0]) > 2:  # two parts may be a name, as fe80::1 is
+            return PAIR, split
     # What stands after a quote may be a delimiter in another reading.
     sound = {key: split[0] for key, split in splits.items() if split[2] is None or split[2][0] != Status.AFTER_QUOTE}
     if not any(key != " " and all(len(row) > 1 for row in rows) for key, rows in sound.items()):
@@ -299,6 +319,9 @@ def split_records(head: bytes, marks: Marks, *, whole: bool) -> Split | None:
 
     ``whole``: the text ends there. Blanks around fields, comment lines and blank lines are left out.
     """
+    if marks[0] == PAIR:
+        pairs = split_records(head, single(marks), whole=whole)
+        return None if pairs is None else ([record[::2] for record in pairs[0]], *pairs[1:])
     if marks[1] and marks[1].encode() in head:
         from graphrefine.readers.quoted_sample import split_quoted  # for texts with quotes alone
 
@@ -315,45 +338,6 @@ def split_records(head: bytes, marks: Marks, *, whole: bool) -> Split | None:
             fields = text.split() if marks[0] == " " else text.split(marks[0])
             records.append([field.strip(BLANKS) for field in fields])
     return (records, min(first, len(head)), None) if records else None
-
-
-def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | None:
-    """The encoding of the option, or that of the first bytes; None if the text may be UTF-8 or Latin-1."""
-    if encoding is None:
-        if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return "utf-16"
-        if b"\0" in head[:SAMPLE]:
-            raise source.error(
-                "this looks like a binary file, not text; say format= if it is a known one", argument="format"
-            )
-        return None
-    try:
-        " ".encode(encoding)  # some codecs are not of text
-        return codecs.lookup(encoding).name
-    except LookupError:
-        raise InputError(
-            f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252", argument="encoding"
-        ) from None
-
-
-def has_returns_alone(head: bytes) -> bool:
-    """Whether lines end with a return and no line feed, as on old machines."""
-    return b"\r" in head and b"\n" not in head
-
-
-def _utf8(source: Source, option: str | None) -> tuple[bytes, str | None]:
-    """The text as UTF-8, or as it is where it may be UTF-8 or Latin-1; and its encoding, None if unknown."""
-    data = source.data
-    source.release()
-    encoding = find_encoding(source, data, option)
-    try:
-        text = data if encoding is None else data.decode(encoding).removeprefix("\ufeff").encode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        problem = f"the text is not {option or encoding}: {error.reason}"
-        raise source.error(problem, line=line, argument="encoding") from None
-    text = text.removeprefix(codecs.BOM_UTF8)
-    return text.replace(b"\r", b"\n") if has_returns_alone(text) else text, encoding
 
 
 def _number(parsed: Parsed, encoding: str | None, options: ReadOptions) -> tuple[Numbered, str]:

@@ -57,7 +57,7 @@ quick: $(STAMP)
 check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow || { code=$$?; test $$code -eq 5 || exit $$code; echo "no test is marked slow"; }
 	@if test -n "$$CI$$TORCH"; then $(MAKE) check-torch; else echo "make check-torch tests graphs of torch and PyG: 6 GB"; fi
-	@if test -n "$$CI$$CLIENTS"; then $(MAKE) check-clients; else echo "make check-clients runs docs/clients.md: 2 GB"; fi
+	@if test -n "$$CI$$CLIENTS"; then $(MAKE) check-clients; else echo "make check-clients runs docs/clients.md: 1.1 GB"; fi
 
 # torch is large, and nothing else needs it.
 check-torch: $(STAMP)

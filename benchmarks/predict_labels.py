@@ -37,7 +37,7 @@ def measure(path: Path, hidden_part: float, seed: int) -> list[tuple[str, ...]]:
     labels = read_labels(path, names=embedding.names)
     order, indicator, _ = align(labels, embedding.names, unlabelled="drop")
     nonzero = embedding.vectors[order].any(axis=1)
-    order, truth = order[nonzero], indicator[nonzero].toarray()
+    order, truth = order[nonzero], indicator.toarray()[nonzero]
     hidden = np.random.default_rng(seed).random(len(order)) < hidden_part
     truth = truth[:, truth[~hidden].any(axis=0)]
     known = np.zeros((len(embedding.names), truth.shape[1]), np.bool_)

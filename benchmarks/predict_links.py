@@ -82,8 +82,7 @@ def plain_scores(graph: Graph, top: int) -> dict[str, Pairs]:
     back, forth = ((sp.diags_array(np.maximum(np.diff(each.indptr), 1) ** -0.5) @ each).tocsr().astype(np.float32)
                    for each in (A.T.tocsr(), A))  # fmt: skip
     steps: dict[str, Callable[[NDArray[Any]], sp.csr_array]] = {
-        name: lambda block, matrix=matrix: S[block] @ matrix
-        for name, matrix in scaled.items()  # type: ignore[misc]
+        name: lambda block, matrix=matrix: S[block] @ matrix for name, matrix in scaled.items()
     }
     if graph.nodes <= DENSE:
         steps["three steps"] = lambda block: sp.csr_array(A[block] @ back) @ forth

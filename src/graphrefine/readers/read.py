@@ -6,6 +6,7 @@ merged, duplicates added, self-loops dropped, everything counted.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from os import PathLike
@@ -277,6 +278,8 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
         adjacency = _matrix_adjacency(table, options, extra)
     else:
         adjacency = _edge_adjacency(table, options, extra, text=file is not None)
+    if adjacency.names.dtype == object and _may_be_odd(adjacency.names.tolist()):
+        adjacency = _tell_odd_names(adjacency)
     attributes = _align_attributes(table, adjacency) if table.attributes else {}
     graph = graph_of(adjacency, source="memory" if file is None else file, attributes=attributes)
     if graph.edges == 0:
@@ -284,6 +287,33 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
         raise InputError(f"there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
     _ = graph.reading  # kept by the graph
     return graph
+
+
+def _may_be_odd(names: list[Any]) -> bool:
+    """Whether some of the sorted names may be worth a word: texts with marks that most names do not have."""
+    try:
+        lines = "\n".join([*names, ""])
+    except TypeError:  # names of other types
+        return False
+    if not lines.isascii() or ".0\n" in lines or " \n" in lines or names[len(names) // 2][:1].isdecimal():
+        return True
+    following = (names[min(bisect_left(names, mark), len(names) - 1)] for mark in ODD_BEGINNINGS)
+    return any(name.startswith(mark) for name, mark in zip(following, ODD_BEGINNINGS, strict=True) if mark or not name)
+
+
+ODD_BEGINNINGS = ("", " ", "#N/A", "#REF!", "#VALUE!", "+", "-0", "0", "<NA>", "N/A", "NA", "NULL", "NaN", "None")
+ODD_BEGINNINGS += ("\\N", "nan", "null")
+"""Beginnings of names that `graphrefine.readers.odd_names` looks at: "" is an empty name."""
+
+
+def _tell_odd_names(adjacency: Adjacency) -> Adjacency:
+    """The same rows; names that may be no names, or be one, are in the report."""
+    from graphrefine.readers.odd_names import list_odd_names  # as there may be some
+
+    sides = [adjacency.names] if adjacency.sources is None else np.split(adjacency.names, [adjacency.sources])
+    odd = [remark for side in sides for remark in list_odd_names(side)]
+    remarks = [*adjacency.report.get("remarks", ()), *odd]
+    return adjacency._replace(report={**adjacency.report, "remarks": remarks}) if odd else adjacency
 
 
 def _align_attributes(table: EdgeTable | MatrixTable, adjacency: Adjacency) -> dict[str, NDArray[Any]]:

@@ -16,7 +16,7 @@ TESTS  ?= -n 2 --dist worksteal
 # The core: what reads a graph, what makes vectors of it, what stores them; few examples, no real graphs, no server.
 QUICK  := $(addprefix tests/, kernels graph readers linalg refine embedding vectors)
 
-.PHONY: help demo test quick lint check-slow check-torch reproduce bench docs web wheel clean
+.PHONY: help demo test quick lint check-slow check-torch check-clients reproduce bench docs web wheel clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
@@ -24,6 +24,7 @@ help:
 	@echo "make quick       the tests of kernels, readers, method and formats, in less than a minute"
 	@echo "make check-slow  the tests that take minutes; those on real graphs need GRAPHREFINE_DATA"
 	@echo "make check-torch install torch and PyG (6 GB) and test graphs of theirs; check-slow does it if TORCH=1"
+	@echo "make check-clients  install faiss, DuckDB, Qdrant and others and run docs/clients.md; check-slow does it if CLIENTS=1"
 	@echo "make reproduce   the paper's tables, figures and claims in minutes, into reproduce-output/"
 	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
 	@echo "make bench       what can be measured, and the quick part of it"
@@ -56,12 +57,18 @@ quick: $(STAMP)
 check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow || { code=$$?; test $$code -eq 5 || exit $$code; echo "no test is marked slow"; }
 	@if test -n "$$CI$$TORCH"; then $(MAKE) check-torch; else echo "make check-torch tests graphs of torch and PyG: 6 GB"; fi
+	@if test -n "$$CI$$CLIENTS"; then $(MAKE) check-clients; else echo "make check-clients runs docs/clients.md: 2 GB"; fi
 
 # torch is large, and nothing else needs it.
 check-torch: $(STAMP)
 	@if $(BIN)/python -m pip install --quiet torch torch_geometric; then \
-		GRAPHREFINE_TORCH=1 $(BIN)/python -m pytest -q tests/readers/test_tensors.py; \
+		GRAPHREFINE_TORCH=1 $(BIN)/python -m pytest -q tests/readers/test_tensors.py && \
+		$(BIN)/python -m pytest -q tests/clients -k "torch"; \
 	else echo "torch could not be installed: graphs of torch and PyG were NOT tested"; fi
+
+# The clients are many, and may need other versions than the project: they have an environment of their own above it.
+check-clients: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/check_clients.py
 
 reproduce: $(STAMP)
 	$(BIN)/graphrefine reproduce --quick -o reproduce-output
@@ -75,7 +82,8 @@ wheel:
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group docs
-	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
+	$(BIN)/sphinx-build -E -W --keep-going -q docs docs/_build
+	$(BIN)/python scripts/check_links.py docs/_build
 	@echo "docs/_build/index.html"
 
 web: $(STAMP)
@@ -84,5 +92,5 @@ web: $(STAMP)
 	cd web && npm ci --no-audit --no-fund && npm run check && npm run build
 
 clean:
-	rm -rf web/node_modules $(VENV) build dist wheelhouse demo-output reproduce-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf web/node_modules $(VENV) .venv-clients build dist wheelhouse demo-output reproduce-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from common import graph, machine
 from graphrefine import Graph, datasets
-from graphrefine.embedding import degree_weight
-from graphrefine.embedding.degree_weight import auc
+from graphrefine.embedding.learn import auc, learn_degree_weight
 from graphrefine.embedding.scores import cosine
 from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.evaluate.vector_maker import VectorMaker
@@ -51,7 +50,7 @@ def measured(whole: Graph, maker: VectorMaker, repeats: int) -> dict[Any, float]
         parts = [(plain.of_pairs(pairs), logs[pairs.first] + logs[pairs.second]) for pairs in held[1:3]]
         found.setdefault("cosine", []).append(auc(*(angle for angle, _ in parts)))
         found.setdefault("degree", []).append(auc(*(degree for _, degree in parts)))
-        learnt = degree_weight.learn_weight(plain.vectors, degree_weight.draw(held.rest, seed=0))
+        learnt = learn_degree_weight(held.rest, plain.vectors, seed=0)
         found.setdefault("w", []).append(learnt)
         found.setdefault("score", []).append(auc(*(angle + learnt * degree for angle, degree in parts)))
         for weight in WEIGHTS:

@@ -22,8 +22,8 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from common import data, graph, machine
-from graphrefine.embedding.degree_weight import auc
 from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.learn import auc
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.evaluate.judges import HELD_OUT, make_link_judge

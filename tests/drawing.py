@@ -30,7 +30,8 @@ LAYERS = (  # bottom to top; boxes of one layer may use each other in one direct
     ("embedding",),
     ("run",),
     ("evaluate", "datasets"),
-    ("cli", "explore", "paper", "estimator", "__init__", "__main__"),
+    ("answers",),
+    ("cli", "explore", "paper", "estimators", "__init__", "__main__"),
 )
 LEVELS = {box: level for level, boxes in enumerate(LAYERS) for box in boxes}
 

@@ -31,7 +31,6 @@ from explore_looking import (
 from explore_pages import Truth, eventually, place, visit
 
 Check = Callable[[Page, Truth], None]
-DRAWING = 3.0  # seconds until colours are on the screen
 
 
 def click_opens_the_card(page: Page, truth: Truth) -> None:
@@ -140,7 +139,14 @@ def _legend(page: Page) -> tuple[list[str], NDArray[np.float64], list[int]]:
 def _drawn_by(page: Page, column: str) -> None:
     page.select_option("#color", column)
     expect(page.locator("#map")).to_have_attribute("data-color", column)
-    page.wait_for_timeout(150)
+
+
+def _drawn_as(
+    page: Page, truth: Truth, rows: NDArray[np.intp], names: list[str], fills: NDArray[np.float64]
+) -> list[str]:
+    """Names of the legend, by the colours that points have on the screen."""
+    seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
+    return [names[i] for i in np.linalg.norm(seen[:, None] - fills[None], axis=-1).argmin(axis=1)]
 
 
 def colors_by_label(page: Page, truth: Truth) -> None:
@@ -149,31 +155,29 @@ def colors_by_label(page: Page, truth: Truth) -> None:
     of = [truth.labels.get(name, "none") for name in truth.names]
     assert counts == [of.count(name) for name in names], "the legend counts wrongly"
     rows = lonely(page, truth)
-
-    def labels_are_those_of_the_rows() -> bool:
-        seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
-        nearest = np.linalg.norm(seen[:, None] - fills[None], axis=-1).argmin(axis=1)
-        return [names[i] for i in nearest] == [of[row] for row in rows]
-
-    assert eventually(page, labels_are_those_of_the_rows, DRAWING), "points have other labels' colours"
+    assert eventually(page, lambda: _drawn_as(page, truth, rows, names, fills) == [of[row] for row in rows]), (
+        "points have other labels' colours"
+    )
 
 
 def colors_by_community(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
     _drawn_by(page, "community")
     names, fills, _ = _legend(page)
-    row = int(lonely(page, truth)[0])
-    at = place(page, truth.xy(layout_of(page))[row])
-    seen = colors_at(page, at[None])[0]
-    community = names[int(np.linalg.norm(seen - fills, axis=-1).argmin())]
+    of = truth.categories("community")
+    rows = lonely(page, truth)
+    assert eventually(page, lambda: _drawn_as(page, truth, rows, names, fills) == [of[row] for row in rows]), (
+        "points have other communities' colours"
+    )
+    row = int(rows[0])
     members = [other for other in range(len(truth.names)) if truth.names[other].startswith("paper")]
     group = int(truth.names[row].split()[1]) % 4 if row in members else row % 4
-    page.locator(".entry", has=page.get_by_text(community, exact=True)).first.click()
+    page.locator(".entry", has=page.get_by_text(of[row], exact=True)).first.click()
     page.get_by_role("button", name="Select", exact=True).click()
     expect(page.locator(".nodes .line").first).to_be_visible()
     selected = rows_of(page, ".nodes .line")
     same = [int(truth.names[other].split()[1]) % 4 == group for other in selected if other in members]
-    assert row in selected, "the point has another community's colour"
+    assert row in selected, "the node is not in its community"
     assert np.mean(same) > 0.9, "the community is not the group that was planted"
 
 
@@ -197,7 +201,7 @@ def colors_by_number(column: str) -> Check:
             seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
             return bool(np.abs(seen - blended).max() < 12)
 
-        assert eventually(page, values_are_those_of_the_rows, DRAWING), "points have colours of other values"
+        assert eventually(page, values_are_those_of_the_rows), "points have colours of other values"
 
     colors.__name__ = f"colors_by_{column}"
     return colors
@@ -214,7 +218,7 @@ def legend_highlights_and_selects(page: Page, truth: Truth) -> None:
         faded = np.linalg.norm(colors_at(page, at) - rgb("#e3e6e9"), axis=-1) < 25
         return bool(faded.tolist() == others)
 
-    assert eventually(page, others_are_faded, DRAWING), "other points than those without the label are faded"
+    assert eventually(page, others_are_faded), "other points than those without the label are faded"
     page.get_by_role("button", name="Select", exact=True).press("Enter")
     see_selected(page, truth, [row for row, name in enumerate(truth.names) if truth.labels.get(name) == "vision"])
 
@@ -241,6 +245,7 @@ def _lasso(page: Page, truth: Truth, *, by_key: bool) -> list[int]:
 
 def lasso_selects_and_lists(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
+    whole = camera_of(page)
     rows = _lasso(page, truth, by_key=False)
     see_selected(page, truth, rows)
     page.get_by_role("button", name="Page on").click()
@@ -248,7 +253,7 @@ def lasso_selects_and_lists(page: Page, truth: Truth) -> None:
     expect(page.locator(".nodes .name")).to_have_text([truth.names[row] for row in sorted(rows)[PAGE:]])
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.locator("#panel")).to_be_hidden()
-    page.wait_for_timeout(100)
+    assert eventually(page, lambda: np.allclose(camera_of(page), whole)), "the map does not fill the view again"
     see_selected(page, truth, _lasso(page, truth, by_key=True))
 
 
@@ -287,7 +292,6 @@ def layouts_are_switched(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
     page.select_option("#layout", "pca")
     expect(page.locator("#map")).to_have_attribute("data-layout", "pca")
-    page.wait_for_timeout(100)
     row = int(lonely(page, truth)[0])
     x, y = spot(page, truth, row)
     page.mouse.click(x, y)
@@ -325,7 +329,6 @@ def keys_are_enough(page: Page, truth: Truth) -> None:
         before = page.get_attribute("#map", "data-camera") or ""
         page.keyboard.press(key)
         expect(page.locator("#map")).not_to_have_attribute("data-camera", before)
-        page.wait_for_timeout(80)
     moved = camera_of(page)
     assert moved[0] > camera[0] and moved[1] > camera[1] and moved[2] < camera[2], "arrows and + do not move the map"
     at = place(page, truth.xy(layout_of(page)))

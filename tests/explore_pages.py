@@ -20,7 +20,7 @@ import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 import graphrefine
 from cli_runs import PROGRAM
@@ -32,6 +32,8 @@ LABELS = ("theory", "<b>bold</b>", "vision", "systems")
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 SIZE: ViewportSize = {"width": 1000, "height": 640}
 NODES = 160
+PATIENCE = 30.0  # seconds for what must come, on a busy machine too
+_patience = {"drawing": PATIENCE}
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,12 @@ class Truth:
             raw = httpx.get(f"{self.url}api/coordinates", params={"layout": layout}).content
             self.coordinates[layout] = np.frombuffer(raw, "<f4").reshape(-1, 2)
         return self.coordinates[layout]
+
+    def categories(self, column: str) -> list[str]:
+        """Names of the nodes' categories, as a script gets them; each node has one."""
+        facts = next(one for one in self.info["columns"] if one["name"] == column)
+        codes = np.frombuffer(httpx.get(f"{self.url}api/columns/{column}").content, "<u2")
+        return [facts["categories"][code]["name"] for code in codes]
 
     def scores(self, row: int, score: str) -> NDArray[np.floating[Any]]:
         """Of all nodes beside one; itself is last."""
@@ -118,7 +126,7 @@ def exploring(*arguments: str) -> Iterator[str]:
             yield str(json.loads(line)["url"])
         finally:
             process.terminate()
-            process.communicate(timeout=20)
+            process.communicate(timeout=2 * PATIENCE)
 
 
 def settled(url: str, seconds: float = 60) -> None:
@@ -132,14 +140,30 @@ def settled(url: str, seconds: float = 60) -> None:
     raise AssertionError(f"the server still works after {seconds} s")
 
 
-def eventually(page: Page, holds: Callable[[], bool], seconds: float = 15) -> bool:
+def eventually(page: Page, holds: Callable[[], bool]) -> bool:
     """Whether a page comes to show something: it draws when it can, on a busy machine later than on an idle one."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + _patience["drawing"]
     while not holds():
         if time.monotonic() > end:
             return False
         page.wait_for_timeout(50)
     return True
+
+
+def _wait(elements: float, drawing: float) -> None:
+    """Set the seconds that elements of a page, and its drawings, may take."""
+    expect.set_options(timeout=elements * 1000)
+    _patience["drawing"] = drawing
+
+
+@contextmanager
+def impatient() -> Iterator[None]:
+    """A stretch in which nobody waits long: for what must not come."""
+    _wait(0.6, 3)
+    try:
+        yield
+    finally:
+        _wait(PATIENCE, PATIENCE)
 
 
 @contextmanager
@@ -173,8 +197,9 @@ def chromium() -> Iterator[Browser]:
     way of every later test that runs one of its own.
     """
     path = chromium_path()
+    _wait(PATIENCE, PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=2 * PATIENCE * 1000)
         try:
             yield browser
         finally:
@@ -204,7 +229,7 @@ class Watched:
 def watched(browser: Browser, **options: Any) -> Iterator[Watched]:
     """A page in a context of its own, its console and its requests noted."""
     context = browser.new_context(**{"viewport": SIZE, "reduced_motion": "reduce", **options})
-    context.set_default_timeout(8000)
+    context.set_default_timeout(PATIENCE * 1000)
     seen = Watched(context.new_page())
     seen.page.on("console", lambda line: seen.problems.append(line.text) if line.type == "error" else None)
     seen.page.on("pageerror", lambda error: seen.problems.append(str(error)))

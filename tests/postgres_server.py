@@ -98,7 +98,7 @@ def _reachable(installed: Path, folder: Path, as_user: dict[str, Any]) -> Path:
 
 
 def _wait_for(server: Server, process: subprocess.Popen[Any]) -> None:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while server.psql("-c", "SELECT 1").returncode:
         if process.poll() is not None or time.monotonic() > until:
             pytest.fail(f"PostgreSQL did not start:\n{(server.folder / 'log').read_text()}")

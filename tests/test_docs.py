@@ -31,15 +31,28 @@ from graphrefine.refine import filters
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "scripts"))
 import architecture  # noqa: E402  a script, whose list the page has
+import check_links  # noqa: E402
+import commands  # noqa: E402  likewise, for the page of commands
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-WITHOUT_EXAMPLES = ("CONTRIBUTING.md", "architecture.md", "explore_page.md", "index.md", "results.md", "scale.md")
+DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+ELSEWHERE = ROOT / "docs" / "clients.md"  # its blocks need packages of their own: tests/clients
+WITHOUT_EXAMPLES = (
+    *("CONTRIBUTING.md", "docs/api.md", "docs/architecture.md", "docs/commands.md", "docs/explore_page.md"),
+    *("docs/figures.md", "docs/notebooks/index.md", "docs/results.md", "docs/scale.md"),
+)
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|<img[^>]* src=\"([^\"]+)\"")
 ANCHOR = re.compile(r"\]\(([^)#:]*)#([^)]+)\)")
+AUTO = re.compile(r"^\.\. auto\w+:: (\S+)$", re.MULTILINE)  # a name with its docstring
 SLOWER = re.compile(r"^note: no compiled kernels.*\n", re.MULTILINE)  # true or not: not the point
 MEASURED = re.compile(r"(\d+ min )?[\d,.]+ (ms|s|MB)\b")
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def place_of(page: Path) -> str:
+    """The path of a page below the root, as links have it."""
+    return page.relative_to(ROOT).as_posix()
 
 
 class Block(NamedTuple):
@@ -128,12 +141,12 @@ def run_command(words: list[str]) -> tuple[int, str]:
     return code, SLOWER.sub("", printed.getvalue())
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if page != ELSEWHERE], ids=place_of)
 def test_examples_run_and_show_what_comes_out(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "110")
     done = run_page(page.read_text(encoding="utf-8"), page.name)
-    assert done or page.name in WITHOUT_EXAMPLES, "no example ran"
+    assert done or place_of(page) in WITHOUT_EXAMPLES, "no example ran"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +165,7 @@ def test_a_wrong_example_is_noticed(page: str, tmp_path: Path, monkeypatch: pyte
         run_page(page, "wrong.md")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=place_of)
 def test_links_between_files_lead_somewhere(page: Path) -> None:
     links = [first or second for first, second in LINK.findall(page.read_text(encoding="utf-8"))]
     lost = [link for link in links if "://" not in link and not (page.parent / link).exists()]
@@ -160,14 +173,13 @@ def test_links_between_files_lead_somewhere(page: Path) -> None:
 
 
 def headings(page: Path) -> set[str]:
-    """The anchors of a page: its headings in small letters, with hyphens for blanks, without signs."""
+    """The anchors of a page: names of the reference, and headings in small letters, hyphens for blanks, no signs."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
-    return {
-        re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    }
+    lines = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in lines} | set(AUTO.findall(text))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=place_of)
 def test_links_lead_to_headings(page: Path) -> None:
     links = ANCHOR.findall(page.read_text(encoding="utf-8"))
     assert [link for link in links if link[1] not in headings(page.parent / link[0] if link[0] else page)] == []
@@ -193,8 +205,14 @@ def test_architecture_page_has_the_first_line_of_every_module() -> None:
     assert page == architecture.updated(page, architecture.list_modules()), "run: python scripts/architecture.py"
 
 
-def test_examples_of_the_script_hold() -> None:
-    assert doctest.testmod(architecture).failed == 0
+def test_commands_page_has_what_help_shows() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert page == commands.write_page(), "run: python scripts/commands.py"
+
+
+@pytest.mark.parametrize("script", [architecture, commands, check_links], ids=lambda script: script.__name__)
+def test_examples_of_the_scripts_hold(script: Any) -> None:
+    assert doctest.testmod(script).failed == 0
 
 
 def test_a_module_without_a_docstring_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,7 +148,7 @@ def test_few_imports_stand_inside_functions(arrows: list[drawing.Arrow]) -> None
 
 
 def test_the_hall_is_small() -> None:
-    assert len(drawing.entries(ROOT)) <= 26
+    assert len(drawing.entries(ROOT)) <= 27  # answers, a folder for questions of one command, made it 27
 
 
 def test_no_file_is_long() -> None:

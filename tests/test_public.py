@@ -30,11 +30,18 @@ def test_the_public_names() -> None:
         "Embedding",
         "Graph",
         "GraphRefineError",
+        "NodeVectors",
         "__version__",
         "embed",
+        "find_communities",
+        "find_duplicates",
         "ingest",
         "load",
+        "measure_drift",
+        "predict_labels",
+        "predict_links",
         "read",
+        "split_edges",
         "tune",
     ]
     for name in graphrefine.__all__:
@@ -45,7 +52,8 @@ def test_the_public_names() -> None:
 @pytest.mark.parametrize(
     ("name", "home"),
     [
-        ("REFINE", "graphrefine.estimator"),
+        ("REFINE", "graphrefine.estimators.refine_estimator"),
+        ("NodeVectors", "graphrefine.estimators.node_vectors"),
         ("Embedding", "graphrefine.embedding.embedding"),
         ("Graph", "graphrefine.graph.graph"),
         ("GraphRefineError", "graphrefine.errors"),
@@ -54,6 +62,12 @@ def test_the_public_names() -> None:
         ("load", "graphrefine.embedding.embedding"),
         ("read", "graphrefine.readers.read"),
         ("tune", "graphrefine.evaluate.tune"),
+        ("predict_labels", "graphrefine.answers.label_prediction"),
+        ("predict_links", "graphrefine.answers.link_prediction"),
+        ("split_edges", "graphrefine.answers.edge_split"),
+        ("find_duplicates", "graphrefine.answers.duplicates"),
+        ("find_communities", "graphrefine.answers.communities"),
+        ("measure_drift", "graphrefine.answers.drift"),
     ],
 )
 def test_public_names_are_documented_and_stay_what_they_are(name: str, home: str) -> None:
@@ -124,8 +138,14 @@ def test_the_commands() -> None:
         "neighbors",
         "explore",
         "map",
+        "communities",
+        "drift",
+        "duplicates",
+        "predict",
+        "split",
         "tune",
     }
+    assert set(cli.commands["predict"].commands) == {"labels", "links"}  # type: ignore[attr-defined]
     assert set(cli.commands["evaluate"].commands) == {"labels", "links", "reconstruction"}  # type: ignore[attr-defined]
 
 

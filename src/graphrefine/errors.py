@@ -5,7 +5,8 @@
     GraphRefineError
     ├── InputError (ValueError)      an argument, a table or a matrix that cannot be used
     │   ├── FormatError              a file that cannot be read; names the file, and the line where there is one
-    │   └── KeywordError (TypeError) a keyword that a function or a method does not have; names one that is near
+    │   ├── KeywordError (TypeError) a keyword that a function or a method does not have; names one that is near
+    │   └── UnknownNameError (KeyError)   a name that no node has; names those that are near
     ├── OutputError (OSError)        a place that cannot be written
     ├── DownloadError (OSError)      a file that cannot be fetched; says where it can be put by hand
     └── MissingExtraError (ImportError)   an optional package is needed; says which extra installs it
@@ -68,6 +69,19 @@ class FormatError(InputError):
 
 class KeywordError(InputError, TypeError):
     """A keyword that a function or a method does not have."""
+
+
+class UnknownNameError(InputError, KeyError):
+    """A name that no node has.
+
+    Examples
+    --------
+    >>> isinstance(UnknownNameError("no node is called 'x'"), KeyError), str(UnknownNameError("no node is called 'x'"))
+    (True, "no node is called 'x'")
+    """
+
+    def __str__(self) -> str:  # a KeyError puts quotes around its message
+        return str(self.args[0])
 
 
 class OutputError(GraphRefineError, OSError):

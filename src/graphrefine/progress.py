@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Protocol
+
+_log = logging.getLogger(__name__)
 
 
 class Watcher(Protocol):
@@ -44,7 +47,9 @@ class Stages:
         try:
             yield
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+            seconds = perf_counter() - start
+            self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+            _log.info("%s: %.3f s", name, seconds)
 
     def advance(self) -> None:
         """A step of the running stage is done."""

@@ -330,6 +330,26 @@ def test_help_of_every_command_lists_all_its_options(path: tuple[str, ...]) -> N
                 assert str(parameter.metavar) in done.out
 
 
+@pytest.mark.parametrize("path", COMMANDS)
+def test_help_begins_with_the_four_options_that_matter(path: tuple[str, ...]) -> None:
+    command = COMMANDS[path]
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    if isinstance(command, click.Group) or len(options) <= 4:
+        return
+    first = [each for name in command.first for each in options if each.name == name]  # type: ignore[attr-defined]
+    assert len(first) == 4, "first= names four options"
+    lines = works(*path, "--help").out.partition("\nMain options:\n")[2].splitlines()
+    listed = [line.split()[0].rstrip(",") for line in lines[: lines.index("")] if line.startswith("  -")]
+    assert listed == [each.opts[0] for each in first]
+
+
+def test_help_of_embed_begins_with_output_dimensions_weights_and_quality() -> None:
+    text = works("embed", "--help").out
+    options = ("-o, --output OUT", "--dim K", "--weights COLUMN", "--quality NAME")
+    places = [text.index(f"  {option} ") for option in options]
+    assert places == sorted(places) and places[-1] < text.index("Further options:") < text.index("--method")
+
+
 def test_help_states_the_real_defaults() -> None:
     text = " ".join(works("embed", "--help").out.split())
     stated = dict(re.findall(r"--([a-z0-9-]+) [A-Z]+ (?:(?! --).)*?\[default: ([^\],]+)", text))

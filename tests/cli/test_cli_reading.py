@@ -18,6 +18,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "tune": ("--labels", "labels.csv", "--dims", "4", "--budget", "1s"),
     "evaluate links": ("--dim", "4"),
     "evaluate reconstruction": ("--dim", "4"),
+    "predict links": ("--top", "5"),
+    "split": ("-o", "parts"),
 }
 ELSEWHERE = {
     "info": "the line is a row of its table, see below",

@@ -205,9 +205,9 @@ def test_bad_edges_are_refused(edges: list[Any], problem: str) -> None:
         PEOPLE.fold_in(edges)
 
 
-def test_directed_embeddings_are_refused() -> None:
-    arcs = graphrefine.embed([("a", "b"), ("b", "c"), ("a", "c")], 2, directed=True)
-    with pytest.raises(InputError, match="directed"):
+def test_vectors_of_directed_graphs_without_sides_are_refused() -> None:
+    arcs = Embedding(["a", "b"], [[1, 0], [0, 1]], {"directed": True})
+    with pytest.raises(InputError, match="directed graph, without source and target"):
         arcs.fold_in([("x", "a")])
 
 

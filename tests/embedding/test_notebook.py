@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from graphrefine import Embedding, Graph, embed, load, read
 from graphrefine.graph.notebook import MOST_NODES
-from graphrefine.graph.stored import open_stored, store
+from graphrefine.graph.save import store
+from graphrefine.graph.stored import open_stored
 from strategies import PATIENT
 
 ALLOWED = {"div", "strong", "table", "thead", "tbody", "tr", "th", "td", "svg", "path", "rect", "text", "title"}

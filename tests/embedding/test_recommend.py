@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.errors import InputError
+from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.readers.read import read
 
 SHOP = Embedding(
@@ -103,3 +103,24 @@ def test_nodes_that_are_tuples_are_names_not_pairs() -> None:
     grid = Embedding([(0, 0), (0, 1), (1, 1)], [[1, 0], [1, 1], [2, 0]])
     assert [name for name, _ in grid.recommend((0, 0), exclude=[(1, 1)])] == [(0, 1)]
     assert [name for name, _ in grid.recommend((0, 0), exclude=[((0, 0), (1, 1))])] == [(0, 1)]
+
+
+def test_several_sources_at_once() -> None:
+    both = SHOP.recommend(["bob", "ann"], 2, exclude=PAIRS)
+    assert both == [SHOP.recommend("bob", 2, exclude=PAIRS), SHOP.recommend("ann", 2, exclude=PAIRS)]
+    assert both.table().to_dict() == {
+        "source": ["bob", "bob", "ann", "ann"],
+        "target": ["jam", "cake", "jam", "tea"],
+        "rank": [1, 2, 1, 2],
+        "score": [2.0, 1.0, 2.0, 1.0],
+    }
+    assert SHOP.recommend("ann", 1) == [("cake", 3.0)] and SHOP.recommend("ann", 1)[0].node == "cake"
+    for exclude in (["jam"], {"ann": ["cake"], "bob": ["tea", "jam"]}, COLUMNS):
+        users = ["ann", "bob"]
+        assert SHOP.recommend(users, exclude=exclude) == [SHOP.recommend(user, exclude=exclude) for user in users]
+    with pytest.warns(ArgumentWarning, match="1 of 2, such as 'eve'") as caught:
+        lists = SHOP.recommend(["eve", "bob"], unknown="skip")
+    assert lists == [[], SHOP.recommend("bob")] and caught[0].filename == __file__
+    with pytest.raises(KeyError, match="no node is called 'tea' on the source side"):
+        SHOP.recommend(["ann", "tea"])
+    assert SHOP.recommend([]) == [] and len(SHOP.recommend([]).table()) == 0

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import graphrefine
 from graphrefine import Embedding, Graph, datasets, load
-from graphrefine.embedding.degree_weight import draw
 from graphrefine.embedding.formats import FORMATS
+from graphrefine.embedding.learn import draw
 from graphrefine.errors import FormatError, InputError
 from graphrefine.evaluate import evaluate_links
 from graphs import data_folder, graphs, random_graph

@@ -90,7 +90,7 @@ def test_a_further_metric_is_one_entry(planted: Any, monkeypatch: pytest.MonkeyP
     precision = metrics.Metric("Precision", lambda counts: 100 * float(counts.hits.sum() / counts.predicted.sum()))
     monkeypatch.setitem(metrics.METRICS, "precision", precision)
     scores = evaluate_labels(vectors, part, ratios=[0.5], repeats=2)
-    assert scores.table()[0] == ("train", "Micro F1", "Macro F1", "Precision")
+    assert scores.text_rows()[0] == ("train", "Micro F1", "Macro F1", "Precision")
     assert scores.ratios[0].values["precision"] == scores.ratios[0].micro  # one label for each node: the same
     assert scores.to_dict()["ratios"][0]["precision"]["mean"] == scores.ratios[0].micro_mean
 
@@ -226,7 +226,7 @@ def test_result_as_json_and_as_a_table(planted: Any) -> None:
     micro = figures["ratios"][1]["micro_f1"]
     assert micro["mean"] == pytest.approx(np.mean(micro["values"]))
     assert micro["std"] == pytest.approx(np.std(micro["values"], ddof=1))
-    header, tenth, _ = scores.table()
+    header, tenth, _ = scores.text_rows()
     assert header == ("train", "Micro F1", "Macro F1")
     assert tenth[0] == "10%"
     assert tenth[1] == f"{scores.ratios[0].micro_mean:.2f} ± {scores.ratios[0].micro_std:.2f}"

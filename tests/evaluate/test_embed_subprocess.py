@@ -25,7 +25,7 @@ from processes import start_process
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
-PATIENCE = 30
+PATIENCE = 60
 
 
 @pytest.fixture(scope="module")

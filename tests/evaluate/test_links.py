@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from cli_runs import check_refused, refuses, ring_of_cliques, run, works, write_csv
-from graphrefine.embedding.degree_weight import auc, draw, learn_weight
+from graphrefine.embedding.learn import auc, draw, learn_weight
 from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links, links, random_control
@@ -202,7 +202,7 @@ def test_what_is_reported() -> None:
     as_dict = figures.to_dict()
     assert as_dict["settings"]["power"] == 2 and as_dict["settings"]["seed"] == 4 and as_dict["method"] == "rbqr"
     assert len(as_dict["scores"][0]["auc"]["values"]) == 3
-    assert "±" in figures.table()[1][1] and len(figures.table()) == 3
+    assert "±" in figures.text_rows()[1][1] and len(figures.text_rows()) == 3
     assert "vectors by rbqr" in str(figures)
 
 

@@ -13,7 +13,8 @@ from graphrefine.embedding.embedding import load
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph import stored_writer
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.stored import StoredGraph, open_stored, store
+from graphrefine.graph.save import store
+from graphrefine.graph.stored import StoredGraph, open_stored
 from graphrefine.graph.stored_writer import StoredWriter
 from graphrefine.linalg.operators import proximity
 from graphs import check

@@ -281,7 +281,7 @@ def test_recommending_bad_input() -> None:
     embedding = graphrefine.embed(PAIRS, dim=2, bipartite=True)
     with pytest.raises(InputError, match="no node is called 9 on the source side"):
         embedding.recommend(9)
-    with pytest.raises(InputError, match="n=0: a positive number"):
+    with pytest.raises(InputError, match="k=0: a positive number"):
         embedding.recommend(1, 0)
     with pytest.raises(InputError, match="exclude='abc': give a list of targets"):
         embedding.recommend(1, exclude="abc")

@@ -21,6 +21,9 @@ from graphrefine.refine.svd import Decomposition, Eigenpairs, randomized_eigh, r
 from graphs import graphs, random_graph
 
 Array = NDArray[Any]
+# Ten columns to spare in graphs of 30 nodes and more, as the theorem wants: one square sketch of signs in a thousand is
+# so nearly singular that it misses the direction of the smallest value.
+COLUMNS = st.integers(1, 20)
 
 
 def exact_engine(graph: Graph, columns: int) -> LocalEngine:
@@ -49,12 +52,12 @@ def orthonormal_where_there_is_a_value(U: Array, values: Array) -> bool:
 
 
 @pytest.mark.usefixtures("each_kernel")
-@given(graphs(least=30, most=120), st.integers(1, 30), st.integers(0, 2**32))
+@given(graphs(least=30, most=120), COLUMNS, st.integers(0, 2**32))
 @settings(deadline=None, max_examples=25)
 def test_triplets_are_near_the_best_possible(graph: Graph, columns: int, seed: int) -> None:
     M = proximity(graph)
     matrix = dense(M)
-    engine = exact_engine(graph, min(columns + 10, graph.nodes))
+    engine = exact_engine(graph, columns + 10)
     U, S, V = factors(engine, randomized_svd(engine, M, seed=seed), columns)
     assert orthonormal_where_there_is_a_value(U, S)
     assert orthonormal_where_there_is_a_value(V, S)
@@ -64,12 +67,12 @@ def test_triplets_are_near_the_best_possible(graph: Graph, columns: int, seed: i
     assert np.all(exact[:columns] - S >= -1e-4 * exact[0])
 
 
-@given(graphs(directed=False, least=30, most=120), st.integers(1, 30), st.integers(0, 2**32))
+@given(graphs(directed=False, least=30, most=120), COLUMNS, st.integers(0, 2**32))
 @settings(deadline=None, max_examples=25)
 def test_eigenpairs_are_near_the_best_possible(graph: Graph, columns: int, seed: int) -> None:
     A = adjacency(graph)
     matrix = dense(A)
-    engine = exact_engine(graph, min(columns + 10, graph.nodes))
+    engine = exact_engine(graph, columns + 10)
     found = randomized_eigh(engine, A, seed=seed)
     U, values = eigenvectors(engine, found, columns), found.values[:columns]
     best = np.sqrt((np.sort(np.linalg.eigvalsh(matrix) ** 2)[: graph.nodes - columns]).sum())

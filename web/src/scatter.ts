@@ -69,6 +69,7 @@ export class Scatter {
       spatialIndexUseWorker: false,
     });
     this.resizeSurface(width, height);
+    canvas.addEventListener("mousedown", () => this.grip(), { capture: true }); // before the library's own listener
     new ResizeObserver(() => {
       const size = canvas.getBoundingClientRect();
       this.resizeSurface(size.width, size.height);
@@ -82,6 +83,15 @@ export class Scatter {
     renderer.resize(Math.max(1, width), Math.max(1, height));
     this.plot.refresh();
     this.plot.redraw();
+  }
+
+  /**
+   * Takes hold of the map where the pointer is. The camera looks at the pointer once a frame; where the way to a node
+   * and the press on it fall into one frame, it would take that way for a drag and pan by all of it.
+   */
+  private grip(): void {
+    const camera = this.plot.get("camera") as unknown as { tick(): boolean; view: number[]; setView(view: number[]): void };
+    if (camera.tick()) camera.setView(camera.view); // still a change: the next frame is to see it
   }
 
   /** Puts points where `xy` says, coloured by `slots`. Resolves when they are on the screen. */

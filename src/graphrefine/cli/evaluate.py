@@ -74,7 +74,7 @@ def _show(result: Result, as_json: bool, **origin: Any) -> None:
     if as_json:
         show_json({**origin, **result.to_dict()})
     else:
-        show_table(result.table())
+        show_table(result.text_rows())
         print(result.protocol)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from graphrefine.cli.describe import zero_rows
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output
+from graphrefine.graph.lookup import Unknown
 from graphrefine.readers.read import read
-from graphrefine.vectors.lookup import Unknown
 from graphrefine.visuals.console import note, seconds, show_json
 
 NOTHING = {"edges": 0, "nodes": 0, "names": []}  # was left out
@@ -29,7 +29,8 @@ def fold_in(
     """Write vectors for new nodes, from their edges to nodes that have one."""
     check_output(output, format=output_format)
     embedding = load(old)
-    graph = read(edges, directed=True, threads=threads, **options)
+    kind = {"bipartite": True} if embedding.sides.kind == "rows" else {"directed": True}
+    graph = read(edges, **{**options, **kind, "threads": threads})
     note(f"read: {graph.reading}")
     start = perf_counter()
     new = embedding.fold_in(graph, unknown=unknown)

@@ -9,7 +9,7 @@
 
 Whatever the end, an output is the old one or the new one, never a part of it. Little is imported here, so that Ctrl-C
 is in good hands from the first moment. With GRAPHREFINE_PARENT, the id of the process that started it, the program ends
-when that process does.
+when that process does. With GRAPHREFINE_LOG, a level such as info, the log goes to stderr.
 """
 
 from __future__ import annotations
@@ -82,7 +82,11 @@ def _obey(arguments: list[str]) -> int:
     if "_GRAPHREFINE_COMPLETE" in os.environ:  # a shell asks what could come next
         cli.main(arguments, prog_name="graphrefine")
     try:
-        with warnings.catch_warnings(), cli.make_context("graphrefine", arguments) as context:
+        with (
+            _showing_log(),
+            warnings.catch_warnings(),
+            cli.make_context("graphrefine", arguments) as context,
+        ):
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning
             cli.invoke(context)
@@ -98,6 +102,18 @@ def _obey(arguments: list[str]) -> int:
     except MemoryError:
         return _failed("not enough memory; a smaller --dim needs less, and graphrefine info says how much")
     return 0
+
+
+@contextmanager
+def _showing_log() -> Iterator[None]:
+    """A stretch in which the log is shown, if that was asked for."""
+    if not (level := os.environ.get("GRAPHREFINE_LOG")):
+        yield
+        return
+    from graphrefine.cli.log import showing_log
+
+    with showing_log(level):
+        yield
 
 
 def _failed(message: str) -> int:

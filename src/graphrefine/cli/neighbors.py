@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import click
+import numpy as np
 
 from graphrefine.cli.node_labels import take_labels, tell_labels
+from graphrefine.cli.options import check_not_input
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import FormatError
+from graphrefine.graph.lookup import list_some
+from graphrefine.search.all_neighbors import all_neighbors
 from graphrefine.search.index import INDEX_BEYOND
-from graphrefine.search.neighbors import Neighbor, ask
+from graphrefine.search.neighbors import ask
+from graphrefine.search.rankings import Neighbor, Rankings
 from graphrefine.search.searcher import Search
-from graphrefine.vectors.lookup import list_some
 from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_table
+from graphrefine.visuals.table import Table
+from graphrefine.visuals.table_files import check_table_path, save_blocks
 
 MOST_NAMES = 5  # of those that were left out, in JSON
 
@@ -25,16 +32,23 @@ def neighbors(
     embedding: str,
     nodes: tuple[str, ...],
     listed: str | None,
+    every: bool,
     vectors: str | None,
+    output: str | None,
     format: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Print the nodes nearest to each node, the nearest first, itself left out."""
     names = [*nodes, *([] if listed is None else _read_names(listed))]
-    if bool(names) == (vectors is not None):
-        raise click.UsageError("name nodes, or give --vectors, to find the neighbours of")
+    if [bool(names), vectors is not None, every].count(True) != 1:
+        raise click.UsageError("name nodes, or give --all or --vectors, to find the neighbours of")
+    if output is not None:
+        check_table_path(output)
+        check_not_input(output, embedding, listed, vectors, options["labels"], options["unlinked"])
     table = load(embedding, format=format)
+    if every:
+        return _write_all(table, output, as_json, options)
     queries = None if vectors is None else load(vectors)
     query_names = [_as_name(name, table) for name in names] if queries is None else queries.names.tolist()
     skipped = _find_unknown(table, query_names, options) if queries is None else []
@@ -45,6 +59,8 @@ def neighbors(
     neighbor_lists = _find(search, query_names, None if queries is None else queries.vectors, labels, options)
     spent = perf_counter() - start
     readings = tell_labels(labels, table.names)
+    if output is not None:
+        neighbor_lists.table().save(output)
     if as_json:
         results = [
             {"node": node, "neighbors": [near._asdict() for near in nearest]}
@@ -75,6 +91,37 @@ def neighbors(
     return None
 
 
+def _write_all(embedding: Embedding, output: str | None, as_json: bool, options: dict[str, Any]) -> None:
+    """Write the neighbours of every node, block by block."""
+    if output is None:
+        raise click.UsageError("--all is for a table; say where it goes, with -o near.parquet or another name")
+    side, bipartite = options.pop("side"), embedding.sides.kind == "rows"
+    if side is not None and not bipartite:
+        raise click.UsageError("--side is for bipartite graphs; leave it out")
+    labels = take_labels(options["labels"], options, embedding.names)
+    limits = {name: options[name] for name in ("k", "score", "index", "label", "unlinked", "threads")}
+    readings, start, rows = tell_labels(labels, embedding.names), perf_counter(), 0
+
+    def count_rows(tables: Iterator[Table]) -> Iterator[dict[str, Any]]:
+        nonlocal rows
+        for each in tables:
+            table = each if side is None else each[np.flatnonzero(each["side"] == side)]
+            rows += len(table)
+            yield table.columns
+
+    with progress_bar() as bar:
+        save_blocks(count_rows(all_neighbors(embedding, labels=labels, watch=bar, **limits)), output)
+    spent = perf_counter() - start
+    if as_json:
+        is_indexed = len(embedding) > INDEX_BEYOND if options["index"] is None else options["index"]
+        return show_json({
+            "output": output, "nodes": len(embedding), "rows": rows, "k": options["k"], "score": options["score"],
+            "side": side, "search": "index" if is_indexed else "exact", **readings, "seconds": spent,
+        })  # fmt: skip
+    print(f"{output}: {rows:,} neighbours of {len(embedding):,} nodes in {seconds(spent)}")
+    return None
+
+
 def _find_unknown(embedding: Embedding, names: list[Any], options: dict[str, Any]) -> list[Any]:
     """The names that no node has, where they are to be left out; else they are an error of the search."""
     rows = embedding.lookup.rows(names, options["side"], unknown=options["unknown"])
@@ -94,7 +141,7 @@ def _make_search(embedding: Embedding, options: dict[str, Any]) -> Search:
 
 def _find(
     search: Search, query_names: list[Any], vectors: Any, labels: Any, options: dict[str, Any]
-) -> list[list[Neighbor]]:
+) -> Rankings[Neighbor]:
     nodes = query_names if vectors is None else None
     limits = {name: options[name] for name in ("k", "label", "unlinked", "side")}
     return ask(search, nodes, vectors=vectors, labels=labels, **limits)

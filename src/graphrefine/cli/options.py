@@ -22,6 +22,7 @@ from graphrefine.run.settings import RunSettings, read_config
 if TYPE_CHECKING:
     from graphrefine.methods.contract import Method
 
+FIRST, FURTHER = "Main options", "Further options"  # headings of the options that matter most, and of those below
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -32,14 +33,16 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help lists its options under their headings, in order.
+    """A command whose help lists the options that matter most first, then the others under their headings, in order.
 
     ``work`` is "module:function" in `graphrefine.cli`: imported when the command runs, too slow for ``--help``.
+    ``first`` has the names of at most four options, those that most people need.
     """
 
-    def __init__(self, name: str, *, work: str, **settings: Any) -> None:
+    def __init__(self, name: str, *, work: str, first: tuple[str, ...] = (), **settings: Any) -> None:
         super().__init__(name, callback=self.work, **settings)
         self.place = work
+        self.first = first
 
     def work(self, **options: Any) -> None:
         """Do the work."""
@@ -51,14 +54,32 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options into the help text."""
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
-            if record is not None:
-                groups.setdefault(getattr(parameter, "heading", Option.heading), []).append(record)
-        for heading, records in groups.items():
+        for heading, records in self.option_records(ctx).items():
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+    def option_records(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """The options as ``--help`` shows them: heading -> (option, help), those of `first` at the head.
+
+        Examples
+        --------
+        >>> params = [Option(["--graph"]), Option(["-k"]), *under("Labels", Option(["--label"]))]
+        >>> command = Command("near", work="near:near", first=("k", "label"), params=params)
+        >>> records = command.option_records(click.Context(command))
+        >>> [(heading, [option for option, help in group]) for heading, group in records.items()]
+        [('Main options', ['-k TEXT', '--label TEXT']), ('Further options', ['--graph TEXT', '--help'])]
+        """
+        options = {str(each.name): each for each in self.get_params(ctx) if isinstance(each, click.Option)}
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name in (*self.first, *(name for name in options if name not in self.first)):
+            option = options[name]
+            heading = FIRST if name in self.first else getattr(option, "heading", Option.heading)
+            if self.first and heading == Option.heading:
+                heading = FURTHER
+            record = option.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(heading, []).append(record)
+        return groups
 
 
 class Group(click.Group):
@@ -243,6 +264,8 @@ LABELS_VARIABLE = under(
     "Reading the labels",
     Option(["--labels-variable"], default="group", show_default=True, metavar="NAME", help="Variable of a .mat file."),
 )
+TABLE = Option(["-o", "--output"], metavar="TABLE",
+               help="Write all rows there: .csv, .tsv, .jsonl, .parquet or .arrow.")  # fmt: skip
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
 

@@ -40,7 +40,7 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
 
 
 def _show(tuning: Tuning) -> None:
-    table = tuning.table()
+    table = tuning.text_rows()
     show_table(table, left=[place for place, name in enumerate(table[0]) if name in ("settings", "")])
     end = "nothing was left to try" if tuning.complete else f"the budget of {tuning.budget:g} s ended the search"
     count = f"{len(tuning.trail)} trial{'s' * (len(tuning.trail) > 1)}"

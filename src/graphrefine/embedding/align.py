@@ -8,7 +8,7 @@ Lengths, angles and every score stay as they are. What is left is the drift: the
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import turn_fold_map
+from graphrefine.embedding.side_maps import turn_side_maps
 from graphrefine.errors import InputError
-from graphrefine.graph.node_ids import as_names
+from graphrefine.graph.lookup import quote_name
+from graphrefine.graph.node_ids import Names, as_names
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
-from graphrefine.vectors.lookup import quote_name
 from graphrefine.vectors.table import Parts, VectorTable
 
 BLOCK = 1 << 14  # rows at a time
@@ -47,7 +48,8 @@ def align_vectors(moved: VectorTable, fixed: VectorTable) -> Parts:
             "that are not shared may still be turned against the old ones",
             stacklevel=3,
         )
-    fold_map = None if moved.fold_map is None else turn_fold_map(moved.fold_map, R)
+    turn = turn_fold_map if moved.sides.kind is None else turn_side_maps
+    fold_map = None if moved.fold_map is None else turn(moved.fold_map, R)
     vectors = rotate(rotatable(moved), R).reshape(moved.vectors.shape)
     recipe = {**moved.recipe, "aligned": drift._asdict()}
     return Parts(moved.names, vectors, recipe, state=replace(moved.state, fold_map=fold_map))
@@ -56,13 +58,17 @@ def align_vectors(moved: VectorTable, fixed: VectorTable) -> Parts:
 def join_rows(above: VectorTable, below: VectorTable) -> Parts:
     """The rows of one table above those of another: see `graphrefine.Embedding.extended`."""
     check_alike(above, below)
-    names = (
-        np.concatenate([above.names, below.names])
-        if above.names.dtype == below.names.dtype
-        else as_names([*above.names.tolist(), *below.names.tolist()], len(above) + len(below))
-    )
+    names = join_names([above.names, below.names])
     vectors = np.concatenate([above.vectors, below.vectors])
     return Parts(names, vectors, above.recipe, state=above.state.extended(below.state))
+
+
+def join_names(names: Sequence[Names]) -> Names:
+    """Names one below the other; integers beside strings stay what they are."""
+    if len({each.dtype for each in names}) == 1:
+        return np.concatenate(names)
+    listed = [name for each in names for name in each.tolist()]
+    return as_names(listed, len(listed))
 
 
 def align_tables(moved: VectorTable, fixed: VectorTable) -> tuple[NDArray[np.float64], Drift]:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.embedding.formats import READ_ERRORS, input_format, is_address, load_parts, save_parts, unreadable
 from graphrefine.embedding.learn import learn_state
+from graphrefine.embedding.scored_table import ScoredTable
+from graphrefine.graph.lookup import Unknown, quote_name
 from graphrefine.system.threads import one_blas_thread
-from graphrefine.vectors.lookup import Name, Side, Unknown, quote_name
 from graphrefine.vectors.state import State
-from graphrefine.vectors.table import Parts, VectorTable, as_vectors, check_finite, has_finite_sum
+from graphrefine.vectors.table import Parts, as_vectors, check_finite, has_finite_sum
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.scores import PairScore
+    from graphrefine.embedding.frames import Frames
     from graphrefine.graph.graph import Graph
     from graphrefine.maps.map import Map
     from graphrefine.progress import Watcher
     from graphrefine.readers.options import ReadKeywords
 
 
-class Embedding(VectorTable):
+class Embedding(ScoredTable):
     """Vectors with the names of their nodes and the recipe that made them.
 
     Parameters
@@ -42,7 +44,7 @@ class Embedding(VectorTable):
     fold_map : array of shape (6k, k), optional
         Regression for `fold_in`, learned from the graph; see `graphrefine.embedding.fold_in`.
     degree_weight : float, optional
-        Weight of the degrees in `score`, learned from the graph (`graphrefine.embedding.degree_weight`); else 0.1.
+        Weight of the degrees in `score`, learned from the graph (`graphrefine.embedding.learn`); else 0.1.
 
     Its attributes are those of `graphrefine.vectors.table.VectorTable`: names, vectors, recipe, state, path.
 
@@ -107,144 +109,87 @@ class Embedding(VectorTable):
         (12, 2)
         """
         degrees = graph.neighbour_counts().astype(np.float32)
-        state = learn_state(graph, self.vectors, degrees, seed=seed)
+        state = learn_state(graph, self.vectors, degrees, seed=seed, sides=self.sides)
         return type(self).from_parts(Parts(self.names, self.vectors, self.recipe, state=state))
 
-    @cached_property
-    def _pair_score(self) -> PairScore:
-        from graphrefine.embedding.scores import score_of
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame: the names are its index, each axis a column ``v0``, ``v1`` ...; it shares the memory.
 
-        return score_of(self)
+        ``pandas.DataFrame(embedding)`` is the same without names.
+        """
+        return self._frames.pandas()
 
-    def score(self, u: Any, v: Any = None, *, unknown: Unknown = "error") -> Any:
-        """Likelihood of edges between nodes: the higher, the likelier.
+    def to_polars(self) -> Any:
+        """A polars DataFrame: columns ``node`` and ``vector``, and ``degree`` where it is known."""
+        return self._frames.polars()
 
-        ``cos(x_u, x_v) + w (ln d_u + ln d_v)`` with w the `degree_weight`; the cosine alone where `degrees` is None;
-        ``source_u . target_v`` of directed and bipartite graphs, with u among the sources and v among the targets.
-        `score_name` tells which.
+    def to_arrow(self) -> Any:
+        """A pyarrow Table with the columns of `to_polars`, recipe and state in its schema, as in our parquet files.
 
-        Parameters
-        ----------
-        u : name, or sequence of names
-            One end, or one of each pair.
-        v : name, or sequence of as many names, optional
-            One name against several is scored with each of them. None means every node.
-        unknown : "error" or "skip"
-            Names that no node has: an error, or NaN in their place, with a warning.
-
-        Returns
-        -------
-        float
-            For two names.
-        ndarray of float32
-            (m,) for m pairs; (n,) for a name and every node, in the order of the rows; (m, n) for m names and every
-            node.
+        ``pyarrow.table(embedding)`` is the same, and DuckDB finds it under the name of the variable.
 
         Examples
         --------
-        >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]], degrees=[1, 2, 1])
-        >>> round(people.score("ada", "bob"), 3)  # 0.6 + 0.1 ln 2
-        0.669
-        >>> people.score("ada", ["bob", "cy"]).round(3).tolist()
-        [0.6690000295639038, 0.0]
-        >>> people.score("ada").shape
-        (3,)
+        >>> Embedding(["ada", "bob"], [[1, 0], [0, 1]]).to_arrow().to_pylist()
+        [{'node': 'ada', 'vector': [1.0, 0.0]}, {'node': 'bob', 'vector': [0.0, 1.0]}]
         """
-        from graphrefine.embedding.scores import score_nodes
+        return self._frames.arrow()
 
-        return score_nodes(self, self._pair_score, u, v, unknown=unknown)
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table of `to_arrow` by the Arrow PyCapsule interface: what pyarrow, polars and DuckDB take."""
+        return self._frames.arrow_stream(requested_schema)
 
-    def recommend(
-        self, source: Name, n: int = 20, *, exclude: Any = (), unknown: Unknown = "error"
-    ) -> list[tuple[Any, float]]:
-        """The n targets with the highest ``source . target``, and their scores, the highest first.
+    @property
+    def _frames(self) -> Frames:
+        from graphrefine.embedding.frames import Frames
 
-        Parameters
-        ----------
-        source : name
-            A user, if the graph was bipartite; any node otherwise.
-        n : int
-            Number of targets; fewer where there are no more.
-        exclude : names of targets, Graph, table or pairs (source, target), or mapping of sources to targets
-            Targets to leave out: those named, or the ones that the source has there. A node is never recommended to
-            itself.
-        unknown : "error" or "skip"
-            A source that no node has: an error, or no recommendations, with a warning.
+        return Frames(self)
+
+    def subset(self, nodes: Any) -> Embedding:
+        """The embedding of some nodes, in the order given, with the recipe and all of the state that is still true.
+
+        The fold map is not: it goes with the degrees of all nodes. ``nodes`` is what stands in ``embedding[nodes]``:
+        a list of names, a slice, a mask, an array of rows. Of a bipartite graph, sources stay above targets.
 
         Examples
         --------
-        >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
-        >>> two.recommend("ann"), two.recommend("ann", exclude=["cake"])
-        ([('cake', 3.0), ('tea', 1.0)], [('tea', 1.0)])
+        >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]], degrees=[1, 2, 3])
+        >>> some = people.subset(["cy", "ada"])
+        >>> some, some.degrees.tolist()
+        (Embedding(2 nodes x 2, names 'cy' ... 'ada'), [3.0, 1.0])
         """
-        from graphrefine.embedding.recommend import recommend
+        return type(self).from_parts(_derive().take_subset(self, nodes))
 
-        return recommend(self, source, n, exclude=exclude, unknown=unknown)
+    @classmethod
+    def concat(cls, embeddings: Iterable[Embedding]) -> Embedding:
+        """The rows of several embeddings, one below the other; names that two of them have are refused.
 
-    def neighbors(
-        self,
-        nodes: Any = None,
-        k: int = 10,
-        *,
-        vectors: ArrayLike | None = None,
-        score: Literal["cosine", "dot", "link"] = "cosine",
-        index: bool | None = None,
-        among: Any = None,
-        labels: Any = None,
-        label: str | None = None,
-        unlinked: Any = None,
-        side: Side | None = None,
-        unknown: Unknown = "error",
-        threads: int | None = None,
-    ) -> Any:
-        """The k nodes nearest to a node, the nearest first, itself left out.
-
-        Parameters
-        ----------
-        nodes : name, or sequence of names
-            Whose neighbours; or give ``vectors``.
-        k : int
-            Number of neighbours; fewer, if there are no more.
-        vectors : array of shape (dim,) or (q, dim)
-            Find the nodes near these instead.
-        score : "cosine", "dot" or "link"
-            Measure of nearness; "link" is what `score` gives. A node with a zero vector has no neighbours by the
-            cosine.
-        index : bool
-            Whether to search by an index rather than exactly (extra ``ann``): made if it is missing, stored beside the
-            file that the embedding was loaded from. If not given: beyond a million nodes.
-        among : names
-            Find only these nodes.
-        labels, label
-            Find only nodes that have that label; ``labels`` is what `graphrefine evaluate labels` takes.
-        unlinked : Graph, or what `graphrefine.read` takes
-            Leave out the neighbours that a node has in this graph: near, but not linked yet.
-        side : "source" or "target"
-            Where a name stands on both sides of a bipartite graph. Its neighbours by the cosine are of the same side,
-            by "link" of the other.
-        unknown : "error" or "skip"
-            Names that no node has: an error, or an empty list in their place, with a warning.
-        threads : int
-            One for each core if not given; the answer does not depend on it.
-
-        Returns
-        -------
-        list of Neighbor(node, score)
-            Or, for several nodes or vectors, a list of such lists.
+        Where the recipes differ, a warning says that the vectors need not be comparable, and the recipe is what all
+        share.
 
         Examples
         --------
         >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]])
-        >>> [(near.node, round(near.score, 1)) for near in people.neighbors("bob")]
-        [('cy', 0.8), ('ada', 0.6)]
-        >>> people.neighbors(vectors=[0, 2], k=1)
-        [Neighbor(node='cy', score=1.0)]
+        >>> Embedding.concat([people.subset(["cy"]), people.subset(["ada", "bob"])])
+        Embedding(3 nodes x 2, names 'cy' ... 'bob')
         """
-        from graphrefine.search.neighbors import find_neighbors
+        return cls.from_parts(_derive().concatenate(list(embeddings)))
 
-        limits: dict[str, Any] = {"among": among, "labels": labels, "label": label, "unlinked": unlinked}
-        limits |= {"side": side, "unknown": unknown, "threads": threads}
-        return find_neighbors(self, nodes, k, vectors=vectors, score=score, index=index, **limits)
+    def truncated(self, dim: int) -> Embedding:
+        """The first ``dim`` axes, rows of length 1 again: shorter vectors without another run.
+
+        The axes of REFINE and of ProNE are principal: the first say most. Other vectors are refused, with the way out:
+        those of directed and bipartite graphs, by other methods, of unknown origin, and turned by `align_to`. What was
+        learned on all axes (fold map, degree weight) is left behind; `learn` learns it anew.
+
+        Examples
+        --------
+        >>> import graphrefine
+        >>> ring = graphrefine.embed([(i, (i + 1) % 8) for i in range(8)], dim=4)
+        >>> ring.truncated(2).shape, ring.truncated(2).recipe["truncated"]
+        ((8, 2), 2)
+        """
+        return type(self).from_parts(_derive().truncate(self, dim))
 
     def fold_in(self, edges: Any, *, unknown: Unknown = "error", **reading: Unpack[ReadKeywords]) -> Embedding:
         """Vectors for new nodes from their edges alone, in milliseconds; formula: `graphrefine.embedding.fold_in`.
@@ -253,7 +198,8 @@ class Embedding(VectorTable):
         ----------
         edges
             Pairs (new node, known node) or triples with a weight, in anything that `graphrefine.read` takes, with its
-            options. New nodes may also be neighbours of each other. An edge that is listed again adds its weight.
+            options. New nodes may also be neighbours of each other. An edge that is listed again adds its weight. Of
+            directed and bipartite graphs: pairs (source, target), of which one is new.
         unknown : "error" or "skip"
             Edges to nodes that are neither known nor new: an error, or left out, with a warning.
 
@@ -270,9 +216,7 @@ class Embedding(VectorTable):
         >>> people.fold_in([("eve", "ada"), ("eve", "bob")])["eve"].round(3).tolist()
         [0.7070000171661377, 0.7070000171661377]
         """
-        from graphrefine.embedding.new_nodes import fold_new_nodes
-
-        return type(self).from_parts(fold_new_nodes(self, edges, unknown=unknown, **reading))
+        return type(self).from_parts(_derive().fold_new_nodes(self, edges, unknown=unknown, **reading))
 
     def extended(self, new: Embedding) -> Embedding:
         """The rows of another embedding below its own, such as those of `fold_in`.
@@ -283,9 +227,8 @@ class Embedding(VectorTable):
         >>> people.extended(people.fold_in([("eve", "ada")]))
         Embedding(3 nodes x 2, names 'ada' ... 'eve')
         """
-        from graphrefine.embedding.align import join_rows
-
-        whole = type(self).from_parts(join_rows(self, new))
+        join = _derive().join_rows if self.sides.kind != "rows" else _derive().join_sides
+        whole = type(self).from_parts(join(self, new))
         whole.lookup.check_distinct()
         return whole
 
@@ -309,9 +252,7 @@ class Embedding(VectorTable):
         >>> {name: round(value, 3) for name, value in turned.align_to(old).recipe["aligned"].items()}
         {'shared': 2, 'before': 1.414, 'after': 0.0}
         """
-        from graphrefine.embedding.align import align_vectors
-
-        return type(self).from_parts(align_vectors(self, old))
+        return type(self).from_parts(_derive().align_vectors(self, old))
 
     def map(
         self,
@@ -394,6 +335,13 @@ class Embedding(VectorTable):
         if not is_address(path):
             embedding.path, embedding.file_stamp = place, stamp
         return embedding
+
+
+def _derive() -> ModuleType:
+    """The module that makes embeddings of embeddings, loaded with the first of them."""
+    from graphrefine.embedding import derive
+
+    return derive
 
 
 load = Embedding.load

@@ -145,9 +145,11 @@ def features(links: Links, rows: Floats, kinds: NDArray[np.int64], own: Floats) 
     return mean, np.concatenate([flat, flat * own[:, None]], axis=1)  # (m, k), (m, 6k)
 
 
-def sample(graph: Graph, *, seed: int) -> tuple[NDArray[np.int64], Links]:
-    """Some nodes that have edges, at random, and their rows."""
-    drawn = np.random.default_rng(seed).permutation(np.flatnonzero(np.diff(graph.indptr)))[:SAMPLE]
+def sample(graph: Graph, *, seed: int, rows: slice = slice(None)) -> tuple[NDArray[np.int64], Links]:
+    """Some nodes that have edges, of some rows, at random, and their rows."""
+    nodes = np.arange(graph.nodes)[rows]
+    nodes = nodes[graph.indptr[nodes + 1] > graph.indptr[nodes]]
+    drawn = np.random.default_rng(seed).permutation(nodes)[:SAMPLE]
     counts = graph.indptr[drawn + 1] - graph.indptr[drawn]
     few = max(1, int(np.searchsorted(np.cumsum(counts), ENTRIES, side="right")))
     nodes, counts = drawn[:few], counts[:few]
@@ -167,16 +169,21 @@ def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], link
 
     BLAS has one thread by now: its last bits depend on that.
     """
-    scale, k = Scale.of(degrees), vectors.shape[1]
-    mean = np.empty((len(nodes), k), np.float32)
-    f = np.empty((len(nodes), FOLD_BLOCKS * k), np.float32)
-    own = scale.standardised(degrees[nodes])
+    own = Scale.of(degrees).standardised(degrees[nodes])
+    return learn_map(vectors, degrees, unit_rows(vectors[nodes]), own, links)
+
+
+def learn_map(near: Floats, near_degrees: NDArray[Any], unit: Floats, own: Floats, links: Links) -> Floats:
+    """The W from neighbours, rows of ``near``, to the unit vectors of nodes with these standardised degrees."""
+    scale, (count, k) = Scale.of(near_degrees), unit.shape
+    mean = np.empty((count, k), np.float32)
+    f = np.empty((count, FOLD_BLOCKS * k), np.float32)
     for part in parts(links.indptr, NUMBERS_AT_A_TIME // k):
-        near, used = links.rows(part).without_others(len(vectors))
-        kinds, rows = scale.classes(degrees[used]), unit_rows(vectors[used])
-        mean[part], f[part] = features(near, rows, kinds, own[part])
+        some, used = links.rows(part).without_others(len(near))
+        kinds, rows = scale.classes(near_degrees[used]), unit_rows(near[used])
+        mean[part], f[part] = features(some, rows, kinds, own[part])
     gram = (f.T @ f).astype(np.float64)
-    beyond = (f.T @ (unit_rows(vectors[nodes]) - mean)).astype(np.float64)
+    beyond = (f.T @ (unit - mean)).astype(np.float64)
     gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)
     W = np.linalg.solve(gram, beyond)
     return W.astype(np.float32).reshape(FOLD_BLOCKS * k, k)
@@ -223,7 +230,7 @@ class FoldIn:
             with one_blas_thread():
                 mean, f = features(both, rows, kinds, scale.standardised(counts))
                 rows[size:] = unit_rows(mean if self.W is None else mean + f @ self.W)
-            lengths[size:] = _means(both, lengths)
+            lengths[size:] = mean_lengths(both, lengths)
         folded: Floats = rows[size:] * lengths[size:]
         return folded
 
@@ -239,7 +246,7 @@ def _side_by_side(old_links: Links, new_links: Links, size: int) -> Links:
     )
 
 
-def _means(links: Links, lengths: Floats) -> Floats:
+def mean_lengths(links: Links, lengths: Floats) -> Floats:
     """The weighted means of lengths, those of zero vectors aside."""
     there = lengths[:, 0] > 0
     total = links.times(there[:, None].astype(np.float32), there)

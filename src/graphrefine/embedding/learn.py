@@ -1,35 +1,61 @@
 """Learning from the graph: the fold map and the degree weight of an embedding, as its state.
 
 A stage of a run with a name, after the method; what it learns are plain arrays and numbers. `learning_bytes` is its
-part of the memory plan.
+part of the memory plan. The fold map has a module of its own, `graphrefine.embedding.fold_in`.
+
+**Degree weight**, the w of `scores.cosine_degree`. On some graphs edges stay among few nodes (a grid, citations) and
+the cosine says nearly all; on others edges have little but the degrees of their ends to go by. Which it is cannot be
+told from the cosines of edges: the vectors were made with these edges in place. So each end of a sampled edge (u, v) is
+described without the other,
+
+``y_u = sum of x_j over the neighbours j of u but v``,  degree ``d_u - 1``,
+
+as if the edge were not there, and random pairs of nodes likewise with all of their neighbours. The weight is the one of
+`WEIGHTS` for which ``cos(y_u, y_v) + w (ln d_u + ln d_v)`` tells edges from random pairs best (AUC); of those that are
+as good, the largest, because the neighbours' vectors still know a little of the edge.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding import degree_weight, fold_in
+from graphrefine.embedding import fold_in
+from graphrefine.embedding.fold_in import NUMBERS_AT_A_TIME, Links, parts
+from graphrefine.embedding.side_maps import learn_side_maps
 from graphrefine.errors import ArgumentWarning
-from graphrefine.vectors.state import FOLD_BLOCKS, State
+from graphrefine.graph.lookup import ONE, Sides
+from graphrefine.linalg import unit_rows
+from graphrefine.vectors.state import FOLD_BLOCKS, State, log_degrees
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 NODE_BYTES = 32  # for each node: degrees, and their order
 ENTRY_BYTES = 28  # for each entry of a sample: its place, its neighbour, its weight
+WEIGHTS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.6)
+SAMPLE = 2048  # edges, and as many random pairs
+NEIGHBOURS = 64  # of a node at most: a sample of them points the same way
+AS_GOOD = 0.001  # of AUC: what differs by less is chance
+
+Floats = NDArray[np.float32]
 
 
 def can_learn(graph: Graph) -> bool:
-    """Whether there is something to learn: from undirected edges of one set of nodes."""
-    return graph.edges > 0 and not graph.directed and graph.sources is None
+    """Whether there is something to learn: from edges, and of directed graphs from those in memory."""
+    return graph.edges > 0 and not (graph.directed and graph.stored)
 
 
-def learn_state(graph: Graph, vectors: NDArray[np.float32], degrees: NDArray[np.float32], *, seed: int) -> State:
+def learn_state(
+    graph: Graph, vectors: NDArray[np.float32], degrees: NDArray[np.float32], *, seed: int, sides: Sides = ONE
+) -> State:
     """Degrees, fold map and degree weight of vectors (n, k) of a graph; degrees alone where `can_learn` is false.
+
+    Vectors with two sides have a fold map for each, and need no degree weight. Of a directed graph whose vectors have
+    no sides, nothing is learned.
 
     Examples
     --------
@@ -39,10 +65,12 @@ def learn_state(graph: Graph, vectors: NDArray[np.float32], degrees: NDArray[np.
     >>> state.fold_map.shape, state.degree_weight > 0
     ((12, 2), True)
     """
-    if not can_learn(graph):
+    if not can_learn(graph) or (graph.directed and sides.kind is None):
         return State(degrees)
+    if sides.kind is not None:
+        return State(degrees, learn_side_maps(graph, vectors, sides, degrees, seed=seed))
     fold_map = fold_in.learn_from(graph, vectors, degrees, seed=seed)
-    return State(degrees, fold_map, degree_weight.learn_from(graph, vectors, seed=seed))
+    return State(degrees, fold_map, learn_degree_weight(graph, vectors, seed=seed))
 
 
 def learning_bytes(nodes: int, entries: int, dim: int) -> int:
@@ -54,8 +82,8 @@ def learning_bytes(nodes: int, entries: int, dim: int) -> int:
     near = min(nodes * dim, fold_in.NUMBERS_AT_A_TIME) * 4
     regression = max(4 * near, 28 * width**2)
     fold_map = sample * (width + 4 * dim) * 4 + min(entries, fold_in.ENTRIES) * ENTRY_BYTES + regression
-    pairs = 4 * degree_weight.SAMPLE
-    weight = min(pairs * degree_weight.NEIGHBOURS, pairs * -(-entries // max(nodes, 1)) * 4) * ENTRY_BYTES
+    pairs = 4 * SAMPLE
+    weight = min(pairs * NEIGHBOURS, pairs * -(-entries // max(nodes, 1)) * 4) * ENTRY_BYTES
     return nodes * NODE_BYTES + max(fold_map, weight)
 
 
@@ -64,3 +92,85 @@ def warn_unlearned(recipe: dict[str, Any], consequence: str, *, stacklevel: int)
     if "method" in recipe:
         text = f"nothing was learned from the graph, so {consequence}; embed with learn=True, or call learn(graph)"
         warnings.warn(ArgumentWarning(text, "learn"), stacklevel=stacklevel)
+
+
+class Ends(NamedTuple):
+    """One end of each sampled pair: its neighbours but the other end, and its degree without that one."""
+
+    links: Links  # (2 * SAMPLE rows): of edges, then of random pairs
+    degrees: NDArray[np.int64]  # (2 * SAMPLE,)
+
+
+class Trial(NamedTuple):
+    """Both ends of sampled edges and random pairs."""
+
+    first: Ends
+    second: Ends
+    edges: int  # how many of the pairs are edges; they come first
+
+
+def draw(graph: Graph, *, seed: int) -> Trial:
+    """A sample of edges and of random pairs of an undirected graph that has edges."""
+    rng = np.random.default_rng((seed, 1))
+    entries = rng.integers(0, len(graph.indices), SAMPLE)
+    rows = np.searchsorted(graph.indptr, entries, side="right") - 1
+    pairs = rng.integers(0, graph.nodes, (2, SAMPLE))
+    first = np.concatenate([rows, pairs[0]])
+    second = np.concatenate([graph.indices[entries], pairs[1]])
+    return Trial(_ends(graph, first, second, rng), _ends(graph, second, first, rng), SAMPLE)
+
+
+def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.random.Generator) -> Ends:
+    """The neighbours of nodes, a sample of them where there are many, without the others."""
+    counts = graph.indptr[nodes + 1] - graph.indptr[nodes]
+    sizes = np.minimum(counts, NEIGHBOURS)
+    row = np.repeat(np.arange(len(nodes)), sizes)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    many = counts[row] > NEIGHBOURS
+    place[many] = rng.integers(0, counts[row[many]])
+    neighbours = graph.indices[graph.indptr[nodes][row] + place]
+    remaining = neighbours != others[row]
+    without = np.concatenate([[0], np.cumsum(np.bincount(row[remaining], minlength=len(nodes)))])
+    degrees = counts.copy()
+    degrees[:SAMPLE] -= 1
+    links = Links(without, neighbours[remaining].astype(np.int64), np.ones(int(remaining.sum()), np.float32))
+    return Ends(links, degrees)
+
+
+def learn_degree_weight(graph: Graph, vectors: Floats, *, seed: int) -> float:
+    """The weight of degrees that a sample of the graph's edges calls for."""
+    return learn_weight(vectors, draw(graph, seed=seed))
+
+
+def learn_weight(vectors: Floats, trial: Trial) -> float:
+    """The weight of degrees that tells the sampled edges from random pairs best."""
+    first, second = trial.first.links, trial.second.links
+    cosines = np.empty(len(trial.first.degrees))
+    vectors_before = first.indptr + second.indptr + 2 * np.arange(len(cosines) + 1)  # of neighbours, and their sums
+    for part in parts(vectors_before, NUMBERS_AT_A_TIME // vectors.shape[1]):
+        near, used = first.rows(part).followed_by(second.rows(part)).without_others(len(vectors))
+        sums = near.matrix(len(used)) @ unit_rows(vectors[used])
+        cosines[part] = np.einsum("ij,ij->i", *np.split(unit_rows(sums), 2))
+    logs = log_degrees(trial.first.degrees) + log_degrees(trial.second.degrees)
+    areas = []
+    for weight in WEIGHTS:
+        scores = cosines + weight * logs
+        areas.append(auc(scores[: trial.edges], scores[trial.edges :]))
+    good = np.flatnonzero(np.array(areas) >= max(areas) - AS_GOOD)
+    return WEIGHTS[int(good.max())]
+
+
+def auc(true: NDArray[np.floating[Any]], false: NDArray[np.floating[Any]]) -> float:
+    """The chance that a true one scores above a false one, equal scores counting half (Mann-Whitney).
+
+    Examples
+    --------
+    Of the six pairs, four are in the right order and one is a tie:
+
+    >>> auc(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0]))
+    0.75
+    """
+    ordered = np.sort(false)
+    below = int(np.searchsorted(ordered, true, side="left").sum())  # pairs in the right order
+    not_above = int(np.searchsorted(ordered, true, side="right").sum())
+    return (below + not_above) / 2 / (len(true) * len(false))

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import FoldIn, Links
 from graphrefine.embedding.learn import warn_unlearned
+from graphrefine.embedding.new_sides import in_the_same_words, read_new_sides
+from graphrefine.embedding.side_maps import fold_sides
 from graphrefine.errors import ArgumentWarning, InputError
-from graphrefine.graph.node_ids import is_text, name_array
+from graphrefine.graph.lookup import Lookup, Rows, Unknown, list_some, quote_name
+from graphrefine.graph.node_ids import name_array
 from graphrefine.readers.read import read
-from graphrefine.vectors.lookup import Lookup, Rows, Unknown, list_some, quote_name
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts, VectorTable
 
@@ -32,24 +34,15 @@ class NewNodes(NamedTuple):
     new_links: Links  # to each other, by their place here; in the rows of both
     skipped: dict[str, Any] | None = None  # of edges that were left out: their number, and that of their ends
 
-    def warn_of_zeros(self, vectors: NDArray[np.float32]) -> None:
-        """Tell the caller of `Embedding.fold_in` which of these vectors came out zero."""
-        zeros = np.flatnonzero(~vectors.any(axis=1))
-        if zeros.size:
-            warnings.warn(
-                f"new nodes without a known neighbour that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
-                f"{quote_name(self.names[zeros[0]])}; their vectors are zero",
-                stacklevel=4,
-            )
-
 
 def fold_new_nodes(table: VectorTable, edges: Any, *, unknown: Unknown = "error", **reading: Any) -> Parts:
     """The new nodes of edges, with vectors: see `graphrefine.Embedding.fold_in`."""
-    if table.recipe.get("directed") or table.sides.kind:
-        kind = "bipartite" if table.sides.kind == "rows" else "directed"
+    if table.sides.kind is not None:
+        return fold_new_sides(table, edges, unknown=unknown, **reading)
+    if table.recipe.get("directed"):
         raise InputError(
-            f"the vectors are of a {kind} graph; fold_in knows undirected edges of one set of nodes: embed it anew "
-            "instead"
+            "the vectors are of a directed graph, without source and target: nothing says which of their arcs a new "
+            "node's are like; embed it anew instead"
         )
     nodes = read_new_nodes(edges, table.lookup, unknown=unknown, **reading)
     if nodes.skipped:
@@ -59,11 +52,42 @@ def fold_new_nodes(table: VectorTable, edges: Any, *, unknown: Unknown = "error"
     if table.fold_map is None:
         warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbours'", stacklevel=4)
     vectors = FoldIn(table.vectors, table.degrees, table.fold_map).fold(nodes.old_links, nodes.new_links)
-    nodes.warn_of_zeros(vectors)
+    _warn_of_zeros(nodes.names, vectors, stacklevel=4)
     recipe = {"method": "fold-in", "learnt": table.fold_map is not None, "into": table.recipe}
     recipe |= {"skipped": nodes.skipped} if nodes.skipped else {}
     counts = np.diff(nodes.old_links.indptr) + np.diff(nodes.new_links.indptr)
     return Parts(nodes.names, vectors, recipe, state=State(counts.astype(np.float32)))
+
+
+def fold_new_sides(table: VectorTable, edges: Any, *, unknown: Unknown, **reading: Any) -> Parts:
+    """The new nodes of arcs or of edges between two sets, with vectors of both sides or of their own."""
+    new = read_new_sides(edges, table, unknown=unknown, **reading)
+    if new.skipped:
+        text = f"nodes that are not known, and have no edge to one that is, were left out: {new.skipped['nodes']:,}"
+        warnings.warn(ArgumentWarning(f"{text}, such as {list_some(new.skipped['names'])}"), stacklevel=5)
+    if table.fold_map is None:
+        warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbours'", stacklevel=6)
+    folded = fold_sides(table.vectors, table.sides, table.degrees, table.fold_map, new.links)
+    recipe = {"method": "fold-in", "learnt": table.fold_map is not None, "sides": table.sides.kind}
+    if table.sides.kind == "rows":
+        recipe["sources"] = len(folded["source"])
+        vectors = np.concatenate([folded["source"], folded["target"]])
+    else:
+        vectors = np.concatenate([folded["source"], folded["target"]], axis=1)
+    _warn_of_zeros(new.names, vectors, stacklevel=5)
+    recipe |= {"into": table.recipe, **({"skipped": new.skipped} if new.skipped else {})}
+    return Parts(new.names, vectors, recipe, state=State(new.degrees.astype(np.float32)))
+
+
+def _warn_of_zeros(names: NDArray[Any], vectors: NDArray[np.float32], *, stacklevel: int) -> None:
+    """Tell the caller of `Embedding.fold_in` which of these vectors came out zero."""
+    zeros = np.flatnonzero(~vectors.any(axis=1))
+    if zeros.size:
+        warnings.warn(
+            f"new nodes without a known neighbour that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
+            f"{quote_name(names[zeros[0]])}; their vectors are zero",
+            stacklevel=stacklevel,
+        )
 
 
 def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **reading: Any) -> NewNodes:
@@ -79,7 +103,7 @@ def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **
     if unknown not in ("error", "skip"):
         raise InputError(f"unknown={unknown!r} is not known; it is 'error' or 'skip'", argument="unknown")
     graph = read(edges, **{**reading, "directed": True})
-    names = _in_the_same_words(graph.names, lookup)
+    names = in_the_same_words(graph.names, lookup)
     rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))
     leaves = graph.out_counts > 0
     _check(graph, names, rows=rows)
@@ -92,14 +116,6 @@ def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **
     arcs = int(np.isin(graph.indices, lost).sum())
     skipped = {"edges": arcs, "nodes": len(lost), "names": [names[at] for at in lost[:MOST_NAMES]]}
     return NewNodes(_as_names(names, new), *_split(graph, new, rows), skipped if arcs else None)
-
-
-def _in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:
-    """Names as the embedding has them, where one side has 7 and the other "7"."""
-    listed: list[Any] = names.tolist()
-    if lookup.names.dtype == object:
-        return [str(name) for name in listed] if is_text(lookup.names) else listed
-    return [int(name) if isinstance(name, str) and name.lstrip("-").isdecimal() else name for name in listed]
 
 
 def _as_names(names: list[Any], new: Rows) -> NDArray[Any]:

@@ -11,32 +11,41 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import Unknown, quote_name, warn_skipped
 from graphrefine.readers.layout import find_pair
 from graphrefine.readers.objects import Kind, find_kind
-from graphrefine.search.neighbors import as_graph, linked_rows
+from graphrefine.search.neighbors import LinkedRows, as_graph
+from graphrefine.search.rankings import Ranking, Rankings, Recommendation
+from graphrefine.search.searcher import check_k
 from graphrefine.system import as_plain
-from graphrefine.vectors.lookup import Name, Unknown, quote_name, warn_skipped
 from graphrefine.vectors.table import VectorTable
 
 Rows = NDArray[np.int64]
 
 
 def recommend(
-    table: VectorTable, source: Name, n: int, *, exclude: Any, unknown: Unknown = "error"
-) -> list[tuple[Any, float]]:
-    """The targets with the highest score for a source; see `graphrefine.Embedding.recommend`."""
-    n = as_plain(n)
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise InputError(f"n={n!r}: a positive number of recommendations is expected", argument="n")
-    (row,) = table.lookup.rows([source], "source", unknown=unknown).tolist()
-    if row < 0:
-        warn_skipped([source], 1, stacklevel=4)
-        return []
+    table: VectorTable, nodes: Any, k: int, *, exclude: Any, unknown: Unknown = "error"
+) -> Ranking[Recommendation] | Rankings[Recommendation]:
+    """The targets with the highest scores for a source, or for several; see `graphrefine.Embedding.recommend`."""
+    check_k(k, "recommendations")
+    one = table.lookup.is_name(nodes)
+    names = [nodes] if one else list(nodes)
+    rows = table.lookup.rows(names, "source", unknown=unknown)
+    warn_skipped([names[at] for at in np.flatnonzero(rows < 0)], len(names), stacklevel=5)
+    exclusions = Exclusions(table, exclude) if (rows >= 0).any() else None
+    rankings = [
+        Ranking() if row < 0 or exclusions is None else _rank_targets(table, row, int(k), exclusions.of(row))
+        for row in rows.tolist()
+    ]
+    return rankings[0] if one else Rankings(rankings, [as_plain(name) for name in names], ("source", "target"))
+
+
+def _rank_targets(table: VectorTable, row: int, k: int, excluded: list[int]) -> Ranking[Recommendation]:
     own = [] if table.sides.kind == "rows" else [row]
-    without = np.array([*find_excluded(table, row, exclude), *own], np.int64)
     target_scores = table.target @ table.source[row]
-    top = best(target_scores, n, without=without)
-    return list(zip(table.target_names[top].tolist(), target_scores[top].tolist(), strict=True))
+    top = best(target_scores, k, without=np.array([*excluded, *own], np.int64))
+    pairs = zip(table.target_names[top].tolist(), target_scores[top].tolist(), strict=True)
+    return Ranking(map(Recommendation._make, pairs))
 
 
 def best(scores: NDArray[np.float32], count: int, *, without: Rows) -> Rows:
@@ -55,17 +64,34 @@ def best(scores: NDArray[np.float32], count: int, *, without: Rows) -> Rows:
     return rows[order][:count]
 
 
-def find_excluded(table: VectorTable, row: int, exclude: Any) -> list[int]:
-    """The rows of targets that are not to be recommended to the source in this row."""
-    source = table.source_names.item(row)
-    if isinstance(exclude, Mapping) and not (_is_text_keyed(exclude) and find_pair(list(exclude))):
-        return _find_targets(table, _listed_targets(table, source, exclude))
-    if not isinstance(exclude, Graph | PathLike) and _find_kind(exclude).may_be_names:
-        exclude = exclude if len(getattr(exclude, "shape", ())) == 2 else list(exclude)
-        if isinstance(exclude, list) and not (exclude and _is_pair(table, exclude[0])):
-            return _find_targets(table, exclude)
-    linked = linked_rows(table, np.array([row]), as_graph(table, exclude))[0] - table.sides.first("target")
-    return [at for at in linked.tolist() if at >= 0]
+class Exclusions:
+    """The targets to leave out for a source: what `graphrefine.Embedding.recommend` takes, read once."""
+
+    def __init__(self, table: VectorTable, exclude: Any) -> None:
+        self._table = table
+        self._by_source: Mapping[Any, Any] | None = None
+        self._for_all: list[int] | None = None
+        self._linked: LinkedRows | None = None
+        if isinstance(exclude, Mapping) and not (_is_text_keyed(exclude) and find_pair(list(exclude))):
+            _check_sources(table, exclude)
+            self._by_source = exclude
+            return
+        if not isinstance(exclude, Graph | PathLike) and _find_kind(exclude).may_be_names:
+            exclude = exclude if len(getattr(exclude, "shape", ())) == 2 else list(exclude)
+            if isinstance(exclude, list) and not (exclude and _is_pair(table, exclude[0])):
+                self._for_all = _find_targets(table, exclude)
+                return
+        self._linked = LinkedRows(table, as_graph(table, exclude))
+
+    def of(self, row: int) -> list[int]:
+        """The rows of the targets to leave out for the source in this row."""
+        if self._for_all is not None:
+            return self._for_all
+        if self._by_source is not None:
+            return _find_targets(self._table, _listed_targets(self._table.source_names.item(row), self._by_source))
+        assert self._linked is not None
+        linked = self._linked.of(np.array([row]))[0] - self._table.sides.first("target")
+        return [at for at in linked.tolist() if at >= 0]
 
 
 def _find_kind(exclude: Any) -> Kind:
@@ -90,14 +116,18 @@ def _is_text_keyed(mapping: Mapping[Any, Any]) -> bool:
     return all(isinstance(key, str) for key in mapping)
 
 
-def _listed_targets(table: VectorTable, source: Any, mapping: Mapping[Any, Any]) -> list[Any]:
-    """The targets that a mapping has for a source; InputError if its keys are no sources, or its values no lists."""
+def _check_sources(table: VectorTable, mapping: Mapping[Any, Any]) -> None:
+    """Refuse a mapping of which no key is a source."""
     if mapping and not any(table.lookup.find(key, "source") is not None for key in mapping):
         raise InputError(
             f"exclude=: no key of the mapping, such as {next(iter(mapping))!r}, is a source; "
             f"sources are such as {quote_name(table.source_names[0])}",
             argument="exclude",
         )
+
+
+def _listed_targets(source: Any, mapping: Mapping[Any, Any]) -> list[Any]:
+    """The targets that a mapping has for a source; InputError if they are no list."""
     targets = mapping.get(source, ())
     if isinstance(targets, str | bytes) or not isinstance(targets, Iterable):
         raise InputError(f"exclude=: {source!r} has {targets!r}; a list of targets is expected", argument="exclude")

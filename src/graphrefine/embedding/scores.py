@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.learn import warn_unlearned
 from graphrefine.errors import InputError
+from graphrefine.graph.lookup import SIDES, Side, Unknown, warn_skipped
 from graphrefine.linalg import inverse_lengths
-from graphrefine.vectors.lookup import SIDES, Side, Unknown, warn_skipped
 from graphrefine.vectors.state import DEGREE_WEIGHT, log_degrees
 from graphrefine.vectors.table import VectorTable
 
@@ -152,7 +152,7 @@ def score_of(table: VectorTable) -> PairScore:
     if table.degrees is None:
         return cosine(table.vectors)
     if table.state.degree_weight is None:
-        warn_unlearned(table.recipe, f"score gives degrees the usual weight, {table.degree_weight}", stacklevel=6)
+        warn_unlearned(table.recipe, f"score gives degrees the usual weight, {table.degree_weight}", stacklevel=7)
     return cosine_degree(table.vectors, table.degrees, table.degree_weight)
 
 
@@ -178,7 +178,7 @@ def _find_rows(table: VectorTable, nodes: Any, side: Side | None, unknown: Unkno
     """The rows of names; -1, with a warning, for those that are unknown and skipped."""
     names = [nodes] if table.lookup.is_name(nodes) else list(nodes)
     rows = table.lookup.rows(names, side, unknown=unknown)
-    warn_skipped([names[at] for at in np.flatnonzero(rows < 0)], len(names), stacklevel=5)
+    warn_skipped([names[at] for at in np.flatnonzero(rows < 0)], len(names), stacklevel=6)
     return rows
 
 

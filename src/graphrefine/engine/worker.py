@@ -95,7 +95,7 @@ class CheckedPattern(StoredPattern):
     --------
     >>> import tempfile
     >>> from graphrefine.graph.graph import Graph
-    >>> from graphrefine.graph.stored import store
+    >>> from graphrefine.graph.save import store
     >>> place = f"{tempfile.mkdtemp()}/triangle.grf"
     >>> store(Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]), place)
     >>> storage = open_storage(place)

@@ -96,7 +96,7 @@ def evaluate_labels(
     """
     penalties = parse_penalties(C)
     _check(ratios, repeats, seed, unlabelled, threads)
-    vectors, names = _split_names(embedding)
+    vectors, names = split_names(embedding)
     labels = as_labels(labels, names=names)
     order, indicator, missing = align(labels, names, unlabelled=unlabelled)
     classes = np.flatnonzero(indicator.sum(axis=0))
@@ -181,7 +181,8 @@ def _check(ratios: Sequence[float], repeats: int, seed: int, unlabelled: str, th
         )
 
 
-def _split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Vectors and names of an embedding, or of an array, whose rows are the nodes 0 to n-1."""
     if isinstance(embedding, np.ndarray):
         vectors, names = embedding, np.arange(len(embedding))
     else:

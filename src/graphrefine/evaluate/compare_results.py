@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from graphrefine.visuals.console import format_table, seconds
+from graphrefine.visuals.table import Table, Tabular, table_of, text_html
 
 BASELINE = "baseline"
 
@@ -77,8 +78,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Result of `graphrefine.evaluate.compare.compare`; printed, it is a table.
+class Comparison(Tabular):
+    """Result of `graphrefine.evaluate.compare.compare`; printed and in a notebook, it is a table.
 
     Attributes
     ----------
@@ -107,7 +108,21 @@ class Comparison:
         """Rows with vectors, best first."""
         return [row for row in self.rows if row.status == "done"]
 
-    def table(self) -> list[tuple[str, ...]]:
+    def table(self) -> Table:
+        """A row for each method and dimension: quality (what `axis` names), seconds, bytes, and how it ended."""
+        rows = [
+            {"method": row.method, "dim": row.dim, "quality": row.quality, "seconds": row.seconds,
+             "total_seconds": row.total_seconds, "peak_bytes": row.peak_bytes, "status": row.status,
+             "message": row.message}
+            for row in self.rows
+        ]  # fmt: skip
+        return table_of(rows, {"quality": self.axis, "protocol": self.protocol})
+
+    def _repr_html_(self) -> str:
+        """The comparison in a notebook."""
+        return text_html(self.text_rows(), f"{len(self.rows)} rows, the best first", [self.protocol])
+
+    def text_rows(self) -> list[tuple[str, ...]]:
         """Rows of text, the column titles first; `Row.reason` has the reason of a status."""
         table = [("method", "dim", "time", "memory", *self.columns, "status")]
         for row in self.rows:
@@ -122,7 +137,7 @@ class Comparison:
 
     def text(self) -> str:
         """The table as text."""
-        table = self.table()
+        table = self.text_rows()
         left = [place for place, name in enumerate(table[0]) if name in ("method", "score", "status")]
         return format_table(table, left=left)
 

@@ -81,7 +81,7 @@ def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, 
 
     def evaluate(make: Make) -> Verdict:
         scores = evaluate_labels(Embedding(graph.names, make(graph)), labels, seed=seed, threads=threads, **protocol)
-        cells = [cell for row in scores.table()[1:] for cell in row[1:]]
+        cells = [cell for row in scores.text_rows()[1:] for cell in row[1:]]
         quality = float(np.mean([at_ratio.micro_mean for at_ratio in scores.ratios]))
         text, single = scores.protocol, int((sizes == 1).sum())
         if single:

@@ -50,7 +50,7 @@ def hold_out(graph: Graph, part: float, *, repeat: int, seed: int, turned: float
             "a graph with more edges is needed",
             argument="held_out",
         )
-    free = _count_pairs(graph) - graph.edges
+    free = count_pairs(graph) - graph.edges
     if free < size:
         raise InputError(
             f"{graph.source} has {free:,} pairs of nodes without an edge, and {size:,} are needed, as many as the held "
@@ -59,11 +59,11 @@ def hold_out(graph: Graph, part: float, *, repeat: int, seed: int, turned: float
     key = (seed, round(part * 1e6), repeat)
     rng = np.random.default_rng(key)
     order = order_by_name(graph)
-    edges = _select_edges(graph, rng.permutation(graph.edges)[:size], order)
+    edges = select_edges(graph, rng.permutation(graph.edges)[:size], order)
     back = _turn_round(graph, edges, round(turned * size))
-    random_pairs = _draw_non_edges(graph, size - len(back.first), order, rng)
+    random_pairs = draw_non_edges(graph, size - len(back.first), order, rng)
     others = Pairs(*(np.concatenate(sides) for sides in zip(back, random_pairs, strict=True)))
-    return HeldOut(_remove_edges(graph, edges), edges, others, len(back.first), key)
+    return HeldOut(remove_edges(graph, edges), edges, others, len(back.first), key)
 
 
 def order_by_name(graph: Graph) -> Rows:
@@ -74,7 +74,7 @@ def order_by_name(graph: Graph) -> Rows:
     return np.concatenate([first, second + sources])
 
 
-def _count_pairs(graph: Graph) -> int:
+def count_pairs(graph: Graph) -> int:
     """Number of pairs of nodes that could have an edge."""
     if graph.sources is not None:
         return graph.sources * (graph.nodes - graph.sources)
@@ -111,7 +111,7 @@ def find_entries(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
     return np.where(is_edge, low, -1)
 
 
-def _select_edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
+def select_edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
     """The edges with these numbers, counted by the names of their ends."""
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
     if graph.directed:
@@ -127,7 +127,8 @@ def _select_edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
     return Pairs(order[keys // graph.nodes], order[keys % graph.nodes])
 
 
-def _remove_edges(graph: Graph, edges: Pairs) -> Graph:
+def remove_edges(graph: Graph, edges: Pairs) -> Graph:
+    """The graph without these edges, with the same nodes."""
     stays = np.ones(len(graph.indices), np.bool_)
     stays[find_entries(graph, edges)] = False
     if not graph.directed:
@@ -141,9 +142,10 @@ def _remove_edges(graph: Graph, edges: Pairs) -> Graph:
     )
 
 
-def _draw_non_edges(graph: Graph, size: int, order: Rows, rng: np.random.Generator) -> Pairs:
+def draw_non_edges(graph: Graph, size: int, order: Rows, rng: np.random.Generator) -> Pairs:
+    """Random pairs that could have an edge and have none, each once; ``order`` is that of the names."""
     n = graph.nodes
-    if 2 * (graph.edges + size) > _count_pairs(graph):  # so dense that drawing would mostly miss: list all pairs
+    if 2 * (graph.edges + size) > count_pairs(graph):  # so dense that drawing would mostly miss: list all pairs
         first, second = _list_pairs(graph)
         free = np.flatnonzero(find_entries(graph, Pairs(order[first], order[second])) < 0)
         places = rng.choice(free, size, replace=False)

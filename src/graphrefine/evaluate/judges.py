@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.embedding.degree_weight import auc
+from graphrefine.embedding.learn import auc
 from graphrefine.embedding.scores import Floats, Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out
@@ -128,7 +128,7 @@ class LabelJudge:
         """All figures on a split, of rows that `prepare` made."""
         train, test, key = self.splits[split]()
         training = rows[train], self.indicator[train].toarray()
-        C = _choose_penalty(*training, self.penalties, key)
+        C = choose_penalty(*training, self.penalties, key)
         classifiers = fit_logistic(*training, C=C, tol=self.tolerance)
         return SplitFigures(len(train), len(test), measure_labels(classifiers, rows[test], self.indicator[test]), C)
 
@@ -149,7 +149,7 @@ class LabelJudge:
         return LEAST_GAIN * self.noise(score) / math.sqrt(len(self.splits))
 
 
-def _choose_penalty(rows: Floats, targets: Bool, penalties: tuple[float, ...], key: tuple[int, ...]) -> float:
+def choose_penalty(rows: Floats, targets: Bool, penalties: tuple[float, ...], key: tuple[int, ...]) -> float:
     """The C of the best mean F1 on held-out parts of the training nodes; the smallest of equals."""
     if len(penalties) == 1:
         return penalties[0]

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graphrefine.embedding import degree_weight
 from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.learn import learn_degree_weight
 from graphrefine.embedding.scores import Floats, PairScore, cosine, cosine_degree
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError, suggest
@@ -64,7 +64,7 @@ class ScoreInputs:
         """Weight of the degrees beside the cosine."""
         if self.graph.directed:
             return DEGREE_WEIGHT
-        return degree_weight.learn_from(self.graph, self.vectors, seed=self.seed)
+        return learn_degree_weight(self.graph, self.vectors, seed=self.seed)
 
 
 def _spectral(inputs: ScoreInputs) -> PairScore:

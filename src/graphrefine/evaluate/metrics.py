@@ -4,7 +4,7 @@
 each class: rows that were given it rightly, rows that were given it, rows that have it. A further metric is an entry of
 `METRICS`; results, tables, JSON and comparisons list all entries.
 
-**Links.** `graphrefine.embedding.degree_weight.auc` belongs to them. Ties are counted as chance would break them: a
+**Links.** `graphrefine.embedding.learn.auc` belongs to them. Ties are counted as chance would break them: a
 pair of equal scores is half in the right order, and a rank among equals is the middle one. So scores that are all equal
 give an AUC of 1/2, not 0 or 1.
 """

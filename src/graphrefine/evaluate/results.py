@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from graphrefine.evaluate.metrics import FIGURES, METRICS
 from graphrefine.system import as_plain
 from graphrefine.visuals.console import format_table
+from graphrefine.visuals.table import Table, Tabular, table_of, text_html
 
 
 class Repeats:
@@ -25,6 +26,11 @@ class Repeats:
         values = self.values[figure]
         return stdev(values) if len(values) > 1 else 0.0
 
+    def columns(self) -> dict[str, float]:
+        """Mean and standard deviation of each figure, by the name of a column."""
+        pairs = ({name: self.mean(name), f"{name}_std": self.std(name)} for name in self.values)
+        return {column: value for pair in pairs for column, value in pair.items()}
+
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain numbers."""
         figures = {
@@ -37,9 +43,10 @@ class Repeats:
         return plain
 
 
-class Result:
-    """Base of results; printed, a result is its protocol and its table."""
+class Result(Tabular):
+    """Base of results; printed and in a notebook, a result is its protocol and its table."""
 
+    title: ClassVar[str] = ""
     json_names: ClassVar[dict[str, str]] = {}  # of fields that have another name in JSON
 
     @property
@@ -47,16 +54,20 @@ class Result:
         """The meaning of the numbers, in a sentence."""
         raise NotImplementedError
 
-    def table(self) -> list[tuple[str, ...]]:
+    def text_rows(self) -> list[tuple[str, ...]]:
         """Rows of text, the column titles first."""
         raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """The result in a notebook."""
+        return text_html(self.text_rows(), self.title, [self.protocol])
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain numbers, lists and strings, for JSON."""
         return {self.json_names.get(name, name): value for name, value in _plain_fields(self).items()}
 
     def __str__(self) -> str:
-        return f"{self.protocol}\n{format_table(self.table())}"
+        return f"{self.protocol}\n{format_table(self.text_rows())}"
 
 
 def _plain_fields(result: Any) -> dict[str, Any]:
@@ -170,6 +181,7 @@ class LabelScores(Result):
     C: float | tuple[float, ...]
     seed: int
     ratios: tuple[RatioScores, ...]
+    title: ClassVar[str] = "Labels predicted from vectors"
     json_names: ClassVar[dict[str, str]] = {"source": "labels", "reading": "labels_reading"}
 
     @property
@@ -188,7 +200,15 @@ class LabelScores(Result):
             notes.append(f"{self.empty_classes} classes without nodes left out")
         return "; ".join(notes)
 
-    def table(self) -> list[tuple[str, ...]]:
+    def table(self) -> Table:
+        """A row for each ratio: numbers of nodes, mean and standard deviation of each metric."""
+        rows = [
+            {"ratio": each.ratio, "train_nodes": each.train_nodes, "test_nodes": each.test_nodes, **each.columns()}
+            for each in self.ratios
+        ]
+        return table_of(rows, self.to_dict())
+
+    def text_rows(self) -> list[tuple[str, ...]]:
         """Rows of text, the column titles first."""
         rows = [("train", *(metric.title for metric in METRICS.values()))]
         for scores in self.ratios:
@@ -265,6 +285,7 @@ class LinkScores(Result):
     seed: int
     turned_arcs: int | None = None
     scores: tuple[ScoreFigures, ...]
+    title: ClassVar[str] = "Held-out edges told from pairs without an edge"
     json_names: ClassVar[dict[str, str]] = {"source": "graph"}
 
     def __getitem__(self, score: str) -> ScoreFigures:
@@ -284,7 +305,11 @@ class LinkScores(Result):
             f"{self.corruptions:,} random nodes, those that make an edge left out; {times}, seed {self.seed}"
         )
 
-    def table(self) -> list[tuple[str, ...]]:
+    def table(self) -> Table:
+        """A row for each score: mean and standard deviation of each figure."""
+        return table_of([{"score": each.score, **each.columns()} for each in self.scores], self.to_dict())
+
+    def text_rows(self) -> list[tuple[str, ...]]:
         """Rows of text, the column titles first."""
         titles = ("score", *(title for title, _ in FIGURES.values()))
         cells = ((figures.cell(name, decimals) for name, (_, decimals) in FIGURES.items()) for figures in self.scores)
@@ -331,6 +356,7 @@ class Reconstruction(Result):
     seed: int
     top: tuple[int, ...]
     precision: dict[str, tuple[float, ...]]
+    title: ClassVar[str] = "Edges among the pairs of the highest scores"
     json_names: ClassVar[dict[str, str]] = {"source": "graph", "sampled": "sampled_nodes"}
 
     @property
@@ -354,7 +380,12 @@ class Reconstruction(Result):
         ]
         return "; ".join(note for note in notes if note)
 
-    def table(self) -> list[tuple[str, ...]]:
+    def table(self) -> Table:
+        """A row for each K: precision by each score, by chance, and the highest that is possible."""
+        columns = {"k": self.top, **self.precision, "chance": [self.chance] * len(self.top), "possible": self.possible}
+        return Table(columns, self.to_dict())
+
+    def text_rows(self) -> list[tuple[str, ...]]:
         """Rows of text, the column titles first."""
         rows = [("precision@K", *self.precision, "chance", "possible")]
         for place, (k, possible) in enumerate(zip(self.top, self.possible, strict=True)):

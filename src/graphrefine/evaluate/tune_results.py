@@ -13,6 +13,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.run.embed_run import embed_graph
 from graphrefine.run.settings import write_config
+from graphrefine.visuals.table import Table, Tabular, table_of, text_html
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Tuning:
-    """Result of `graphrefine.tune`.
+class Tuning(Tabular):
+    """Result of `graphrefine.tune`; in a notebook it is the trail as a table.
 
     Attributes
     ----------
@@ -101,17 +102,38 @@ class Tuning:
         """Write the best settings, for ``graphrefine embed --config``."""
         write_config(path, "refine", self.best)
 
-    def table(self) -> list[list[str]]:
+    def table(self) -> Table:
+        """A row for each trial: settings, score, gain over the default on the same splits, time, outcome."""
+        rows = [
+            {"trial": number, "settings": trial.name, "score": trial.score, "gain": self._gain(trial),
+             "splits": len(trial.scores), "seconds": trial.seconds, "outcome": self._outcome(trial)}
+            for number, trial in enumerate(self.trail, 1)
+        ]  # fmt: skip
+        return table_of(rows, {"measure": self.measure, "score": self.score, "default_score": self.default_score})
+
+    def text_rows(self) -> list[list[str]]:
         """The trail as rows of text, the column titles first."""
         rows = [["trial", "settings", self.measure, "gain", "splits", "time", ""]]
         digits = 2 if self.default_score > 1 else 4
         for number, trial in enumerate(self.trail, 1):
-            gain = trial.score - float(np.mean(self.trail[0].scores[: len(trial.scores)]))
             score = "" if trial.stopped else f"{trial.score:.{digits}f}"  # a mean of fewer splits is no match
-            mark = "best" if trial.settings == self.best else "given up" if trial.stopped else ""
-            cells = [str(number), trial.name, score, f"{gain:+.{digits}f}" if trial.changes else ""]
-            rows.append([*cells, str(len(trial.scores)), f"{trial.seconds:.2f} s", mark])
+            gain = f"{self._gain(trial):+.{digits}f}" if trial.changes else ""
+            cells = [str(number), trial.name, score, gain, str(len(trial.scores))]
+            rows.append([*cells, f"{trial.seconds:.2f} s", self._outcome(trial)])
         return rows
+
+    def _gain(self, trial: Trial) -> float:
+        return trial.score - float(np.mean(self.trail[0].scores[: len(trial.scores)]))
+
+    def _outcome(self, trial: Trial) -> str:
+        return "best" if trial.settings == self.best else "given up" if trial.stopped else ""
+
+    def _repr_html_(self) -> str:
+        """The trail in a notebook."""
+        digits = 2 if self.default_score > 1 else 4
+        best = " ".join(f"{name}={_text(value)}" for name, value in self.changes.items()) or "the default"
+        line = f"{self.measure}: {self.score:.{digits}f} by {best}; {self.default_score:.{digits}f} by the default"
+        return text_html(self.text_rows(), f"{len(self.trail)} settings tried", [line, self.protocol])
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, for JSON."""

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
+from graphrefine.graph.lookup import quote_name
 from graphrefine.graph.node_ids import Names
 from graphrefine.readers.small_table import read_table
 from graphrefine.vectors.classes import Classes
-from graphrefine.vectors.lookup import quote_name
 
 MOST = 1000  # categories with a code of their own, "other" included
 _LOG = 100.0  # largest number over median, beyond which colours go by the logarithm

@@ -151,7 +151,7 @@ async def _scores(session: Session, pairs: list[list[str | int]]) -> responses.S
     for names, side in zip((first, second), sides, strict=True):
         for name in names:
             _find_row(session, name, side)
-    scores = await _run_in_thread(embedding.score, first, second)
+    scores = await _run_in_thread(lambda: embedding.score(first, second))
     return {"score": embedding.score_name, "scores": [finite(each) for each in scores.tolist()]}
 
 

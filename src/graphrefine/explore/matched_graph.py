@@ -11,9 +11,9 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.explore.responses import GraphFacts
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import quote_name
 from graphrefine.linalg import inverse_lengths
 from graphrefine.search.neighbors import places
-from graphrefine.vectors.lookup import quote_name
 
 RANKED = 20_000  # neighbours of a node that are ranked to draw the first few
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.degree_weight import auc
 from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.learn import auc
 from graphrefine.embedding.scores import Pairs
 from graphrefine.errors import InputError
 from graphrefine.evaluate.classification import evaluate_labels

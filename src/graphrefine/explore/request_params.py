@@ -16,8 +16,8 @@ from starlette.exceptions import HTTPException
 
 from graphrefine.explore.param_types import FACTS, FLAG, INT64, NAME, ROW, TEXT, VECTOR, choice, list_of, whole
 from graphrefine.explore.responses import RequestLimits
+from graphrefine.graph.lookup import SIDES
 from graphrefine.search.scores import SCORES
-from graphrefine.vectors.lookup import SIDES
 
 LAYOUTS = ("pca", "clusters")  # the better ones last
 K = 1000  # neighbours of a node

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from graphrefine.errors import InputError
-from graphrefine.graph.node_ids import MAX_NODES, Numbered, name_array
+from graphrefine.graph.node_ids import MAX_NODES, Numbered, id_array, name_array
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import ASCENDING, HOLLOW, SYMMETRIC
 
@@ -288,3 +288,25 @@ def _describe_weights(report: Mapping[str, Any], weights: NDArray[np.float32] | 
 
 def _quote(column: Any) -> str:
     return repr(column) if isinstance(column, str) else f"column {column}"
+
+
+def end_array(side: Any) -> NDArray[Any]:
+    """Ids as an array; in a list that is a mix of types, each keeps its own."""
+    kinds = set(map(type, side)) if isinstance(side, list | tuple) else set()
+    return np.asarray(side) if kinds <= {int, float} or list in kinds else id_array(side)
+
+
+def row_numbers(source: NDArray[Any], target: NDArray[Any], names: NDArray[Any]) -> Numbered:
+    """The ends of edges that are given as row numbers, checked."""
+    for side in (source, target):
+        if side.dtype.kind not in "iu" and side.size:
+            raise InputError(f"with names, source and target must be row numbers, not {side.dtype}")
+        if side.size and not (side.min() >= 0 and side.max() < len(names)):
+            raise InputError(
+                f"row numbers must lie from 0 to {len(names) - 1}, as there are {len(names)} names, "
+                f"not from {side.min()} to {side.max()}"
+            )
+    if len(set(names.tolist())) != len(names):
+        raise InputError("names must be distinct; the same name stands there twice")
+    first, second = (np.ascontiguousarray(side, dtype=np.int32) for side in (source, target))
+    return first, second, names

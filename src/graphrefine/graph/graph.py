@@ -6,10 +6,12 @@ An undirected graph is stored symmetric, each edge in the rows of both its ends.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,13 +23,19 @@ from graphrefine.graph.adjacency import (
     adjacency_of_matrix,
     check_weights,
     describe_reading,
+    end_array,
     inverses,
     merge_edges,
+    row_numbers,
     sums_of_rows,
 )
-from graphrefine.graph.node_ids import Numbered, id_array, name_array, number
+from graphrefine.graph.lookup import ONE, Lookup, Side, Sides
+from graphrefine.graph.node_ids import name_array, number
 from graphrefine.kernels import kernels
 from graphrefine.system.threads import usable_threads
+
+if TYPE_CHECKING:
+    from graphrefine.visuals.table import Table
 
 
 class Rows(NamedTuple):
@@ -120,7 +128,7 @@ class Graph:
         threads
             Largest number of threads; by default all cores. The graph is the same.
         """
-        ends = [_end_array(side) for side in (source, target)]
+        ends = [end_array(side) for side in (source, target)]
         if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
             raise InputError(
                 f"source and target must be one-dimensional and equally long, not {ends[0].shape} and {ends[1].shape}"
@@ -129,7 +137,7 @@ class Graph:
         if names is None:
             numbered = number(ends[0], ends[1], threads=count)
         else:
-            numbered = _row_numbers(ends[0], ends[1], name_array(names))
+            numbered = row_numbers(ends[0], ends[1], name_array(names))
         values = None if weights is None else check_weights(np.asarray(weights), len(ends[0]))
         return graph_of(merge_edges(numbered, values, directed=directed, threads=count))
 
@@ -173,6 +181,96 @@ class Graph:
         return graph_html(
             self.summary(), reading=self.reading, report=self.report, indptr=self.indptr, names_of=self.names_of
         )
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """Rows by the names of their nodes."""
+        return Lookup(self.names, ONE if self.sources is None else Sides("rows", self.sources))
+
+    def index(self, name: Any, *, side: Side | None = None) -> int:
+        """The row of a node, by its name; a name on both sides of a bipartite graph needs its side."""
+        row = self.lookup.row(name, side)
+        return row if side is None else row + self.lookup.sides.first(side)
+
+    def __contains__(self, name: object) -> bool:
+        return bool(self.lookup.on_sides(name))
+
+    def neighbors(
+        self, name: Any, *, direction: Literal["out", "in"] = "out", side: Side | None = None
+    ) -> dict[Any, float]:
+        """The neighbours of a node, each with the weight of the edge; in a directed graph, those that it leads to.
+
+        With ``direction="in"`` they are those that lead to it. ``side`` is "source" or "target", where a name stands on
+        both sides of a bipartite graph.
+
+        Examples
+        --------
+        >>> Graph.from_edges(["a", "b"], ["b", "c"], [2.0, 5.0]).neighbors("b")
+        {'a': 2.0, 'c': 5.0}
+        """
+        if direction not in ("out", "in"):
+            raise InputError(f"direction={direction!r} is not known; it is 'out' or 'in'", argument="direction")
+        at = self.index(name, side=side)
+        row = (self if direction == "out" else self.transposed()).rows(at, at + 1)
+        weights = np.ones(len(row.indices)) if row.weights is None else row.weights
+        return dict(zip(self.names_of(row.indices).tolist(), weights.tolist(), strict=True))
+
+    def subgraph(self, names: Iterable[Any]) -> Graph:
+        """The graph of some nodes and the edges among them, in the order of this graph.
+
+        Of a bipartite graph, a name that stands on both sides is taken on both.
+
+        Examples
+        --------
+        >>> path = Graph.from_edges(["a", "b", "c"], ["b", "c", "d"])
+        >>> path.subgraph(["d", "c", "a"])
+        Graph(3 nodes, 1 edge, undirected, unweighted, 1 isolated)
+        """
+        return Graph(**_frames().subgraph_fields(self, np.unique(self.lookup.all_rows(names))))
+
+    def node_table(self) -> Table:
+        """The nodes as a table: name, degree (number of neighbours) and attributes; of two sides, the side.
+
+        Examples
+        --------
+        >>> Graph.from_edges(["a", "b"], ["b", "c"]).node_table().to_dict()
+        {'node': ['a', 'b', 'c'], 'degree': [1, 2, 1]}
+        """
+        return _frames().node_table(self)  # type: ignore[no-any-return]
+
+    def to_networkx(self) -> Any:
+        """A graph of NetworkX: direction, weights, attributes of nodes; of two sides, the attribute ``bipartite``."""
+        return _frames().networkx_graph(self)
+
+    def to_arrow(self) -> Any:
+        """The edges as a pyarrow Table: ``source``, ``target`` and, where there are any, ``weight``.
+
+        An undirected edge stands once. ``pyarrow.table(graph)`` and ``polars.DataFrame(graph)`` are the same.
+        """
+        return _frames().edge_table(self)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The edges by the Arrow PyCapsule interface."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph, replacing what is there in one step: .grf, .csv, .tsv, .parquet or .arrow.
+
+        `graphrefine.read` gives it back. ``.grf`` is the graph on disk and remembers direction and sides; of a list of
+        edges, say ``read(path, directed=True)`` or ``bipartite=True``. Attributes of nodes are not written, with a
+        warning: `node_table` has them.
+
+        Examples
+        --------
+        >>> import graphrefine, tempfile
+        >>> path = tempfile.mkdtemp() + "/path.csv"
+        >>> Graph.from_edges(["a", "b"], ["b", "c"], [2.0, 5.0]).save(path)
+        >>> graphrefine.read(path).neighbors("b")
+        {'a': 2.0, 'c': 5.0}
+        """
+        from graphrefine.graph.save import save_graph
+
+        save_graph(self, path)
 
     def names_of(self, rows: ArrayLike) -> NDArray[Any]:
         """The names of these rows; of a graph on disk, no others are read."""
@@ -294,22 +392,8 @@ def graph_of(
     return Graph(**adjacency._asdict(), source=source, attributes=attributes or {})
 
 
-def _end_array(side: Any) -> NDArray[Any]:
-    """Ids as an array; in a list that is a mix of types, each keeps its own."""
-    kinds = set(map(type, side)) if isinstance(side, list | tuple) else set()
-    return np.asarray(side) if kinds <= {int, float} or list in kinds else id_array(side)
+def _frames() -> ModuleType:
+    """The module that makes objects of other packages, loaded with the first of them."""
+    from graphrefine.graph import frames
 
-
-def _row_numbers(source: NDArray[Any], target: NDArray[Any], names: NDArray[Any]) -> Numbered:
-    for side in (source, target):
-        if side.dtype.kind not in "iu" and side.size:
-            raise InputError(f"with names, source and target must be row numbers, not {side.dtype}")
-        if side.size and not (side.min() >= 0 and side.max() < len(names)):
-            raise InputError(
-                f"row numbers must lie from 0 to {len(names) - 1}, as there are {len(names)} names, "
-                f"not from {side.min()} to {side.max()}"
-            )
-    if len(set(names.tolist())) != len(names):
-        raise InputError("names must be distinct; the same name stands there twice")
-    first, second = (np.ascontiguousarray(side, dtype=np.int32) for side in (source, target))
-    return first, second, names
+    return frames

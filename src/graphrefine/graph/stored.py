@@ -26,20 +26,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.errors import FormatError, OutputError
+from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Graph, Rows
-from graphrefine.graph.node_ids import Names, object_array, text_names, unpack
+from graphrefine.graph.node_ids import Names, object_array, unpack
 from graphrefine.graph.stored_writer import (
     MARK,
     REVERSE,
     VERSION,
-    StoredWriter,
     checksum,
     crc_of,
+    is_marked,
     map_file,
-    write_names,
 )
-from graphrefine.system.files import recover, replacing_folder
+from graphrefine.system.files import recover
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import Storage, StoredArray
 
@@ -192,7 +191,7 @@ class StoredPattern:
     >>> import tempfile
     >>> from graphrefine.system.storage import open_storage
     >>> place = f"{tempfile.mkdtemp()}/path.grf"
-    >>> store(Graph.from_edges([0, 1], [1, 2]), place)
+    >>> Graph.from_edges([0, 1], [1, 2]).save(place)
     >>> StoredPattern(open_storage(place), weighted=False).rows(1, 3)
     Rows(indptr=array([0, 2, 3]), indices=array([0, 2, 1], dtype=int32), weights=None)
     """
@@ -233,7 +232,7 @@ def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredG
     --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "triangle.grf"
-    >>> store(Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]), place)
+    >>> Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]).save(place)
     >>> graph = open_stored(place)
     >>> graph, graph.names.tolist(), graph.blocks.tolist()
     (Graph(3 nodes, 3 edges, undirected, unweighted), ['a', 'b', 'c'], [0, 3])
@@ -256,41 +255,9 @@ def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredG
     return graph
 
 
-def store(graph: Graph, path: str | os.PathLike[str], *, threads: int = 1) -> None:
-    """Write a graph that is in memory as a graph on disk; a graph that is there is replaced in one step."""
-    replacing = replacing_folder(path, replaceable=check_replaceable)
-    with replacing as folder, StoredWriter(folder, directed=graph.directed) as writer:
-        writer.append(graph.out_counts, graph.indices, graph.weights)
-        if graph.directed:
-            turned = graph.transposed()
-            writer.append(turned.out_counts, turned.indices, turned.weights, reverse=True)
-        kind = write_names(folder, text_names(graph.names, sources=graph.sources))
-        writer.finish(names=kind, report=graph.report, source=graph.source, sources=graph.sources, threads=threads)
-
-
 def is_stored(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a graph on disk: by its suffix, or by the manifest in it."""
-    return Path(path).suffix.lower() == SUFFIX or _is_marked(Path(path))
-
-
-def _is_marked(folder: Path) -> bool:
-    try:
-        manifest = json.loads((folder / "manifest.json").read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("format") == MARK
-
-
-def check_replaceable(path: Path) -> None:
-    """Raise OutputError unless the folder ``path`` is empty or a graph on disk and nothing else."""
-    present = {entry.name for entry in path.iterdir()}
-    if not present:
-        return
-    if not _is_marked(path):
-        raise OutputError(f"{path}: is a folder but no graph on disk, and would be lost; choose another name")
-    strange = sorted(name for name in present if not name.endswith(".npy") and name != "manifest.json")
-    if strange:
-        raise OutputError(f"{path}: also holds {', '.join(strange[:3])}, which would be lost; choose another name")
+    return Path(path).suffix.lower() == SUFFIX or is_marked(Path(path))
 
 
 def _check_manifest(folder: Path, text: bytes) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.errors import OutputError
 from graphrefine.graph.adjacency import inverses, sums_of_rows
 from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.kernels import kernels
@@ -311,3 +312,24 @@ def _files_of(folder: Path) -> dict[str, dict[str, int]]:
         "files": {path.name: path.stat().st_size for path in paths},
         "checksums": {path.name: crc_of(path) for path in paths if path.name not in covered},
     }
+
+
+def is_marked(folder: Path) -> bool:
+    """Whether a folder is a graph on disk, by the manifest in it."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == MARK
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise OutputError unless the folder ``path`` is empty or a graph on disk and nothing else."""
+    present = {entry.name for entry in path.iterdir()}
+    if not present:
+        return
+    if not is_marked(path):
+        raise OutputError(f"{path}: is a folder but no graph on disk, and would be lost; choose another name")
+    strange = sorted(name for name in present if not name.endswith(".npy") and name != "manifest.json")
+    if strange:
+        raise OutputError(f"{path}: also holds {', '.join(strange[:3])}, which would be lost; choose another name")

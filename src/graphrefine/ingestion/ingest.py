@@ -12,8 +12,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from graphrefine.errors import InputError
-from graphrefine.graph.stored import StoredGraph, check_replaceable, open_stored, store
-from graphrefine.graph.stored_writer import StoredWriter
+from graphrefine.graph.save import store
+from graphrefine.graph.stored import StoredGraph, open_stored
+from graphrefine.graph.stored_writer import StoredWriter, check_replaceable
 from graphrefine.ingestion.input_table import InputTable, open_table, read_pieces
 from graphrefine.ingestion.job import Input, Job, begin, find_inputs
 from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_memory, disk_bytes

@@ -8,9 +8,8 @@ their longest axis: the work is the same for any points.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,12 +18,10 @@ from numpy.typing import NDArray
 from graphrefine.kernels import plane
 from graphrefine.linalg import inverse_lengths, unit_rows
 from graphrefine.progress import Stages
-from graphrefine.system.threads import one_blas_thread
+from graphrefine.system.threads import run_tasks
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 
 COUNT = 15  # neighbours of each point
 EXACT = 20_000  # points up to which all pairs are scored
@@ -34,22 +31,6 @@ LARGE = 4  # times the mean: a cell to be cut
 SAMPLE = 16  # points for each centre in the sample
 ROUNDS = 4  # of k-means
 CELL_BLOCK = 1024  # points scored with centres at a time
-
-
-def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: int) -> Iterator[Result]:
-    """`work` of each task, in order; BLAS runs on one thread in each, so that the bits are the same for any number."""
-    with one_blas_thread():
-        if threads == 1:
-            yield from map(work, tasks)
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            yield from pool.map(work, tasks)
-
-
-def run_tasks(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:
-    """Call `work` with each task, in the same way."""
-    for _ in map_tasks(tasks, work, threads):
-        pass
 
 
 class Cells(NamedTuple):

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import descending_eigh
-from graphrefine.maps.nearest import map_tasks, run_tasks
-from graphrefine.system.threads import one_blas_thread
+from graphrefine.system.threads import map_tasks, one_blas_thread, run_tasks
 
 Floats = NDArray[np.float32]
 

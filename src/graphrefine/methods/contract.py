@@ -90,6 +90,8 @@ class Method(Generic[S]):
         Whether it takes directed graphs.
     sided
         Whether its vectors of directed graphs are sources' in the first half of the columns and targets' in the other.
+    principal
+        Whether the columns are principal axes, the ones that say most first; with a filter, where it has that setting.
     features
         Whether its vectors can be joined with those of node features (`graphrefine.refine.features`).
     fixed, presets
@@ -114,6 +116,7 @@ class Method(Generic[S]):
     most_nodes: int | None = None
     directed: bool = False
     sided: Callable[[S], bool] = lambda settings: False
+    principal: bool = False
     features: bool = False
     fixed: Mapping[str, Any] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -154,7 +157,7 @@ class Method(Generic[S]):
         return graph.nodes - (graph.nodes % 2 if graph.directed and self.sided(settings) else 0)
 
     def sides(self, graph: Graph, settings: S) -> dict[str, Any]:
-        """What the recipe says about source and target, see `graphrefine.vectors.lookup`."""
+        """What the recipe says about source and target, see `graphrefine.graph.lookup`."""
         if graph.sources is not None:
             return {"sides": "rows", "sources": graph.sources}
         return {"sides": "columns"} if graph.directed and self.sided(settings) else {}

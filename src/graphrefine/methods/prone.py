@@ -120,4 +120,5 @@ PRONE = Method(
     fit=fit,
     memory=memory,
     bound="three matrices n x k",
+    principal=True,
 )

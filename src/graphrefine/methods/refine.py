@@ -77,6 +77,7 @@ REFINE_METHOD = Method(
     bound="two matrices n x k",
     directed=True,
     sided=sided,
+    principal=True,
     features=True,
     presets=PRESETS,
     on_disk=on_disk,

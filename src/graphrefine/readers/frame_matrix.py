@@ -31,7 +31,7 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
         first = frame.iloc[:, 0].tolist()
         return _labelled_matrix(columns, numeric, first, lambda at: _numbers(frame.iloc[:, at]), options)
     index, heads = frame.index.tolist(), frame.columns.tolist()
-    order = _same_labels(index, heads)
+    order = match_labels(index, heads)
     if order is not None and not (len(index) <= _FEW and is_counted(frame.index) and is_counted(frame.columns)):
         values = _numbers(frame)[:, order]
         return _square_matrix(values, name_array(index), options, "a matrix in a pandas data frame")
@@ -88,14 +88,14 @@ def _labelled_matrix(
     options: ReadOptions,
 ) -> MatrixTable | None:
     """The matrix in a table whose first column labels its rows by the names of the other columns."""
-    order = _same_labels(labels, names[1:])
+    order = match_labels(labels, names[1:])
     if order is None or not all(numeric[1:]):
         return None
     matrix = np.column_stack([np.asarray(values(1 + at), np.float64) for at in order])
     return _square_matrix(matrix, name_array(labels), options, "a matrix in a table with labelled rows")
 
 
-def _same_labels(rows: Sequence[Any], columns: Sequence[Any]) -> list[int] | None:
+def match_labels(rows: Sequence[Any], columns: Sequence[Any]) -> list[int] | None:
     """For each label of the rows the place among the columns, if both have the same; also if one has them as text."""
     if len(rows) != len(columns):
         return None

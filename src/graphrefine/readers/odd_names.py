@@ -10,9 +10,6 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable
-from typing import Any
-
-from numpy.typing import NDArray
 
 EMPTY_WORDS = ("", "#N/A", "#REF!", "#VALUE!", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "\\N", "nan", "null")
 """Texts that programs write for no value."""
@@ -22,19 +19,15 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _SAMPLE, _MOST = 64, 10_000  # names that tell whether ids are integers; those that are compared with all others
 
 
-def list_odd_names(names: NDArray[Any]) -> list[str]:
-    """Remarks on sorted names; only strings are looked at.
+def list_odd_names(texts: list[str]) -> list[str]:
+    """Remarks on sorted names.
 
     Examples
     --------
-    >>> list_odd_names(np.array(["1", "2", "2.0", "NULL"], object))
+    >>> list_odd_names(["1", "2", "2.0", "NULL"])
     ["programs write for no value what is read as a name: 'NULL'", "read as two names: '2' and '2.0'"]
     """
-    texts: list[Any] = names.tolist() if names.dtype == object else []
-    try:
-        lines = "\n".join(["", *texts, ""])
-    except TypeError:  # names of other types
-        return []
+    lines = "\n".join(["", *texts, ""])
     words = [repr(word) for word in EMPTY_WORDS if _has(texts, word)]
     empty = [f"programs write for no value what is read as a name: {', '.join(words)}"] if words else []
     return empty + _list_pairs(texts, lines) + _list_strangers(texts)

@@ -6,6 +6,7 @@ merged, duplicates added, self-loops dropped, everything counted.
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import fields, replace
@@ -23,6 +24,8 @@ from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, name_a
 from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format, is_ogb_folder
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.source import Source
+
+_log = logging.getLogger(__name__)
 
 
 @list_options
@@ -235,6 +238,7 @@ def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
             raise FormatError(path, f"was not ingested as {name}; ingest it again with {name}=True", argument=name)
     if options.directed is False and graph.directed:
         raise FormatError(path, "was ingested as directed; ingest it again with directed=False", argument="directed")
+    _log.info("opened %s: %d nodes, %d edges", graph.source, graph.nodes, graph.edges)
     return graph
 
 
@@ -274,23 +278,28 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
     if options.directed is None and table.directed is not None:
         table.report["direction"] = "declared"
         options = replace(options, directed=table.directed)
+    names = table.names if isinstance(table, MatrixTable) else table.numbered[2]
+    if names is not None and names.dtype == object and _may_be_odd(names.tolist()):
+        from graphrefine.readers.odd_names import list_odd_names  # as there may be some
+
+        table.report["remarks"] = [*table.report.get("remarks", ()), *list_odd_names(names.tolist())]
     if isinstance(table, MatrixTable):
         adjacency = _matrix_adjacency(table, options, extra)
     else:
         adjacency = _edge_adjacency(table, options, extra, text=file is not None)
-    if adjacency.names.dtype == object and _may_be_odd(adjacency.names.tolist()):
-        adjacency = _tell_odd_names(adjacency)
     attributes = _align_attributes(table, adjacency) if table.attributes else {}
     graph = graph_of(adjacency, source="memory" if file is None else file, attributes=attributes)
     if graph.edges == 0:
         loops = graph.report["self_loops"]
         raise InputError(f"there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
-    _ = graph.reading  # kept by the graph
+    _log.info("read %s: %d nodes, %d edges; %s", graph.source, graph.nodes, graph.edges, graph.reading)
     return graph
 
 
 def _may_be_odd(names: list[Any]) -> bool:
     """Whether some of the sorted names may be worth a word: texts with marks that most names do not have."""
+    if not names:
+        return False
     try:
         lines = "\n".join([*names, ""])
     except TypeError:  # names of other types
@@ -301,19 +310,9 @@ def _may_be_odd(names: list[Any]) -> bool:
     return any(name.startswith(mark) for name, mark in zip(following, ODD_BEGINNINGS, strict=True) if mark or not name)
 
 
-ODD_BEGINNINGS = ("", " ", "#N/A", "#REF!", "#VALUE!", "+", "-0", "0", "<NA>", "N/A", "NA", "NULL", "NaN", "None")
-ODD_BEGINNINGS += ("\\N", "nan", "null")
+ODD_BEGINNINGS: tuple[str, ...] = ("", " ", "#N/A", "#REF!", "#VALUE!", "+", "-0", "0", "<NA>", "N/A", "NA", "NULL")
+ODD_BEGINNINGS += ("NaN", "None", "\\N", "nan", "null")
 """Beginnings of names that `graphrefine.readers.odd_names` looks at: "" is an empty name."""
-
-
-def _tell_odd_names(adjacency: Adjacency) -> Adjacency:
-    """The same rows; names that may be no names, or be one, are in the report."""
-    from graphrefine.readers.odd_names import list_odd_names  # as there may be some
-
-    sides = [adjacency.names] if adjacency.sources is None else np.split(adjacency.names, [adjacency.sources])
-    odd = [remark for side in sides for remark in list_odd_names(side)]
-    remarks = [*adjacency.report.get("remarks", ()), *odd]
-    return adjacency._replace(report={**adjacency.report, "remarks": remarks}) if odd else adjacency
 
 
 def _align_attributes(table: EdgeTable | MatrixTable, adjacency: Adjacency) -> dict[str, NDArray[Any]]:

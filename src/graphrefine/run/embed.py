@@ -148,7 +148,7 @@ def embed(
     with EmbedRun(request) as run:
         read = run.read(watcher)
         if not isinstance(graph, Graph):
-            _warn_of_direction(read)
+            warn_of_direction(read, stacklevel=3)
         run.make_plan(learn=bool(learn))
         return run.embed()
 
@@ -164,11 +164,11 @@ def _check_keywords(others: dict[str, Any], method: Method[Any]) -> None:
         )
 
 
-def _warn_of_direction(graph: Graph) -> None:
+def warn_of_direction(graph: Graph, *, stacklevel: int) -> None:
     """Tell the caller of `embed` that a graph is directed because it says so itself."""
     if graph.directed and not graph.stored and graph.report.get("direction") == "declared":
         text = (
             f"the graph ({graph.source}) says that it is directed, and is embedded so: each vector has a source and a "
             "target half; directed=True says the same without this warning, directed=False leaves the directions out"
         )
-        warnings.warn(ArgumentWarning(text, "directed"), stacklevel=3)
+        warnings.warn(ArgumentWarning(text, "directed"), stacklevel=stacklevel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from contextlib import ExitStack, nullcontext
@@ -19,6 +20,7 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.learn import can_learn, learn_state
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import Sides
 from graphrefine.methods.contract import Method, Resources
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
@@ -27,13 +29,16 @@ from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.settings import MethodSettings
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, plan_run
 from graphrefine.run.settings import RunSettings
-from graphrefine.system.memory import budget_of, private_bytes, release_free_memory
+from graphrefine.system.memory import budget_of, gigabytes, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts
 
 if TYPE_CHECKING:
     from graphrefine.system.work_folder import WorkFolder
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -160,6 +165,8 @@ class EmbedRun:
                 raise
             self.learn = False
             self.plan = plan(learn=False)
+        sizes = gigabytes(self.plan.predicted), gigabytes(self.plan.budget)
+        _log.info("plan: %s, %s expected of %s", self.plan.mode, *sizes)
         return self.plan
 
     def _fit_dim(self) -> None:
@@ -175,6 +182,7 @@ class EmbedRun:
         if self._lowered is not None:
             warnings.warn(self._lowered, stacklevel=3)
         engines = None if self.plan.mode == "memory" else self._engines()
+        _log.info("embed by %s, dim %d, threads %d", self.method.name, self.settings.dim, self.threads)
         embedding = _embed(
             self.graph,
             self.settings,
@@ -231,15 +239,19 @@ def embed_graph(
     *,
     method: str = "refine",
     features: Any = None,
+    learn: bool = False,
     threads: int | None = None,
     watcher: Watcher | None = None,
 ) -> tuple[Embedding, Stages]:
-    """An `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage."""
+    """An `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage.
+
+    ``learn`` adds what can be learned from the graph, if anything can.
+    """
     contract, stages = find_method(method), Stages(watcher)
     contract.check(graph, settings)
     resources = Resources(usable_threads(threads), stages)
     with one_blas_thread():
-        return _embed(graph, settings, contract, resources, features=features, learn=False), stages
+        return _embed(graph, settings, contract, resources, features=features, learn=learn and can_learn(graph)), stages
 
 
 def _embed(
@@ -262,7 +274,8 @@ def _embed(
     with resources.stages.stage("learn") if learn else nullcontext():
         degrees = graph.neighbour_counts().astype(np.float32)
         recipe["reading"] = graph.reading
-        state = learn_state(graph, vectors, degrees, seed=settings.seed) if learn else State(degrees)
+        places = Sides.of(sides, vectors.shape)
+        state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=places) if learn else State(degrees)
         release_free_memory()
     return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state))
 

@@ -23,7 +23,8 @@ from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.errors import OutputError
 from graphrefine.graph.node_ids import identities, is_text
-from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored, store
+from graphrefine.graph.save import store
+from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored
 from graphrefine.kernels import kernels
 from graphrefine.run.memory_plan import RUN, MemoryPlan
 from graphrefine.system.files import check_free_disk

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 import threading
 import zlib
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 _Sample = tuple[Floats, list[Rows], NearestRows]  # queries, rows excluded for each, exact answers
 
+_log = logging.getLogger(__name__)
 INDEX_BEYOND = 1_000_000  # nodes from which on an index is made by default
 MARK = "graphrefine index"
 VERSION = 1
@@ -102,6 +104,7 @@ def open_index(
     if folder is not None and (index := _stored_index(folder, embedding, score, threads=threads)) is not None:
         return index
     index = _make_index(directions, Stages(watcher), threads=threads)
+    _log.info("made an index of %d nodes by %s, recall %.3f", len(embedding.names), score, index.recall)
     if folder is None:
         return index
     try:

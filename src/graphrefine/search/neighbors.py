@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import ONE, Lookup, Side, Sides, Unknown, warn_skipped
 from graphrefine.kernels.nearest import NearestRows
 from graphrefine.readers.read import read
+from graphrefine.search.rankings import Neighbor, Ranking, Rankings
 from graphrefine.search.searcher import Search
-from graphrefine.vectors.lookup import ONE, Lookup, Side, Sides, Unknown, warn_skipped
+from graphrefine.system import as_plain
 
 if TYPE_CHECKING:
     from graphrefine.vectors.table import VectorTable
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
-
-class Neighbor(NamedTuple):
-    """A node near another, and the score of the two."""
-
-    node: Any
-    score: float
 
 
 def find_neighbors(
@@ -39,7 +34,7 @@ def find_neighbors(
     index: bool | None,
     threads: int | None,
     **filters: Any,
-) -> Any:
+) -> Ranking[Neighbor] | Rankings[Neighbor]:
     """The neighbours of one node or vector, or of several; ``filters`` are those of `ask`.
 
     `graphrefine.Embedding.neighbors` is the same with its options in full.
@@ -57,7 +52,7 @@ def find_neighbors(
     )
     if filters.get("unknown") == "skip" and names is not None:
         missing = [name for name in names if embedding.lookup.find(name, filters.get("side")) is None]
-        warn_skipped(missing, len(names), stacklevel=4)
+        warn_skipped(missing, len(names), stacklevel=5)
     return lists[0] if single else lists
 
 
@@ -73,7 +68,7 @@ def ask(
     unlinked: Any = None,
     side: Side | None = None,
     unknown: Unknown = "error",
-) -> list[list[Neighbor]]:
+) -> Rankings[Neighbor]:
     """The neighbours of several nodes, or vectors, by a `Search` that is there already; see `neighbors`.
 
     With ``unknown="skip"``, the list of a name that no node has is empty.
@@ -85,21 +80,24 @@ def ask(
     if nodes is None:
         if unlinked is not None:
             raise InputError("unlinked: a vector has no edges; give nodes, or leave it out")
-        return name_rows(embedding, search.nearest(vectors=vectors, k=k, among=allowed))
-    rows = rows_of(embedding, nodes, side, unknown=unknown)
+        lists = name_rows(embedding, search.nearest(vectors=vectors, k=k, among=allowed))
+        return Rankings(lists, range(len(lists)), ("vector", "neighbor"))
+    names = list(nodes)
+    rows = rows_of(embedding, names, side, unknown=unknown)
     known = rows[rows >= 0]
     without = None if unlinked is None else linked_rows(embedding, known, as_graph(embedding, unlinked))
-    lists = iter(name_rows(embedding, search.nearest(rows=known, k=k, among=allowed, without=without)))
-    return [next(lists) if row >= 0 else [] for row in rows]
+    rankings = iter(name_rows(embedding, search.nearest(rows=known, k=k, among=allowed, without=without)))
+    every = (next(rankings) if row >= 0 else Ranking[Neighbor]() for row in rows)
+    return Rankings(every, [as_plain(name) for name in names], ("node", "neighbor"))
 
 
-def name_rows(embedding: VectorTable, nearest: NearestRows) -> list[list[Neighbor]]:
+def name_rows(embedding: VectorTable, nearest: NearestRows) -> list[Ranking[Neighbor]]:
     """The nearest rows as names with scores."""
     return [
-        [
+        Ranking(
             Neighbor(name, score)
             for name, score in zip(embedding.names[rows[rows >= 0]].tolist(), scores[rows >= 0].tolist(), strict=True)
-        ]
+        )
         for rows, scores in zip(nearest.rows, nearest.scores, strict=True)
     ]
 
@@ -168,6 +166,25 @@ def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
     >>> [each.tolist() for each in linked_rows(people, np.array([0, 2]), read([("bob", "ada"), ("dan", "cy")]))]
     [[1], []]
     """
+    return LinkedRows(embedding, graph).of(rows)
+
+
+class LinkedRows:
+    """The neighbours of an embedding's nodes in a graph, matched by name once; InputError if it has none of them."""
+
+    def __init__(self, embedding: VectorTable, graph: Graph) -> None:
+        self._graph = graph
+        self._node, self._row = match_nodes(embedding, graph)
+
+    def of(self, rows: Rows) -> list[Rows]:
+        """For each row of the embedding, the rows of its neighbours."""
+        graph, row = self._graph, self._row
+        lists = (row[graph.rows(at, at + 1).indices] if at >= 0 else row[:0] for at in self._node[rows].tolist())
+        return [linked[linked >= 0] for linked in lists]
+
+
+def match_nodes(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
+    """The same as `places`; InputError if no node is in both."""
     node, row = places(embedding, graph)
     if not (node >= 0).any() and len(embedding) and graph.nodes:
         mine, theirs = (", ".join(map(repr, names[:3].tolist())) for names in (embedding.names, graph.names))
@@ -175,8 +192,7 @@ def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
             f"{graph.source}: none of its {graph.nodes} nodes is in the embedding, whose names begin with {mine}; "
             f"the graph's begin with {theirs}: is it another graph?"
         )
-    lists = (row[graph.rows(at, at + 1).indices] if at >= 0 else row[:0] for at in node[rows].tolist())
-    return [linked[linked >= 0] for linked in lists]
+    return node, row
 
 
 def places(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:

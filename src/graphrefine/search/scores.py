@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, suggest
+from graphrefine.graph.lookup import SIDES
 from graphrefine.linalg import inverse_lengths
-from graphrefine.vectors.lookup import SIDES
 from graphrefine.vectors.state import log_degrees
 from graphrefine.vectors.table import check_finite
 

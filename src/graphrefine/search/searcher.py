@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,8 +99,7 @@ class Search:
         """
         if (rows is None) == (vectors is None):
             raise InputError("give either rows or vectors to search for, not both")
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise InputError(f"k={k!r}: a positive number of neighbours is expected", argument="k")
+        check_k(k, "neighbours")
         k = min(int(k), len(self.embedding))
         if vectors is not None:
             return self._nearest_to_vectors(self._check_vectors(vectors), k, among, without)
@@ -170,6 +169,12 @@ class Search:
         if len(bad):
             raise InputError(f"vectors: row {bad[0]} holds NaN or an infinite number")
         return array[:, : self._directions[0].queries.vectors.shape[1]]  # of a directed graph's, the source half
+
+
+def check_k(k: Any, answers: str) -> None:
+    """Refuse a number of answers that is no positive integer."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise InputError(f"k={k!r}: a positive number of {answers} is expected", argument="k")
 
 
 def _as_rows(rows: ArrayLike | None, count: int) -> Rows:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.progress import Stages
+from graphrefine.search.equal_rows import group_equal_rows
 from graphrefine.search.scores import ScoreSide
 
 Floats = NDArray[np.float32]
@@ -87,7 +88,7 @@ def make_part(answers: ScoreSide, stages: Stages, *, threads: int) -> Part:
     """The graph of these answers; rows that are never an answer (``added`` is -inf) are not in it."""
     from usearch.index import Index as Graph
 
-    members, starts = _groups(answers)
+    members, starts = group_equal_rows(answers)
     if not len(members):
         return Part(None, members, starts)
     columns = answers.vectors.shape[1]
@@ -102,25 +103,6 @@ def make_part(answers: ScoreSide, stages: Stages, *, threads: int) -> Part:
         graph.add(keys, vectors if plain else _longer(vectors, some.added, length), threads=threads)
         stages.advance()
     return Part(graph, members, starts)
-
-
-def _groups(answers: ScoreSide) -> tuple[Rows, Rows]:
-    """Rows, those with the same vector beside each other, ascending; and where each such group begins."""
-    hashes = np.empty(len(answers.vectors), np.uint64)
-    numbers = np.random.default_rng(0).integers(0, 2**64, answers.vectors.shape[1] + 1, np.uint64) | np.uint64(1)
-    for lo in range(0, len(hashes), ADDED):
-        some = answers.part(slice(lo, lo + ADDED))
-        bits = (some.vectors + np.float32(0)).view(np.uint32)  # -0.0 is 0.0
-        hashes_here = bits.astype(np.uint64) @ numbers[:-1]
-        if some.added is not None:
-            hashes_here += some.added.view(np.uint32) * numbers[-1]
-        hashes[lo : lo + ADDED] = hashes_here
-    rows = np.arange(len(hashes)) if answers.added is None else np.flatnonzero(~np.isneginf(answers.added))
-    members = rows[np.argsort(hashes[rows], kind="stable")]
-    changes = np.flatnonzero(np.diff(hashes[members])) + 1
-    return members, np.concatenate([[0], changes, [len(members)]]).astype(np.int64) if len(members) else np.zeros(
-        1, np.int64
-    )
 
 
 def _longest(answers: ScoreSide) -> float:

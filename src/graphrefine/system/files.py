@@ -28,6 +28,8 @@ from graphrefine.errors import OutputError
 from graphrefine.system.memory import gigabytes
 
 _active: set[Path] = set()  # outputs that this very process is writing; the same process id may have died before
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_active.clear)  # they are still the parent's to remove
 _NAME_LIMIT = 160  # bytes of a target's name kept in the hidden name; file systems stop at 255
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
-from typing import Any
+from threading import Lock, local
+from typing import Any, TypeVar
 
 from graphrefine.errors import InputError
 from graphrefine.system import as_plain
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 def usable_threads(threads: int | None) -> int:
@@ -39,12 +42,37 @@ def one_blas_thread() -> Iterator[None]:
         _blas_limit.leave()
 
 
+def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: int) -> Iterator[Result]:
+    """`work` of each task, in order; BLAS runs on one thread in each, so that the bits are the same for any number."""
+    with one_blas_thread():
+        if threads == 1:
+            yield from map(work, tasks)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(work, tasks)
+
+
+def run_tasks(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:
+    """Call `work` with each task, in the same way."""
+    for _ in map_tasks(tasks, work, threads):
+        pass
+
+
 class _BlasLimit:
     """The stretches that are under way, and the limit that they share."""
 
     def __init__(self) -> None:
         self._lock, self._stretches = Lock(), 0
+        self._own = local()  # .depth: stretches that this thread is in
         self._limit: Any = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget_other_threads)
+
+    def _forget_other_threads(self) -> None:
+        """After a fork, those that were in a stretch or held the lock are not there to leave it."""
+        self._lock, self._stretches = Lock(), getattr(self._own, "depth", 0)
 
     def enter(self) -> None:
         with self._lock:
@@ -52,10 +80,12 @@ class _BlasLimit:
                 _let_any_thread_set()
                 self._limit = _blas_libraries().limit(limits=1, user_api="blas")
             self._stretches += 1
+            self._own.depth = getattr(self._own, "depth", 0) + 1
 
     def leave(self) -> None:
         with self._lock:
             self._stretches -= 1
+            self._own.depth = getattr(self._own, "depth", 0) - 1
             if not self._stretches:
                 _let_any_thread_set()
                 self._limit.restore_original_limits()

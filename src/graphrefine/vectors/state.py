@@ -27,7 +27,7 @@ def _piece(kind: Kind, *, column: str | None = None) -> dict[str, str | None]:
     return {"kind": kind, "column": column}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
     """Pieces of state; None where a piece is not known.
 
@@ -36,9 +36,10 @@ class State:
     degrees
         Number of neighbours of each node.
     fold_map
-        Regression for the vectors of new nodes, learned from the graph: `graphrefine.embedding.fold_in`.
+        Regression for the vectors of new nodes, learned from the graph: `graphrefine.embedding.fold_in`; of directed
+        and bipartite graphs one for each side, `graphrefine.embedding.side_maps`.
     degree_weight
-        Weight of the degrees in a score, learned from the graph: `graphrefine.embedding.degree_weight`.
+        Weight of the degrees in a score, learned from the graph: `graphrefine.embedding.learn`.
 
     Examples
     --------
@@ -52,6 +53,20 @@ class State:
     degrees: NDArray[np.float32] | None = field(default=None, metadata=_piece("column", column="degree"))  # (n,)
     fold_map: NDArray[np.float32] | None = field(default=None, metadata=_piece("array"))  # (6k, k)
     degree_weight: float | None = field(default=None, metadata=_piece("number"))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        here, there = self.arrays(), other.arrays()
+        return here.keys() == there.keys() and all(np.array_equal(here[name], there[name]) for name in here)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, which can change
+
+    def rows(self, rows: NDArray[np.int64] | slice) -> State:
+        """The state of some rows: their part of every column, and all else as it is."""
+        columns = {name: getattr(self, name) for name in names_of("column")}
+        parts: dict[str, Any] = {name: None if column is None else column[rows] for name, column in columns.items()}
+        return replace(self, **parts)
 
     def _pieces(self, *kinds: Kind) -> dict[str, Any]:
         named = ((each.name, getattr(self, each.name), each.metadata["kind"]) for each in fields(self))
@@ -81,8 +96,8 @@ class State:
                 pieces[each.name] = _number(each.name, value) if kind == "number" else _array(value)
         return cls(**pieces)
 
-    def checked(self, nodes: int, dim: int, *, mapped: bool = False) -> State:
-        """The same, held to the vectors (nodes, dim); InputError if a piece does not fit them.
+    def checked(self, nodes: int, dim: int, *, sides: str | None = None, mapped: bool = False) -> State:
+        """The same, held to the vectors (nodes, dim) of these sides; InputError if a piece does not fit them.
 
         Arrays of a mapped file are not read just to check them.
         """
@@ -90,7 +105,7 @@ class State:
         if degrees is not None:
             degrees = _check_degrees(np.asarray(degrees), nodes, mapped=mapped)
         if fold_map is not None:
-            shape = (FOLD_BLOCKS * dim, dim)
+            shape = shape_of_map(dim, sides)
             if np.shape(fold_map) != shape or degrees is None:
                 raise InputError(
                     f"fold_map has the shape {np.shape(fold_map)}; it must be {shape}, and degrees be given"
@@ -121,6 +136,18 @@ class State:
             return None if self.degree_weight is None else _number("degree_weight", self.degree_weight)
         except ValueError as error:
             raise InputError(f"{error}; a number of 0 or more is expected") from None
+
+
+def shape_of_map(dim: int, sides: str | None = None) -> tuple[int, int]:
+    """The shape of the fold map of vectors of ``dim`` numbers; of two sides, each has a map with two rows more.
+
+    Examples
+    --------
+    >>> shape_of_map(8), shape_of_map(8, "rows"), shape_of_map(8, "columns")
+    ((48, 8), (100, 8), (52, 4))
+    """
+    width = dim // 2 if sides == "columns" else dim
+    return (FOLD_BLOCKS * width, width) if sides is None else (2 * (FOLD_BLOCKS * width + 2), width)
 
 
 COLUMNS = {each.metadata["column"]: each.name for each in fields(State) if each.metadata["column"]}  # of tables

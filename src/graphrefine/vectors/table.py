@@ -6,22 +6,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, KeysView, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.graph.lookup import Lookup, Name, Side, Sides
 from graphrefine.graph.node_ids import Names, as_names
 from graphrefine.system import as_plain
-from graphrefine.vectors.lookup import Lookup, Name, Side, Sides
 from graphrefine.vectors.state import DEGREE_WEIGHT, State
 
 if TYPE_CHECKING:
     from graphrefine.vectors.companions import Stamp
+
+
+_BLOCK = 1 << 14  # rows compared at a time
 
 
 class Parts(NamedTuple):
@@ -49,7 +52,7 @@ class VectorTable:
     state : State
         Degrees, and whatever was learned from the graph.
     sides : Sides
-        Place of source and target vectors; see `graphrefine.vectors.lookup`.
+        Place of source and target vectors; see `graphrefine.graph.lookup`.
     path : Path or None
         The file that the vectors were loaded from; an index or a map of them is kept beside it.
     file_stamp : dict or None
@@ -70,8 +73,8 @@ class VectorTable:
     ) -> None:
         self.vectors = vectors
         self.recipe = as_recipe(recipe)
-        self.state = state.checked(*vectors.shape, mapped=mapped)
         self.sides = Sides.of(self.recipe, vectors.shape)
+        self.state = state.checked(*vectors.shape, sides=self.sides.kind, mapped=mapped)
         self.names = as_names(names, len(vectors))
 
     @cached_property
@@ -82,16 +85,118 @@ class VectorTable:
     def __len__(self) -> int:
         return len(self.vectors)
 
-    def __getitem__(self, name: Name) -> NDArray[np.float32]:
-        """Give the vector of a node, by its name (not its row)."""
-        vector: NDArray[np.float32] = self.vectors[self.index(name)]
-        return vector
+    def __getitem__(self, key: Any) -> NDArray[np.float32]:
+        """The vector of a node, or those of several; `graphrefine.graph.lookup.Lookup.select` has what a key means.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> people = Embedding(["ann", "bob", "cy"], [[1, 2], [3, 4], [5, 6]])
+        >>> people["bob"].tolist(), people[["cy", "ann"]].tolist()
+        ([3.0, 4.0], [[5.0, 6.0], [1.0, 2.0]])
+        >>> people[1:].tolist() == people[people.vectors[:, 0] > 2].tolist() == people.vectors[1:].tolist()
+        True
+        """
+        vectors: NDArray[np.float32] = self.vectors[self.lookup.select(key)]
+        return vectors
 
     def __contains__(self, name: object) -> bool:
         return bool(self.lookup.on_sides(name))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.names.tolist())
+
+    def get(self, name: Name, default: Any = None, *, side: Side | None = None) -> Any:
+        """The vector of a node, or the default if no node is called so.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> people = Embedding(["ann", "bob"], [[1, 2], [3, 4]])
+        >>> people.get("bob").tolist(), people.get("eve"), people.get("eve", 0)
+        ([3.0, 4.0], None, 0)
+        """
+        if not isinstance(name, Hashable):
+            raise InputError(f"get({name!r}): one name is expected; embedding[[...]] gives the vectors of several")
+        row = self.lookup.find(name, side)
+        first = 0 if side is None else self.sides.first(side)
+        return default if row is None else self.vectors[row + first]
+
+    def keys(self) -> KeysView[Any]:
+        """The names, as a dict has them."""
+        return KeysView(cast("Mapping[Any, Any]", self))
+
+    def values(self) -> NDArray[np.float32]:
+        """The vectors, in the order of the names: `vectors` itself.  # (n, k)."""
+        return self.vectors
+
+    def items(self) -> Iterator[tuple[Any, NDArray[np.float32]]]:
+        """Pairs of name and vector, in the order of the rows.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> [(name, vector.tolist()) for name, vector in Embedding(["ann", "bob"], [[1], [2]]).items()]
+        [('ann', [1.0]), ('bob', [2.0])]
+        """
+        return zip(self.names.tolist(), self.vectors, strict=True)
+
+    def to_dict(self) -> dict[Any, NDArray[np.float32]]:
+        """Vectors by name, as views; InputError where a name stands on both sides of a bipartite graph.
+
+        Examples
+        --------
+        >>> from graphrefine import Embedding
+        >>> Embedding(["ann"], [[1, 2]]).to_dict()
+        {'ann': array([1., 2.], dtype=float32)}
+        """
+        vectors = dict(self.items())
+        if len(vectors) < len(self):
+            for name in self:
+                self.index(name)  # raises the error of the name that stands twice
+        return vectors
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of nodes and of numbers in a vector."""
+        return len(self), self.dim
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The vectors for NumPy and all that takes arrays: themselves, unless another type or a copy is asked for."""
+        same = dtype is None or np.dtype(dtype) == self.vectors.dtype
+        if copy is False and not same:
+            raise InputError(f"the vectors are float32: as {np.dtype(dtype)} they need a copy", argument="copy")
+        return self.vectors if same and not copy else np.array(self.vectors, dtype)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """The vectors by DLPack, for torch, JAX, CuPy and others; they share the memory."""
+        try:
+            return self.vectors.__dlpack__(**options)
+        except BufferError as error:
+            if self.vectors.flags.writeable:
+                raise
+            raise BufferError(f"{error}; the vectors are read-only: numpy.array(embedding) is a copy to give") from None
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        """The processor."""
+        return self.vectors.__dlpack_device__()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether names, vectors, recipe and state are the same, rows in the same order."""
+        if not isinstance(other, VectorTable):
+            return NotImplemented
+        same = self.shape == other.shape and self.recipe == other.recipe and self.names.dtype == other.names.dtype
+        if self is other or not same or not np.array_equal(self.names, other.names) or self.state != other.state:
+            return self is other
+        blocks = (slice(start, start + _BLOCK) for start in range(0, len(self), _BLOCK))
+        return all(np.array_equal(self.vectors[rows], other.vectors[rows]) for rows in blocks)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, which can change
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what can be made again, for pickles and copies."""
+        kept = ("names", "vectors", "recipe", "state", "sides", "path", "file_stamp")
+        return {name: value for name, value in self.__dict__.items() if name in kept}
 
     def index(self, name: Name, *, side: Side | None = None) -> int:
         """Give the row of a node in `vectors`; or, where a side is named, in `source` or `target`.

@@ -169,6 +169,54 @@ class Table:
         save_table(self.columns, path)
 
 
+class Tabular:
+    """An answer that has a table: the doors to other packages, and to a notebook, that every such answer has."""
+
+    def table(self) -> Table:
+        """The answer as a table, which prints, saves and goes to other packages."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame of the table."""
+        return self.table().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame of the table."""
+        return self.table().to_polars()
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table of the table."""
+        return self.table().to_arrow()
+
+    def _repr_html_(self) -> str:
+        """The table in a notebook."""
+        return self.table()._repr_html_()
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], figures: Mapping[str, Any] | None = None) -> Table:
+    """The table of rows that have the same names; a number that a row has not, None, is NaN.
+
+    Examples
+    --------
+    >>> table_of([{"method": "line", "dim": 8}, {"method": "degree", "dim": None}]).to_dict()
+    {'method': ['line', 'degree'], 'dim': [8.0, nan]}
+    """
+    return Table({name: fill_gaps([row[name] for row in rows]) for name in (rows[0] if rows else ())}, figures)
+
+
+def fill_gaps(values: list[Any]) -> list[Any]:
+    """Numbers with NaN in the place of None; other values as they are."""
+    present = [value for value in values if value is not None]
+    numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in present)
+    return [float("nan") if value is None else value for value in values] if numbers and present else values
+
+
+def text_html(rows: Sequence[Sequence[str]], title: str, lines: Sequence[str] = ()) -> str:
+    """Rows of text, the column titles first, for a notebook."""
+    heads, *cells = rows
+    return render("table.html", title=title, lines=list(lines), heads=list(heads), rows=cells, numbers=list(heads)[1:])
+
+
 def as_column(values: Any) -> Column:
     """Values as a column: numbers and truth values as NumPy has them, anything else as objects.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +17,7 @@ from graphrefine.errors import InputError, MissingExtraError, suggest
 from graphrefine.system.files import check_writable, replacing
 
 Columns = Mapping[str, NDArray[Any]]
+Blocks = Iterable[Columns]  # of one table: the same columns in each, one block at least
 BLOCK = 1 << 16  # rows that are text at a time
 
 
@@ -36,9 +38,14 @@ def check_table_path(path: str | os.PathLike[str]) -> None:
 
 def save_table(columns: Columns, path: str | os.PathLike[str]) -> None:
     """Write columns to a file, replacing what is there in one step; the suffix names the format."""
+    save_blocks([columns], path)
+
+
+def save_blocks(blocks: Blocks, path: str | os.PathLike[str]) -> None:
+    """Write a table that comes in blocks, one at a time, to a file that is replaced when the last one is there."""
     check_table_path(path)
     with replacing(path) as hidden:
-        _writer(path)(columns, hidden)
+        _writer(path)(blocks, hidden)
 
 
 def arrow_table(columns: Columns) -> Any:
@@ -47,7 +54,7 @@ def arrow_table(columns: Columns) -> Any:
     return pa.table({name: _arrow_column(column) for name, column in columns.items()})
 
 
-def _writer(path: str | os.PathLike[str]) -> Callable[[Columns, Path], None]:
+def _writer(path: str | os.PathLike[str]) -> Callable[[Blocks, Path], None]:
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS:
         near = suggest(suffix, WRITERS)
@@ -76,12 +83,13 @@ def _text(value: Any) -> str:
     return str(value).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _write_csv(columns: Columns, path: Path, delimiter: str = ",") -> None:
+def _write_csv(blocks: Blocks, path: Path, delimiter: str = ",") -> None:
     with path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
         lines = csv.writer(_Lines(file), delimiter=delimiter)
-        lines.writerow(columns)
-        for rows in _blocks(columns):
-            lines.writerows(zip(*(_texts(column[rows]) for column in columns.values()), strict=True))
+        for number, columns in enumerate(_small(blocks)):
+            if number == 0:
+                lines.writerow(columns)
+            lines.writerows(zip(*map(_texts, columns.values()), strict=True))
 
 
 class _Lines:
@@ -94,8 +102,8 @@ class _Lines:
         self._file.write(line[:-2] + "\n")
 
 
-def _write_tsv(columns: Columns, path: Path) -> None:
-    _write_csv(columns, path, delimiter="\t")
+def _write_tsv(blocks: Blocks, path: Path) -> None:
+    _write_csv(blocks, path, delimiter="\t")
 
 
 def _texts(column: NDArray[Any]) -> list[Any]:
@@ -105,32 +113,43 @@ def _texts(column: NDArray[Any]) -> list[Any]:
     return ["" if value != value else str(value) for value in column]
 
 
-def _write_json_lines(columns: Columns, path: Path) -> None:
+def _write_json_lines(blocks: Blocks, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
-        for rows in _blocks(columns):
-            for row in zip(*(column[rows].tolist() for column in columns.values()), strict=True):
+        for columns in _small(blocks):
+            for row in zip(*(column.tolist() for column in columns.values()), strict=True):
                 known = {name: None if value != value else value for name, value in zip(columns, row, strict=True)}
                 file.write(json.dumps(known, default=str) + "\n")
 
 
-def _blocks(columns: Columns) -> list[slice]:
-    count = len(next(iter(columns.values()), ()))
-    return [slice(start, start + BLOCK) for start in range(0, count, BLOCK)]
+def _small(blocks: Blocks) -> Iterator[Columns]:
+    """The blocks, large ones in parts; an empty one as it is."""
+    for columns in blocks:
+        count = len(next(iter(columns.values()), ()))
+        for start in range(0, max(count, 1), BLOCK):
+            yield {name: column[start : start + BLOCK] for name, column in columns.items()}
 
 
-def _write_parquet(columns: Columns, path: Path) -> None:
+def _write_parquet(blocks: Blocks, path: Path) -> None:
     from pyarrow import parquet
 
-    parquet.write_table(arrow_table(columns), path, compression="zstd")
+    tables = map(arrow_table, blocks)
+    first = next(tables)
+    with parquet.ParquetWriter(path, first.schema, compression="zstd") as file:
+        for table in chain([first], tables):
+            file.write_table(table)
 
 
-def _write_arrow(columns: Columns, path: Path) -> None:
-    from pyarrow import feather
+def _write_arrow(blocks: Blocks, path: Path) -> None:
+    from pyarrow import ipc
 
-    feather.write_feather(arrow_table(columns), str(path), compression="uncompressed")
+    tables = map(arrow_table, blocks)
+    first = next(tables)
+    with ipc.new_file(str(path), first.schema) as file:
+        for table in chain([first], tables):
+            file.write_table(table, max_chunksize=BLOCK)
 
 
-WRITERS: dict[str, Callable[[Columns, Path], None]] = {
+WRITERS: dict[str, Callable[[Blocks, Path], None]] = {
     ".csv": _write_csv,
     ".tsv": _write_tsv,
     ".jsonl": _write_json_lines,

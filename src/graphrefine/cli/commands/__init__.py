@@ -22,7 +22,12 @@ COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN
     "compare",
     "tune",
     "neighbors",
+    "duplicates",
+    "communities",
+    "drift",
     "map",
+    "predict",
+    "split",
     "explore",
     "fold-in",
     "convert",
@@ -75,6 +80,8 @@ def cli() -> None:
     graphrefine compare friends.csv                 which method is best on it, and what each costs
     graphrefine tune friends.csv -o settings.json   which settings are best on it
     graphrefine neighbors friends ada               who is most like her
+    graphrefine predict labels friends labels.csv   the labels of the others, with probabilities
+    graphrefine predict links friends.csv           edges that are missing
     graphrefine map friends -o friends.png          a picture of all of them
     graphrefine explore friends --graph friends.csv a page to look around in
     graphrefine convert friends friends.parquet     any format to any other

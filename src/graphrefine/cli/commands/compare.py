@@ -39,6 +39,7 @@ def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
 COMPARE = Command(
     "compare",
     work="compare:compare",
+    first=("labels", "methods", "dims", "output"),
     short_help="Quality and cost of methods on a graph.",
     help="""Embed GRAPH by many methods, each in a process of its own, and show the quality and the cost of each.
 

@@ -9,6 +9,7 @@ from graphrefine.cli.options import JSON, SUFFIXES, Command, Option, under
 CONVERT = Command(
     "convert",
     work="convert:convert",
+    first=("to_format", "from_format", "table", "index"),
     short_help="An embedding in another format.",
     help=f"""Write an embedding in another format; the suffix of TO names it.
 

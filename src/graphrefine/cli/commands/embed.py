@@ -19,6 +19,7 @@ from graphrefine.cli.options import (
 EMBED = Command(
     "embed",
     work="embed:embed",
+    first=("output", "dim", "weights", "quality"),
     short_help="Vectors for every node of a graph.",
     help="""Vectors for every node of GRAPH, with the node names kept.
 

@@ -28,6 +28,7 @@ DIM = Option(["--dim"], type=int, metavar="K",
 LABELS = Command(
     "labels",
     work="evaluate:labels",
+    first=("ratios", "repeats", "C", "label_column"),
     short_help="Labels of nodes, predicted from vectors: F1.",
     help="""Node classification, the paper's way: Micro and Macro F1 of the labels in LABELS.
 
@@ -58,6 +59,7 @@ LABELS = Command(
 LINKS = Command(
     "links",
     work="evaluate:links",
+    first=("dim", "method", "held_out", "repeats"),
     short_help="Held-out edges, found by vectors: AUC, AP, ranks.",
     help="""Link prediction: hold out some edges of GRAPH, embed the rest, and find the held-out edges by the vectors.
 
@@ -89,6 +91,7 @@ LINKS = Command(
 RECONSTRUCTION = Command(
     "reconstruction",
     work="evaluate:reconstruction",
+    first=("dim", "method", "top", "sample"),
     short_help="Edges among the closest pairs of vectors: precision.",
     help="""Network reconstruction: the part of edges of GRAPH among the pairs whose vectors are closest, precision@K.
 

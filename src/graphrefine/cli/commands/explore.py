@@ -9,6 +9,7 @@ from graphrefine.cli.options import LABEL_READING, LABELS_VARIABLE, READING, Com
 EXPLORE = Command(
     "explore",
     work="explore:explore",
+    first=("graph", "labels", "columns", "port"),
     short_help="A page to look at an embedding, and an API to ask it.",
     help="""Open a page that shows EMBEDDING as a map: find a node, see its neighbours, colour, select.
 

@@ -7,6 +7,7 @@ from graphrefine.cli.options import GRAPH, JSON, MEMORY, READING, REFINING, THRE
 INFO = Command(
     "info",
     work="info:info",
+    first=("dim", "weights", "directed", "quality"),
     short_help="What is in a graph, and what embedding it takes.",
     help="""What is in GRAPH, and what embedding it will take: time and memory are predicted from a short trial.
 

@@ -9,6 +9,7 @@ from graphrefine.cli.options import JSON, READING, THREADS, Command, Option
 INGEST = Command(
     "ingest",
     work="ingest:ingest",
+    first=("output", "memory", "weights", "directed"),
     short_help="Edges to a graph on disk, whatever their number.",
     help="""Make a graph on disk of edges that need not fit into memory; embed and info take it as they take any file.
 

@@ -20,6 +20,7 @@ def _parse_names(_: Any, __: Any, value: str) -> int:
 MAP = Command(
     "map",
     work="map:map",
+    first=("output", "labels", "method", "title"),
     short_help="The nodes in the plane: a picture, a page or a table.",
     help="""Place the nodes of EMBEDDING in the plane, near those that are like them, and draw them.
 

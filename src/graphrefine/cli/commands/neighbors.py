@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from graphrefine.cli.options import JSON, LABEL_READING, SKIP, THREADS, Command, Option
+from graphrefine.cli.options import JSON, LABEL_READING, SKIP, TABLE, THREADS, Command, Option
 
 NEIGHBORS = Command(
     "neighbors",
     work="neighbors:neighbors",
+    first=("k", "score", "unlinked", "output"),
     short_help="The nodes nearest to a node.",
     help="""The nodes nearest to each NODE, the nearest first, itself left out.
 
@@ -17,6 +18,9 @@ NEIGHBORS = Command(
     graphrefine neighbors friends ada -k 5
     graphrefine neighbors friends ada --score link --unlinked friends.csv
     graphrefine neighbors friends ada --labels labels.csv --label chess
+    every node's, and what to recommend to every user:
+    graphrefine neighbors friends --all -o near.parquet
+    graphrefine neighbors shop --all --score link --side source -o offers.csv
     """,
     params=[
         click.Argument(["embedding"], metavar="EMBEDDING"),
@@ -25,6 +29,8 @@ NEIGHBORS = Command(
         Option(["--score"], type=click.Choice(["cosine", "dot", "link"]), default="cosine", show_default=True,
                help="What is near: the angle, the inner product, or how likely an edge is."),
         Option(["--from", "listed"], metavar="FILE", help="Names of further nodes, one on each line; - for stdin."),
+        Option(["--all", "every"], is_flag=True, help="The neighbours of every node, written to -o block by block."),
+        TABLE,
         Option(["--vectors"], metavar="FILE",
                help="Search for the vectors of this embedding instead of nodes, such as those of new nodes."),
         Option(["--labels"], metavar="LABELS", help="Which node has which label; for --label."),

@@ -9,6 +9,7 @@ from graphrefine.cli.options import JSON, THREADS, Command, Option
 REPRODUCE = Command(
     "reproduce",
     work="reproduce:reproduce",
+    first=("output", "quick", "only", "list_only"),
     short_help="The paper's tables, figures and claims, measured.",
     help="""Run the experiments of the REFINE paper, and set our figures beside the paper's.
 

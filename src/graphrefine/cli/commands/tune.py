@@ -29,6 +29,7 @@ def _parse_penalty(_: Any, __: Any, value: str) -> str | float:
 TUNE = Command(
     "tune",
     work="tune:tune",
+    first=("labels", "budget", "dims", "output"),
     short_help="The best settings for a graph, found by trying.",
     help="""Try settings of REFINE on GRAPH, and show the best: the default first, then filters, then the rest.
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
 import os
 import re
 import warnings
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # the help of the command line needs the formats, but none of
     from graphrefine.graph.node_ids import Names
     from graphrefine.vectors.table import Parts
 
+_log = logging.getLogger(__name__)
 PathLike = str | os.PathLike[str]
 
 # What damaged files make the standard library, NumPy and pyarrow (a ValueError) raise.
@@ -266,7 +268,7 @@ def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: boo
     """Write an embedding at a path or an address, replacing it in one step or, if anything fails, not at all."""
     file_format = choose_format(path, format)
     options = file_format.options(options)
-    parts = _as_text(path, parts)
+    parts = names_as_text(parts, format_place(path), stacklevel=4)
     _check_names(path, file_format, parts.names)
     if not file_format.state:
         parts = parts._replace(state=type(parts.state)())
@@ -283,6 +285,7 @@ def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: boo
         if isinstance(error, OutputError):
             raise
         raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
+    _log.info("wrote %s", os.fspath(path))
     return None
 
 
@@ -344,23 +347,19 @@ def check_output(path: PathLike, *, format: str | None = None, names: Names | No
     check_writable(path, folder=file_format.folder, size=size, replaceable=file_format.check_replaceable)
 
 
-def _as_text(path: PathLike, parts: Parts) -> Parts:
+def names_as_text(parts: Parts, place: str, *, stacklevel: int) -> Parts:
     """The parts with names that files can hold: of other objects their text, with a warning."""
     if parts.names.dtype != object or set(map(type, parts.names)) <= {str}:
         return parts
-    odd = next(name for name in parts.names.tolist() if not isinstance(name, str))
-    message = f"names such as {odd!r} ({type(odd).__name__}) are written as text, {str(odd)!r}, and come back so"
-    warnings.warn(ArgumentWarning(message), stacklevel=4)
-    return parts._replace(names=_text_names(path, parts.names, parts.recipe.get("sources")))
-
-
-def _text_names(path: PathLike, names: Names, sources: int | None) -> Names:
     from graphrefine.graph.node_ids import text_names  # and NumPy, which the help does without
 
+    odd = next(name for name in parts.names.tolist() if not isinstance(name, str))
+    message = f"names such as {odd!r} ({type(odd).__name__}) are written as text, {str(odd)!r}, and come back so"
+    warnings.warn(ArgumentWarning(message), stacklevel=stacklevel)
     try:
-        return text_names(names, sources=sources)
+        return parts._replace(names=text_names(parts.names, sources=parts.recipe.get("sources")))
     except InputError as error:
-        raise InputError(f"{format_place(path)}: {error}") from None
+        raise InputError(f"{place}: {error}") from None
 
 
 def _check_names(path: PathLike, file_format: Format, names: Names) -> None:

@@ -72,6 +72,16 @@ def write_arrow(path: Path, parts: Parts) -> None:
             writer.write_batch(batch)
 
 
+def arrow_table(parts: Parts) -> Any:
+    """Names, vectors and recipe as a table of Arrow that shares their memory."""
+    import pyarrow as pa
+
+    if parts.names.dtype == object:
+        check(parts.names)
+    schema = _schema(parts)
+    return pa.Table.from_batches(_batches(parts, schema, _ARROW_VALUES), schema)
+
+
 def _schema(parts: Parts) -> Any:
     import pyarrow as pa
 
@@ -127,6 +137,23 @@ def _batches(parts: Parts, schema: Any, values: int) -> Iterator[Any]:
         columns = parts.state.columns().values()
         further = [plain_array(column[rows].astype(np.float32, copy=False)) for column in columns]
         yield pa.record_batch([nodes, vectors, *further], schema=schema)
+
+
+def is_embedding(path: Path) -> bool:
+    """Whether a parquet or arrow file has a column of vectors, as no list of edges has."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        if path.suffix.lower() == ".parquet":
+            schema = parquet.read_schema(path)
+        else:
+            with pa.memory_map(str(path)) as file:
+                schema = pa.ipc.open_file(file).schema
+        _columns(path, schema)
+    except (pa.ArrowException, FormatError, OSError):
+        return False
+    return True
 
 
 def read_parquet(path: Path) -> Parts:

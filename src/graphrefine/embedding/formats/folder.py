@@ -77,14 +77,15 @@ def check_replaceable(path: Path) -> None:
     present = {entry.name for entry in path.iterdir()} - _CLUTTER
     if not present:
         return
-    if not _is_embedding(path):
+    if not is_embedding(path):
         raise OutputError(f"{path}: is a folder but no embedding, and would be lost; choose another name")
     if present - _FILES:
         strange = ", ".join(sorted(present - _FILES)[:3])
         raise OutputError(f"{path}: also holds {strange}, which would be lost; choose another name")
 
 
-def _is_embedding(path: Path) -> bool:
+def is_embedding(path: Path) -> bool:
+    """Whether a folder holds an embedding."""
     try:
         meta = json.loads((path / "meta.json").read_bytes())
     except (OSError, ValueError):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,15 @@ def _wasteful(names: Names) -> bool:
     """Whether NumPy's strings would take far more room than the names, or lose null characters."""
     lengths = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
     return bool(lengths.max() > _WASTE * (lengths.mean() + 1) or any(name.endswith("\0") for name in names))
+
+
+def is_embedding(path: Path) -> bool:
+    """Whether an npz archive has vectors, as no matrix of SciPy has."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return "vectors" in archive.files
+    except (OSError, ValueError, BadZipFile):
+        return False
 
 
 def read_npz(path: Path) -> Parts:

@@ -21,8 +21,8 @@ from graphrefine.embedding.formats.decimals import (
     parse_rows,
     row_chunks,
 )
+from graphrefine.graph.lookup import Sides
 from graphrefine.graph.node_ids import Names, encode_all
-from graphrefine.vectors.lookup import Sides
 from graphrefine.vectors.state import COLUMNS, State, names_of
 from graphrefine.vectors.table import Parts
 

@@ -20,12 +20,12 @@ constexpr int page = 10;   // a page is 1024 consecutive ids
 template <class T> void mark_ids(Changed<uint64_t> bits, Changed<int64_t> pages, int64_t lowest, Input<T> ids) {
     uint64_t *words = bits.data();
     int64_t *counts = pages.data();
-    nb::gil_scoped_release release;
-    for (size_t i = 0; i < ids.size(); ++i) {
+    Released released;
+    in_steps(0, ids.size(), [&](size_t i) {
         uint64_t at = uint64_t(int64_t(ids.data()[i])) - uint64_t(lowest);
         words[at >> 6] |= uint64_t(1) << (at & 63);
         ++counts[at >> page];
-    }
+    });
 }
 
 // How many ids of the set are smaller: those before the id's word, and those before it in the word.
@@ -33,15 +33,15 @@ template <class T>
 nb::object rank_ids(Input<uint64_t> bits, Input<int32_t> before, int64_t lowest, Input<T> ids, int threads) {
     Buffer<int32_t> ranks(ids.size());
     {
-        nb::gil_scoped_release release;
+        Released released;
         const uint64_t *words = bits.data();
         const int32_t *earlier = before.data();
         parallel(threads, [&](int t) {
-            for (size_t i = ids.size() * t / threads; i < ids.size() * (t + 1) / threads; ++i) {
+            in_steps(ids.size() * t / threads, ids.size() * (t + 1) / threads, [&](size_t i) {
                 uint64_t at = uint64_t(int64_t(ids.data()[i])) - uint64_t(lowest);
                 uint64_t lower = (uint64_t(1) << (at & 63)) - 1;
                 ranks[i] = earlier[at >> 6] + __builtin_popcountll(words[at >> 6] & lower);
-            }
+            });
         });
     }
     return ranks.numpy();
@@ -75,14 +75,14 @@ nb::tuple deal_arcs(Input<int32_t> source, Input<int32_t> target, Weights weight
     Buffer<uint32_t> records(size * width * (both ? 2 : 1));
     Buffer<int64_t> offsets(count + 1);
     {
-        nb::gil_scoped_release release;
+        Released released;
         Buckets buckets(bounds.data(), count);
         std::vector<std::vector<int64_t>> places(threads, std::vector<int64_t>(count));
         auto each = [&](int t, auto visit) {
-            for (size_t i = size * t / threads; i < size * (t + 1) / threads; ++i) {
+            in_steps(size * t / threads, size * (t + 1) / threads, [&](size_t i) {
                 visit(i, source.data()[i], uint32_t(target.data()[i]) << 1);
                 if (both) visit(i, target.data()[i], uint32_t(source.data()[i]) << 1 | 1);
-            }
+            });
         };
         parallel(threads, [&](int t) {
             int64_t *place = places[t].data();

@@ -4,6 +4,7 @@
 // Sums run in an order that depends on the matrix alone, never on the number of threads: a row is summed by one thread,
 // and the Gram matrices of units of 512 rows are added up in the units' order.
 #include "arithmetic.h"
+#include "threads.h"
 #include "vectors.h"
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -420,10 +420,10 @@ template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, 
     Finish ready = finish;
     for (std::int64_t c = 0; finish.shift && c < columns; ++c) split.get()[c] = finish.shift[column_at(c)];
     if (finish.shift) ready.shift = split.get();
-    auto work = [&] {
+    parallel(static_cast<int>(std::min<std::int64_t>(threads, units)), [&](int) {
         auto fresh = aligned_floats(BLOCK * columns), spare = aligned_floats(BLOCK * columns);
         Totals mine(finish, columns);
-        for (std::int64_t unit; (unit = next++) < units;) {
+        for (std::int64_t unit; !is_stopped() && (unit = next++) < units;) {  // a unit that is taken is finished: others wait
             mine.clear();
             for (std::int64_t i = unit * UNIT; i < std::min(rows, (unit + 1) * UNIT); i += BLOCK) {
                 const std::int64_t end = std::min({rows, (unit + 1) * UNIT, i + BLOCK});
@@ -439,11 +439,7 @@ template <class Fill> void over_blocks(std::int64_t rows, std::int64_t columns, 
             }
         }
         streamed();
-    };
-    std::vector<std::thread> others;
-    for (std::int64_t t = 1; t < std::min<std::int64_t>(threads, units); ++t) others.emplace_back(work);
-    work();
-    for (auto &thread : others) thread.join();
+    });
     for (std::int64_t a = 0; finish.gram && a < columns; ++a)  // the columns in their order, and the mirror image
         for (std::int64_t b = a; b < columns; ++b) {
             const std::int64_t i = column_at(a), j = column_at(b);

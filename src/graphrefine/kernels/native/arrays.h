@@ -1,15 +1,15 @@
-// Helpers shared by the readers: arrays handed to NumPy without a copy, and a loop over threads.
+// Arrays handed to NumPy without a copy.
 #pragma once
+
+#include "threads.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
 #include <cstdlib>
-#include <exception>
 #include <memory>
 #include <new>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -57,18 +57,4 @@ template <class T, class... Sizes> std::pair<nanobind::object, T *> empty(const 
     using Array = nanobind::ndarray<T, nanobind::ndim<sizeof...(Sizes)>, nanobind::c_contig, nanobind::device::cpu>;
     nanobind::object array = nanobind::module_::import_("numpy").attr("empty")(nanobind::make_tuple(sizes...), dtype);
     return {array, nanobind::cast<Array>(array).data()};
-}
-
-// Calls work(t) for t in 0..threads-1, the first on this thread; an exception in any is thrown here.
-template <class Work> void parallel(int threads, Work work) {
-    std::vector<std::exception_ptr> failures(threads > 1 ? threads : 1);
-    auto guarded = [&](int t) {
-        try { work(t); } catch (...) { failures[t] = std::current_exception(); }
-    };
-    std::vector<std::thread> pool;
-    for (int t = 1; t < threads; ++t) pool.emplace_back(guarded, t);
-    guarded(0);
-    for (auto &thread : pool) thread.join();
-    for (auto &failure : failures)
-        if (failure) std::rethrow_exception(failure);
 }

@@ -60,10 +60,10 @@ template <class T> struct Ids {
 template <class T> Buffer<int64_t> number_dense(Ids<T> ids, T lowest, uint64_t range, int32_t *out[2], int threads) {
     BitRank seen(range);
     auto each = [&](int t, auto visit) {
-        for (size_t i = ids.size * t / threads; i < ids.size * (t + 1) / threads; ++i) {
+        in_steps(ids.size * t / threads, ids.size * (t + 1) / threads, [&](size_t i) {
             visit(i, 0, uint64_t(ids.source[i]) - uint64_t(lowest));
             visit(i, 1, uint64_t(ids.target[i]) - uint64_t(lowest));
-        }
+        });
     };
     parallel(threads, [&](int t) { each(t, [&](size_t, int, uint64_t at) { seen.add(at); }); });
     Buffer<int64_t> names(seen.close());
@@ -79,14 +79,15 @@ template <class T> Buffer<int64_t> number_sparse(Ids<T> ids, int32_t *out[2]) {
     std::vector<std::pair<T, int32_t>> order;           // each id with the number it got when it first appeared
     for (int side : {0, 1}) {
         const T *each = side ? ids.target : ids.source;
-        for (size_t i = 0; i < ids.size; ++i) {
+        in_steps(0, ids.size, [&](size_t i) {
             if (i + distance < ids.size) numbering.prefetch(hash_integer(each[i + distance] ^ seed));
             out[side][i] = numbering.number(hash_integer(each[i] ^ seed), [](int32_t) { return true; });
             if (size_t(out[side][i]) == order.size()) order.emplace_back(each[i], out[side][i]);
-        }
+        });
     }
     size_t n = order.size();
-    std::sort(order.begin(), order.end());
+    uint64_t compared = 0;
+    std::sort(order.begin(), order.end(), [&](const auto &a, const auto &b) { return stop_if_asked(++compared), a < b; });
     Buffer<int64_t> names(n);
     std::vector<int32_t> rank(n);
     for (size_t i = 0; i < n; ++i) {
@@ -94,7 +95,7 @@ template <class T> Buffer<int64_t> number_sparse(Ids<T> ids, int32_t *out[2]) {
         rank[order[i].second] = int32_t(i);
     }
     for (int side : {0, 1})
-        for (size_t i = 0; i < ids.size; ++i) out[side][i] = rank[out[side][i]];
+        in_steps(0, ids.size, [&](size_t i) { out[side][i] = rank[out[side][i]]; });
     return names;
 }
 
@@ -103,7 +104,7 @@ template <class T> nb::tuple number_ids(Input<T> source, Input<T> target, int th
     Buffer<int32_t> first(ids.size), second(ids.size);
     Buffer<int64_t> names;
     {
-        nb::gil_scoped_release release;
+        Released released;
         int32_t *out[2] = {first.begin(), second.begin()};
         T lowest = ids.size ? ids[0] : 0, highest = lowest;
         for (size_t i = 0; i < 2 * ids.size; ++i) {
@@ -152,32 +153,32 @@ using Key = uint32_t;
 template <class Ahead, class Visit> Tally visit(const Edges &edges, size_t begin, size_t end, Ahead ahead, Visit visit) {
     constexpr size_t distance = 16;
     Tally tally;
-    for (size_t i = begin; i < end; ++i) {
+    in_steps(begin, end, [&](size_t i) {
         if (i + distance < end) {
             ahead(std::max(edges.source[i + distance], 0));
             ahead(std::max(edges.target[i + distance], 0));
         }
         int32_t u = edges.source[i], v = edges.target[i];
         float weight = edges.weights ? edges.weights[i] : 1;
-        if (u < 0 || v < 0) { ++tally.missing; continue; }
-        if (weight == 0) { ++tally.zeros; continue; }
-        if (u == v) { ++tally.loops; continue; }
+        if (u < 0 || v < 0) { ++tally.missing; return; }
+        if (weight == 0) { ++tally.zeros; return; }
+        if (u == v) { ++tally.loops; return; }
         visit(u, Key(v) << 1, weight);
         if (!edges.directed) visit(v, Key(u) << 1 | 1, weight);
-    }
+    });
     return tally;
 }
 
 template <class Ahead, class Visit> Tally visit(const Arcs &arcs, size_t begin, size_t end, Ahead ahead, Visit visit) {
     constexpr size_t distance = 16;
     const size_t width = arcs.with_weights ? 3 : 2;
-    for (size_t i = begin; i < end; ++i) {
+    in_steps(begin, end, [&](size_t i) {
         const uint32_t *record = arcs.records + i * width;
         if (i + distance < end) ahead(int32_t(record[distance * width] - arcs.first));
         float weight = 1;
         if (arcs.with_weights) std::memcpy(&weight, record + 2, 4);
         visit(int32_t(record[0] - arcs.first), record[1], weight);
-    }
+    });
     return Tally();
 }
 
@@ -270,6 +271,7 @@ bool sort_rows(Csr &csr, const std::vector<int64_t> &bounds) {
     parallel(int(bounds.size()) - 1, [&](int t) {
         std::vector<std::pair<Key, float>> scratch;
         for (int64_t row = bounds[t]; row < bounds[t + 1]; ++row) {
+            stop_if_asked(row << 8);
             Key *begin = csr.indices.begin() + csr.indptr[row], *end = csr.indices.begin() + csr.indptr[row + 1];
             sort_row(begin, csr.weights_from(row), end - begin, scratch);
             if (std::adjacent_find(begin, end) != end) repeated = true;
@@ -284,12 +286,15 @@ void merge_rows(int64_t n, Csr &csr, const std::vector<int64_t> &bounds) {
     int64_t at = 0;
     std::vector<Tally> tallies(bounds.size() - 1);
     parallel(int(tallies.size()), [&](int t) {
-        for (int64_t row = bounds[t]; row < bounds[t + 1]; ++row)
+        for (int64_t row = bounds[t]; row < bounds[t + 1]; ++row) {
+            stop_if_asked(row << 8);
             kept[row] = merge_row(csr.indices.begin() + csr.indptr[row], csr.weights_from(row),
                                   csr.indptr[row + 1] - csr.indptr[row], tallies[t]);
+        }
     });
     for (const Tally &tally : tallies) csr.tally += tally;
     for (int64_t row = 0; row < n; ++row) {
+        stop_if_asked(row << 8);
         int64_t begin = csr.indptr[row];
         csr.indptr[row] = at;
         if (at != begin) {
@@ -321,7 +326,7 @@ nb::tuple build_rows(int64_t n, Input<int32_t> source, Input<int32_t> target, We
     Edges edges{source.data(), target.data(), weights ? weights->data() : nullptr, source.size(), directed};
     Csr csr;
     {
-        nb::gil_scoped_release release;
+        Released released;
         csr = build(n, edges, edges.size < 100000 ? 1 : std::clamp(threads, 1, 16));
     }
     const Tally &t = csr.tally;
@@ -335,7 +340,7 @@ nb::tuple merge_arcs(int64_t rows, int64_t first, Input<uint32_t> records, bool 
     Arcs arcs{records.data(), records.size() / (weighted ? 3 : 2), uint32_t(first), weighted};
     Csr csr;
     {
-        nb::gil_scoped_release release;
+        Released released;
         csr = build(rows, arcs, arcs.size < 100000 ? 1 : std::clamp(threads, 1, 16));
     }
     return nb::make_tuple(csr.indptr.numpy(), csr.indices.numpy<int32_t>(), csr.weights.numpy(), csr.tally.arcs,
@@ -356,6 +361,7 @@ int inspect(const Input<int64_t> &indptr, const Input<int32_t> &indices, const W
     std::vector<int64_t> cursor(ends, ends + n);
     bool ascending = true, hollow = true, symmetric = true;
     for (int64_t i = 0; i < n; ++i) {
+        stop_if_asked(i << 8);
         if (ends[i] > ends[i + 1]) return -1;
         for (int64_t at = ends[i]; at < ends[i + 1]; ++at) {
             int32_t j = columns[at];
@@ -382,7 +388,7 @@ void bind_edges(nb::module_ &module) {
                "directed"_a, "threads"_a);
     module.def("merge_arcs", &merge_arcs, "rows"_a, "first"_a, "records"_a, nb::kw_only(), "weighted"_a, "threads"_a);
     module.def("inspect_rows", [](Input<int64_t> indptr, Input<int32_t> indices, Weights weights) {
-        nb::gil_scoped_release release;
+        Released released;
         return inspect(indptr, indices, weights);
     }, "indptr"_a, "indices"_a, "weights"_a.none());
 }

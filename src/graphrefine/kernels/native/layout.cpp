@@ -32,7 +32,7 @@ void need(bool holds, const char *what) {
 template <class Work> void in_chunks(std::int64_t count, int threads, Work work) {
     std::atomic<std::int64_t> next{0};
     parallel(threads, [&](int) {
-        for (std::int64_t start; (start = CHUNK * next++) < count;) work(start, std::min(count, start + CHUNK));
+        for (std::int64_t start; !is_stopped() && (start = CHUNK * next++) < count;) work(start, std::min(count, start + CHUNK));
     });
 }
 
@@ -67,8 +67,9 @@ void keep_best(Table<const float> scores, Input<std::int32_t> queries, Input<std
     for (std::size_t i = 0; i < queries.shape(0); ++i)
         need(queries.data()[i] >= 0 && static_cast<std::size_t>(queries.data()[i]) < best.shape(0), "`queries` must be rows of `best`");
     if (!many) return;
-    nb::gil_scoped_release released;
+    Released released;
     for (std::size_t i = 0; i < queries.shape(0); ++i) {
+        stop_if_asked(i << 8);
         const std::int32_t self = queries.data()[i];
         const float *scored = scores.data() + static_cast<std::int64_t>(i) * many;
         Best found{best.data() + self * k, rows.data() + self * k, k};
@@ -95,20 +96,20 @@ struct Place {
 void spread(Table<const float> points, float left, float bottom, float inverse, Table<std::int64_t> out, int threads) {
     const std::int64_t side = static_cast<std::int64_t>(out.shape(0)), count = static_cast<std::int64_t>(points.shape(0));
     need(points.shape(1) == 2 && side >= 2 && out.shape(1) == out.shape(0), "`points` are pairs, `out` is a square");
-    nb::gil_scoped_release released;
+    Released released;
     std::vector<std::vector<std::int64_t>> grids(static_cast<std::size_t>(std::max(threads, 1)));
     parallel(threads, [&](int t) {
         auto &grid = grids[static_cast<std::size_t>(t)];
         grid.assign(static_cast<std::size_t>(side * side), 0);
         const std::int64_t parts = std::max(threads, 1);
-        for (std::int64_t i = count * t / parts; i < count * (t + 1) / parts; ++i) {
+        in_steps(count * t / parts, count * (t + 1) / parts, [&](std::size_t i) {
             const Place at(points.data() + 2 * i, left, bottom, inverse, side);
             const auto right = static_cast<std::int64_t>(at.right * UNITS), up = static_cast<std::int64_t>(at.up * UNITS);
             const auto all = static_cast<std::int64_t>(UNITS);
             std::int64_t *const cell = grid.data() + at.row * side + at.column;
             cell[0] += (all - right) * (all - up), cell[1] += right * (all - up);
             cell[side] += (all - right) * up, cell[side + 1] += right * up;
-        }
+        });
     });
     std::fill_n(out.data(), side * side, 0);
     for (const auto &grid : grids)
@@ -123,7 +124,7 @@ void forces(Input<std::int64_t> indptr, Input<std::int32_t> indices, Input<float
          "`indptr` must end with the number of entries, each with a weight");
     need(side >= 2 && field.shape(1) == field.shape(0) && field.shape(2) == 2, "`field` is a square of pairs");
     need(out.shape(0) == points.shape(0) && out.shape(1) == 2, "`out` must have the shape of `points`");
-    nb::gil_scoped_release released;
+    Released released;
     in_chunks(count, threads, [&](std::int64_t from, std::int64_t to) {
         for (std::int64_t i = from; i < to; ++i) {
             const float *const point = points.data() + 2 * i;
@@ -150,7 +151,7 @@ void move(Table<const float> forces, Table<float> velocity, Table<float> gains, 
     const std::int64_t count = static_cast<std::int64_t>(points.size());
     for (std::size_t size : {forces.size(), velocity.size(), gains.size()})
         need(static_cast<std::int64_t>(size) == count, "all arrays must have one shape");
-    nb::gil_scoped_release released;
+    Released released;
     in_chunks(count, threads, [&](std::int64_t from, std::int64_t to) {
         for (std::int64_t i = from; i < to; ++i) {
             float &gain = gains.data()[i], &speed = velocity.data()[i];

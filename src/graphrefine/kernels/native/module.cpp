@@ -1,5 +1,6 @@
 // The compiled module: the choice of instruction set, and the arithmetic's door from Python.
 #include "arithmetic.h"
+#include "threads.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -169,6 +170,9 @@ using OptionalGram = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig
 
 NB_MODULE(_native, module) {
     module.doc() = "Compiled kernels of graphrefine; call them through graphrefine.kernels.";
+    nb::register_exception_translator([](const std::exception_ptr &thrown, void *) {
+        try { std::rethrow_exception(thrown); } catch (const Interrupted &) {}  // Python's error is set
+    });
     module.def("simd", [] { return std::string(arithmetic().name); });
     bind_text(module);
     bind_edges(module);
@@ -201,7 +205,7 @@ NB_MODULE(_native, module) {
                     need(finish.onto.kind == Kind::single && finish.onto.rows == self.view.rows && finish.onto.columns == from.columns,
                          "`onto` must be float32 and have the shape of the result");
                 }
-                nb::gil_scoped_release released;
+                Released released;
                 arithmetic().apply(self.view, from, finish, threads);
             },
             "x"_a, nb::kw_only(), "out"_a.none(), "scale"_a = 1.f, "plus"_a = nb::none(), "plus_scale"_a = 0.f,
@@ -233,7 +237,7 @@ NB_MODULE(_native, module) {
                     need(places->data()[i] >= 0 && places->data()[i] < from.rows, "`places` must be rows");
                 finish.places = places->data();
             }
-            nb::gil_scoped_release released;
+            Released released;
             arithmetic().rotate(from, rotation ? rotation->data() : nullptr, triangular, finish, threads);
         },
         "x"_a, "rotation"_a.none(), nb::kw_only(), "triangular"_a = false, "out"_a.none(), "places"_a = nb::none(),

@@ -87,7 +87,7 @@ void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t
     view.scale = scale ? scale->data() : nullptr, view.added = added ? added->data() : nullptr;
     const std::int64_t keep = static_cast<std::int64_t>(nearest_rows.shape(1));
 
-    nb::gil_scoped_release released;
+    Released released;
     const std::vector<float> together = packed(queries);
     Queries packed_queries;
     packed_queries.packed = together.data(), packed_queries.count = static_cast<std::int64_t>(queries.shape(0));
@@ -99,7 +99,7 @@ void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t
     parallel(threads, [&](int thread) {
         Heaps &own = heaps[static_cast<std::size_t>(thread)];
         const Best best{own.scores.data(), own.rows.data(), keep};
-        for (std::int64_t first; (first = next.fetch_add(CHUNK)) < view.count;)
+        for (std::int64_t first; !is_stopped() && (first = next.fetch_add(CHUNK)) < view.count;)
             fastest(view, packed_queries, best, first, std::min(first + CHUNK, view.count));
     });
     for (std::int64_t query = 0; query < packed_queries.count; ++query)

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -32,6 +31,7 @@ void breadth_first(const std::int64_t *indptr, const std::int32_t *indices, std:
         if (met[start]) continue;
         met[start] = true, order[tail++] = static_cast<std::int32_t>(start);
         for (; head < tail; ++head) {
+            stop_if_asked(head << 4);
             if (head + 4 < tail) __builtin_prefetch(indices + indptr[order[head + 4]]);
             for (std::int64_t p = indptr[order[head]]; p < indptr[order[head] + 1]; ++p)
                 if (!met[indices[p]]) met[indices[p]] = true, order[tail++] = indices[p];
@@ -40,10 +40,7 @@ void breadth_first(const std::int64_t *indptr, const std::int32_t *indices, std:
 }
 
 template <class Work> void share(std::int64_t n, int threads, Work work) {
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads; ++t) others.emplace_back(work, n * t / threads, n * (t + 1) / threads);
-    work(0, n / threads);
-    for (auto &thread : others) thread.join();
+    parallel(threads, [&](int t) { work(n * t / threads, n * (t + 1) / threads); });
 }
 
 // Row i of the result is row order[i], its columns renamed by `rank`, the inverse of `order`.
@@ -57,6 +54,7 @@ void permute(const std::int64_t *indptr, const std::int32_t *indices, const floa
     }
     share(n, threads, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
+            stop_if_asked(i << 4);
             if (i + 8 < end) __builtin_prefetch(indices + indptr[order[i + 8]]);
             const std::int64_t from = indptr[order[i]], count = new_indptr[i + 1] - new_indptr[i];
             std::int32_t *to = new_indices + new_indptr[i];
@@ -71,6 +69,7 @@ void row_sums(const std::int64_t *indptr, const std::int32_t *indices, const flo
               double *sums, int threads) {
     share(n, threads, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
+            stop_if_asked(i << 4);
             double sum = 0;
             for (std::int64_t p = indptr[i]; p < indptr[i + 1]; ++p) sum += (values ? values[p] : 1.) * scale[indices[p]];
             sums[i] = sum;
@@ -82,6 +81,7 @@ void row_sums(const std::int64_t *indptr, const std::int32_t *indices, const flo
 void split_rows(const std::int64_t *indptr, const std::int32_t *indices, std::int64_t n, const std::int32_t *firsts,
                 std::int64_t count, std::int64_t *cuts) {
     for (std::int64_t i = 0; i < n; ++i) {
+        stop_if_asked(i << 4);
         std::int64_t p = indptr[i];
         for (std::int64_t c = 0; c < count; ++c) {
             while (p < indptr[i + 1] && indices[p] < firsts[c]) ++p;
@@ -95,6 +95,7 @@ void draw_signs(std::uint64_t seed, std::int64_t start, const std::int32_t *orde
                 std::uint32_t *out) {
     const std::uint64_t salt = mixed(seed + GOLDEN);
     for (std::int64_t i = 0; i < rows; ++i) {
+        stop_if_asked(i << 4);
         const std::uint64_t row = mixed(salt ^ static_cast<std::uint64_t>(start + (order ? order[i] : i)));
         for (std::int64_t w = 0; w < words; ++w) {  // two words from each number
             const std::uint64_t pair = mixed(row + static_cast<std::uint64_t>(w / 2 + 1) * GOLDEN);
@@ -112,7 +113,7 @@ void bind_order(nb::module_ &module) {
             const std::int64_t n = static_cast<std::int64_t>(indptr.shape(0)) - 1;
             auto [order, out] = empty<std::int32_t>("int32", n);
             {
-                nb::gil_scoped_release released;
+                Released released;
                 breadth_first(indptr.data(), indices.data(), n, out);
             }
             return order;
@@ -129,7 +130,7 @@ void bind_order(nb::module_ &module) {
             float *weights = nullptr;
             if (values) std::tie(new_values, weights) = empty<float>("float32", entries);
             {
-                nb::gil_scoped_release released;
+                Released released;
                 permute(indptr.data(), indices.data(), values ? values->data() : nullptr, order.data(), n, bounds, columns, weights,
                         threads);
             }
@@ -143,7 +144,7 @@ void bind_order(nb::module_ &module) {
             const std::int64_t n = static_cast<std::int64_t>(indptr.shape(0)) - 1;
             auto [sums, out] = empty<double>("float64", n);
             {
-                nb::gil_scoped_release released;
+                Released released;
                 row_sums(indptr.data(), indices.data(), values ? values->data() : nullptr, scale.data(), n, out, threads);
             }
             return sums;
@@ -155,7 +156,7 @@ void bind_order(nb::module_ &module) {
             const std::int64_t n = static_cast<std::int64_t>(indptr.shape(0)) - 1, count = static_cast<std::int64_t>(firsts.shape(0));
             auto [cuts, out] = empty<std::int64_t>("int64", count, n);
             {
-                nb::gil_scoped_release released;
+                Released released;
                 split_rows(indptr.data(), indices.data(), n, firsts.data(), count, out);
             }
             return cuts;
@@ -169,7 +170,7 @@ void bind_order(nb::module_ &module) {
                 throw std::invalid_argument("`order` must have one number for each row");
             auto [signs, out] = empty<std::uint32_t>("uint32", rows, words);
             {
-                nb::gil_scoped_release released;
+                Released released;
                 draw_signs(seed, start, order ? order->data() : nullptr, rows, words, out);
             }
             return signs;

@@ -38,6 +38,7 @@ public:
         std::uint64_t key[ABREAST];
         std::int32_t at[ABREAST];
         for (std::int64_t first = 0; first < walks; first += ABREAST) {
+            stop_if_asked(first);
             const std::int64_t many = std::min(ABREAST, walks - first);
             for (std::int64_t w = 0; w < many; ++w)
                 key[w] = mixed(own + static_cast<std::uint64_t>(first + w) * GOLDEN), at[w] = start;
@@ -81,11 +82,11 @@ nb::tuple walk_pairs(Indptr indptr, Indices indices, Sums sums, std::int64_t fir
     Buffer<std::int64_t> ends(count + 1);
     Buffer<std::int32_t> columns, counts;
     {
-        nb::gil_scoped_release released;
+        Released released;
         std::atomic<std::int64_t> next{0};
         parallel(threads, [&](int) {
             Counter counter(rows);
-            for (std::int64_t chunk; (chunk = next++) < static_cast<std::int64_t>(chunks.size());)
+            for (std::int64_t chunk; !is_stopped() && (chunk = next++) < static_cast<std::int64_t>(chunks.size());)
                 for (std::int64_t row = chunk * CHUNK; row < std::min(count, (chunk + 1) * CHUNK); ++row) {
                     counter.walk(static_cast<std::int32_t>(first + row), walks.data()[row], length, salt);
                     ends[row + 1] = counter.take(static_cast<std::int32_t>(first + row), chunks[chunk]);

@@ -116,10 +116,10 @@ public:
             need(walks.data()[i] >= -1 && walks.data()[i] < nodes, "`walks` must be nodes, or -1 after the last");
         need(most_ < nodes, "`noise` must be nodes");
         const Tables tables{centers.data(), contexts.data(), columns, nodes * columns * 4 > NEAR};
-        nb::gil_scoped_release released;
+        Released released;
         std::atomic<std::int64_t> next{0};
         parallel(threads, [&](int) {
-            for (std::int64_t unit; (unit = next++) < UNITS;)
+            for (std::int64_t unit; !is_stopped() && (unit = next++) < UNITS;)
                 scatter(walks, count * unit / UNITS, count * (unit + 1) / UNITS, first, static_cast<std::size_t>(unit));
         });
         for (std::size_t diagonal = 0; diagonal < parts(); ++diagonal) {
@@ -127,6 +127,7 @@ public:
             parallel(std::min(threads, static_cast<int>(parts())), [&](int) {
                 for (std::size_t part; (part = free++) < parts();)
                     for (std::size_t unit = 0; unit < UNITS; ++unit) {
+                        stop_if_asked();
                         const std::size_t block = (unit * parts() + part) * parts() + (part + diagonal) % parts();
                         const double done = static_cast<double>(unit) / UNITS;
                         fastest(tables, streams_[block].data(), static_cast<std::int64_t>(sizes_[block]),

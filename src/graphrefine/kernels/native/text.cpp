@@ -381,6 +381,7 @@ template <class Ids> void parse_chunk(Chunk &chunk, const Layout &layout, Ids &i
     const char *p = chunk.begin;
     bool pairs = Ids::integers && layout.source == 0 && layout.target == 1 && layout.weight < 0 && layout.time < 0;
     for (int64_t line = 1; p < chunk.end; ++line) {
+        stop_if_asked(line << 2);
         typename Ids::Value ends[2] = {0, 0};
         if (pairs && plain_line(p, chunk.end, layout.delimiter, ends)) {
             int64_t at = chunk.base + chunk.records++;
@@ -503,7 +504,9 @@ std::string sort_names(const std::vector<Name> &names, std::vector<int32_t> &ran
         order[i] = {prefix, int32_t(i)};
         total += names[i].size + 1;
     }
+    uint64_t compared = 0;
     std::sort(order.begin(), order.end(), [&](const Entry &a, const Entry &b) {
+        stop_if_asked(++compared);
         if (a.prefix != b.prefix) return a.prefix < b.prefix;
         const Name &x = names[a.at], &y = names[b.at];
         int sign = std::memcmp(x.begin, y.begin, std::min(x.size, y.size));
@@ -528,13 +531,17 @@ std::string unite(std::vector<StringIds> &ids, const std::vector<Chunk> &chunks,
     std::vector<Name> names;
     std::vector<std::vector<int32_t>> global(ids.size());
     for (size_t t = 0; t < ids.size(); ++t)
-        for (const Name &name : ids[t].names) global[t].push_back(number(numbering, names, name));
+        for (const Name &name : ids[t].names) {
+            stop_if_asked(global[t].size());
+            global[t].push_back(number(numbering, names, name));
+        }
     std::vector<int32_t> rank;
     std::string joined = sort_names(names, rank);
     parallel(int(ids.size()), [&](int t) {
-        for (int64_t i = chunks[t].base; i < chunks[t].base + chunks[t].records; ++i)
+        in_steps(chunks[t].base, chunks[t].base + chunks[t].records, [&](size_t i) {
             for (int32_t *value : {&out.source[i], &out.target[i]})
                 if (*value >= 0) *value = rank[global[t][*value]];
+        });
     });
     return joined;
 }
@@ -546,7 +553,7 @@ template <class Ids> nb::tuple parse(Input<uint8_t> text, const Layout &layout, 
     std::string names;
     int64_t trimmed_ids = 0;
     {
-        nb::gil_scoped_release release;
+        Released released;
         const char *begin = reinterpret_cast<const char *>(text.data());
         chunks = cut(begin, begin + text.size(), int(ids.size()), layout);
         size_t most = chunks.back().base + chunks.back().lines;

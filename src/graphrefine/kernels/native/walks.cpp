@@ -67,10 +67,11 @@ void random_walks(Indptr indptr, Indices indices, Sums sums, Input<std::int32_t>
     for (std::int64_t w = 0; w < count; ++w)
         if (starts.data()[w] < 0 || starts.data()[w] >= rows.nodes) throw std::invalid_argument("`starts` must be nodes");
     const std::uint64_t salt = mixed(seed + GOLDEN);
-    nb::gil_scoped_release released;
+    Released released;
     share(count, threads, [&](std::int64_t begin, std::int64_t end) {
         std::uint64_t key[ABREAST];
         for (; begin < end; begin += ABREAST) {
+            stop_if_asked();
             const std::int64_t many = std::min(ABREAST, end - begin);
             std::int32_t *const first = out.data() + begin * length;
             for (std::int64_t w = 0; w < many; ++w) {
@@ -93,14 +94,14 @@ void random_edges(Indptr indptr, Indices indices, Sums sums, Walks out, std::uin
     const std::int64_t entries = static_cast<std::int64_t>(indices.shape(0));
     if (out.shape(1) != 2 || (entries == 0 && out.shape(0))) throw std::invalid_argument("`out` must be (count, 2), of a graph with edges");
     const std::uint64_t salt = mixed(seed + GOLDEN);
-    nb::gil_scoped_release released;
+    Released released;
     share(static_cast<std::int64_t>(out.shape(0)), threads, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
+        in_steps(begin, end, [&](std::size_t i) {
             const std::int64_t entry = rows.draw(0, entries, mixed(salt ^ (first + static_cast<std::uint64_t>(i))));
             const std::int64_t *row = std::upper_bound(rows.indptr, rows.indptr + rows.nodes + 1, entry) - 1;
             out.data()[2 * i] = static_cast<std::int32_t>(row - rows.indptr);
             out.data()[2 * i + 1] = rows.indices[entry];
-        }
+        });
     });
 }
 

@@ -24,8 +24,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import ArgumentWarning, InputError
-from graphrefine.graph.node_ids import Names, is_text
+from graphrefine.errors import ArgumentWarning, InputError, UnknownNameError
+from graphrefine.graph.node_ids import Names, is_range, is_text
 
 Side = Literal["source", "target"]
 Unknown = Literal["error", "skip"]  # what to do with names that no node has
@@ -189,14 +189,101 @@ class Lookup:
             raise self._unknown_error(missing, len(listed), side, option=unknown is not None)
         return rows
 
-    def _unknown_error(self, missing: list[Any], total: int, side: Side | None, *, option: bool) -> InputError:
+    def _unknown_error(self, missing: list[Any], total: int, side: Side | None, *, option: bool) -> UnknownNameError:
         where = f" on the {side} side" if side and self.sides.kind == "rows" else ""
         problem = f"no node is called {quote_name(missing[0])}{where}{self.hint(missing[0], side)}"
         if total > 1:
             problem += f"; {len(missing):,} of {total:,} names are unknown, such as {list_some(missing)}"
         if option:
             problem += "; unknown='skip' leaves unknown names out"
-        return InputError(problem, mentions=["unknown"] if option else [])
+        return UnknownNameError(problem, mentions=["unknown"] if option else [])
+
+    def all_rows(self, names: Iterable[object]) -> Rows:
+        """The rows of several nodes among all, on both sides where a name stands on both."""
+        if self.is_name(names):
+            raise InputError(f"{names!r} is one name; give a list of names")
+        listed = list(names)
+        by_side = [self.on_sides(name) for name in listed]
+        missing = [name for name, rows in zip(listed, by_side, strict=True) if not rows]
+        if missing:
+            raise self._unknown_error(missing, len(listed), None, option=False)
+        rows = [row + self.sides.first(side) for each in by_side for side, row in each.items()]
+        return np.array(rows, np.int64)
+
+    def select(self, key: Any) -> int | slice | Rows:
+        """The row, or the rows, that ``embedding[key]`` stands for.
+
+        ==========================  ================================================================================
+        key                         rows
+        ==========================  ================================================================================
+        a name                      that of the node; an integer is a name too, never the number of a row
+        list, column of names       those of the nodes, in that order
+        slice, mask of n bool       by their place, as NumPy has it
+        NumPy array of integers     by their place; refused where names are integers other than 0, 1, ..., n - 1
+        ==========================  ================================================================================
+
+        Examples
+        --------
+        >>> lookup = Lookup(np.array([30, 10, 20]))
+        >>> lookup.select(10), lookup.select([20, 30]).tolist(), lookup.select(slice(1)), lookup.select([True] * 3)
+        (1, [2, 0], slice(None, 1, None), array([0, 1, 2]))
+        """
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # scikit-learn writes array[rows, ...]
+            key = key[0]
+        if isinstance(key, slice):
+            return _check_slice(key)
+        if isinstance(key, np.ndarray) and key.ndim == 0:
+            key = key.item()
+        several = isinstance(key, Iterable) and not isinstance(key, str | bytes)
+        if not several or self.is_name(key) or (isinstance(key, tuple) and self._has_objects):
+            return self.row(key)
+        if isinstance(key, tuple | set | frozenset | Mapping):
+            raise InputError(
+                f"{key!r} is no node; for several nodes give a list of their names, as in embedding[['a', 'b']]; for "
+                "rows and columns take embedding.vectors, for the first axes embedding.truncated(dim)"
+            )
+        values = np.asarray(key) if hasattr(key, "__array__") else None
+        if values is not None and values.ndim != 1:
+            raise InputError(f"a key of shape {values.shape}: a list of names, or a mask, has one axis")
+        listed = list(key)
+        if listed and all(isinstance(value, bool | np.bool_) for value in listed) and not self.on_sides(listed[0]):
+            return self._mask_rows(key, np.array(listed, bool))
+        if isinstance(key, np.ndarray) and key.dtype.kind in "iu":
+            return self._numbered_rows(key)
+        return self.rows(listed)
+
+    def _mask_rows(self, key: Any, mask: NDArray[np.bool_]) -> Rows:
+        """The rows of a mask; a column of pandas must be in the order of the rows."""
+        count, index = len(self.names), getattr(key, "index", None)
+        if len(mask) != count:
+            raise InputError(f"a mask of {len(mask):,} truth values does not fit {count:,} nodes; give one a row")
+        labels = None if index is None or callable(index) else list(index)
+        if labels is not None and labels != list(range(count)) and labels != self.names.tolist():
+            raise InputError(
+                "the mask's index is neither 0, 1, 2, ... nor the names in the order of the rows; bring it into that "
+                "order with mask.reindex(embedding.names), or give mask.to_numpy() if it has it already"
+            )
+        return np.flatnonzero(mask)
+
+    @cached_property
+    def _takes_row_numbers(self) -> bool:
+        """Whether an integer in an array can mean a row alone: no name is an integer, or each is its own row."""
+        if self._has_objects:
+            return not any(isinstance(name, int) for name in self.names.tolist())
+        return self.names.dtype == object or is_range(self.names)
+
+    def _numbered_rows(self, numbers: NDArray[Any]) -> Rows:
+        count = len(self.names)
+        if not self._takes_row_numbers:
+            raise InputError(
+                "an array of integers may hold names or rows, as names are integers here; give names as a list, "
+                "embedding[array.tolist()], and rows to embedding.vectors[array] or embedding.names[array]"
+            )
+        rows = numbers.astype(np.int64)
+        bad = rows[(rows < -count) | (rows >= count)]
+        if len(bad):
+            raise InputError(f"row {bad[0]} is not there; the rows are 0 to {count - 1}")
+        return np.where(rows < 0, rows + count, rows)
 
     def check_distinct(self) -> None:
         """Raise InputError if two rows, of one side, have one name."""
@@ -206,12 +293,13 @@ class Lookup:
         """What may have been meant."""
         names = self.names if side is None else self.sides.names(self.names, side)
         if len(names) == 0:
-            return "; there is no node there" if len(self.names) else "; the embedding is empty"
+            return "; there is no node there" if len(self.names) else "; it is empty"
         if self._has_objects:
             return f"; names are such as {', '.join(map(quote_name, names[:3].tolist()))}"
         type_, kind = (str, "strings") if names.dtype == object else (int, "integers")
         if not isinstance(name, type_ | np.generic):
-            return f"; the names are {kind}, such as {quote_name(names[0])}"
+            row = f"; row {name} is vectors[{name}]" if type(name) is int and -1 <= name < len(names) else ""
+            return f"; the names are {kind}, such as {quote_name(names[0])}{row}"
         near = difflib.get_close_matches(str(name), map(str, names)) if len(names) <= _MANY else []
         return f"; near it: {', '.join(dict.fromkeys(near))}" if near else f"; the first is {quote_name(names[0])}"
 
@@ -254,6 +342,13 @@ def list_some(names: Sequence[object]) -> str:
     ("'ada', 7", '0, 1, 2, ...')
     """
     return ", ".join(map(quote_name, names[:_FEW])) + (", ..." if len(names) > _FEW else "")
+
+
+def _check_slice(key: slice) -> slice:
+    odd = [end for end in (key.start, key.stop, key.step) if end is not None and not isinstance(end, int | np.integer)]
+    if odd:
+        raise InputError(f"a slice counts rows, and {odd[0]!r} is no number; for nodes give a list of their names")
+    return key
 
 
 def quote_name(name: object) -> str:

@@ -1,0 +1,90 @@
+"""Options and help of ``graphrefine predict``."""
+
+from __future__ import annotations
+
+import click
+
+from graphrefine.cli.options import (
+    GRAPH,
+    JSON,
+    LABEL_READING,
+    READING,
+    THREADS,
+    Command,
+    Group,
+    Option,
+    parse_penalty,
+)
+
+OUTPUT = Option(["-o", "--output"], metavar="FILE",
+                help="Write the whole table: .csv, .tsv, .jsonl, .parquet or .arrow.  [default: print the first "
+                     "rows]")  # fmt: skip
+
+LABELS = Command(
+    "labels",
+    work="predict:labels",
+    first=("output", "nodes", "top", "label_column"),
+    short_help="Labels of the nodes that have none, with probabilities.",
+    help="""Labels of the nodes of EMBEDDING that LABELS has none for, with probabilities.
+
+    One logistic regression for each class, on vectors of length 1. If any node has several labels, any node may be
+    given several. The figures at the end are those of labelled nodes whose labels were hidden: they say how far to
+    trust the answer.
+
+    \b
+    labels of the other nodes; and of all, to find those that look wrong:
+    graphrefine predict labels friends labels.csv -o predicted.csv
+    graphrefine predict labels friends labels.csv --all -o checked.csv
+    """,
+    params=[
+        click.Argument(["embedding"], metavar="EMBEDDING"),
+        click.Argument(["labels"], metavar="LABELS"),
+        OUTPUT,
+        Option(["--all", "nodes"], is_flag=True, flag_value="all", default="unlabelled",
+               help="Predict labelled nodes too, each by classifiers that have not seen its labels."),
+        Option(["--top"], type=int, metavar="N",
+               help="List the N most likely labels of each node.  [default: the labels that it is given]"),
+        Option(["--C", "C"], default="cv", show_default=True, metavar="C", callback=parse_penalty,
+               help="Weight of the data in the logistic regression: a number; or several with commas between, or 'cv', "
+                    "of which cross-validation on the labelled nodes chooses."),
+        Option(["--folds"], type=int, default=5, show_default=True, metavar="N",
+               help="Parts of the labelled nodes, each predicted by classifiers of the others."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the folds."),
+        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Matrix in a .mat file."),
+        Option(["--format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
+        THREADS, JSON, *LABEL_READING,
+    ],
+)  # fmt: skip
+
+
+LINKS = Command(
+    "links",
+    work="predict:links",
+    first=("output", "top", "weights", "directed"),
+    short_help="Missing edges, the most likely first.",
+    help="""The pairs of nodes of GRAPH without an edge that most likely have one.
+
+    What makes an edge likely is learned from the graph: a tenth of its edges is hidden, and found again by degrees,
+    common neighbours, paths of three steps and low-rank parts of its matrix. The figures at the end say how many of the
+    first pairs were hidden edges, by this score and by plain ones.
+
+    \b
+    graphrefine predict links friends.csv --top 100 -o missing.csv
+    graphrefine predict links follows.csv --directed -o missing.parquet
+    """,
+    params=[
+        GRAPH, OUTPUT,
+        Option(["--top"], type=int, default=1000, show_default=True, metavar="N", help="Number of pairs."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Seed of the hidden edges, and of the low-rank parts."),
+        THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
+
+
+PREDICT = Group(
+    "predict",
+    help="Labels of nodes, and missing edges.",
+    commands=[LABELS, LINKS],
+    no_args_is_help=False,
+)

@@ -1,0 +1,44 @@
+"""``graphrefine drift``: what has become of the nodes of an older embedding in a newer one."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from graphrefine.answers.drift import SAMPLE, measure_drift
+from graphrefine.cli.answer import show_answer
+from graphrefine.cli.options import check_not_input
+from graphrefine.embedding.embedding import load
+from graphrefine.visuals.console import progress_bar
+from graphrefine.visuals.table import Table
+from graphrefine.visuals.table_files import check_table_path
+
+
+def drift(
+    old: str, new: str, k: int, every: bool, output: str | None, seed: int, format: str | None,
+    threads: int | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Print what has become of each node."""
+    if output is not None:
+        check_table_path(output)
+        check_not_input(output, old, new)
+    before, after = (load(path, format=format) for path in (old, new))
+    start = perf_counter()
+    with progress_bar() as bar:
+        table = measure_drift(
+            before, after, k=k, sample=None if every else SAMPLE, seed=seed, threads=threads, watcher=bar
+        )
+    spent = perf_counter() - start
+    lines = _describe(table)
+    show_answer(table, output=output, as_json=as_json, lines=lines, seconds=spent, old=old, new_embedding=new)
+
+
+def _describe(table: Table) -> list[str]:
+    figures = table.figures
+    lines = [f"{figures['shared']:,} nodes shared, {figures['lost']:,} lost, {figures['new']:,} new"]
+    if figures["moved"] is not None:
+        moved = figures["moved"]
+        lines.append(f"moved: mean {moved['mean']:.3f}, median {moved['median']:.3f}, 95% below {moved['p95']:.3f}")
+    if figures["kept"] is not None:
+        sample = "" if figures["sampled"] >= figures["shared"] else f", of {figures['sampled']:,} nodes drawn at random"
+        lines.append(f"neighbours kept: {figures['kept']:.3f} of the {figures['k']} nearest{sample}")
+    return lines

@@ -1,0 +1,118 @@
+"""Pairs of rows whose cosine is above a bound: all of them, some blocks of scores in memory at a time.
+
+Products in float32 sort out what may be above the bound; the cosine of each pair that is left is formed again in
+float64 and decides. So neither the blocks nor the number of threads change an answer.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.linalg import unit_rows
+from graphrefine.progress import Stages
+from graphrefine.system.threads import map_tasks
+
+BLOCK = 1024  # rows of a block of scores
+ACROSS = 4096  # and its columns: 16 MB for each thread
+ROUNDING = 1e-5  # of a cosine in float32, generously
+EXACT = 1e-7  # of a cosine: what float32 vectors can tell apart
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+
+class ClosePairs(NamedTuple):
+    """Pairs of rows, the first the smaller one, and their cosines."""
+
+    first: Rows  # (m,)
+    second: Rows  # (m,)
+    cosines: Floats  # (m,)
+
+    def pick(self, mask: NDArray[np.bool_]) -> ClosePairs:
+        """Some of the pairs."""
+        return ClosePairs(self.first[mask], self.second[mask], self.cosines[mask])
+
+    @classmethod
+    def join(cls, parts: list[ClosePairs]) -> ClosePairs:
+        """The pairs of several parts, one after the other."""
+        if not parts:
+            return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def find_close_pairs(
+    vectors: Floats, rows: Rows, *, above: float, most: int, threads: int, stages: Stages
+) -> ClosePairs:
+    """All pairs of some rows, none of them zero, whose cosine is at least `above`.
+
+    Parameters
+    ----------
+    vectors : (n, k)
+        In memory or mapped; no copy of all of them is made.
+    rows
+        The rows to compare with each other, ascending.
+    above
+        The bound, above 0.
+    most
+        Number of pairs beyond which InputError is raised, before memory is full of them.
+    threads, stages
+        Number of threads, and who is told of the progress.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1, 0], [0, 1], [2, 0.1], [0, -1]], np.float32)
+    >>> pairs = find_close_pairs(vectors, np.arange(4), above=0.9, most=10, threads=1, stages=Stages())
+    >>> pairs.first.tolist(), pairs.second.tolist(), pairs.cosines.round(3).tolist()
+    ([0], [2], [0.9990000128746033])
+    """
+    starts = range(0, len(rows), BLOCK)
+
+    def compare(start: int) -> ClosePairs:
+        mine, parts, count = unit_rows(vectors[rows[start : start + BLOCK]]), [], 0
+        for lo in range(start, len(rows), ACROSS):
+            scores = mine @ unit_rows(vectors[rows[lo : lo + ACROSS]]).T
+            here, there = np.nonzero(scores >= above - ROUNDING)
+            later = lo + there > start + here
+            first, second = rows[start + here[later]], rows[lo + there[later]]
+            cosines = pair_cosines(vectors, first, second)
+            close = cosines >= above - EXACT
+            parts.append(ClosePairs(first[close], second[close], cosines[close]))
+            count += len(parts[-1].first)
+            if count > most:
+                break
+        return ClosePairs.join(parts)
+
+    parts, count = [], 0
+    with stages.stage("pairs", steps=len(starts)):
+        for part in map_tasks(starts, compare, threads):
+            parts.append(part)
+            count += len(part.first)
+            if count > most:
+                raise InputError(
+                    f"above={above:g}: more than {most:,} pairs of nodes are that close; choose a higher bound, or "
+                    "leave out nodes of few edges",
+                    argument="above",
+                )
+            stages.advance()
+    return ClosePairs.join(parts)
+
+
+def pair_cosines(vectors: Floats, first: Rows, second: Rows) -> Floats:
+    """The cosine of each pair of rows, summed in float64; 0 where one is zero.
+
+    Examples
+    --------
+    >>> pair_cosines(np.array([[3, 4], [4, 3], [0, 0]], np.float32), np.array([0, 0]), np.array([1, 2])).tolist()
+    [0.9599999785423279, 0.0]
+    """
+    cosines = np.empty(len(first), np.float32)
+    for lo in range(0, len(first), ACROSS):
+        one, other = (vectors[side[lo : lo + ACROSS]].astype(np.float64) for side in (first, second))
+        squares = np.einsum("ij,ij->i", one, one) * np.einsum("ij,ij->i", other, other)
+        products = np.einsum("ij,ij->i", one, other) / np.sqrt(np.where(squares > 0, squares, 1))
+        cosines[lo : lo + ACROSS] = np.clip(products, -1, 1)
+    return cosines

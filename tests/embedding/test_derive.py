@@ -1,0 +1,171 @@
+"""Embeddings made of embeddings: subsets, concatenation, fewer axes; recipe and state stay true, or it is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphrefine
+from graphrefine import Embedding
+from graphrefine.datasets import block_model
+from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.graph.graph import Graph
+
+VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3)
+PEOPLE = Embedding(["ann", "bob", "cy", "dan"], VECTORS, {"seed": 7}, degrees=[1, 2, 3, 4], degree_weight=0.3)
+SIDES = Embedding(["a", "b", "a", "c"], VECTORS, {"sides": "rows", "sources": 2})
+
+
+@pytest.fixture(scope="module")
+def town() -> tuple[Graph, Embedding]:
+    graph = block_model(400, 3000, classes=5, mixing=0.2).graph
+    return graph, graphrefine.embed(graph, dim=32, learn=True)
+
+
+# Subsets
+
+
+def test_a_subset_keeps_recipe_and_state(town: tuple[Graph, Embedding]) -> None:
+    _, whole = town
+    names = whole.names[[5, 300, 17]].tolist()
+    some = whole.subset(names)
+    assert some.names.tolist() == names and np.array_equal(some.vectors, whole[names]) and some.recipe == whole.recipe
+    assert some.fold_map is None and some.degree_weight == whole.degree_weight
+    assert whole.subset(list(whole)[::-1]).fold_map is whole.fold_map
+    assert some.degrees.tolist() == whole.degrees[[5, 300, 17]].tolist()  # type: ignore[index,union-attr]
+    assert some.score(names[0], names[1]) == whole.score(names[0], names[1])
+
+
+def test_subsets_by_slice_mask_and_rows() -> None:
+    assert PEOPLE.subset(slice(1, 3)) == PEOPLE.subset(["bob", "cy"]) == PEOPLE.subset(np.array([1, 2]))
+    assert PEOPLE.subset([False, True, True, False]) == PEOPLE.subset(slice(1, 3))
+    assert np.shares_memory(PEOPLE.subset(slice(1, 3)).vectors, PEOPLE.vectors)
+    assert PEOPLE.subset("bob").names.tolist() == ["bob"] and len(PEOPLE.subset([])) == 0
+    assert PEOPLE.subset(slice(None)) == PEOPLE
+
+
+def test_subsets_of_sides_keep_the_sides() -> None:
+    some = SIDES.subset(["c", "b"])
+    assert some.names.tolist() == ["b", "c"] and some.recipe["sources"] == 1 and some.sides.start == 1
+    assert some.score("b", "c") == SIDES.score("b", "c")
+    assert SIDES.subset(slice(0, 2)).target.shape == (0, 3)
+    columns = Embedding(["a", "b"], [[1, 2, 3, 4], [5, 6, 7, 8]], {"sides": "columns"})
+    assert columns.subset(["b"]).target.tolist() == [[7, 8]]
+
+
+def test_what_is_no_subset() -> None:
+    with pytest.raises(KeyError, match="no node is called 'x'"):
+        PEOPLE.subset(["ann", "x"])
+    with pytest.raises(InputError, match="stand twice in the subset: 'ann'"):
+        PEOPLE.subset(["ann", "bob", "ann"])
+
+
+# Concatenation
+
+
+def test_concatenated_parts_are_the_whole(town: tuple[Graph, Embedding]) -> None:
+    whole = graphrefine.embed(town[0], dim=16)
+    parts = [whole.subset(slice(0, 100)), whole.subset(slice(100, 101)), whole.subset(slice(101, None))]
+    assert Embedding.concat(parts) == whole == Embedding.concat(iter(parts)) and Embedding.concat([whole]) == whole
+
+
+def test_new_nodes_are_concatenated_without_a_word(town: tuple[Graph, Embedding]) -> None:
+    _, whole = town
+    new = whole.fold_in([("new", whole.names[0]), ("new", whole.names[1])])
+    both = Embedding.concat([whole, new])
+    assert both == whole.extended(new) and both.fold_map is not None
+
+
+def test_concatenated_sides() -> None:
+    other = Embedding(["x", "c", "y"], VECTORS[:3] + 100, {"sides": "rows", "sources": 2})
+    both = Embedding.concat([SIDES, other.subset(["x", "y"])])
+    assert both.source_names.tolist() == ["a", "b", "x"] and both.target_names.tolist() == ["a", "c", "y"]
+    assert both.source[2].tolist() == other.vectors[0].tolist() and both.target[2].tolist() == other.vectors[2].tolist()
+    assert len(Embedding.concat([SIDES, other])) == 7, "'c' is a target there and a source here"
+    with pytest.raises(InputError, match=r"number 0 and 1 of the list: 1, such as 'c'"):
+        Embedding.concat([SIDES, Embedding(["c"], [[1, 2, 3]], {"sides": "rows", "sources": 0})])
+
+
+def test_other_recipes_are_told_and_only_what_they_share_is_kept() -> None:
+    other = Embedding(["eve"], [[1, 2, 3]], {"seed": 7, "method": "line"}, degrees=[5], degree_weight=0.1)
+    with pytest.warns(ArgumentWarning, match="different recipes.*need not be comparable") as caught:
+        both = Embedding.concat([PEOPLE, other])
+    assert caught[0].filename == __file__
+    assert both.recipe == {"seed": 7} and both.state.degree_weight is None
+    assert both.degrees.tolist() == [1, 2, 3, 4, 5]  # type: ignore[union-attr]
+    with pytest.warns(ArgumentWarning):
+        assert Embedding.concat([PEOPLE, Embedding([5], [[1, 2, 3]])]).degrees is None
+
+
+@pytest.mark.parametrize(
+    ("tables", "problem"),
+    [
+        ([], "at least one embedding"),
+        ([PEOPLE, PEOPLE], r"number 0 and 1 of the list: 4, such as 'ann', 'bob', 'cy', \.\.\.; take them from one"),
+        ([PEOPLE, Embedding(["x"], [[1]]), PEOPLE], "vectors of 3 and of 1 numbers"),
+        ([PEOPLE, SIDES], "one embedding has source and target vectors"),
+        ([PEOPLE, VECTORS], "takes a list of embeddings; a ndarray is in it"),
+    ],
+)
+def test_what_cannot_be_concatenated(tables: list[Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        Embedding.concat(tables)
+
+
+# Fewer axes
+
+
+def kept_neighbours(one: Embedding, other: Embedding) -> float:
+    lists = (table.neighbors(list(one), 10) for table in (one, other))
+    shares = [len({near.node for near in a} & {near.node for near in b}) / 10 for a, b in zip(*lists, strict=True)]
+    return float(np.mean(shares))
+
+
+def test_the_first_axes_say_most(town: tuple[Graph, Embedding]) -> None:
+    _, whole = town
+    short = whole.truncated(8)
+    assert short.shape == (400, 8) and short.recipe == {**whole.recipe, "truncated": 8}
+    expected = whole.vectors[:, :8] / np.linalg.norm(whole.vectors[:, :8], axis=1, keepdims=True)
+    np.testing.assert_allclose(short.vectors, expected, rtol=1e-6)
+    assert short.fold_map is None and short.state.degree_weight is None and short.degrees is whole.degrees
+    last = Embedding(whole.names, whole.vectors[:, -8:])  # the control
+    assert kept_neighbours(whole, short) > kept_neighbours(whole, last) + 0.1
+
+
+def test_isolated_nodes_stay_zero_and_all_axes_are_the_same() -> None:
+    graph = graphrefine.read({"a": ["b", "c"], "b": ["c"], "d": []})
+    whole = graphrefine.embed(graph, dim=3)
+    assert not whole.truncated(2)["d"].any() and np.isfinite(whole.truncated(2).vectors).all()
+    np.testing.assert_allclose(whole.truncated(3).vectors, whole.vectors, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["prone", "refine"])
+def test_methods_with_principal_axes(method: str, town: tuple[Graph, Embedding]) -> None:
+    vectors = graphrefine.embed(town[0], dim=16, method=method)
+    sizes = np.square(vectors.vectors).sum(axis=0)
+    assert sizes[:8].sum() > sizes[8:].sum(), "the first half holds most"
+    assert vectors.truncated(4).dim == 4
+
+
+def refuse(embedding: Embedding, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        embedding.truncated(4)
+
+
+def test_where_fewer_axes_would_be_wrong(town: tuple[Graph, Embedding]) -> None:
+    graph, whole = town
+    refuse(Embedding(None, np.eye(5)), r"how the vectors were made is not recorded.*e\.vectors\[:, :4\]")
+    for method in ("deepwalk", "rbqr", "fastrp"):
+        problem = rf"axes of '{method}'.*embed the graph with dim=4 instead"
+        refuse(graphrefine.embed(graph, dim=8, method=method), problem)
+    refuse(graphrefine.embed(graph, dim=8, filter="none"), "axes of 'refine'")
+    edges = [(i, (i * 7 + 1) % 40) for i in range(40)]
+    refuse(graphrefine.embed(edges, dim=8, directed=True), "of a directed graph")
+    refuse(graphrefine.embed(edges, dim=8, bipartite=True), "of a bipartite graph")
+    refuse(whole.align_to(whole), "turned by align_to.*truncate both embeddings first")
+    for dim in (0, 33, True, 2.5, "4"):
+        with pytest.raises(InputError, match="a number of axes from 1 to 32 is expected"):
+            whole.truncated(dim)  # type: ignore[arg-type]
+    assert whole.fold_in([("new", whole.names[0])]).truncated(4).dim == 4

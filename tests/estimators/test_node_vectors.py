@@ -1,0 +1,472 @@
+"""`NodeVectors`: a column of names to vectors, in every place of scikit-learn where a transformer stands."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Barrier, Thread
+from typing import Any
+
+import networkx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.ensemble import StackingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import graphrefine
+from graphrefine import Embedding, NodeVectors, embed
+from graphrefine.errors import ArgumentWarning, InputError, KeywordError
+from graphrefine.estimators import embedding_cache
+
+LINES = [f"{colour} {place}" for colour in ("red", "blue") for place in range(20)]
+FLAT = "scikit-learn's check takes X[:, 0] for a tag one_d_array, and then X[:, 0] of that"
+EXPECTED = {
+    **dict.fromkeys(
+        [
+            "check_dict_unchanged",
+            "check_dont_overwrite_parameters",
+            "check_estimator_sparse_array",
+            "check_f_contiguous_array_estimator",
+            "check_fit2d_1feature",
+            "check_fit2d_1sample",
+            "check_fit2d_predict1d",
+            "check_methods_sample_order_invariance",
+            "check_methods_subset_invariance",
+            "check_n_features_in",
+            "check_n_features_in_after_fitting",
+            "check_transformer_data_not_an_array",
+            "check_transformer_general",
+        ],
+        FLAT,
+    ),
+    "check_estimators_nan_inf": "the check rounds NaN to a whole number, which is refused as an unknown name",
+}
+
+
+@pytest.fixture(autouse=True)
+def fresh_cache() -> Iterator[None]:
+    NodeVectors.clear_cache()
+    yield
+    NodeVectors.clear_cache()
+
+
+@pytest.fixture(scope="module")
+def graph() -> networkx.Graph:
+    """Two groups of twenty, red and blue, with two edges between them."""
+    blocks = networkx.stochastic_block_model([20, 20], [[0.4, 0.01], [0.01, 0.4]], seed=1)
+    return networkx.relabel_nodes(blocks, dict(enumerate(LINES)))
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The settings of every embedding that is made, rather than found in the cache."""
+    made: list[dict[str, Any]] = []
+
+    def count(graph: Any, **options: Any) -> Embedding:
+        made.append(options)
+        return embed(graph, **options)
+
+    monkeypatch.setattr(embedding_cache, "embed", count)
+    return made
+
+
+def is_red(names: Any) -> NDArray[np.int64]:
+    return np.array([int(name.startswith("red")) for name in names])
+
+
+def test_scikit_learns_own_checks() -> None:
+    ring = [(node - 40, (node + 1) % 80 - 40) for node in range(80)]  # the checks name nodes by whole numbers
+    results = check_estimator(NodeVectors(ring, dim=2), on_skip=None, expected_failed_checks=EXPECTED)
+    status = {check["check_name"]: check["status"] for check in results}
+    assert len(results) > 40 and list(status.values()).count("passed") > 28
+    assert {name for name, state in status.items() if state == "xfail"} == EXPECTED.keys()
+    assert set(status.values()) <= {"passed", "skipped", "xfail"}
+    assert {name for name, state in status.items() if state == "skipped"} <= {"check_array_api_input"}
+
+
+def test_what_those_checks_would_see_of_a_column(graph: networkx.Graph) -> None:
+    column = np.array(LINES, object)[:, None]
+    estimator = NodeVectors(graph, dim=4)
+    before = estimator.get_params()
+    whole = estimator.fit(column).transform(column)
+    state = {name: value for name, value in vars(estimator).items() if name != "model_"}
+    order = np.random.default_rng(0).permutation(40)
+    np.testing.assert_array_equal(estimator.transform(column[order]), whole[order])
+    np.testing.assert_array_equal(np.vstack([estimator.transform(column[at : at + 1]) for at in range(40)]), whole)
+    np.testing.assert_array_equal(estimator.fit_transform(np.asfortranarray(column)), whole)
+    assert {name: value for name, value in vars(estimator).items() if name != "model_"} == state
+    assert estimator.get_params() == before and estimator.n_features_in_ == 1
+    assert NodeVectors(graph, dim=4).fit(column[:1]).transform(column[5:]).shape == (35, 4)
+
+
+FORMS: dict[str, Any] = {
+    "list": list,
+    "tuple": tuple,
+    "array": np.array,
+    "column": lambda names: np.array(names, object)[:, None],
+    "nested": lambda names: [[name] for name in names],
+    "series": pd.Series,
+    "category": lambda names: pd.Series(names, dtype="category"),
+    "frame": lambda names: pd.DataFrame({"name": names}),
+    "polars series": pl.Series,
+    "polars frame": lambda names: pl.DataFrame({"name": names}),
+    "arrow": lambda names: pl.Series(names).to_arrow(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_a_column(graph: networkx.Graph, form: str) -> None:
+    names = ["blue 3", "red 7", "blue 3"]
+    expected = embed(graph, dim=4)
+    vectors = NodeVectors(graph, dim=4).fit_transform(FORMS[form](names))
+    assert vectors.dtype == np.float32
+    np.testing.assert_array_equal(vectors, [expected[name] for name in names])
+
+
+def test_names_that_are_numbers_or_tuples() -> None:
+    ring = [(7 * node, 7 * (node + 1) % 42) for node in range(6)]
+    expected = embed(ring, dim=2)
+    for X in ([7, 14], np.array([7, 14], np.uint8), [7.0, 14.0], np.array([[7.0], [14.0]]), pd.Series([7, 14])):
+        np.testing.assert_array_equal(NodeVectors(ring, dim=2).fit_transform(X), [expected[7], expected[14]])
+    grid = networkx.grid_2d_graph(3, 3)
+    np.testing.assert_array_equal(NodeVectors(grid, dim=2).fit_transform([(0, 1)]), [embed(grid, dim=2)[(0, 1)]])
+
+
+def test_labels_cannot_change_the_vectors(graph: networkx.Graph) -> None:
+    labels = is_red(LINES)
+    expected = NodeVectors(graph, dim=4).fit_transform(LINES)
+    for y in (labels, 1 - labels, np.random.default_rng(0).permutation(labels), None):
+        NodeVectors.clear_cache()
+        np.testing.assert_array_equal(NodeVectors(graph, dim=4).fit_transform(LINES, y), expected)
+        np.testing.assert_array_equal(NodeVectors(graph, dim=4).fit(LINES[:9], y).transform(LINES), expected)
+
+
+def test_beside_text_and_numbers(graph: networkx.Graph) -> None:
+    rng = np.random.default_rng(4)
+    names = rng.permutation(LINES)
+    table = pd.DataFrame({"name": names, "text": [f"word{at % 5}" for at in range(40)], "size": rng.random(40)})
+    columns = make_column_transformer(
+        (NodeVectors(graph, dim=4), "name"),
+        (TfidfVectorizer(), "text"),
+        (StandardScaler(), ["size"]),
+    )
+    joined = sp.csr_array(columns.fit_transform(table))
+    assert joined.shape == (40, 4 + 5 + 1)
+    expected = NodeVectors(graph, dim=4).fit_transform(names)
+    np.testing.assert_allclose(joined.toarray()[:, :4], expected, atol=1e-6)
+    assert columns.get_feature_names_out()[0] == "nodevectors__nodevectors0"
+    model = make_pipeline(columns, LogisticRegression())
+    train, test = train_test_split(table, random_state=0)
+    assert model.fit(train, is_red(train["name"])).score(test, is_red(test["name"])) == 1.0
+
+
+@pytest.mark.parametrize("selector", ["name", ["name"]])
+def test_the_index_of_a_frame_is_kept(graph: networkx.Graph, selector: Any) -> None:
+    table = pd.DataFrame({"name": LINES, "size": np.arange(40.0)}).sample(
+        frac=1, random_state=3
+    )  # an index in disorder
+    columns = ColumnTransformer([("graph", NodeVectors(graph, dim=2), selector), ("rest", "passthrough", ["size"])])
+    output = columns.set_output(transform="pandas").fit_transform(table)
+    assert output.index.tolist() == table.index.tolist()
+    assert output.columns.tolist() == ["graph__nodevectors0", "graph__nodevectors1", "rest__size"]
+    vectors = embed(graph, dim=2)
+    for row, name in table["name"].items():
+        np.testing.assert_array_equal(output.loc[row].iloc[:2], vectors[name])
+
+
+def test_output_in_polars(graph: networkx.Graph) -> None:
+    frame = NodeVectors(graph, dim=2).set_output(transform="polars").fit_transform(pl.DataFrame({"name": LINES}))
+    assert isinstance(frame, pl.DataFrame) and frame.columns == ["nodevectors0", "nodevectors1"]
+    np.testing.assert_array_equal(frame.to_numpy(), NodeVectors(graph, dim=2).fit_transform(LINES))
+
+
+def test_in_a_feature_union_and_a_stack(graph: networkx.Graph) -> None:
+    union = FeatureUnion([("graph", NodeVectors(graph, dim=4)), ("name", TfidfVectorizer(analyzer="char"))])
+    joined = union.fit_transform(LINES)
+    np.testing.assert_allclose(joined[:, :4].toarray(), NodeVectors(graph, dim=4).fit_transform(LINES), atol=1e-6)
+    stack = StackingClassifier([("graph", make_pipeline(NodeVectors(graph, dim=4), LogisticRegression()))], cv=2)
+    assert stack.fit(np.array(LINES), is_red(LINES)).score(np.array(LINES), is_red(LINES)) == 1.0
+
+
+def test_a_search_embeds_once_for_each_setting(graph: networkx.Graph, runs: list[dict[str, Any]]) -> None:
+    model = make_pipeline(NodeVectors(graph), LogisticRegression())
+    grid = [
+        {"nodevectors__dim": [2, 4], "nodevectors__method": ["refine", "prone"]},
+        {"nodevectors__dim": [4], "nodevectors__method": ["netmf"], "nodevectors__window": [2, 3]},
+    ]
+    search = GridSearchCV(model, grid, cv=4, error_score="raise").fit(LINES, is_red(LINES))
+    assert search.best_score_ > 0.9
+    assert len(runs) == 6 == len({tuple(sorted(run.items())) for run in runs})
+    GridSearchCV(model, grid, cv=3).fit(LINES, is_red(LINES))
+    assert len(runs) == 6, "another search finds them too"
+
+
+def test_the_cache_knows_graphs_by_their_content(graph: networkx.Graph, runs: list[dict[str, Any]]) -> None:
+    first = NodeVectors(graph, dim=4).fit_transform(LINES)
+    np.testing.assert_array_equal(NodeVectors(graph.copy(), dim=4).fit_transform(LINES), first)
+    assert len(runs) == 1
+    changed = graph.copy()
+    estimator = NodeVectors(changed, dim=4).fit(LINES)
+    changed.add_edges_from(("red 0", f"blue {place}") for place in range(20))
+    np.testing.assert_array_equal(estimator.fit_transform(LINES), embed(changed, dim=4).vectors[_places(changed)])
+    assert len(runs) == 2, "the object is the same, and its edges are not"
+    names = networkx.relabel_nodes(graph, {"red 0": "red 99"})
+    assert NodeVectors(names, dim=4).fit(["red 99"]).transform(["red 99"]).any()
+    arcs = NodeVectors(graph, dim=4, directed=True).fit_transform(LINES)
+    assert len(runs) == 4 and not np.array_equal(arcs, first)
+
+
+def _places(graph: networkx.Graph) -> list[int]:
+    return [sorted(graph.nodes).index(name) for name in LINES]
+
+
+def test_the_cache_knows_files_by_size_and_time(tmp_path: Path, runs: list[dict[str, Any]]) -> None:
+    path = tmp_path / "friends.csv"
+    path.write_text("ann,bob\nbob,cleo\ncleo,dora\ndora,ann\n")
+    first = NodeVectors(path, dim=2).fit_transform(["ann"])
+    np.testing.assert_array_equal(NodeVectors(str(path), dim=2).fit_transform(["ann"]), first)
+    path.write_text("ann,bob\nbob,cleo\ncleo,dora\ndora,emil\nemil,ann\n")
+    assert NodeVectors(path, dim=2).fit_transform(["emil"]).any()
+    assert len(runs) == 2
+    assert NodeVectors(path, dim=2, method="prone").fit(["emil"]).model_.recipe["method"] == "prone"
+
+
+def test_what_has_no_fingerprint_is_not_kept(graph: networkx.Graph, runs: list[dict[str, Any]]) -> None:
+    table = pd.DataFrame(np.eye(40), index=LINES)
+    for _ in range(2):
+        NodeVectors(graph, dim=4, features=table).fit(LINES)
+    assert len(runs) == 2
+    for _ in range(2):
+        NodeVectors(graphrefine.Graph.from_matrix(np.eye(6, k=1)), dim=2, features=np.eye(6)).fit([1])
+    assert len(runs) == 3, "an array has one"
+
+
+def test_the_cache_is_bounded() -> None:
+    cache = embedding_cache.EmbeddingCache(most_bytes=100)
+    makes: list[str] = []
+
+    def make(key: str) -> Embedding:
+        makes.append(key)
+        return Embedding(None, np.ones((5, 2)))  # 40 bytes
+
+    for key in ("a", "b", "a", "c", "a", "b"):  # b is the oldest when c comes
+        cache.find_or_make((key,), lambda key=key: make(key))  # type: ignore[misc]
+    assert makes == ["a", "b", "c", "b"]
+    assert cache.find_or_make(None, lambda: make("none")) is not cache.find_or_make(None, lambda: make("none"))
+
+
+def test_threads_share_one_run(graph: networkx.Graph, runs: list[dict[str, Any]]) -> None:
+    results: list[NDArray[np.float32]] = []
+    start = Barrier(4)
+
+    def work() -> None:
+        start.wait()
+        results.append(NodeVectors(graph, dim=4).fit_transform(LINES))
+
+    threads = [Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(runs) == 1 and len(results) == 4
+    for vectors in results:
+        np.testing.assert_array_equal(vectors, results[0])
+
+
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_in_parallel_jobs(graph: networkx.Graph, backend: str) -> None:
+    from joblib import parallel_config  # type: ignore[import-untyped]
+
+    model = make_pipeline(NodeVectors(graph), LogisticRegression())
+    grid = {"nodevectors__dim": [2, 4]}
+    alone = GridSearchCV(model, grid, cv=3).fit(LINES, is_red(LINES))
+    with parallel_config(backend, n_jobs=2):
+        jobs = GridSearchCV(model, grid, cv=3).fit(LINES, is_red(LINES))
+    np.testing.assert_array_equal(jobs.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+
+
+def test_clones_share_the_graph_and_nothing_else(graph: networkx.Graph) -> None:
+    estimator = NodeVectors(graph, 4, method="netmf", window=3, unknown="skip").set_output(transform="pandas")
+    estimator.fit(LINES)
+    copy = clone(estimator)
+    assert copy.graph is graph and not hasattr(copy, "model_")
+    assert copy.get_params() == estimator.get_params() and copy.get_params()["window"] == 3
+    assert isinstance(copy.fit_transform(LINES), pd.DataFrame)
+    assert "window=3" in repr(copy) and "dim=4" in repr(copy)
+    generator = np.random.default_rng(0)
+    assert clone(NodeVectors(graph, rng=generator)).rng is not generator
+    again = pickle.loads(pickle.dumps(estimator))
+    np.testing.assert_array_equal(again.transform(LINES), estimator.transform(LINES))
+    assert again.get_params().keys() == estimator.get_params().keys()
+
+
+def test_set_params_takes_settings_of_every_method(graph: networkx.Graph) -> None:
+    estimator = NodeVectors(graph, dim=4).set_params(window=2, method="netmf")
+    assert estimator.get_params()["window"] == 2
+    np.testing.assert_array_equal(
+        estimator.fit(LINES).model_.vectors, embed(graph, dim=4, method="netmf", window=2).vectors
+    )
+    with pytest.raises(ValueError, match=r"'windw' is no parameter of NodeVectors .*did you mean 'window'"):
+        estimator.set_params(windw=2)
+    with pytest.raises(KeywordError, match="'window' is neither an option of embed nor a setting of method 'refine'"):
+        NodeVectors(graph, window=2).fit(LINES)
+    with pytest.raises(InputError, match=r"method='deepwlak' is not known \(did you mean 'deepwalk'\?\)"):
+        NodeVectors(graph, method="deepwlak").fit(LINES)
+
+
+def test_one_seed_under_three_names(graph: networkx.Graph) -> None:
+    expected = embed(graph, dim=4, seed=7).vectors
+    ways: list[dict[str, Any]] = [{"seed": 7}, {"random_state": 7}, {"rng": 7}]
+    for options in ways:
+        np.testing.assert_array_equal(NodeVectors(graph, 4, **options).fit(LINES).model_.vectors, expected)
+    np.testing.assert_array_equal(NodeVectors(graph, 4).fit(LINES).model_.vectors, embed(graph, dim=4).vectors)
+    with pytest.raises(InputError, match="seed=1 and rng=2 say the same"):
+        NodeVectors(graph, 4, seed=1, rng=2).fit(LINES)
+
+
+@pytest.mark.parametrize("name", ["folder", "v.npz", "v.parquet", "v.arrow", "v.safetensors", "v.vec", "v.bin"])
+def test_vectors_that_are_made_already(tmp_path: Path, name: str) -> None:
+    embedding = embed([("ann", "bob"), ("bob", "cleo"), ("cleo", "dora"), ("dora", "ann")], dim=2)
+    embedding.save(tmp_path / name)
+    for graph in (embedding, tmp_path / name, str(tmp_path / name)):
+        np.testing.assert_array_equal(NodeVectors(graph).fit_transform(["cleo", "ann"])[0], embedding["cleo"])
+        for options in ({"dim": 2}, {"method": "refine"}, {"seed": 0}, {"directed": True}):
+            with pytest.raises(InputError, match=f"{next(iter(options))}=.* cannot be set: graph= is an embedding"):
+                NodeVectors(graph, **options).fit(["cleo"])
+
+
+def test_tables_of_edges_are_graphs_whatever_their_suffix(tmp_path: Path) -> None:
+    edges = pd.DataFrame({"source": [1, 2, 3, 4], "target": [2, 3, 4, 1], "weight": [1.0, 2.0, 1.0, 1.0]})
+    edges.to_parquet(tmp_path / "g.parquet")
+    edges.to_feather(tmp_path / "g.feather")
+    edges.to_csv(tmp_path / "g.csv", index=False)
+    sp.save_npz(tmp_path / "g.npz", sp.csr_array((edges["weight"], (edges["source"], edges["target"])), shape=(5, 5)))
+    for name in ("g.parquet", "g.feather", "g.csv", "g.npz"):
+        assert NodeVectors(tmp_path / name, dim=2).fit([1]).model_.recipe["method"] == "refine", name
+
+
+def test_directed_graphs_have_two_halves() -> None:
+    arcs = networkx.gnp_random_graph(30, 0.2, directed=True, seed=1)
+    whole = embed(arcs, dim=8, directed=True)
+    np.testing.assert_array_equal(NodeVectors(arcs, 8, directed=True).fit_transform([3]), [whole[3]])
+    for side in ("source", "target"):
+        estimator = NodeVectors(arcs, 8, directed=True, side=side)
+        np.testing.assert_array_equal(estimator.fit_transform([3]), [getattr(whole, side)[3]])
+        assert len(estimator.get_feature_names_out()) == 4
+    with pytest.warns(ArgumentWarning, match="says that it is directed"):
+        NodeVectors(arcs, 8).fit([3])
+
+
+def test_bipartite_graphs_have_two_sides() -> None:
+    sales = [(user, item) for user in range(6) for item in range(4) if (user + item) % 3]
+    whole = embed(sales, dim=2, bipartite=True)
+    for side in ("source", "target"):
+        row = whole.index(1, side=side)
+        estimator = NodeVectors(sales, 2, bipartite=True, side=side)
+        np.testing.assert_array_equal(estimator.fit_transform([1]), [getattr(whole, side)[row]])
+    with pytest.raises(InputError, match="1 stands on both sides"):
+        NodeVectors(sales, 2, bipartite=True).fit([1])
+    np.testing.assert_array_equal(NodeVectors(sales, 2, bipartite=True).fit_transform([5]), [whole[5]])
+    with pytest.raises(InputError, match="no node is called 5 on the target side"):
+        NodeVectors(sales, 2, bipartite=True, side="target").fit([5])
+
+
+def test_unknown_names(graph: networkx.Graph) -> None:
+    with pytest.raises(InputError, match=r"no node is called 'red 71'; near it: red 7.*1 of 2 names"):
+        NodeVectors(graph, 4).fit(["red 1", "red 71"])
+    estimator = NodeVectors(graph, 4).fit(LINES)
+    with pytest.raises(InputError, match=r"no node is called 'green'.*unknown='skip'"):
+        estimator.transform(["green"])
+    estimator = NodeVectors(graph, 4, unknown="skip").fit(["red 1", "green", None])
+    with pytest.warns(ArgumentWarning, match="names that no node has: 2 of 3, such as 'green'; their rows are zero"):
+        vectors = estimator.transform(["green", "red 1", None])
+    assert not vectors[[0, 2]].any() and vectors[1].any()
+    assert estimator.model_.vectors.any(axis=1).all(), "rows of the graph are left as they were"
+    with pytest.raises(ValueError, match="read-only"):
+        estimator.model_.vectors[0] = 0  # which other estimators share
+    with pytest.raises(InputError, match="no name of X is in the graph: X has 'ann', 'bob', and the graph 'blue 0'"):
+        NodeVectors(graph, 4, unknown="skip").fit(["ann", "bob"])
+    with pytest.raises(InputError, match="unknown='zero' is not known; it is 'error' or 'skip'"):
+        NodeVectors(graph, 4, unknown="zero").fit(["red 1"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_missing_names(graph: networkx.Graph, missing: Any) -> None:
+    with pytest.raises(InputError, match=r"X has no name in row 1 \(1 of 2 are missing\)"):
+        NodeVectors(graph, 4).fit(pd.Series(["red 1", missing], dtype=object))
+
+
+def test_missing_numbers() -> None:
+    ring = [(node, (node + 1) % 6) for node in range(6)]
+    with pytest.raises(InputError, match="X has no name in row 0"):
+        NodeVectors(ring, 2).fit(np.array([np.nan, 2.0]))
+    with pytest.warns(ArgumentWarning, match="1 of 2"):
+        vectors = NodeVectors(ring, 2, unknown="skip").fit([1]).transform(np.array([np.nan, 2.0]))
+    np.testing.assert_array_equal(vectors[1], embed(ring, dim=2)[2])
+
+
+def test_numbers_are_not_strings() -> None:
+    ring = [(node, (node + 1) % 6) for node in range(6)]
+    with pytest.raises(InputError, match="no node is called '3'; the names are integers, such as 0"):
+        NodeVectors(ring, 2).fit(["3"])
+    texts = [(str(u), str(v)) for u, v in ring]
+    with pytest.raises(InputError, match="no node is called 3; the names are strings, such as '0'"):
+        NodeVectors(texts, 2).fit([3])
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (pd.DataFrame({"name": ["red 1"], "text": ["x"]}), "X has 2 columns: name, text, and one column of node names"),
+        (np.array([["red 1", "red 2"]]), "X has 2 columns, and one column of node names is expected"),
+        ([["red 1", "red 2"]], "X has 2 columns"),
+        (np.zeros((3, 0)), r"0 feature\(s\) \(shape=\(3, 0\)\)"),
+        (np.zeros((3, 1, 1)), "X has the shape"),
+        ("red 1", "X is 'red 1', and a column of node names is expected, as in"),
+        (7, "X is 7, and a column"),
+        (sp.csr_array(np.eye(2)), "X is a sparse matrix"),
+        (np.array([1j]), "Complex data not supported"),
+        ([1.5], "the id 1.5 is not a whole number"),
+        ([{"a": 1}], "which can change"),
+    ],
+)
+def test_bad_columns(graph: networkx.Graph, X: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        NodeVectors(graph, 4).fit(X)
+
+
+def test_bad_graphs(graph: networkx.Graph) -> None:
+    with pytest.raises(NotFittedError):
+        NodeVectors(graph).transform(LINES)
+    with pytest.raises(InputError, match="graph= is a generator, which can be read only once"):
+        NodeVectors(pair for pair in [(1, 2)]).fit([1])
+    with pytest.raises(InputError, match="graph='-' can be read only once"):
+        NodeVectors("-").fit([1])
+    with pytest.raises(InputError, match="side='source' is for directed and bipartite graphs"):
+        NodeVectors(graph, 4, side="source").fit(LINES)
+    with pytest.raises(InputError, match="side='both' is not known"):
+        NodeVectors(graph, 4, side="both").fit(LINES)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="dim=400 is larger than the graph"):
+        NodeVectors(graph, 400).fit(LINES)
+    with pytest.warns(ArgumentWarning, match="dim= is lowered from 128"):
+        assert NodeVectors(graph).fit(LINES).get_feature_names_out()[-1] == "nodevectors39"
+
+
+def test_a_score_by_cross_validation(graph: networkx.Graph) -> None:
+    model = make_pipeline(NodeVectors(graph, 4), LogisticRegression())
+    assert cross_val_score(model, LINES, is_red(LINES), cv=5).mean() > 0.9
+    shuffled = np.random.default_rng(0).permutation(is_red(LINES))
+    assert cross_val_score(model, LINES, shuffled, cv=5).mean() < 0.75

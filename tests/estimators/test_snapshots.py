@@ -1,0 +1,383 @@
+"""`REFINE.transform`: other snapshots of a graph and new nodes, whose vectors can be compared with the fitted ones."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import networkx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from graphrefine import REFINE, Graph, embed
+from graphrefine.errors import InputError
+
+SIZES = (30, 30, 30)
+
+
+@pytest.fixture(scope="module")
+def matrix() -> NDArray[np.float64]:
+    """Three communities of thirty nodes."""
+    blocks = networkx.stochastic_block_model(SIZES, (np.eye(3) * 0.45 + 0.02).tolist(), seed=3)
+    adjacency: NDArray[np.float64] = networkx.to_numpy_array(blocks)
+    return adjacency
+
+
+@pytest.fixture(scope="module")
+def later(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same graph a day later: twenty edges more, and forty fewer."""
+    rng = np.random.default_rng(5)
+    edges = np.argwhere(np.triu(matrix))
+    after = matrix.copy()
+    for u, v in edges[rng.choice(len(edges), 40, replace=False)]:
+        after[u, v] = after[v, u] = 0
+    for u, v in rng.integers(0, 90, (20, 2)):
+        if u != v:
+            after[u, v] = after[v, u] = 1
+    return after
+
+
+def named(matrix: NDArray[Any], names: list[Any] | None = None) -> pd.DataFrame:
+    labels = [f"node {row}" for row in range(len(matrix))] if names is None else names
+    return pd.DataFrame(matrix, index=labels, columns=labels)
+
+
+def cosines(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+    lengths = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
+    cosine: NDArray[Any] = np.einsum("ij,ij->i", ours, theirs) / lengths
+    return cosine
+
+
+def test_the_fitted_graph_has_the_fitted_vectors(matrix: NDArray[np.float64]) -> None:
+    graph = networkx.from_numpy_array(matrix)
+    for X in (matrix, sp.csr_array(matrix), named(matrix), graph, Graph.from_matrix(matrix)):
+        estimator = REFINE(dim=8)
+        vectors = estimator.fit_transform(X)
+        np.testing.assert_array_equal(estimator.transform(X), vectors)
+    arcs = np.triu(matrix)  # which is not symmetric, and is the graph that was fitted all the same
+    estimator = REFINE(dim=8).fit(matrix)
+    np.testing.assert_array_equal(estimator.transform(arcs), estimator.embedding_)
+
+
+def test_a_snapshot_is_embedded_anew_and_turned_onto_the_fitted_vectors(
+    matrix: NDArray[np.float64], later: NDArray[np.float64]
+) -> None:
+    estimator = REFINE(dim=8).fit(matrix)
+    vectors = estimator.transform(later)
+    expected = embed(later, dim=8, align_to=embed(matrix, dim=8))
+    np.testing.assert_array_equal(vectors, expected.vectors)
+    alone = REFINE(dim=8, seed=4).fit_transform(later)  # not turned: the control
+    assert cosines(vectors, estimator.embedding_).mean() > max(0.9, cosines(alone, estimator.embedding_).mean() + 0.01)
+
+
+def test_a_classifier_of_the_fitted_vectors_works_on_a_snapshot(
+    matrix: NDArray[np.float64], later: NDArray[np.float64]
+) -> None:
+    labels = np.repeat([0, 1, 2], 30)
+    model = make_pipeline(REFINE(dim=8), LogisticRegression()).fit(matrix, labels)
+    assert model.score(matrix, labels) > 0.95
+    assert model.score(later, labels) > 0.95
+
+
+def test_names_match_nodes_whatever_their_order(matrix: NDArray[np.float64], later: NDArray[np.float64]) -> None:
+    estimator = REFINE(dim=8).fit(named(matrix))
+    expected = estimator.transform(named(later))
+    order = np.random.default_rng(1).permutation(90)
+    turned = estimator.transform(named(later).iloc[order, ::-1])
+    assert cosines(turned, expected[order]).min() > 0.99  # sums of another order, in bfloat16
+    assert cosines(turned, expected).mean() < 0.7
+    graph = networkx.relabel_nodes(networkx.from_numpy_array(later), lambda node: f"node {node}")
+    np.testing.assert_array_equal(estimator.transform(graph), expected)
+
+
+def test_nodes_come_and_go(matrix: NDArray[np.float64]) -> None:
+    graph = networkx.relabel_nodes(networkx.from_numpy_array(matrix), lambda node: f"node {node}")
+    estimator = REFINE(dim=8).fit(graph)
+    after = graph.copy()
+    after.remove_nodes_from(["node 0", "node 50"])
+    after.add_edges_from(("new", f"node {node}") for node in range(1, 9))
+    vectors = pd.DataFrame(estimator.transform(after), index=list(after.nodes))
+    kept = [name for name in graph.nodes if name in after]
+    fitted = pd.DataFrame(estimator.embedding_, index=list(graph.nodes))
+    assert cosines(vectors.loc[kept].to_numpy(), fitted.loc[kept].to_numpy()).mean() > 0.9
+    means = fitted.to_numpy().reshape(3, 30, 8).mean(axis=1)
+    assert (means @ vectors.loc["new"].to_numpy()).argmax() == 0, "its neighbours are of the first community"
+    assert estimator.model_.names.tolist() == list(graph.nodes)
+
+
+def test_a_graph_of_this_library_gives_what_embed_gives() -> None:
+    ring = ["ann", "bob", "cleo", "dora", "emil", "fay", "gus"]
+    friends = [*zip(ring, [*ring[1:], ring[0]], strict=True), ("ann", "cleo"), ("dora", "gus")]
+    graph = Graph.from_edges(*zip(*friends, strict=True))
+    estimator = REFINE(dim=2).fit(graph)
+    old = embed(graph, dim=2)
+    np.testing.assert_array_equal(estimator.embedding_, old.vectors)
+    assert estimator.n_features_in_ == 7
+    after = Graph.from_edges(*zip(*[*friends, ("ines", "ann"), ("ines", "bob")], strict=True))
+    np.testing.assert_array_equal(estimator.transform(after), embed(after, dim=2, align_to=old).vectors)
+
+
+def test_new_nodes_are_folded_in(matrix: NDArray[np.float64]) -> None:
+    estimator = REFINE(dim=8).fit(matrix)
+    rows = np.zeros((3, 90))
+    rows[0, 1:9] = 1
+    rows[1, 30:40] = 2.0
+    rows[2, [61, 70, 80]] = 1
+    vectors = estimator.transform(rows)
+    edges = [(f"new {row}", int(node), float(rows[row, node])) for row, node in np.argwhere(rows)]
+    expected = embed(matrix, dim=8, learn=True).fold_in(edges)
+    np.testing.assert_allclose(vectors, expected.vectors, atol=1e-6)
+    means = estimator.embedding_.reshape(3, 30, 8).mean(axis=1)
+    assert (vectors @ means.T).argmax(axis=1).tolist() == [0, 1, 2]
+    np.testing.assert_allclose(estimator.transform(sp.csr_array(rows)), vectors, atol=1e-6)
+    np.testing.assert_allclose(estimator.transform(rows[:1]), vectors[:1], atol=1e-6)  # each by itself
+
+
+def test_new_nodes_by_names(matrix: NDArray[np.float64]) -> None:
+    estimator = REFINE(dim=8).set_output(transform="pandas").fit(named(matrix))
+    rows = np.zeros((2, 90))
+    rows[0, 1:9], rows[1, 40:50] = 1, 1
+    frame = pd.DataFrame(rows, index=["eve", "fay"], columns=named(matrix).columns)
+    expected = REFINE(dim=8).fit(matrix).transform(rows)
+    vectors = estimator.transform(frame)
+    assert vectors.index.tolist() == ["eve", "fay"] and vectors.columns[0] == "refine0"
+    np.testing.assert_allclose(vectors, expected, atol=1e-6)
+    used = frame.loc[:, frame.any()].iloc[:, ::-1]  # columns of edges alone, in another order
+    np.testing.assert_allclose(estimator.transform(used), expected, atol=1e-6)
+    linked = frame.assign(fay=[1.0, 0.0])  # an edge between the new nodes
+    names = [*((f"node {node}", "eve") for node in range(1, 9)), *((f"node {node}", "fay") for node in range(40, 50))]
+    edges = [(new, old) for old, new in names] + [("eve", "fay")]
+    folded = estimator.model_.fold_in(edges)
+    np.testing.assert_allclose(estimator.transform(linked), folded.vectors, atol=1e-6)
+
+
+def test_a_new_node_without_edges_has_a_zero_vector(matrix: NDArray[np.float64]) -> None:
+    estimator = REFINE(dim=8).fit(matrix)
+    rows = np.zeros((2, 90))
+    rows[0, 1] = 1
+    with pytest.warns(UserWarning, match="1 of 2, such as 'new node in row 1'"):
+        vectors = estimator.transform(rows)
+    assert vectors[0].any() and not vectors[1].any()
+
+
+def test_cross_validation_embeds_the_training_nodes_alone(matrix: NDArray[np.float64]) -> None:
+    labels = np.repeat([0, 1, 2], 30)
+    model = make_pipeline(REFINE(dim=8), LogisticRegression())
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    train, test = next(folds.split(matrix, labels))
+    by_hand = clone(model).fit(matrix[np.ix_(train, train)], labels[train])
+    score = by_hand.score(matrix[np.ix_(test, train)], labels[test])
+    scores = cross_val_score(model, matrix, labels, cv=folds, error_score="raise")
+    assert scores[0] == score and scores.mean() > 0.85
+    shuffled = np.random.default_rng(0).permutation(labels)
+    assert cross_val_score(model, matrix, shuffled, cv=folds).mean() < 0.6
+
+
+def test_a_square_matrix_that_may_be_new_nodes_is_refused_until_it_is_said(matrix: NDArray[np.float64]) -> None:
+    estimator = REFINE(dim=8).fit(matrix)
+    turned = np.roll(matrix, 1, axis=0)
+    with pytest.raises(InputError, match=r"90 x 90 without names can be read in two ways: rows='nodes' .* rows='new'"):
+        estimator.transform(turned)
+    snapshot = estimator.set_params(rows="nodes").transform(turned)
+    new = estimator.set_params(rows="new").transform(turned)
+    np.testing.assert_allclose(new, np.roll(estimator.transform(matrix), 1, axis=0), atol=1e-6)
+    assert not np.allclose(snapshot, new, atol=0.1)
+    half = cross_val_score(
+        make_pipeline(REFINE(dim=8, rows="new"), LogisticRegression()), matrix, np.repeat([0, 1, 2], 30), cv=2
+    )
+    assert half.min() > 0.6
+
+
+def test_a_pipeline_of_points_takes_new_points() -> None:
+    points = np.random.default_rng(0).standard_normal((60, 3)) + np.repeat(np.eye(3) * 9, 20, axis=0)
+    chain = make_pipeline(KNeighborsTransformer(n_neighbors=5, mode="connectivity"), REFINE(dim=4, rows="new"))
+    fitted = chain.fit_transform(points)
+    new = chain.transform(np.eye(3) * 9)
+    assert [int((fitted @ row).argmax()) // 20 for row in new] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_output_in_frames(matrix: NDArray[np.float64], container: str) -> None:
+    estimator = REFINE(dim=3).set_output(transform=container)
+    frame = estimator.fit_transform(named(matrix))
+    assert isinstance(frame, pd.DataFrame if container == "pandas" else pl.DataFrame)
+    assert list(frame.columns) == ["refine0", "refine1", "refine2"]
+    np.testing.assert_array_equal(frame.to_numpy(), REFINE(dim=3).fit_transform(matrix))
+    graph = networkx.relabel_nodes(networkx.from_numpy_array(matrix), lambda node: f"node {node}")
+    again = estimator.fit_transform(graph)
+    assert list(again.columns) == ["refine0", "refine1", "refine2"]
+    if container == "pandas":
+        assert frame.index.tolist() == again.index.tolist() == list(graph.nodes)
+        assert estimator.transform(graph).index.tolist() == list(graph.nodes)
+
+
+def test_frames_without_labelled_rows_are_matched_by_their_columns(matrix: NDArray[np.float64]) -> None:
+    frame = named(matrix).reset_index(drop=True)
+    for X in (frame, pl.from_pandas(frame)):
+        estimator = REFINE(dim=4).fit(X)
+        assert estimator.model_.names.tolist() == estimator.feature_names_in_.tolist() == list(frame.columns)
+        np.testing.assert_array_equal(estimator.transform(X), estimator.embedding_)
+        with pytest.raises(ValueError, match="feature names should match"):
+            estimator.transform(X[X.columns[::-1]])
+
+
+def test_one_seed_under_three_names(matrix: NDArray[np.float64]) -> None:
+    expected = REFINE(dim=4, seed=7).fit_transform(matrix)
+    ways: list[dict[str, Any]] = [{"random_state": 7}, {"rng": 7}, {"rng": np.int64(7)}]
+    for options in ways:
+        np.testing.assert_array_equal(REFINE(dim=4, **options).fit_transform(matrix), expected)
+    np.testing.assert_array_equal(REFINE(dim=4).fit_transform(matrix), REFINE(dim=4, seed=0).fit_transform(matrix))
+    for make in (np.random.default_rng, np.random.RandomState, np.random.SeedSequence, np.random.PCG64):
+        first, second, third = (REFINE(dim=4, rng=make(seed)).fit(matrix) for seed in (3, 3, 4))
+        assert first.seed_ == second.seed_ != third.seed_
+        assert REFINE(dim=4, random_state=make(3)).fit(matrix).seed_ == first.seed_
+        np.testing.assert_array_equal(first.embedding_, REFINE(dim=4, seed=first.seed_).fit_transform(matrix))
+    generator = np.random.default_rng(3)
+    seeds = {REFINE(dim=4, rng=generator).fit(matrix).seed_ for _ in range(3)}
+    assert len(seeds) == 3, "a generator goes on"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": 1, "rng": 2}, "seed=1 and rng=2 say the same; set one of them only"),
+        ({"random_state": 0, "rng": 0}, "random_state=0 and rng=0 say the same"),
+        ({"rng": "7"}, "rng='7' must be a whole number, a numpy.random.Generator"),
+        ({"rng": True}, "rng=True must be a whole number"),
+        ({"random_state": -1}, "random_state=-1 must be at least 0"),
+        ({"rows": "old"}, "rows='old' is not known; it is 'nodes', 'new' or None"),
+    ],
+)
+def test_bad_parameters(matrix: NDArray[np.float64], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        REFINE(dim=4, **options).fit(matrix)
+
+
+def test_features_by_name_and_by_row(matrix: NDArray[np.float64]) -> None:
+    table = np.random.default_rng(2).random((90, 4)) + np.repeat(np.eye(3), 30, axis=0) @ np.ones((3, 4))
+    expected = REFINE(dim=6).fit_transform(matrix, features=table)
+    frame = named(matrix)
+    order = np.random.default_rng(3).permutation(90)
+    by_name = pd.DataFrame(table, index=frame.index).iloc[order]
+    for features in (
+        table,
+        sp.csr_array(table),
+        pd.DataFrame(table),
+        by_name,
+        dict(zip(frame.index, table, strict=True)),
+    ):
+        np.testing.assert_allclose(REFINE(dim=6).fit_transform(frame, features=features), expected, atol=1e-5)
+    assert not np.allclose(REFINE(dim=6).fit_transform(matrix), expected, atol=0.05)
+
+
+def test_features_of_snapshots(matrix: NDArray[np.float64], later: NDArray[np.float64]) -> None:
+    table = np.random.default_rng(2).random((90, 4))
+    estimator = REFINE(dim=6).fit(matrix, features=table)
+    np.testing.assert_array_equal(estimator.transform(matrix), estimator.embedding_)
+    vectors = estimator.transform(later, features=table)
+    expected = embed(later, dim=6, features=table, align_to=embed(matrix, dim=6, features=table)).vectors
+    np.testing.assert_array_equal(vectors, expected)
+    with pytest.raises(InputError, match="fitted with features, and this snapshot comes without"):
+        estimator.transform(later)
+    with pytest.raises(InputError, match="fitted without features, and this snapshot comes with"):
+        REFINE(dim=6).fit(matrix).transform(later, features=table)
+    with pytest.raises(InputError, match="features= cannot be used with new nodes"):
+        estimator.transform(matrix[:5], features=table[:5])
+
+
+def test_a_pipeline_routes_features(matrix: NDArray[np.float64]) -> None:
+    table = np.random.default_rng(2).random((90, 4))
+    labels = np.repeat([0, 1, 2], 30)
+    expected = REFINE(dim=6).fit_transform(matrix, features=table)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = REFINE(dim=6).set_fit_request(features=True)
+        assert clone(routed).get_metadata_routing().fit.requests == {"features": True}
+        chain = make_pipeline(routed, LogisticRegression()).fit(matrix, labels, features=table)
+        np.testing.assert_array_equal(chain[0].embedding_, expected)
+        with pytest.raises(ValueError, match="features"):
+            make_pipeline(REFINE(dim=6), LogisticRegression()).fit(matrix, labels, features=table)
+
+
+def test_what_set_params_changes_after_fit_does_not_change_transform(
+    matrix: NDArray[np.float64], later: NDArray[np.float64]
+) -> None:
+    estimator = REFINE(dim=8).fit(matrix)
+    expected = estimator.transform(later)
+    np.testing.assert_array_equal(estimator.set_params(dim=4, power=1, seed=9).transform(later), expected)
+    again = pickle.loads(pickle.dumps(estimator))
+    np.testing.assert_array_equal(again.transform(later), expected)
+
+
+def test_a_step_in_place_leaves_the_fitted_vectors(matrix: NDArray[np.float64]) -> None:
+    expected = REFINE(dim=8).fit(matrix).embedding_
+    chain = make_pipeline(REFINE(dim=8), StandardScaler(copy=False))
+    scaled = chain.fit_transform(matrix)
+    np.testing.assert_array_equal(chain[0].embedding_, expected)
+    np.testing.assert_array_equal(chain.transform(matrix), scaled)
+    np.testing.assert_array_equal(chain[0].embedding_, expected)
+
+
+def test_directed_snapshots(matrix: NDArray[np.float64]) -> None:
+    arcs = networkx.from_numpy_array(np.triu(matrix), create_using=networkx.DiGraph)
+    estimator = REFINE(dim=8).fit(arcs)
+    fewer = arcs.copy()
+    fewer.remove_edges_from(list(arcs.edges)[::15])
+    vectors = estimator.transform(fewer)
+    assert cosines(vectors, estimator.embedding_).mean() > 0.9
+    with pytest.raises(InputError, match="the graph is undirected, and the fitted one was directed"):
+        estimator.transform(arcs.to_undirected())
+    with pytest.raises(InputError, match="directed"):
+        estimator.transform(np.ones((2, 90)))
+
+
+def test_bad_snapshots(matrix: NDArray[np.float64]) -> None:
+    estimator = REFINE(dim=4).fit(named(matrix))
+    with pytest.raises(NotFittedError):
+        REFINE().transform(matrix)
+    strangers = networkx.path_graph(9)
+    with pytest.raises(InputError, match=r"no node is in both graphs.* begin with 0 here and 'node 0' in the fitted"):
+        estimator.transform(strangers)
+    with pytest.raises(InputError, match="begin with '0' here and 0 in the fitted graph"):
+        REFINE(dim=4).fit(matrix).transform(named(matrix, [str(row) for row in range(90)]))
+    star = networkx.Graph([("eve", f"node {row}") for row in range(9)])
+    with pytest.raises(InputError, match=r"leads to one of 1 new nodes.*model_\.fold_in\(edges\)"):
+        estimator.transform(star)
+    with pytest.raises(InputError, match="matrix of 50 x 50 without names cannot be matched with the 90 fitted nodes"):
+        estimator.transform(matrix[:50, :50])
+    with pytest.raises(ValueError, match="X has 50 features, but REFINE is expecting 90"):
+        REFINE(dim=4).fit(matrix).transform(matrix[:20, :50])
+    with pytest.raises(InputError, match="20 of the 20 rows are fitted nodes, such as 'node 0'"):
+        estimator.transform(named(matrix).iloc[:20])
+    rows = pd.DataFrame([[1.0, 1.0]], index=["eve"], columns=["node 1", "nod 2"])
+    with pytest.raises(InputError, match="column 'nod 2' is neither a fitted node nor a row; near it: node 2"):
+        estimator.transform(rows)
+    with pytest.raises(InputError, match="rows='nodes', and X has 5 rows for 90"):
+        REFINE(dim=4, rows="nodes").fit(matrix).transform(matrix[:5])
+
+
+def test_bad_frames_to_fit(matrix: NDArray[np.float64]) -> None:
+    frame = named(matrix)
+    with pytest.raises(InputError, match=r"the same nodes in both; X\.to_numpy"):
+        REFINE(dim=4).fit(frame.rename(columns={"node 3": "nobody"}))
+    twice = pd.DataFrame(matrix, index=["a"] * 90, columns=frame.columns)
+    with pytest.raises(InputError, match="the index of the data frame has a name twice"):
+        REFINE(dim=4).fit(twice)
+    two_sides = Graph.from_edges([0, 1], [1, 0])
+    with pytest.raises(InputError, match="is bipartite, and REFINE takes one set of nodes"):
+        from graphrefine import read
+
+        REFINE(dim=2).fit(read([(0, 1), (1, 1)], bipartite=True))
+    with pytest.raises(InputError, match="the graph is undirected, and directed= says directed"):
+        REFINE(dim=2, directed=True).fit(two_sides)

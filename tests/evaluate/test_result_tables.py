@@ -1,0 +1,79 @@
+"""Results as tables: the numbers in frames of other packages, and the text in a notebook."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import graphrefine
+from graphrefine.datasets import block_model
+from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction
+from graphrefine.evaluate.compare_results import Comparison, Row
+from graphrefine.visuals.table import table_of
+
+TOWN = block_model(300, 2000, classes=4, mixing=0.1)
+
+
+@pytest.fixture(scope="module")
+def embedding() -> graphrefine.Embedding:
+    return graphrefine.embed(TOWN.graph, dim=16)
+
+
+def test_scores_of_labels(embedding: graphrefine.Embedding) -> None:
+    scores = evaluate_labels(embedding, TOWN.labels, ratios=(0.2, 0.8), repeats=3)
+    frame = scores.to_pandas()
+    assert frame["ratio"].tolist() == [0.2, 0.8] and frame["train_nodes"].tolist() == [60, 240]
+    assert frame["micro_f1"].tolist() == [each.micro_mean for each in scores.ratios]
+    assert frame["macro_f1_std"].tolist() == [each.macro_std for each in scores.ratios]
+    assert scores.to_polars().columns == frame.columns.tolist() == scores.to_arrow().column_names
+    assert scores.table().figures == scores.to_dict()
+    html = scores._repr_html_()
+    assert all(cell in html for cell in scores.text_rows()[1]) and "300 nodes, 4 classes" in html
+
+
+def test_scores_of_links() -> None:
+    scores = evaluate_links(TOWN.graph, dim=8, repeats=2)
+    frame = scores.to_pandas().set_index("score")
+    assert frame.loc["degree", "auc"] == scores["degree"].mean("auc")
+    assert frame.loc["degree", "auc_std"] == scores["degree"].std("auc")
+    assert "HITS@10" in scores._repr_html_()
+
+
+def test_reconstruction(embedding: graphrefine.Embedding) -> None:
+    figures = evaluate_reconstruction(TOWN.graph, embedding, top=(10, 100))
+    frame = figures.to_pandas()
+    assert frame["k"].tolist() == [10, 100] and tuple(frame["dot"]) == figures.precision["dot"]
+    assert set(frame["chance"]) == {figures.chance} and tuple(frame["possible"]) == figures.possible
+    assert "precision@K" in figures._repr_html_()
+
+
+def test_a_tuning_is_its_trail() -> None:
+    tuning = graphrefine.tune(TOWN.graph, TOWN.labels, budget=2, dims=[8])
+    frame = tuning.to_pandas()
+    assert frame["trial"].tolist() == list(range(1, len(tuning.trail) + 1))
+    assert frame["score"].tolist() == [trial.score for trial in tuning.trail] and frame["gain"][0] == 0
+    assert frame["settings"][0] == "default" and (frame["outcome"] == "best").sum() == 1
+    html = tuning._repr_html_()
+    assert f"{len(tuning.trail)} settings tried" in html and tuning.measure in html
+
+
+def test_a_comparison_has_gaps_as_nan() -> None:
+    rows = (
+        Row("refine", 8, "done", quality=70.0, seconds=0.5, peak_bytes=10, cells={"F1": "70.0"}),
+        Row("degree", None, "baseline", quality=20.0, cells={"F1": "20.0"}),
+        Row("<line>", 8, "timeout", "not done after 1 s"),
+    )
+    comparison = Comparison(rows, ("F1",), "Micro F1, %", "how it was done", {}, {}, {})
+    frame = comparison.to_pandas()
+    assert frame["method"].tolist() == ["refine", "degree", "<line>"] and math.isnan(frame["dim"][1])
+    np.testing.assert_array_equal(frame["quality"], [70.0, 20.0, np.nan])
+    assert frame["message"][2] == "not done after 1 s"
+    assert comparison.to_arrow()["quality"].type == "double"
+    html = comparison._repr_html_()
+    assert "how it was done" in html and "&lt;line&gt;" in html and "<line>" not in html
+
+
+def test_a_table_without_rows() -> None:
+    assert len(table_of([])) == 0 and table_of([]).columns == {}

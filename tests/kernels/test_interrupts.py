@@ -1,0 +1,147 @@
+"""Ctrl-C in compiled code: kernels stop within moments, in all threads, and leave nothing that looks like a result.
+
+Whether a kernel has stopped is seen in its output: rows that it had not come to are as they were. A signal that Python
+handles only after the kernel has ended would find all of them written.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from threading import Thread
+from time import perf_counter, sleep
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphrefine.graph.graph import Graph
+from graphrefine.kernels import kernels
+from processes import start_process
+
+pytestmark = [
+    pytest.mark.skipif(kernels().name != "native", reason="twins are Python, which answers signals itself"),
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of Unix"),
+]
+NODES, DEGREE, LENGTH = 100_000, 20, 2_000
+UNTOUCHED = -7
+
+
+class RingError(Exception):
+    """The alarm rang."""
+
+
+@pytest.fixture
+def ring() -> Iterator[Callable[[float], None]]:
+    """A timer whose signal raises `RingError` where Python handles it."""
+
+    def handle(*_: Any) -> None:
+        raise RingError
+
+    before = signal.signal(signal.SIGALRM, handle)
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds) and None
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    ends = np.random.default_rng(0).integers(0, NODES, (2, NODES * DEGREE // 2), dtype=np.int32)
+    return Graph.from_edges(*ends, names=range(NODES))
+
+
+def walk(graph: Graph, out: Any, threads: int) -> None:
+    """Walks that take seconds."""
+    starts = np.arange(len(out), dtype=np.int32)
+    native = __import__("graphrefine.kernels._native", fromlist=["_native"])
+    native.random_walks(graph.indptr, graph.indices, None, starts, out, seed=0, round=0, p=1.0, q=1.0, threads=threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_walks_stop(graph: Graph, ring: Callable[[float], None], threads: int) -> None:
+    out = np.full((NODES, LENGTH), UNTOUCHED, np.int32)
+    ring(0.05)
+    with pytest.raises(RingError):
+        walk(graph, out, threads)
+    assert (out[:, -1] == UNTOUCHED).any(), "all walks were made"
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("gram", [False, True])  # with one, threads wait for each other
+def test_products_stop(graph: Graph, ring: Callable[[float], None], threads: int, gram: bool) -> None:
+    columns = 1024
+    x = np.ones((NODES, columns), np.float32)
+    out = np.full((NODES, columns), UNTOUCHED, np.float32)
+    total = np.zeros((columns, columns)) if gram else None
+    product = kernels().product(graph.indptr, graph.indices, columns=NODES, constant=1.0)
+    ring(0.05)
+    with pytest.raises(RingError):
+        for _ in range(20):  # the fastest machine needs more than the twentieth part of a second for one
+            product.apply(x, out=out, gram=total, threads=threads)
+            out.fill(UNTOUCHED)
+    assert (out[:, 0] == UNTOUCHED).any(), "all rows were made"
+
+
+def test_the_same_bits_after_an_interruption(graph: Graph, ring: Callable[[float], None]) -> None:
+    out, again, first = (np.full((2_000, 100), UNTOUCHED, np.int32) for _ in range(3))
+    walk(graph, first, 2)
+    ring(0.05)
+    with pytest.raises(RingError):
+        while True:
+            walk(graph, out, 2)
+    walk(graph, again, 2)
+    assert np.array_equal(first, again) and (first != UNTOUCHED).all()
+
+
+def test_a_kernel_in_another_thread_goes_on(graph: Graph, ring: Callable[[float], None]) -> None:
+    """Python handles signals in the main thread; the others are not its to stop."""
+    out = np.full((8_000, LENGTH), UNTOUCHED, np.int32)
+    worker = Thread(target=walk, args=(graph, out, 2))
+    ring(0.15)
+    worker.start()
+    with pytest.raises(RingError):
+        while True:
+            sleep(0.01)
+    worker.join()
+    assert (out != UNTOUCHED).all()
+
+
+def test_a_handler_that_raises_nothing_lets_it_go_on(graph: Graph) -> None:
+    calls: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _: calls.append(number))
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    out = np.full((8_000, LENGTH), UNTOUCHED, np.int32)
+    walk(graph, out, 2)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+    assert (out != UNTOUCHED).all() and calls == [signal.SIGALRM]
+
+
+EMBED = """
+import numpy as np, graphrefine
+ends = np.random.default_rng(0).integers(0, 400_000, (4_000_000, 2))
+print("begin", flush=True)
+try:
+    while True:
+        graphrefine.embed(ends, dim=256, threads=2)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", np.random.default_rng(1).uniform(0, 12, 4).round(2).tolist())
+def test_a_run_is_interrupted_at_any_moment(moment: float) -> None:
+    """`benchmarks/interrupt.py` measures how soon; here the bound leaves room for a busy machine."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with start_process([sys.executable, "-c", EMBED], **streams) as process:
+        assert process.stdout is not None and process.stdout.readline() == "begin\n"
+        sleep(moment)
+        start = perf_counter()
+        os.kill(process.pid, signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+    assert (out, errors, process.returncode) == ("interrupted\n", "", 0)
+    assert perf_counter() - start < 5

@@ -1,0 +1,120 @@
+"""Embedding after a fork, and in many threads at once: the same bits as alone, and an end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+import graphrefine
+from graphrefine.system import files, threads
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+# Warnings are errors here, and newer Pythons warn of a fork beside other threads, which is what is tested.
+ignore_fork = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+
+def embed(seed: int) -> bytes:
+    """Vectors of a graph that belongs to a seed."""
+    ends = np.random.default_rng(seed).integers(0, 3_000, (20_000, 2))
+    vectors: bytes = graphrefine.embed(ends, dim=32, threads=2, seed=seed).vectors.tobytes()
+    return vectors
+
+
+@needs_fork
+@ignore_fork
+def test_children_of_a_process_that_has_embedded() -> None:
+    expected = [embed(seed) for seed in range(3)]
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        assert pool.map_async(embed, range(3)).get(timeout=100) == expected
+
+
+@needs_fork
+@ignore_fork
+def test_a_fork_while_another_thread_embeds() -> None:
+    """The other thread is not in the child, and cannot leave what it was in."""
+    expected, stop = embed(1), Event()
+
+    def go_on() -> None:
+        while not stop.is_set():
+            embed(0)
+
+    worker = Thread(target=go_on)
+    worker.start()
+    try:
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map_async(embed, [1] * 4).get(timeout=100) == [expected] * 4
+    finally:
+        stop.set()
+        worker.join()
+
+
+def _in_child(work: Callable[[], bool]) -> int:
+    """Exit code of a forked child that calls ``work``: 0 if that was true."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            code = 0 if work() else 1
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@needs_fork
+@ignore_fork
+def test_a_child_is_in_the_stretches_of_its_own_thread_alone() -> None:
+    inside, leave = Event(), Event()
+
+    def stay() -> None:
+        with threads.one_blas_thread():
+            inside.set()
+            leave.wait(60)
+
+    worker = Thread(target=stay)
+    worker.start()
+    assert inside.wait(60)
+    with threads.one_blas_thread():
+        assert threads._blas_limit._stretches == 2
+        assert _in_child(lambda: threads._blas_limit._stretches == 1) == 0
+    with threads._blas_limit._lock:  # as if another thread held it
+        assert _in_child(lambda: threads._blas_limit._lock.acquire(timeout=1)) == 0
+    leave.set()
+    worker.join()
+    assert threads._blas_limit._stretches == 0
+
+
+@needs_fork
+@ignore_fork
+def test_a_child_does_not_remove_what_its_parent_writes(tmp_path: Path) -> None:
+    def tidy_up() -> bool:
+        files.remove_unfinished()
+        return True
+
+    with files.replacing(tmp_path / "x") as hidden:
+        hidden.write_text("parent")
+        assert _in_child(tidy_up) == 0
+        assert hidden.read_text() == "parent"
+    assert (tmp_path / "x").read_text() == "parent"
+
+
+def test_many_threads_embed_as_one_does() -> None:
+    seeds = list(range(8))
+    expected = [embed(seed) for seed in seeds]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(embed, seeds * 2)) == expected * 2
+    finally:
+        sys.setswitchinterval(interval)
+    limits = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+    assert threads._blas_limit._stretches == 0 and limits, "the limit of BLAS is lifted"

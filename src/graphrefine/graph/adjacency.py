@@ -211,6 +211,8 @@ def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDAr
         )
     if weights.dtype.kind in "mM":
         raise InputError(f"weights must be numbers, not times ({weights.dtype})", argument="weights")
+    if weights.dtype.kind == "c":
+        raise InputError(f"weights must be real numbers, not {weights.dtype}", argument="weights")
     if weights.dtype.kind not in "iufb":
         try:
             weights = weights.astype(np.float64)

@@ -9,7 +9,7 @@ from graphrefine.errors import InputError
 from graphrefine.ingestion.spool import Piece, select_records
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
-from graphrefine.readers.times import TimeRule
+from graphrefine.readers.times import TimeRule, settle_days
 
 
 class PieceClock:
@@ -26,6 +26,7 @@ class PieceClock:
         """The records of a piece that count, with their weights."""
         if not len(times):
             return piece
+        times, dates = settle_days(times, dates=dates)
         rule = TimeRule.of(self.options, times, dates=dates)
         self._rule = self._rule or rule
         if rule != self._rule:

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphrefine.errors import InputError
 from graphrefine.readers.options import WEIGHT_NAMES
-from graphrefine.readers.times import unit_of
+from graphrefine.readers.times import read_days, unit_of
 
 FEWEST = 8  # values in which row numbers are no accident
 MOST = 1000  # values that are looked at
@@ -47,8 +47,9 @@ def _kind(name: str, values: list[Any], named: bool) -> str:
         return ROWS
     if named and name.strip().lower() in _INDEX_NAMES and _distinct(values):
         return ROWS
-    unit = unit_of(numbers)
-    return TIMES if unit is not None else NUMBERS
+    if read_days(numbers) is not None:
+        return DATES
+    return TIMES if unit_of(numbers) is not None else NUMBERS
 
 
 def _numbers(values: list[Any]) -> list[float] | None:
@@ -74,6 +75,8 @@ def choose_ends(
 
     Where these two have no value in common, but others have, it is not clear which two are meant.
     """
+    if values is not None:
+        _refuse_matrix(names, kinds, free, values)
     others = [at for at in free if names[at].strip().lower() not in WEIGHT_NAMES]
     plain = [at for at in others if kinds.get(at) not in (ROWS, TIMES, DATES)]
     if len(plain) < 2:
@@ -93,3 +96,21 @@ def choose_ends(
                     mentions=["target"],
                 )
     return pair
+
+
+def _refuse_matrix(
+    names: list[str], kinds: dict[int, str], free: list[int], values: Callable[[int], Sequence[Any]]
+) -> None:
+    """Refuse a table of numbers whose first column names each row once: a matrix, or properties of nodes; no edges."""
+    first, *others = free
+    labels = [value for value in list(values(first))[:MOST] if value not in (None, "")]
+    if len(others) < 3 or len(labels) < 3 or not all(kinds.get(at) == NUMBERS for at in others):
+        return
+    if _numbers(labels) is None and _distinct(labels):
+        raise InputError(
+            f"a table of numbers whose column {names[first]!r} names each row once can be a matrix, or properties of "
+            "nodes: source= and target= name the columns of edges; bipartite=True reads a matrix whose rows and "
+            "columns are two sets of nodes from a csv file, or from a pandas frame with these names as its index",
+            argument="source",
+            mentions=["target", "bipartite"],
+        )

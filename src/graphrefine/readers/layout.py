@@ -230,9 +230,10 @@ def _find_weight(
         )
     if named is not None and kinds.get(named, "numbers") != "numbers":
         column = _label(named, names)
+        anyway = f", weights={column!r} to use them as weights all the same" if numeric[named] else ""
         raise InputError(
             f"{_quote(column)} holds {kinds[named]}, which are hardly weights: say time={column!r} to use them as "
-            f"times, weights={column!r} to use them as weights all the same, or weights=False to leave them out",
+            f"times{anyway}, or weights=False to leave them out",
             argument="weights",
             mentions=["time"],
         )

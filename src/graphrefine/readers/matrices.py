@@ -81,6 +81,9 @@ def load_npz(source: Source, options: ReadOptions) -> MatrixTable:
     try:
         matrix: Any = load_sparse(BytesIO(source.data))
     except _NPZ_ERRORS as error:
-        raise source.error(f"this is not a sparse matrix saved by scipy.sparse.save_npz: {error}") from None
+        if source.suffix != ".npz":
+            raise source.error("this is a zip archive: unpack it; of a spreadsheet, save the sheet as csv") from None
+        problem = "no sparse array or matrix is in it" if "BytesIO" in str(error) else error
+        raise source.error(f"this is not a sparse matrix saved by scipy.sparse.save_npz: {problem}") from None
     source.release()
     return MatrixTable(matrix)

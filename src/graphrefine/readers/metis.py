@@ -30,7 +30,8 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
     while len(body) > nodes and not body[-1][1].strip():
         body.pop()
     if len(body) != nodes:
-        raise source.error(f"the first line promises {nodes} nodes, and {len(body)} lines follow")
+        problem = f"the first line promises {nodes} nodes, and {len(body)} lines follow"
+        raise source.error(f'{problem}; format="text" reads a list of edges', argument="format")
     step = 2 if weighted else 1
     fields = [line.split()[skip:] for _, line in body]
     for (number, _), row in zip(body, fields, strict=True):

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import id_array, number, number_checked
+from graphrefine.graph.node_ids import MAX_NODES, id_array, number, number_checked
 from graphrefine.readers.formats import SIDES, TABLE, VALUES, EdgeTable, MatrixTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.times import EARLIEST, unit_of
+from graphrefine.readers.times import read_days, unit_of
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,12 @@ def edge_index(index: NDArray[Any], weights: Any, nodes: int | None) -> EdgeTabl
     if index.ndim != 2 or index.shape[0] != 2 or (index.dtype.kind not in "iu" and index.size):
         raise InputError(f"an edge_index holds integers of shape (2, m), not {index.dtype} {index.shape}")
     lowest, highest = (int(index.min()), int(index.max())) if index.size else (0, -1)
+    if highest >= MAX_NODES:
+        raise InputError(
+            f"an edge_index holds the numbers of rows, from 0, and {highest} is no such number: give edges of shape "
+            f"(m, 2), which may have any ids, as array.T does",
+            argument="graph",
+        )
     count = highest + 1 if nodes is None else nodes
     if lowest < 0 or highest >= count:
         raise InputError(f"an edge_index holds numbers from 0 to {count - 1} here, not {lowest} to {highest}")
@@ -116,7 +122,7 @@ def load_records(records: Iterable[Any], options: ReadOptions) -> EdgeTable:
 
 def _third_values(values: NDArray[Any]) -> NDArray[Any]:
     """The third values of edges as weights, unless they look like times."""
-    if values.dtype.kind in "iuf" and len(values) and values.min() >= EARLIEST and unit_of(values) is not None:
+    if values.dtype.kind in "iuf" and len(values) and (unit_of(values) is not None or read_days(values) is not None):
         raise InputError(
             f"the third value of each edge looks like a time ({values[0]}), not like a weight: say weights=False, give "
             "weights= as an array to use it all the same, or give a table with names and time=",

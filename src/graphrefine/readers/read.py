@@ -7,6 +7,7 @@ merged, duplicates added, self-loops dropped, everything counted.
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from os import PathLike
@@ -277,6 +278,11 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
     if options.directed is None and table.directed is not None:
         table.report["direction"] = "declared"
         options = replace(options, directed=table.directed)
+    names = table.names if isinstance(table, MatrixTable) else table.numbered[2]
+    if names is not None and names.dtype == object and _may_be_odd(names.tolist()):
+        from graphrefine.readers.odd_names import list_odd_names  # as there may be some
+
+        table.report["remarks"] = [*table.report.get("remarks", ()), *list_odd_names(names.tolist())]
     if isinstance(table, MatrixTable):
         adjacency = _matrix_adjacency(table, options, extra)
     else:
@@ -288,6 +294,25 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
         raise InputError(f"there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
     _log.info("read %s: %d nodes, %d edges; %s", graph.source, graph.nodes, graph.edges, graph.reading)
     return graph
+
+
+def _may_be_odd(names: list[Any]) -> bool:
+    """Whether some of the sorted names may be worth a word: texts with marks that most names do not have."""
+    if not names:
+        return False
+    try:
+        lines = "\n".join([*names, ""])
+    except TypeError:  # names of other types
+        return False
+    if not lines.isascii() or ".0\n" in lines or " \n" in lines or names[len(names) // 2][:1].isdecimal():
+        return True
+    following = (names[min(bisect_left(names, mark), len(names) - 1)] for mark in ODD_BEGINNINGS)
+    return any(name.startswith(mark) for name, mark in zip(following, ODD_BEGINNINGS, strict=True) if mark or not name)
+
+
+ODD_BEGINNINGS: tuple[str, ...] = ("", " ", "#N/A", "#REF!", "#VALUE!", "+", "-0", "0", "<NA>", "N/A", "NA", "NULL")
+ODD_BEGINNINGS += ("NaN", "None", "\\N", "nan", "null")
+"""Beginnings of names that `graphrefine.readers.odd_names` looks at: "" is an empty name."""
 
 
 def _align_attributes(table: EdgeTable | MatrixTable, adjacency: Adjacency) -> dict[str, NDArray[Any]]:

@@ -48,11 +48,11 @@ def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
     data, encoding = read_text(source, options.encoding)
     sample = take_sample(source, data, options)
     if sample is not None and len(sample.records[0]) > 3 and options.source is None:
-        from graphrefine.readers.text_matrix import is_labelled, read_matrix  # for wide tables alone
+        from graphrefine.readers.text_matrix import has_row_names, is_labelled, read_matrix  # for wide tables alone
 
-        if is_labelled(sample):
+        if is_labelled(sample) or (options.bipartite and has_row_names(sample)):
             split = split_records(data[sample.start :], sample.marks, whole=True)
-            return read_matrix([] if split is None else split[0])
+            return read_matrix([] if split is None else split[0], bipartite=bool(options.bipartite))
     layout = None if sample is None else find_text_layout(source, data, options, sample=sample)
     if layout is None:
         raise source.error(NO_RECORD, argument="comments")

@@ -30,13 +30,29 @@ def is_labelled(sample: Sample) -> bool:
     return all(len(record) == width and all(not each or is_number(each) for each in record[1:]) for record in rest)
 
 
+def has_row_names(sample: Sample) -> bool:
+    """Whether the first column of a table of numbers names each row once.
+
+    Examples
+    --------
+    >>> records = [["user", "x", "y", "z"], ["ann", "0", "1", "1"], ["bob", "1", "", "0"], ["cy", "1", "0", "0"]]
+    >>> has_row_names(Sample(records, 0, 0, 1, 1, 0, (",", "", "", "")))
+    True
+    """
+    first, *rest = sample.records
+    labels = [record[0] for record in rest]
+    if len(first) < LEAST or len(rest) < 2 or len(set(labels)) < len(labels) or any(map(is_number, [*first, *labels])):
+        return False
+    return all(len(record) == len(first) and all(not each or is_number(each) for each in record[1:]) for record in rest)
+
+
 def refuse_matrix(sample: Sample, data: bytes, options: ReadOptions) -> None:
     """Refuse a matrix where edges are read; and a table that may be either: as many records of numbers as columns."""
     first, *rest = sample.records
     lines = data.count(b"\n", sample.end) + (not data.endswith(b"\n"))
     if any(each is not None for each in (options.source, options.target, options.weights, options.time)):
         return
-    if is_labelled(sample):
+    if is_labelled(sample) or (options.bipartite and has_row_names(sample)):
         raise InputError("this is an adjacency matrix, which is not cut into pieces: graphrefine.read takes it whole")
     if lines != len(first) or find_pair(first) or any(map(is_number, first)):
         return
@@ -49,11 +65,11 @@ def refuse_matrix(sample: Sample, data: bytes, options: ReadOptions) -> None:
         )
 
 
-def read_matrix(records: list[Record]) -> MatrixTable:
-    """The matrix of all records of a labelled table; an empty field is no edge."""
+def read_matrix(records: list[Record], *, bipartite: bool) -> MatrixTable:
+    """The matrix of all records of a labelled table, or of one with names of rows; an empty field is no edge."""
     first, *rest = records
-    names = first[1:]
-    if [record[0] for record in rest] != names:
+    names, labels = first[1:], [record[0] for record in rest]
+    if labels != names and not bipartite:
         raise InputError(
             "the first column begins with the names in the header, as that of an adjacency matrix, but has "
             f"{len(rest)} names where the header has {len(names)}; say source= and target= if it is a list of edges",
@@ -64,7 +80,9 @@ def read_matrix(records: list[Record]) -> MatrixTable:
         values = [[float(each or 0) for each in record[1:]] for record in rest]
     except ValueError as error:
         raise InputError(f"an adjacency matrix holds numbers: {error}") from None
-    weights = np.array(values, dtype=np.float64).reshape(len(names), len(names))
-    return MatrixTable(
-        weights, {"remarks": ["a matrix with names in its header and first column"]}, from_strings(names)
-    )
+    if any(len(row) != len(names) for row in values) or len(set(labels)) < len(labels) or len(set(names)) < len(names):
+        raise InputError("a matrix needs a name for each row and column, all of them different, and rows of one length")
+    weights = np.array(values, dtype=np.float64).reshape(len(labels), len(names))
+    columns = from_strings(names) if bipartite else None
+    report = {"remarks": ["a matrix with names in its header and first column"]}
+    return MatrixTable(weights, report, from_strings(labels), column_names=columns)

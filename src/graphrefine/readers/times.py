@@ -1,8 +1,9 @@
 """Times of edges: which edges count (``since``, ``until``), and how much an old one does (``half_life``).
 
-Times are seconds since 1970, in milliseconds, microseconds or nanoseconds where numbers are that large; dates; or any
-other numbers, such as steps, which are compared as they are. An edge at time t counts if ``since <= t < until``. Its
-weight is multiplied by ``2 ** ((t - now) / half_life)``, where now is ``until`` or the newest time.
+Times are seconds since 1970, in milliseconds, microseconds or nanoseconds where numbers are that large; dates, also
+written as 20240131; or any other numbers, such as steps, which are compared as they are. An edge at time t counts if
+``since <= t < until``. Its weight is multiplied by ``2 ** ((t - now) / half_life)``, where now is ``until`` or the
+newest time.
 """
 
 from __future__ import annotations
@@ -40,6 +41,31 @@ def unit_of(numbers: Sequence[float] | NDArray[np.float64]) -> float | None:
     return next((unit for unit in UNITS.values() if EARLIEST * unit <= lowest and highest <= LATEST * unit), None)
 
 
+def read_days(numbers: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Seconds since 1970 of numbers that are all days, such as 20240131; None if they are not.
+
+    Examples
+    --------
+    >>> read_days([19700102.0, 19700201.0]).tolist(), read_days([20240132.0])
+    ([86400.0, 2678400.0], None)
+    """
+    if not len(numbers) or min(numbers) < 19000101 or max(numbers) > 21001231:
+        return None
+    values = np.asarray(numbers, np.float64)
+    whole = values.astype(np.int64)
+    months = (whole // 10000 - 1970).astype("M8[Y]").astype("M8[M]") + (whole // 100 % 100 - 1)
+    days = months.astype("M8[D]") + (whole % 100 - 1)
+    if (values != whole).any() or (days.astype("M8[M]") != months).any() or (whole // 100 % 100 > 12).any():
+        return None
+    return days.astype("M8[s]").astype(np.float64) if (whole // 100 % 100 > 0).all() else None
+
+
+def settle_days(times: NDArray[np.float64], *, dates: bool) -> tuple[NDArray[np.float64], bool]:
+    """Times, and whether they are dates: also where numbers stand for days."""
+    days = None if dates else read_days(times)
+    return (times, dates) if days is None else (days, True)
+
+
 @dataclass(frozen=True)
 class TimeScale:
     """Scale of a column of times: ``unit`` in a second, or None where they are mere numbers."""
@@ -47,13 +73,14 @@ class TimeScale:
     unit: float | None
 
     def place(self, moment: Moment, argument: str) -> float:
-        """A moment of an option on this scale."""
+        """A moment of an option on this scale: a number is on it, unless it is a day such as 20240131."""
         if isinstance(moment, str) and not _is_float(moment):
             seconds = _seconds(moment, argument)
         elif isinstance(moment, date):
             seconds = _stamp(moment)
         else:
-            return float(moment)  # a number is on the scale of the column
+            days = None if self.unit is None else read_days([float(moment)])
+            return float(moment) if days is None or self.unit is None else float(days[0]) * self.unit
         if self.unit is None:
             problem = f"{argument}={moment!r} is a date, and the times are mere numbers; give a number"
             raise InputError(problem, argument=argument)
@@ -156,6 +183,7 @@ def use_times(
     dates: bool,
 ) -> tuple[Numbered, NDArray[np.float32] | None]:
     """The edges that count and their weights; ``report`` tells of it. Nodes of other edges alone are left out."""
+    times, dates = settle_days(times, dates=dates)
     rule = TimeRule.of(options, times, dates=dates)
     mask = rule.select(times)
     if not mask.any():

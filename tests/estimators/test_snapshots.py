@@ -100,6 +100,10 @@ def test_names_match_nodes_whatever_their_order(matrix: NDArray[np.float64], lat
     assert cosines(turned, expected).mean() < 0.7
     graph = networkx.relabel_nodes(networkx.from_numpy_array(later), lambda node: f"node {node}")
     np.testing.assert_array_equal(estimator.transform(graph), expected)
+    ours = Graph.from_matrix(later, names=list(graph.nodes))  # whose names would draw other random rows
+    np.testing.assert_array_equal(estimator.transform(ours), expected)
+    by_name = REFINE(dim=8).fit(Graph.from_matrix(matrix, names=list(graph.nodes)))
+    np.testing.assert_array_equal(by_name.transform(named(later)), by_name.transform(ours))
 
 
 def test_nodes_come_and_go(matrix: NDArray[np.float64]) -> None:

@@ -38,8 +38,11 @@ def test_the_public_names() -> None:
         "ingest",
         "load",
         "measure_drift",
+<<<<<<< HEAD
         "predict_labels",
         "predict_links",
+=======
+>>>>>>> answers
         "read",
         "split_edges",
         "tune",
@@ -136,6 +139,9 @@ def test_the_commands() -> None:
         "reproduce",
         "fold-in",
         "neighbors",
+        "duplicates",
+        "communities",
+        "drift",
         "explore",
         "map",
         "communities",

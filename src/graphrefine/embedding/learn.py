@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding import fold_in
 from graphrefine.embedding.fold_in import NUMBERS_AT_A_TIME, Links, parts
-from graphrefine.embedding.side_maps import learn_side_maps
 from graphrefine.errors import ArgumentWarning
 from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.linalg import unit_rows
@@ -68,6 +67,8 @@ def learn_state(
     if not can_learn(graph) or (graph.directed and sides.kind is None):
         return State(degrees)
     if sides.kind is not None:
+        from graphrefine.embedding.side_maps import learn_side_maps  # which most graphs do without
+
         return State(degrees, learn_side_maps(graph, vectors, sides, degrees, seed=seed))
     fold_map = fold_in.learn_from(graph, vectors, degrees, seed=seed)
     return State(degrees, fold_map, learn_degree_weight(graph, vectors, seed=seed))

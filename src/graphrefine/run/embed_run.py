@@ -20,7 +20,7 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.learn import can_learn, learn_state
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.lookup import Sides
+from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.methods.contract import Method, Resources
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
@@ -274,7 +274,7 @@ def _embed(
     with resources.stages.stage("learn") if learn else nullcontext():
         degrees = graph.neighbour_counts().astype(np.float32)
         recipe["reading"] = graph.reading
-        places = Sides.of(sides, vectors.shape)
+        places = Sides.of(sides, vectors.shape) if sides else ONE
         state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=places) if learn else State(degrees)
         release_free_memory()
     return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state))

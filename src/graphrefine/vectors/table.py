@@ -73,8 +73,8 @@ class VectorTable:
     ) -> None:
         self.vectors = vectors
         self.recipe = as_recipe(recipe)
+        self.state = state.checked(*vectors.shape, sides=self.recipe.get("sides"), mapped=mapped)
         self.sides = Sides.of(self.recipe, vectors.shape)
-        self.state = state.checked(*vectors.shape, sides=self.sides.kind, mapped=mapped)
         self.names = as_names(names, len(vectors))
 
     @cached_property

@@ -21,6 +21,8 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from threading import get_ident
+from types import FrameType
 from typing import Any, NoReturn
 
 from graphrefine.errors import GraphRefineError
@@ -171,12 +173,23 @@ def _stop_again(ignored: sys.UnraisableHookArgs) -> None:
     if not isinstance(stopped, Stopped):
         sys.__unraisablehook__(ignored)
         return
-    from threading import Timer
+    from threading import Thread
 
     signal.signal(stopped.number, _stop)
-    again = Timer(0.01, os.kill, (os.getpid(), stopped.number))
-    again.daemon = True
-    again.start()
+    Thread(target=_send_again, args=(stopped.number, get_ident()), daemon=True).start()
+
+
+def _send_again(number: int, thread: int) -> None:
+    """Send a signal once a thread has left the hook, whose errors Python ignores too."""
+    while _is_in_hook(sys._current_frames().get(thread)):
+        time.sleep(0.01)
+    os.kill(os.getpid(), number)
+
+
+def _is_in_hook(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code is not _stop_again.__code__:
+        frame = frame.f_back
+    return frame is not None
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -334,3 +335,20 @@ print(read(pandas.DataFrame({"u": pandas.array([1, None], dtype="Int64"), "v": [
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == ["[1.0, 1.0, 2.0, 2.0] ['a', 'b', 'c']", "[1, 2, 3]"], done.stderr
+
+
+def test_complex_weights_are_refused() -> None:
+    with pytest.raises(InputError, match="weights must be real numbers, not complex128"):
+        read(pandas.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": [1j, 2]}))
+
+
+def test_names_of_rows_that_are_not_used_are_told() -> None:
+    frame = pandas.DataFrame({"friend": ["b", "c"], "since": ["x", "y"]}, index=["a", "b"])
+    assert "not used: 'index'" in read(frame).reading
+    assert "not used" not in read(frame.reset_index(drop=True)).reading
+    assert "not used" not in read(frame.reset_index(drop=True)[1:]).reading
+
+
+def test_ids_of_two_types_in_a_file_are_told(tmp_path: Path) -> None:
+    polars.DataFrame({"source": [1, 2], "target": ["3", "x"]}).write_parquet(tmp_path / "edges.parquet")
+    assert "1 and '1' are one node" in read(tmp_path / "edges.parquet").reading

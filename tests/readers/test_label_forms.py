@@ -341,7 +341,7 @@ def test_labels_in_another_order_of_numbers_are_refused() -> None:
 
 def test_an_index_that_only_counts_rows_is_refused_where_nodes_are_not_numbered(case: Case) -> None:
     message = (
-        r"the index is 0 to 59, which only counts the rows, and nodes are called .*set_index.* labels\.to_list\(\)"
+        r"the index is 0 to 59, which only counts the rows, and nodes are called .*set_index.* labels\.to_numpy\(\)"
     )
     for form in (pd.Series(case.labels), pd.DataFrame({"label": case.labels})):
         with pytest.raises(InputError, match=message):

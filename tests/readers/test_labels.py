@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse as sp
@@ -464,3 +465,62 @@ def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
 def test_arrays_that_are_no_labels(labels: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         as_labels(labels)
+
+
+PEOPLE = np.array(["ann", "bob", "cy", "dan"], object)
+
+
+def classes_of(labels: Any, names: Any) -> dict[str, list[str]]:
+    """The classes of each labelled node."""
+    given = as_labels(labels, names=names)
+    aligned = align(given, names, unlabelled="drop")
+    rows = aligned.indicator.toarray()
+    return {
+        str(names[node]): [given.classes[at] for at in np.flatnonzero(row)]
+        for node, row in zip(aligned.order, rows, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    "text", [b"sep=;\nnode;label\nann;r\nbob;b\n", "node,label\nann,r\nbob,b\n".encode("utf-16")], ids=["sep", "UTF-16"]
+)
+def test_files_of_excel(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "labels.csv").write_bytes(text)
+    assert classes_of(tmp_path / "labels.csv", PEOPLE) == {"ann": ["r"], "bob": ["b"]}
+
+
+def test_lines_are_counted_from_that_of_excel(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("sep=;\nnode;label\nann;r\nbob\n")
+    with pytest.raises(FormatError, match="line 4: one column"):
+        classes_of(tmp_path / "labels.csv", PEOPLE)
+
+
+def test_a_web_page_is_no_table_of_labels(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("<!doctype html>\n<p>404, not found</p>\n")
+    with pytest.raises(FormatError, match="this is a web page"):
+        classes_of(tmp_path / "labels.csv", PEOPLE)
+
+
+@pytest.mark.parametrize("title", ["", "Unnamed: 0"])
+def test_rows_that_are_counted_in_a_file(tmp_path: Path, title: str) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(f"{title},label\n0,r\n1,b\n2,r\n3,b\n")
+    for names in (PEOPLE, np.arange(1, 5), np.arange(5)):
+        with pytest.raises(FormatError, match=r"only counts the rows.*node_column=0"):
+            classes_of(path, names)
+    assert classes_of(path, np.arange(4)) == {"0": ["r"], "1": ["b"], "2": ["r"], "3": ["b"]}
+    numbered = as_labels(path, names=np.arange(5), node_column=0)
+    assert numbered.names.tolist() == [0, 1, 2, 3]
+
+
+def test_classes_in_columns_of_a_frame_whose_rows_are_counted() -> None:
+    frame = pd.DataFrame({"r": [1, 0, 1, 0], "b": [0, 1, 0, 1]})
+    for names in (PEOPLE, np.arange(1, 5)):
+        with pytest.raises(InputError, match=r"only counts the rows.*to_numpy\(\)"):
+            classes_of(frame, names)
+    assert classes_of(frame, np.array([3, 2, 1, 0]))["3"] == ["b"]  # by name
+    assert classes_of(frame.to_numpy(), PEOPLE)["dan"] == ["1"]
+    series = pd.Series(["r", "b", "r", "b"])
+    with pytest.raises(InputError, match=r"to_dict\(\)"):
+        classes_of(series, np.arange(5))
+    assert classes_of(series.to_dict(), np.arange(5)) == {"0": ["r"], "1": ["b"], "2": ["r"], "3": ["b"]}

@@ -230,3 +230,14 @@ def test_node_objects_of_a_grid_come_back() -> None:
     one_and_text = networkx.Graph([(1, "1"), ("1", 2.5)])  # three nodes, as NetworkX says
     assert read(one_and_text).names.tolist() == [2.5, 1, "1"]
     assert np.isscalar(read(one_and_text).names[0])
+
+
+def test_attributes_of_edges_that_are_not_used_are_told() -> None:
+    graph = networkx.Graph()
+    graph.add_edge("a", "b", strength=5, since=2001)
+    assert "not used: 'since', 'strength'" in read(graph).reading
+    assert "not used: 'since'" in read(graph, weights="strength").reading
+    other = igraph.Graph([(0, 1), (1, 2)])
+    other.es["strength"] = [1, 2]
+    assert "not used: 'strength'" in read(other).reading
+    assert "not used" not in read(other, weights="strength").reading

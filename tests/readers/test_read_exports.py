@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
+import polars as pl
 import pytest
 
 from graphrefine import Graph, ingest, read
@@ -220,3 +222,50 @@ def test_text_that_is_not_utf8_is_told(tmp_path: Path) -> None:
     graph = read(path, encoding="cp1251")
     assert edges(graph).keys() == {("Житиж", "Здвиж")}
     assert "Latin-1" not in graph.reading
+
+
+RATINGS = "{corner},x,y,z\nann,1,0,2\nbob,0,1,\ncy,0,3,0\n"
+
+
+@pytest.mark.parametrize("corner", ["", "user"])
+def test_matrix_of_two_sets_of_nodes(tmp_path: Path, corner: str) -> None:
+    path = write(tmp_path, RATINGS.format(corner=corner))
+    for take in (read, lambda path: ingest(path, tmp_path / "graph.grf")):
+        with pytest.raises(InputError, match=r"names each row once.*bipartite=True"):
+            take(path)
+    graph = read(path, bipartite=True)
+    assert graph.names.tolist() == ["ann", "bob", "cy", "x", "y", "z"]
+    assert edges(graph) == {("ann", "x"): 1.0, ("ann", "z"): 2.0, ("bob", "y"): 1.0, ("cy", "y"): 3.0}
+    with pytest.raises(InputError, match="not cut into pieces"):
+        ingest(path, tmp_path / "graph.grf", bipartite=True)
+
+
+def test_matrix_of_two_sets_in_other_tables(tmp_path: Path) -> None:
+    table = pl.DataFrame({"user": ["ann", "bob", "cy"], "x": [1, 0, 0], "y": [0, 1, 3], "z": [2, 0, 0]})
+    table.write_parquet(tmp_path / "ratings.parquet")
+    for graph in (table, tmp_path / "ratings.parquet"):
+        with pytest.raises(InputError, match="names each row once"):
+            read(graph)
+    assert read(table.to_pandas().set_index("user"), bipartite=True).edges == 4
+
+
+def test_square_matrix_as_two_sets_keeps_the_names_of_its_columns(tmp_path: Path) -> None:
+    graph = read(write(tmp_path, ",a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n"), bipartite=True)
+    assert graph.names.tolist() == ["a", "b", "c"] * 2
+
+
+@pytest.mark.parametrize("rows", ["ann,1,2,3.5\nann,2,1,4\nbob,1,2,3.5\n", "1,1,2,3.5\n2,2,1,4\n3,1,2,3.5\n"])
+def test_edges_with_numbers_are_no_matrix(tmp_path: Path, rows: str) -> None:
+    graph = read(write(tmp_path, f"customer,product,number,price\n{rows}"))
+    assert graph.report["columns"] == ["customer", "product"]
+
+
+def test_archives_and_lists_under_other_names(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "edges.zip", "w") as archive:
+        archive.writestr("edges.csv", "a,b\n")
+    with pytest.raises(FormatError, match="this is a zip archive: unpack it"):
+        read(tmp_path / "edges.zip")
+    path = write(tmp_path, "0 1\n1 2\n2 0\n", ".graph")
+    with pytest.raises(FormatError, match='format="text"'):
+        read(path)
+    assert read(path, format="text").edges == 3

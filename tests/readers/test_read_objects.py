@@ -287,3 +287,10 @@ def test_reading_imports_none_of_the_packages_it_recognises() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_an_edge_index_of_ids_that_are_no_rows() -> None:
+    ids = np.array([[10**12, 1, 2, 3], [1, 2, 3, 4]])
+    with pytest.raises(InputError, match=r"shape \(m, 2\)"):
+        read(ids)
+    assert read(ids.T).names.tolist() == [1, 2, 3, 4, 10**12]

@@ -18,6 +18,7 @@ from cli_runs import refuses, run
 from graphrefine.errors import FormatError, InputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.readers.read import read
+from graphrefine.readers.times import read_days
 from strategies import PATIENT
 
 DAYS = ["2024-01-01", "2024-01-31", "2024-03-01T12:00", "2024-03-02 00:00:00.5Z", "2024-03-02T01:30:00+01:30"]
@@ -178,3 +179,50 @@ def test_the_command_takes_times(tmp_path: Path) -> None:
         done.out.split()
     )
     refuses("info", path, "--since", "2024-01-15", folder=tmp_path, expected=("--since '2024-01-15' needs", "--time"))
+
+
+def test_days_written_as_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_text("1 2 20190101\n2 3 20200101\n3 4 20200102\n")
+    with pytest.raises(FormatError, match=r"column 2 holds dates.*time=2.*weights=2.*weights=False"):
+        read(path)
+    assert read(path, weights=2).weights is not None
+    assert read(path, weights=False).weights is None
+    graph = read(path, time=2, half_life="1d", until="2020-01-03")
+    assert graph.to_scipy()[[2, 1], [3, 2]].tolist() == pytest.approx([0.5, 0.25])
+    ingested = ingest(path, tmp_path / "graph.grf", time=2, half_life="1d", until="2020-01-03")
+    assert ingested.to_scipy().toarray().tolist() == graph.to_scipy().toarray().tolist()
+    with pytest.raises(InputError, match="looks like a time"):
+        read([(1, 2, 20190101), (2, 3, 20200101)])
+
+
+@pytest.mark.parametrize(
+    "times", [["2019-01-01", "2020-01-01"], ["20190101", "20200101"], ["1546300800", "1577836800"]]
+)
+@pytest.mark.parametrize("since", ["20190601", 20190601, "2019-06-01"])
+def test_a_day_in_numbers_is_a_bound(tmp_path: Path, times: list[str], since: Any) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text(f"source,target,when\na,b,{times[0]}\nb,c,{times[1]}\n")
+    assert read(path, time="when", since=since).names.tolist() == ["b", "c"]
+
+
+@pytest.mark.parametrize("days", [[20190132], [20191301], [20190001], [20190100], [20190101.5], [18991231], [1, 2]])
+def test_numbers_that_are_no_days(days: list[float]) -> None:
+    assert read_days(days) is None
+
+
+@given(st.lists(st.dates(date(1900, 1, 1), date(2100, 12, 31)), min_size=1))
+def test_days_in_numbers_are_those_of_the_calendar(days: list[date]) -> None:
+    stamps = [datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() for day in days]
+    seconds = read_days([float(f"{day:%Y%m%d}".zfill(8)) for day in days])
+    assert seconds is not None
+    assert seconds.tolist() == stamps
+
+
+def test_dates_are_no_weights_even_if_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("source,target,weight\na,b,2024-01-01\nb,c,2024-01-02\n")
+    with pytest.raises(FormatError) as caught:
+        read(path)
+    assert "time='weight'" in str(caught.value)
+    assert "all the same" not in str(caught.value)

@@ -85,6 +85,8 @@ def first_batch(file: Any) -> Any:
 
 def _number_edges(table: Any, edge_columns: EdgeColumns, options: ReadOptions) -> EdgeTable:
     ends = [table.column(at) for at in (edge_columns.source, edge_columns.target)]
+    if len(set(numeric_columns(table.schema.field(at) for at in edge_columns.places[:2]))) > 1:
+        edge_columns.report["remarks"] = ["ids are numbers in one column, texts in the other: 1 and '1' are one node"]
     weights, times = None, None
     if edge_columns.weight is not None:
         values = table.column(edge_columns.weight)

@@ -202,6 +202,8 @@ def _without_counts(table: ColumnTable, options: ReadOptions) -> ColumnTable:
 def _with_index(frame: Any, options: ReadOptions) -> tuple[Any, list[str]]:
     """The frame with its index among the columns, where an end of the edges stands there; levels that are not used."""
     levels = [str(name) for name in frame.index.names if name is not None]
+    if not levels and getattr(frame.index.dtype, "kind", "O") == "O":
+        levels = ["index"]  # names of rows, which are told if they are not used
     columns = [str(name) for name in frame.columns]
     named = {each for each in (options.source, options.target, options.weights, options.time) if isinstance(each, str)}
     if named & {*levels} - {*columns}:

@@ -80,9 +80,13 @@ def _of_pandas(frame: Any, options: LabelOptions, known: Known) -> Entries | Mem
         if counts_rows:
             _check_counted(len(frame), known)
         return Entries(columns[0], index.tolist(), "nodes by the index", blame_memory)
-    if counts_rows:
+    members = not by_option and _is_membership(titles, columns)
+    if counts_rows and not members:
         return _of_columns(titles, columns, options, known)
-    if not by_option and _is_membership(titles, columns):
+    if members:
+        if counts_rows:
+            _check_pairs(np.array(columns).T, known)
+            _check_counted(len(frame), known)
         return Membership(
             np.array(columns).T, titles, index.tolist(), "nodes by the index, a column of 0 and 1 a class"
         )
@@ -95,7 +99,8 @@ def _check_counted(rows: int, known: Known) -> None:
         return
     raise InputError(
         f"labels: the index is 0 to {rows - 1}, which only counts the rows, and nodes are called {_some(known)}; make "
-        "the nodes the index (set_index), or give labels.to_list() if they are in the order of the embedding's names",
+        "the nodes the index (set_index), or give labels.to_dict() if the numbers are the nodes, labels.to_numpy() if "
+        "the rows are in the order of the embedding's names",
         argument="labels",
     )
 

@@ -58,6 +58,7 @@ class LabelTable:
         table.check_titles()
         node = _find_nodes(table, options, known)
         label = _find_labels(table, options, node)
+        table.check_counted(options, node, known)
         shift = len(self.columns[0]) - len(table.columns[0])
         nodes = list(table.index or ()) if node == INDEX else table.columns[node]
         entries = Entries(
@@ -80,6 +81,22 @@ class LabelTable:
         if not self.columns[0]:
             where = "in the table" if self.blame is blame_memory else "after the header"
             raise self.blame(InputError(f"nothing {where}; a node and a label are expected", argument="labels"), None)
+
+    def check_counted(self, options: LabelOptions, node: int, known: Known) -> None:
+        """Refuse an index without a name that only counts the rows, as pandas writes it, for nodes of other names."""
+        if node == INDEX or not self.titles or self.titles[node].strip().lower() not in ("", "unnamed: 0"):
+            return
+        counts = [str(row) for row in range(len(self.columns[node]))]
+        if options.node_column is not None or known is None or list(map(text_of, self.columns[node])) != counts:
+            return
+        if not set(known) <= set(counts):
+            problem = InputError(
+                f"the column {self.titles[node]!r} only counts the rows, from 0, and nodes are called "
+                f"{', '.join(map(repr, sorted(known)[:3]))}, ...: write the names of the nodes there, or say "
+                f"node_column={node} if they are these numbers",
+                argument="node_column",
+            )
+            raise self.blame(problem, None)
 
     def title(self, place: int) -> str:
         """A column for messages: its name, or its position from 0."""

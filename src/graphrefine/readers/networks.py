@@ -34,18 +34,22 @@ class Network(NamedTuple):
     attributes: dict[str, NDArray[Any]] = {}  # noqa: RUF012 - never changed
     side: str = SIDE  # the attribute that tells the sides
     remarks: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()  # attributes of the edges
 
 
 def load_networkx(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load a NetworkX graph of any of its classes."""
     edges = list(graph.edges(data=True))
-    attribute = _weight_attribute(options, {name for _, _, data in edges for name in data})
+    present = {name for _, _, data in edges for name in data}
+    attribute = _weight_attribute(options, present)
     weights = None if attribute is None else [data.get(attribute) for _, _, data in edges]
     place = {node: at for at, node in enumerate(graph.nodes)}
     ends = _ends((place[u], place[v]) for u, v, _ in edges)
     attributes = _gather_attributes([data for _, data in graph.nodes(data=True)])
     names = _names(list(graph.nodes), attributes, options)
-    return _load(Network(names, ends, weights, bool(graph.is_directed()), attribute, attributes), options)
+    unused = tuple(sorted(str(name) for name in present if name != attribute))
+    network = Network(names, ends, weights, bool(graph.is_directed()), attribute, attributes, unused=unused)
+    return _load(network, options)
 
 
 def load_igraph(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
@@ -57,7 +61,11 @@ def load_igraph(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     names = _names(nodes, attributes, options)
     ends = _ends(graph.get_edgelist())
     attributes = {name: values for name, values in attributes.items() if name != (options.names or "name")}
-    return _load(Network(names, ends, weights, bool(graph.is_directed()), attribute, attributes, "type"), options)
+    unused = tuple(name for name in graph.es.attributes() if name != attribute)
+    network = Network(
+        names, ends, weights, bool(graph.is_directed()), attribute, attributes, side="type", unused=unused
+    )
+    return _load(network, options)
 
 
 def load_rustworkx(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
@@ -99,6 +107,7 @@ def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
     if len(np.unique(ends[:, 0] * len(names) + ends[:, 1])) < len(ends):
         remarks.append("parallel edges are one, with the sum of their weights (1 each where there are none)")
     report: dict[str, Any] = {"weight_column": network.weight_column}
+    report |= {"ignored_columns": list(network.unused)} if network.unused else {}
     order = sort_rows(names)
     attributes = {name: values[order] for name, values in network.attributes.items()}
     if options.bipartite:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from graphrefine.readers.source import Source
+from graphrefine.readers.source import Source, find_separator, refuse_page
 
 SAMPLE = 100  # records that a delimiter must split alike, of the first characters
 HEAD = 1 << 16
@@ -40,15 +40,18 @@ class TextRecords(NamedTuple):
 def split_text(source: Source, comments: str) -> TextRecords:
     """The records of a text file; ``comments`` are the characters that begin a comment before the first record."""
     lines, encoding = source.lines()
-    text = b"\n".join(lines).decode(encoding)
-    start, line, preamble = _skip_preamble(text, comments)
-    delimiter = _find_delimiter(source, text, start, line)
+    data = b"\n".join(lines)
+    refuse_page(source, data)
+    size, named = find_separator(data)
+    text = data[size:].decode(encoding)
+    start, line, preamble = _skip_preamble(text, comments, 1 + data.count(b"\n", 0, size))
+    delimiter = named or _find_delimiter(source, text, start, line)
     return TextRecords(_split(source, text, start, line, delimiter), delimiter, preamble)
 
 
-def _skip_preamble(text: str, comments: str) -> tuple[int, int, list[str]]:
-    """Position and line of the first record, and the comments before it."""
-    at, line, preamble = 0, 1, []
+def _skip_preamble(text: str, comments: str, line: int) -> tuple[int, int, list[str]]:
+    """Position and line of the first record, and the comments before it; the text begins on ``line``."""
+    at, preamble = 0, []
     while at < len(text):
         end = _LINE_END.search(text, at)
         bare = text[at : end.start() if end else len(text)].strip(" \t")

@@ -66,17 +66,10 @@ def main() -> None:
         beyond = np.flatnonzero([pair not in planted for pair in pairs])
         print(f"\n{name}: {whole.nodes:,} nodes, {whole.edges:,} edges; {seconds:.1f} s")
         print(f"  recall {recall:.3f}, bar {BAR:g}: {'reached' if recall >= BAR else 'MISSED'}; {len(beyond):,} beyond")
-<<<<<<< HEAD
         alone = len(planted & by_cosine) / len(planted)
         print(f"  by the cosine alone: recall {alone:.3f}; {len(by_cosine - planted):,} beyond")
         sample = np.sort(np.random.default_rng(0).permutation(beyond)[: options.sample])
         print(f"  a sample of those beyond:\n{table[sample]}", flush=True)
-=======
-        alone, others = len(planted & by_cosine) / len(planted), len(by_cosine - planted)
-        print(f"  by the cosine alone: recall {alone:.3f}; {others:,} beyond")
-        some = np.sort(np.random.default_rng(0).permutation(beyond)[: options.sample])
-        print(f"  a sample of those beyond:\n{table[some]}", flush=True)
->>>>>>> answers
     sys.exit(0 if passed else 1)
 
 

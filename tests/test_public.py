@@ -38,11 +38,8 @@ def test_the_public_names() -> None:
         "ingest",
         "load",
         "measure_drift",
-<<<<<<< HEAD
         "predict_labels",
         "predict_links",
-=======
->>>>>>> answers
         "read",
         "split_edges",
         "tune",

@@ -25,6 +25,8 @@ ELSEWHERE = {
     "info": "the line is a row of its table, see below",
     "fold-in": "see test_fold_in.py",
     "explore": "see test_explore_command.py",
+    "duplicates": "the graph is an option, see below",
+    "communities": "the graph is an option, see below",
 }
 READING = (
     "read: csv with a header; edges 'caller' - 'callee', undirected; no weights; not used: 'city'; "
@@ -67,6 +69,15 @@ def test_the_line_is_the_first_and_the_only_one(folder: Path, command: str) -> N
 @pytest.mark.parametrize("command", COMMANDS)
 def test_json_has_it(folder: Path, command: str) -> None:
     figures = works(*command.split(), folder / "calls.csv", *COMMANDS[command], "--json").figures
+    assert figures["reading"] == READING.removeprefix("read: ")
+
+
+@pytest.mark.parametrize("command", ["duplicates", "communities"])
+def test_commands_with_an_optional_graph_have_it(folder: Path, command: str) -> None:
+    works("embed", folder / "calls.csv", "-o", "out", "--dim", "4")
+    done = works(command, "out", "--graph", folder / "calls.csv")
+    assert [line for line in done.err.splitlines() if line.startswith("read: ")] == [READING]
+    figures = works(command, "out", "--graph", folder / "calls.csv", "--json").figures
     assert figures["reading"] == READING.removeprefix("read: ")
 
 

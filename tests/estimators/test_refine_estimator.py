@@ -30,17 +30,15 @@ def matrix() -> sp.csr_array:
 
 A_WHOLE = "n rows are one graph, embedded as a whole; fewer rows are new nodes, known by their edges alone"
 AN_ORDER = "rows of another order than the columns are no adjacency matrix: refused, as they may be new nodes"
-DIRECTED = "fold_in does not know directed edges: new nodes are refused"
 EXPECTED = {"check_methods_subset_invariance": A_WHOLE, "check_methods_sample_order_invariance": AN_ORDER}
 
 
 @pytest.mark.parametrize("options", [{}, {"directed": True}, {"preset": "paper"}, {"filter": "none", "power": 1}])
 def test_scikit_learns_own_checks(options: dict[str, Any]) -> None:
-    failures = {**EXPECTED, **({"check_fit_idempotent": DIRECTED} if options.get("directed") else {})}
-    results = check_estimator(REFINE(dim=2, **options), on_skip=None, expected_failed_checks=failures)
+    results = check_estimator(REFINE(dim=2, **options), on_skip=None, expected_failed_checks=EXPECTED)
     assert len(results) > 45
     status = {check["check_name"]: check["status"] for check in results}
-    assert {name for name, state in status.items() if state == "xfail"} == failures.keys()
+    assert {name for name, state in status.items() if state == "xfail"} == EXPECTED.keys()
     assert {name for name, state in status.items() if state == "skipped"} <= {"check_array_api_input"}
     assert set(status.values()) <= {"passed", "skipped", "xfail"}
 

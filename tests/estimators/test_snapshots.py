@@ -342,8 +342,11 @@ def test_directed_snapshots(matrix: NDArray[np.float64]) -> None:
     assert cosines(vectors, estimator.embedding_).mean() > 0.9
     with pytest.raises(InputError, match="the graph is undirected, and the fitted one was directed"):
         estimator.transform(arcs.to_undirected())
-    with pytest.raises(InputError, match="directed"):
-        estimator.transform(np.ones((2, 90)))
+    out = np.zeros((2, 90))
+    out[0, :5] = out[1, 40:50] = 1  # arcs out of two new nodes
+    pairs = [(f"new {row}", int(node)) for row, node in zip(*out.nonzero(), strict=True)]
+    folded = estimator.model_.fold_in(pairs, directed=True)
+    np.testing.assert_array_equal(estimator.transform(out), folded.vectors)
 
 
 def test_bad_snapshots(matrix: NDArray[np.float64]) -> None:

@@ -499,7 +499,7 @@ def test_names_that_are_integers(tmp_path: Path) -> None:
 
 
 def test_neighbors_refuses_mistakes(friends: Path, tmp_path: Path) -> None:
-    refuses("neighbors", friends, folder=tmp_path, expected=("name nodes, or give --vectors",))
+    refuses("neighbors", friends, folder=tmp_path, expected=("name nodes, or give --all or --vectors",))
     refuses("neighbors", friends, "bop", folder=tmp_path, expected=("no node is called 'bop'; near it: bob",))
     refuses("neighbors", friends, "bob", "-k", "0", folder=tmp_path, expected=("-k 0",))
     refuses("neighbors", tmp_path / "none", "bob", folder=tmp_path, expected=("no such file or folder",))

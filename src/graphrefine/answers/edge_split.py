@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphrefine.answers.split_folder import save_split
 from graphrefine.embedding.scores import Pairs
 from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import (
@@ -85,8 +86,6 @@ class EdgeSplit:
         format : {"csv", "tsv", "jsonl", "parquet", "arrow"}
             Format of the tables.
         """
-        from graphrefine.answers.split_folder import save_split
-
         tables = {**self.edges, **{f"{part}_negatives": table for part, table in self.negatives.items()}}
         names, sources = self.graph.names, self.graph.sources
         lists = {"nodes": names} if sources is None else {"sources": names[:sources], "targets": names[sources:]}

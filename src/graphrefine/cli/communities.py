@@ -34,7 +34,14 @@ def communities(
         return None
     lines = [] if as_json else str(_list_communities(table)).splitlines()
     return show_answer(
-        table, output=output, as_json=as_json, lines=lines, seconds=spent, embedding=embedding, graph=graph
+        table,
+        output=output,
+        as_json=as_json,
+        lines=lines,
+        seconds=spent,
+        embedding=embedding,
+        graph=graph,
+        **({} if links is None else {"reading": links.reading}),
     )
 
 

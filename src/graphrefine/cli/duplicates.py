@@ -30,7 +30,7 @@ def duplicates(
             vectors, links, above=above, overlap=overlap, min_degree=min_degree, threads=threads, watcher=bar
         )
     spent = perf_counter() - start
-    origin = {"embedding": embedding, "graph": graph}
+    origin = {"embedding": embedding, "graph": graph, **({} if links is None else {"reading": links.reading})}
     show_answer(table, output=output, as_json=as_json, lines=_describe(table, spent), seconds=spent, **origin)
 
 

@@ -22,6 +22,7 @@ from graphrefine.errors import InputError
 from graphrefine.explore.background import Watch
 from graphrefine.explore.columns import CategoryColumn
 from graphrefine.explore.matched_graph import MatchedGraph
+from graphrefine.methods.coarsening import communities
 from graphrefine.vectors.classes import Classes
 
 CLUSTERS = 12  # as many as there are colours that people can tell apart
@@ -45,8 +46,6 @@ def find_groups(embedding: Embedding, graph: MatchedGraph | None, watch: Watch) 
 
 def find_communities(adjacency: sp.csr_array) -> NDArray[np.int64]:
     """The community of each node of an undirected graph, by Louvain; -1 for a node without edges."""
-    from graphrefine.methods.coarsening import communities
-
     groups = communities(adjacency, np.zeros(adjacency.shape[0], np.int64))
     return np.where(np.diff(adjacency.indptr) == 0, -1, groups)
 

@@ -52,6 +52,8 @@ def read_days(numbers: Sequence[float] | NDArray[np.float64]) -> NDArray[np.floa
     if not len(numbers) or min(numbers) < 19000101 or max(numbers) > 21001231:
         return None
     values = np.asarray(numbers, np.float64)
+    if not np.isfinite(values).all():
+        return None
     whole = values.astype(np.int64)
     months = (whole // 10000 - 1970).astype("M8[Y]").astype("M8[M]") + (whole // 100 % 100 - 1)
     days = months.astype("M8[D]") + (whole % 100 - 1)

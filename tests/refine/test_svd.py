@@ -17,6 +17,7 @@ from graphrefine.engine.engine import eigh_by_size
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator, adjacency, proximity
+from graphrefine.refine.arc_svd import normalise_arcs
 from graphrefine.refine.svd import Decomposition, Eigenpairs, randomized_eigh, randomized_svd
 from graphs import graphs, random_graph
 
@@ -101,6 +102,20 @@ def cliques(*sizes: int) -> Graph:
     pairs = [(a, b) for i, j in pairwise(starts) for a in range(i, j) for b in range(a + 1, j)]
     pairs += [(a, a + 1) for a in starts[1:-1] - 1]
     return Graph.from_edges(*np.array(pairs).T)
+
+
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_columns_beyond_the_rank_silence_no_triplet(bfloat16: bool) -> None:
+    """Users of few items: the rounding of the sketch to bfloat16 must not be taken for further directions."""
+    taken = np.random.default_rng(0).random((300, 12)) < 0.2
+    users, items = taken.nonzero()
+    graph = Graph.from_edges(users, items + 300, directed=True)
+    N = normalise_arcs(graph)[0]
+    exact = np.linalg.svd(dense(N), compute_uv=False)
+    for seed in range(10):
+        engine = LocalEngine(graph, columns=64, bfloat16=bfloat16, threads=1)
+        values = randomized_svd(engine, N, seed=seed, iterations=3).values
+        np.testing.assert_allclose(values[:12], exact[:12], rtol=2e-2, err_msg=f"seed {seed}")
 
 
 def test_triplets_that_stand_out_are_exact() -> None:

@@ -30,6 +30,7 @@ RowSource: TypeAlias = Callable[[int, int], NDArray[np.float32]]
 BLOCK_ROWS = 4096  # rows of a block that `Engine.fill` asks for
 SHORT = 2048  # rows, up to which a second pass costs next to nothing and the noise is least predictable
 NEAR = 0.1  # to the identity, for a Gram matrix of full rank whatever the noise
+LOUD = 4.0  # square of a column's length after one pass: the rounding of Y to bfloat16, made louder than its directions
 TOLERANCE = 6e-5  # of the orthonormality of the basis: bfloat16 rounds what is gathered from it by 4e-3
 
 
@@ -117,6 +118,9 @@ def orthonormal(engine: Engine[T], Y: T, *, block: int, precise: bool = False) -
     first = whitening(gram, least=1e-9) if W is None else W
     Q = engine.rotate(Y, first, precise=True)
     again = engine.gram(Q)
+    if W is None and np.diag(again).max() > LOUD:  # and in the second pass what is louder would silence all else
+        Q = engine.rotate(Y, whitening(gram, least=1e-5), precise=True)
+        again = engine.gram(Q)
     near = W is not None and bool(np.abs(again - np.eye(len(again))).max() < NEAR)
     # Near the identity its eigenvectors are noise: a triangular factor keeps every column where it is.
     second = blocked_whitening(again, block) if near else None

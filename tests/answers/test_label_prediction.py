@@ -17,7 +17,7 @@ from sklearn.multiclass import OneVsRestClassifier
 import graphrefine
 from cli_runs import check_refused, run, works
 from graphrefine import predict_labels
-from graphrefine.answers.probabilities import Rule
+from graphrefine.answers.probabilities import Rule, cross_judge
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.readers.labels import align, read_labels
@@ -239,3 +239,16 @@ def test_f1_is_that_of_scikit_learn_on_real_graphs(name: str) -> None:
         scores = [100 * f1_score(truth[hidden], each, average=average, zero_division=0) for each in (ours, marks)]
         assert scores[0] == pytest.approx(scores[1], abs=0.1)
     assert scores[0] > 2 * figures["control"]["macro_f1"]
+
+
+def test_a_few_right_nodes_do_not_make_probabilities_sure() -> None:
+    """One of seventeen is wrong: the folds without it see no error at all, and must not be certain for that."""
+    truth = np.eye(2, dtype=bool)[np.arange(17) % 2]
+    decisions = np.where(truth, 1.0, -1.0)
+    decisions[3] *= -1
+    fold = np.arange(17) % 5
+    held = cross_judge(decisions, truth, fold, several=False)
+    assert held["log_loss"] < np.log(2), "worse than a coin"
+    assert Rule.learn(np.tile(decisions[:3], (1000, 1)), np.tile(truth[:3], (1000, 1)), several=False).scale > 3
+    several = Rule.learn(np.delete(decisions, 3, axis=0), np.delete(truth, 3, axis=0), several=True)
+    assert 0.9 < several.probabilities(np.array([[1.0, -1.0]]))[0, 0] < 0.99

@@ -1,7 +1,8 @@
 r"""Probabilities of classes from decision values, and the labels that a node is given.
 
 A classifier that was fitted to some nodes is too sure of others, or not sure enough. So its decision values s of nodes
-that it has not seen decide two numbers, the same for all classes, by the smallest log loss:
+that it has not seen decide two numbers, the same for all classes, by the smallest log loss, with one more node counted
+as wrong so that a few right ones do not make it sure:
 
 * one label a node: :math:`p_c = e^{a s_c} / \sum_j e^{a s_j}`;
 * several: :math:`p_c = 1 / (1 + e^{-a s_c - b})`, each class for itself.
@@ -82,9 +83,11 @@ class Rule:
 
 def _learn_scale(decisions: NDArray[np.float64], truth: Bool) -> float:
     """The scale a of the smallest log loss of one label a node."""
+    doubt = 1 / (len(truth) + 2)  # as if one more node had been wrong: a few right ones do not make a classifier sure
 
     def loss(log_scale: float) -> float:
-        return -float(log_softmax(np.exp(log_scale) * decisions, axis=1)[truth].mean())
+        logs = log_softmax(np.exp(log_scale) * decisions, axis=1)
+        return -float((1 - doubt) * logs[truth].mean() + doubt * logs[~truth].mean())
 
     best = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(STEEPEST)), method="bounded")
     return float(np.exp(best.x))
@@ -92,7 +95,10 @@ def _learn_scale(decisions: NDArray[np.float64], truth: Bool) -> float:
 
 def _learn_line(decisions: NDArray[np.float64], truth: Bool) -> tuple[float, float]:
     """The scale and the shift of the smallest log loss, with each class for itself."""
-    scores, marks = decisions.ravel(), truth.ravel()
+    scores, positive = decisions.ravel(), truth.ravel()
+    count = int(positive.sum())
+    # As if one more of each kind had been wrong (Platt): a few right ones do not make a classifier sure.
+    marks = np.where(positive, (count + 1) / (count + 2), 1 / (len(positive) - count + 2))
 
     def loss(line: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         values = line[0] * scores + line[1]

@@ -286,3 +286,15 @@ def test_a_real_table_of_dependencies() -> None:
     assert "JQuery UI" in graph.names.tolist()
     place = graph.names.tolist().index("totoro-logger")
     assert "tinytim" in graph.names[graph.rows(place, place + 1).indices].tolist()
+
+
+def test_cells_are_empty_by_the_delimiter_that_was_named(tmp_path: Path) -> None:
+    """A comma above the first record is a name where tabs are the delimiter, and a row of nothing by commas."""
+    (tmp_path / "commas").write_text("\t,\na\tb\n")
+    graph = read(tmp_path / "commas", delimiter="\t", header=False)
+    assert graph.edges == 1 and graph.report["missing"] == 1
+    (tmp_path / "rows.csv").write_text(",,\n\nsource,target,city\nann,bob,x\nbob,cy,y\n")
+    for options in ({}, {"delimiter": ","}):
+        assert read(tmp_path / "rows.csv", **options).names.tolist() == ["ann", "bob", "cy"]  # type: ignore[arg-type]
+    (tmp_path / "ratings.dat").write_text("\n\n1::1193::5\n2::1193::3\n")
+    assert read(tmp_path / "ratings.dat", delimiter="::", weights=2).edges == 2

@@ -177,7 +177,9 @@ def take_sample(source: Source, data: bytes, options: ReadOptions, *, complete: 
     refuse_page(source, data)
     start, delimiter = find_separator(data)
     options = options if options.delimiter or not delimiter else replace(options, delimiter=delimiter)
-    start, comments = _skip_comments(data, start, signs, b" " if tabs else b" \t")
+    named = re.escape((options.delimiter or "").encode())
+    cells = rb"(?:" + named + rb")*" if named else rb"(?:,+|;+|\|+)?"
+    start, comments = _skip_comments(data, start, signs, b" " if tabs else b" \t", cells)
     if not _CHARACTER.search(data, start):  # if every line begins with a sign that belongs to a name, none is a comment
         names = options.comments is None and re.fullmatch(rb"(?:[ \t]*(?:[#%][^ \t\r\n#%][^\n]*)?\r?(?:\n|\Z))+", data)
         if not (names and complete):
@@ -223,10 +225,10 @@ def _check_marks(options: ReadOptions) -> None:
         )
 
 
-def _skip_comments(data: bytes, at: int, signs: str, blanks: bytes) -> tuple[int, int]:
-    """The end of blank lines, empty cells and comments before the first record, and the number of comments."""
+def _skip_comments(data: bytes, at: int, signs: str, blanks: bytes, cells: bytes) -> tuple[int, int]:
+    """The end of blank lines, empty ``cells`` and comments before the first record, and the number of comments."""
     comment = rb"[" + blanks + rb"]*[" + re.escape(signs.encode()) + rb"][^\n]*(?:\n|\Z)" if signs else rb"(?!)"
-    pattern, comments = re.compile(rb"(" + comment + rb")|[ \t]*(?:,+|;+|\|+)?[ \t]*\r?(?:\n|\Z)"), 0
+    pattern, comments = re.compile(rb"(" + comment + rb")|[ \t]*" + cells + rb"[ \t]*\r?(?:\n|\Z)"), 0
     while at < len(data) and (match := pattern.match(data, at)) and match.end() > at:
         at, comments = match.end(), comments + (match[1] is not None)
     return at, comments

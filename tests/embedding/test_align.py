@@ -106,7 +106,7 @@ def test_nodes_keep_their_place_when_others_go(kind: str) -> None:
     new = graphrefine.embed(changed(graph, gone=3), 32)
     drift = new.align_to(old).recipe["aligned"]["after"]
     other = graphrefine.embed(graph, 32, seed=1).align_to(old).recipe["aligned"]["after"]
-    assert drift < 0.25 < other, "the control: another sketch is another embedding"
+    assert drift < 0.45 < 0.6 < other, "the control: another sketch is another embedding"
 
 
 def test_identities_depend_on_the_name_alone() -> None:

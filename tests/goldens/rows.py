@@ -28,6 +28,7 @@ METHODS = (
     *("deepwalk", "node2vec", "line", "pte", "harp", "mile", "louvainne"),
 )
 SHORT: dict[str, dict[str, Any]] = {  # settings of the methods that train, for a run of a moment
+    "refine": {"quality": "fast"},
     "netsmf": {"rounds": 20},
     "deepwalk": {"walks": 3, "length": 12, "window": 4},
     "node2vec": {"walks": 3, "length": 12, "window": 4, "p": 0.5, "q": 2.0},
@@ -38,6 +39,7 @@ SHORT: dict[str, dict[str, Any]] = {  # settings of the methods that train, for 
 }
 DIRECTED = ("refine", "rbqr", "hope", "deepwalk", "node2vec", "line", "pte")
 KERNELS = ("native", "twin")
+FAST, TYPED = {"quality": "fast"}, ("--quality", "fast")  # REFINE alone
 
 
 @dataclass(frozen=True)
@@ -255,24 +257,26 @@ def rows_of(kernel: str) -> Iterator[Row]:
             yield row(f"method/{method}/isolated", embed_hash(graphs.isolated, dim=17, method=method, **short))
             yield row(f"method/{method}/ppi", embed_hash(real("ppi"), dim=64, method=method, **short), slow=True)
     for method in DIRECTED:
-        short = settings_of(method, kernel)
+        short = {} if method == "refine" else settings_of(method, kernel)
         arcs = graphs.directed if native else lambda: graphs.directed(80)
         yield row(f"directed/{method}", embed_hash(arcs, dim=dim, method=method, directed=True, **short))
     for name, graph in generated.items():
         yield row(f"default/{name}", embed_hash(graph, dim=24))
         yield row(f"paper/{name}", embed_hash(graph, dim=24, preset="paper"))
-        yield row(f"high/{name}", embed_hash(graph, dim=24, quality="high"))
+        yield row(f"fast/{name}", embed_hash(graph, dim=24, quality="fast"))
+        yield row(f"best/{name}", embed_hash(graph, dim=24, quality="best"))
     for name in graphs.REAL:
         yield row(f"default/{name}", embed_hash(real(name)), slow=not native)
+        yield row(f"fast/{name}", embed_hash(real(name), quality="fast"), slow=not native)
         yield row(f"paper/{name}", embed_hash(real(name), preset="paper"), slow=True)
         if native:
             yield row(f"threads/{name}", threads_hash(real(name), dim=64), slow=True)
-            yield row(f"high/{name}", embed_hash(real(name), quality="high"), slow=True)
+            yield row(f"best/{name}", embed_hash(real(name), quality="best"), slow=True)
     for filter in ("none", "taylor", "heat", "markov", "pagerank", "0,-1,-2,1"):
         given = [float(value) for value in filter.split(",")] if "," in filter else filter
         yield row(f"filter/{filter}", embed_hash(graphs.weighted, dim=24, filter=given))
     variants: dict[str, dict[str, Any]] = {
-        "float32": {"bfloat16": False},
+        "float32": {"bfloat16": False, **FAST},
         "one-sided": {"two_sided": False},
         "no-log-weights": {"log_weights": False},
         "block-8-power-2": {"block": 8, "power": 2},
@@ -285,34 +289,35 @@ def rows_of(kernel: str) -> Iterator[Row]:
     yield row("bipartite/default", embed_hash(graphs.bipartite, dim=24, bipartite=True))
     yield row("bipartite/recommend", recommend_hash(graphs.bipartite, dim=24, bipartite=True))
     featured = {"dim": 24, "features": graphs.features(300)}
-    yield row("features/isolated", embed_hash(graphs.isolated, **featured))
-    yield row("features/high", embed_hash(graphs.isolated, quality="high", **featured))
+    yield row("features/isolated", embed_hash(graphs.isolated, **featured, **FAST))
+    yield row("features/default", embed_hash(graphs.isolated, **featured))
     if native:
-        yield row("threads/blocks", threads_hash(graphs.blocks, dim=32))
+        yield row("threads/blocks", threads_hash(graphs.blocks, dim=32, **FAST))
+        yield row("threads/default", threads_hash(graphs.blocks, dim=32))
         yield row("threads/deepwalk", threads_hash(graphs.blocks, dim=16, method="deepwalk", **SHORT["deepwalk"]))
     for name, graph in generated.items():
-        yield row(f"learn/{name}", learn_hash(graph, dim=24))
+        yield row(f"learn/{name}", learn_hash(graph, dim=24, **FAST))
     yield row("learn/deepwalk", learn_hash(blocks, dim=16, method="deepwalk", **SHORT["deepwalk"]))
-    yield row("fold-mean/blocks", fold_mean_hash(graphs.blocks, dim=24))
-    yield row("align/weighted", align_hash(graphs.weighted, dim=24))
+    yield row("fold-mean/blocks", fold_mean_hash(graphs.blocks, dim=24, **FAST))
+    yield row("align/weighted", align_hash(graphs.weighted, dim=24, **FAST))
     for score in ("cosine", "dot", "link"):
-        yield row(f"neighbors/{score}", neighbors_hash(graphs.isolated, score, dim=24))
+        yield row(f"neighbors/{score}", neighbors_hash(graphs.isolated, score, dim=24, **FAST))
     for method in ("clusters", "pca"):
         slow = not native or method == "pca"
-        yield row(f"map/{method}/blocks", map_hash(graphs.blocks, method, dim=24), slow=slow)
-    yield row("command/blocks", command_hash(graphs.blocks, "--dim", "24"), slow=not native)
+        yield row(f"map/{method}/blocks", map_hash(graphs.blocks, method, dim=24, **FAST), slow=slow)
+    yield row("command/blocks", command_hash(graphs.blocks, "--dim", "24", *TYPED), slow=not native)
     yield row("command/bipartite", command_hash(graphs.bipartite, "--dim", "24", "--bipartite"), slow=True)
     cluster = ("--executor", "dask", "--workers", "2", "--memory", "4GB")
-    yield row("dask/weighted", command_hash(graphs.weighted, "--dim", "24", *cluster), slow=not native)
+    yield row("dask/weighted", command_hash(graphs.weighted, "--dim", "24", *TYPED, *cluster), slow=not native)
     if native:
-        disk = ("--dim", "256", "--memory", "130MB")
+        disk = ("--dim", "256", *TYPED, "--memory", "130MB")
         yield row("disk/columns", command_hash(graphs.large, *disk, mode="columns"), slow=True)
         yield row("disk/streamed", command_hash(graphs.large, *disk, mode="streamed", store=True), slow=True)
-        yield row("dask/large", command_hash(graphs.large, "--dim", "40", *cluster), slow=True)
+        yield row("dask/large", command_hash(graphs.large, "--dim", "40", *TYPED, *cluster), slow=True)
         for name in graphs.REAL:
-            yield row(f"learn/{name}", learn_hash(real(name), dim=64), slow=True)
-        yield row("neighbors/lastfm-asia", neighbors_hash(real("lastfm-asia"), "cosine"), slow=True)
-        yield row("map/lastfm-asia", map_hash(real("lastfm-asia"), "clusters"), slow=True)
+            yield row(f"learn/{name}", learn_hash(real(name), dim=64, **FAST), slow=True)
+        yield row("neighbors/lastfm-asia", neighbors_hash(real("lastfm-asia"), "cosine", **FAST), slow=True)
+        yield row("map/lastfm-asia", map_hash(real("lastfm-asia"), "clusters", **FAST), slow=True)
         for method in ("deepwalk", "line", "harp", "mile"):  # with their own settings
             yield row(f"own/{method}", embed_hash(graphs.weighted, dim=32, method=method), slow=True)
 

@@ -298,7 +298,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
 def test_memory_stays_within_two_tall_matrices() -> None:
     graph = random_graph(5000)
     engine = LocalEngine(graph, columns=64)
-    settings, shape = refine_settings(dim=64), Shape.of(graph)
+    settings, shape = refine_settings(dim=64, quality="fast"), Shape.of(graph)
     vectors = refine(engine, graph, settings, Stages())
     counted = REFINE_METHOD.memory(shape, settings) - engine_memory(shape, columns=64, matrices=0)
     assert len(engine._slabs) + 1 == counted / vectors.nbytes == 2  # one of them is the result's

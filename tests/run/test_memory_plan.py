@@ -76,7 +76,8 @@ def expected(graph: Graph) -> NDArray[np.float32]:
 
 
 def embed(path: Path, out: Path, *options: object) -> Outcome:
-    return spawn("embed", path, "-o", out, "--dim", str(DIM), "--threads", "2", *map(str, options))
+    fast = () if "--quality" in options else ("--quality", "fast")  # the tier that can be on disk
+    return spawn("embed", path, "-o", out, "--dim", str(DIM), "--threads", "2", *fast, *map(str, options))
 
 
 @cache
@@ -114,10 +115,10 @@ def test_a_graph_file_too_large_to_be_read_is_put_on_disk(
     listed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Reading is said to take a terabyte."""
-    expected = graphrefine.embed(listed, dim=DIM).vectors
+    expected = graphrefine.embed(listed, dim=DIM, quality="fast").vectors
     monkeypatch.setattr(source, "READING", 10**7)
     assert reading_bytes(str(listed)) > 10**12
-    embedding = graphrefine.embed(listed, dim=DIM, memory="3GB", work=tmp_path / "work", threads=1)
+    embedding = graphrefine.embed(listed, dim=DIM, quality="fast", memory="3GB", work=tmp_path / "work", threads=1)
     assert np.array_equal(embedding.vectors, expected) and not (tmp_path / "work").exists()
 
 
@@ -134,9 +135,9 @@ def test_learning_is_left_out_where_the_memory_has_no_room_for_it(
 
 def test_the_library_takes_a_budget_too(graph: Graph, tmp_path: Path, expected: NDArray[np.float32]) -> None:
     with pytest.raises(BudgetError) as refused:
-        graphrefine.embed(graph, dim=DIM, memory="1MB")
+        graphrefine.embed(graph, dim=DIM, quality="fast", memory="1MB")
     least = str(refused.value).split(" are needed at least")[0].rsplit(" ", 1)[1]
-    made = graphrefine.embed(graph, dim=DIM, memory=parse_size(least) + 10**7, work=tmp_path / "work")
+    made = graphrefine.embed(graph, dim=DIM, quality="fast", memory=parse_size(least) + 10**7, work=tmp_path / "work")
     assert np.array_equal(made.vectors, expected) and not (tmp_path / "work").exists()
     made.save(tmp_path / "out")
     assert np.array_equal(load(tmp_path / "out").vectors, expected)
@@ -152,7 +153,7 @@ def in_files(tmp_path: Path) -> set[str]:
 @pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 0.6])
 def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArray[np.float32], moment: float) -> None:
     least = tight(stored)
-    typed = ["embed", stored, "-o", tmp_path / "out", "--dim", DIM, "--memory", least]
+    typed = ["embed", stored, "-o", tmp_path / "out", "--dim", DIM, "--memory", least, "--quality", "fast"]
     command = [sys.executable, "-m", "graphrefine", *map(str, typed)]
     for _ in range(5 if moment == 0 else 1):  # on a busy machine the run may end before it is killed
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
@@ -268,7 +269,7 @@ def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[o
 
 
 def test_a_budget_is_not_exceeded_by_the_plan(graph: Graph) -> None:
-    chosen = make_settings("refine", dim=128)
+    chosen = make_settings("refine", dim=128, quality="fast")
     least = private_bytes() + panel_bytes(graph, chosen, 32) + 10**6
     budgets, method = range(least, least + 10**8, 5 * 10**6), find_method("refine")
     plans = [plan_local(graph, chosen, budget, method=method) for budget in budgets]
@@ -295,7 +296,7 @@ def test_integers_as_names_are_not_counted(stored: Path, graph: Graph) -> None:
 
 
 def test_more_columns_at_a_time_need_more_memory(graph: Graph) -> None:
-    chosen = make_settings("refine", dim=128)
+    chosen = make_settings("refine", dim=128, quality="fast")
     sizes: list[Any] = [panel_bytes(graph, chosen, panel) for panel in (32, 64, 128)]
     assert sizes[1] - sizes[0] == NODES * 32 * 2 and sizes[2] > sizes[1]
 
@@ -318,7 +319,7 @@ def test_a_cluster_gives_the_same_vectors(small: Path, tmp_path: Path) -> None:
     assert figures["plan"]["mode"] == "dask" and figures["plan"]["blocks"] >= 8
     assert sum(worker["blocks"] for worker in figures["workers"]) > 100
     assert all(worker["bytes_read"] > 0 and worker["bytes_written"] > 0 for worker in figures["workers"])
-    assert np.array_equal(load(tmp_path / "out").vectors, graphrefine.embed(small, dim=32).vectors)
+    assert np.array_equal(load(tmp_path / "out").vectors, graphrefine.embed(small, dim=32, quality="fast").vectors)
     assert in_files(tmp_path) == {"out"}
 
 

@@ -70,6 +70,7 @@ def _make_request(output: str, options: dict[str, Any]) -> Request:
         method_settings,
         method=method,
         dim_is_default=settings["dim"] is None,
+        quality_is_default=settings.get("quality") is None,
         reading=reading,
         features=features,
         align_to=old,

@@ -23,9 +23,14 @@ ROWS = 512  # in a block
 
 
 def in_blocks(
-    rows: int, work: Callable[[slice], None], *, threads: int, advance: Callable[[], None] = lambda: None
+    count: int,
+    work: Callable[[slice], None],
+    *,
+    threads: int,
+    rows: int = ROWS,
+    advance: Callable[[], None] = lambda: None,
 ) -> None:
-    """Do a piece of work for every block of rows, each on one thread; in a run BLAS adds none.
+    """Do a piece of work for every block of so many rows, each on one thread; in a run BLAS adds none.
 
     Examples
     --------
@@ -36,7 +41,7 @@ def in_blocks(
     >>> squares[[2, 999]].tolist()
     [4, 998001]
     """
-    blocks = [slice(start, min(start + ROWS, rows)) for start in range(0, rows, ROWS)]
+    blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, blocks):
             advance()

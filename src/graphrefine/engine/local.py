@@ -102,7 +102,7 @@ class LocalEngine:
 
     def fill(self, rows: RowSource, *, precise: bool = False) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.fill`."""
-        out, places = self._new(precise), self._places()
+        out, places = self._new(precise), self._places
         out.data[:, self.columns :] = 0
 
         def block(start: int) -> None:
@@ -113,6 +113,14 @@ class LocalEngine:
 
         with ThreadPoolExecutor(self.threads) as pool:
             list(pool.map(block, range(0, self.nodes, BLOCK_ROWS)))
+        return out
+
+    def one_hot(self, rows: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]) -> LocalTall:
+        """The matrix with these values, and zeros elsewhere; rows in the graph's order."""
+        out, places = self._new(precise=False), self._places
+        out.data[:] = 0
+        at = rows if places is None else places[rows]
+        out.data[at, columns] = to_bfloat16(values) if out.data.dtype == np.uint16 else values
         return out
 
     def apply(
@@ -194,6 +202,7 @@ class LocalEngine:
         )
         return out
 
+    @cached_property
     def _places(self) -> NDArray[np.int32] | None:
         """Place of each row of the graph."""
         if self.order is None:

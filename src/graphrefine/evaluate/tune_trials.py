@@ -1,6 +1,7 @@
 """Trials of a search: candidates in their order, their vectors, and the time that they may take.
 
-**Candidates.** Those of least cost and most effect come first. A stage is a list of changes to the leading settings;
+**Candidates.** The default comes first; all others are REFINE alone (``quality="fast"``), whose settings are searched.
+Those of least cost and most effect come first. A stage is a list of changes to the leading settings;
 the best of a stage leads in the next. Filters share the range of M, and the extent of smoothing differs most from graph
 to graph: they come first. Then centring and the axes, which share it too, then M itself. The length of the vectors is
 searched only on request: longer is nearly always better, and the choice is one of cost.
@@ -26,6 +27,7 @@ from graphrefine.engine.local import LocalTall
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Resources
+from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages
 from graphrefine.refine.filters import FAR, MOST
 from graphrefine.refine.refine import find_range, smooth
@@ -57,9 +59,10 @@ def plan_stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
     Examples
     --------
     >>> [stage.name for stage in plan_stages(Graph.from_edges([0, 1], [1, 2]), dims=[128])]
-    ['filter', 'centre', 'axes', 'spectrum', 'negative', 'exponent']
+    ['quality', 'filter', 'centre', 'axes', 'spectrum', 'negative', 'exponent']
     """
     plan = [
+        Stage("quality", ({},)),
         Stage("filter", list_filters(graph)),
         Stage("centre", _vary("centre", (False,))),
         Stage("axes", _vary("axes", (0.2, 0.35, 0.5, 0.75))),
@@ -69,6 +72,7 @@ def plan_stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
     ]
     if graph.weighted:
         plan.append(Stage("weights", _vary("log_weights", (True, False))))
+    plan = [Stage(stage.name, tuple({"quality": "fast", **each} for each in stage.changes)) for stage in plan]
     if len(dims) > 1:
         plan.append(Stage("dim", _vary("dim", dims)))
     return tuple(plan)
@@ -109,8 +113,8 @@ class TrialVectors:
     >>> vectors = TrialVectors(Graph.from_edges([0, 1, 2], [1, 2, 3]), threads=1)
     >>> vectors.make(RefineSettings(dim=2)).shape
     (4, 2)
-    >>> vectors.kind(RefineSettings(dim=2, filter="heat")), vectors.kind(RefineSettings(dim=2, negative=5))
-    ('filter', 'range')
+    >>> [vectors.kind(RefineSettings(dim=2, **each)) for each in ({"filter": "heat"}, {"negative": 5}, {})]
+    ['range', 'range', 'views']
     """
 
     def __init__(self, graph: Graph, *, threads: int) -> None:
@@ -121,12 +125,16 @@ class TrialVectors:
         self._range_key: tuple[object, ...] = ()
 
     def kind(self, settings: RefineSettings) -> str:
-        """Work for vectors by these settings: a new range, or the filter alone."""
+        """Work for vectors by these settings: several views, a new range, or the filter alone."""
+        if settings.quality != "fast":
+            return "views"
         return "filter" if _range_key(settings) == self._range_key else "range"
 
     def make(self, settings: RefineSettings) -> NDArray[np.float32]:
         """Vectors by these settings.  # (n, k)."""
         run = Resources(self.threads, Stages())
+        if settings.quality != "fast":
+            return self._clear(find_method("refine").fit(self.graph, settings, run))
         engine_key = tuple(getattr(settings, name) for name in ENGINE)
         if self._engine is None or engine_key != self._engine_key:
             self._range, self._range_key, self._engine_key = None, (), engine_key
@@ -135,7 +143,10 @@ class TrialVectors:
             self._range = None  # its memory is used for the new one
             self._range = find_range(self._engine, self.graph, settings, run.stages, threads=self.threads)
             self._range_key = _range_key(settings)
-        vectors = smooth(self._engine, self.graph, settings, self._range, run.stages, keep=True)
+        return self._clear(smooth(self._engine, self.graph, settings, self._range, run.stages, keep=True))
+
+    def _clear(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The vectors, those of nodes without edges zero."""
         if self.graph.isolated:
             vectors[self.graph.without_edges()] = 0.0
         return vectors

@@ -46,7 +46,9 @@ class BaseSettings(MethodSettings):
                     f"base_settings={self.base_settings!r} sets {name}; set {name} of the method itself",
                     argument="base_settings",
                 )
-        return method, make_settings(self.base, dim=self.dim, seed=self.seed, **{**self.base_defaults(), **options})
+        alone = {"quality": "fast"} if self.base == "refine" else {}  # the levels are views enough
+        defaults = {**alone, **self.base_defaults()}
+        return method, make_settings(self.base, dim=self.dim, seed=self.seed, **{**defaults, **options})
 
 
 def assignments(value: str | Mapping[str, Any], method: Method[Any]) -> dict[str, Any]:

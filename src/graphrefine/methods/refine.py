@@ -27,11 +27,14 @@ class RBQRSettings(RefineSettings):
 
 def fit(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
     """The vectors by REFINE, or by RBQR where there is no filter."""
-    if settings.quality == "high" or two_sides(graph, settings):
-        from graphrefine.methods.refine_variants import fit_high_quality, fit_with_sides
+    if two_sides(graph, settings):
+        from graphrefine.methods.refine_variants import fit_with_sides
 
-        fit_variant = fit_high_quality if settings.quality == "high" else fit_with_sides
-        return fit_variant(graph, settings, resources)
+        return fit_with_sides(graph, settings, resources)
+    if settings.quality != "fast":
+        from graphrefine.methods.refine_variants import fit_joint_views
+
+        return fit_joint_views(graph, settings, resources)
     engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
     return refine(engine, graph, settings, resources.stages, threads=resources.threads)
 
@@ -47,22 +50,25 @@ def two_sides(graph: Graph, settings: RefineSettings) -> bool:
 
 
 def memory(shape: Shape, settings: RefineSettings) -> int:
-    """Two tall matrices, three to filter without bfloat16, and the engine; for two sides or high quality more."""
-    if settings.quality == "high" or ((shape.directed or shape.bipartite) and sided(settings)):
-        from graphrefine.methods.refine_variants import high_quality_memory, memory_with_sides
+    """Two tall matrices, three to filter without bfloat16, and the engine; for two sides or several views more."""
+    if (shape.directed or shape.bipartite) and sided(settings):
+        from graphrefine.methods.refine_variants import memory_with_sides
 
-        variant_memory = high_quality_memory if settings.quality == "high" else memory_with_sides
-        return variant_memory(shape, settings)
+        return memory_with_sides(shape, settings)
+    if settings.quality != "fast":
+        from graphrefine.methods.refine_variants import joint_views_memory
+
+        return joint_views_memory(shape, settings)
     matrices = 2 if settings.bfloat16 or settings.filter == "none" else 3
     return engine_memory(shape, columns=settings.dim, matrices=matrices)
 
 
 def on_disk(graph: Graph, settings: RefineSettings) -> str | None:
     """Why the vectors cannot be made with tall matrices on disk; None where they can."""
-    if settings.quality == "high":
-        return "quality='high' works in memory"
     if two_sides(graph, settings):
         return "source and target vectors are made in memory"
+    if settings.quality != "fast":
+        return f"quality={settings.quality!r} works in memory; quality='fast' does not need to"
     return None
 
 

@@ -1,4 +1,4 @@
-"""REFINE where edges have two sides, and REFINE of high quality: the fits and their memory."""
+"""REFINE where edges have two sides, and REFINE joined with other views: the fits and their memory."""
 
 from __future__ import annotations
 
@@ -8,28 +8,24 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Floats, Resources, Shape, engine_memory
 from graphrefine.refine import bipartite, directed
-from graphrefine.refine.high_quality import bytes_held, high_order
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled
+from graphrefine.refine.views import TIERS, bytes_held, joint_views
 
 WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
 
 
-def fit_high_quality(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
-    """The vectors by quality 'high'; InputError for a graph that has two sides."""
-    if graph.directed or graph.sources is not None:
-        kind = "directed" if graph.directed else "bipartite"
-        raise InputError(
-            f"quality='high' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; "
-            "leave quality out",
-            argument="quality",
-        )
-    return high_order(graph, settings, resources.stages, threads=resources.threads)
+def fit_joint_views(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
+    """The vectors of the tiers beyond 'fast' on an undirected graph of one set of nodes."""
+    tier = TIERS[str(settings.quality)]
+    return joint_views(graph, settings, tier, resources.stages, threads=resources.threads)
 
 
-def high_quality_memory(shape: Shape, settings: RefineSettings) -> int:
-    """The graph in another order, and the views that are joined."""
-    return engine_memory(shape, columns=settings.dim, matrices=0) + bytes_held(shape.nodes, settings.dim)
+def joint_views_memory(shape: Shape, settings: RefineSettings) -> int:
+    """The engine with two tall matrices, and what is held of the views."""
+    columns = max(settings.dim, min(shape.nodes, 128))
+    held = bytes_held(shape.nodes, shape.entries, settings.dim, TIERS[str(settings.quality)])
+    return engine_memory(shape, columns=columns, matrices=2) + held
 
 
 def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:
@@ -59,7 +55,14 @@ def fit_with_sides(graph: Graph, settings: RefineSettings, resources: Resources)
 
 def _check_used(graph: Graph, settings: RefineSettings) -> None:
     """Raise InputError for a setting that would have no effect."""
-    usual = RefineSettings()
+    if settings.quality == "best":
+        kind = "directed" if graph.directed else "bipartite"
+        raise InputError(
+            f"quality='best' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; "
+            "leave quality out",
+            argument="quality",
+        )
+    usual = RefineSettings(quality=settings.quality)
     for name in (field.name for field in fields(settings)):
         if name not in WITH_SIDES and getattr(settings, name) != getattr(usual, name):
             raise InputError(

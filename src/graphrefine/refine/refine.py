@@ -57,6 +57,18 @@ def find_range(engine: Engine[T], graph: Graph, settings: RefineSettings, stages
         return engine.rotate(R, rotation, unit=True, precise=settings.filter == "none")
 
 
+def is_complete(graph: Graph) -> bool:
+    """Whether every node with edges is linked to every other, all alike: then no two of them can be told apart.
+
+    Examples
+    --------
+    >>> is_complete(Graph.from_edges([0, 0, 1], [1, 2, 2])), is_complete(Graph.from_edges([0, 1], [1, 2]))
+    (True, False)
+    """
+    nodes = graph.nodes - graph.isolated
+    return not graph.weighted and len(graph.indices) >= nodes * (nodes - 1)
+
+
 def smooth(
     engine: Engine[T], graph: Graph, settings: RefineSettings, R: T, stages: Stages, *, keep: bool = False
 ) -> NDArray[np.float32]:
@@ -69,7 +81,7 @@ def smooth(
             return engine.collect(R)
     loop = smallest_weight(graph) if settings.loop is None else settings.loop
     # Where every node is linked to every other, all rows are the mean after one step, and nothing would be left.
-    centre = settings.centre and (graph.weighted or len(graph.indices) < nodes * (nodes - 1))
+    centre = settings.centre and not is_complete(graph)
     weights = limit_weights(alone, None if graph.directed else degrees, loop=loop) if centre else None
     with stages.stage("filter", steps=len(theta)):
         T = transition(graph, loop=loop, degrees=degrees)

@@ -23,7 +23,22 @@ if TYPE_CHECKING:
     from graphrefine.refine.filters import Theta
 
 S = TypeVar("S")
-QUALITIES = ("default", "high")
+QUALITIES = ("fast", "default", "best")
+ALIASES = {"high": "best"}  # former names
+OWN = (  # settings of REFINE's own stages, whose effect other views would hide
+    "power",
+    "negative",
+    "exponent",
+    "log_weights",
+    "two_sided",
+    "spectrum",
+    "filter",
+    "order",
+    "scale",
+    "loop",
+    "centre",
+    "axes",
+)
 
 
 def setting(
@@ -158,6 +173,8 @@ def build_settings(
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
     for unknown in sorted(set(overrides) - set(names)):
         raise _unknown_setting(unknown, names, of=of)
+    if "quality" in names and not overrides.keys().isdisjoint(OWN):  # said, though it may be what is usual
+        overrides.setdefault("quality", "fast")
     return kind(**{**presets.get(preset or "default", {}), **overrides})
 
 
@@ -231,10 +248,11 @@ def check_numbers(name: str, values: Any) -> tuple[float, ...]:
 class RefineSettings(MethodSettings):
     """All that makes the vectors of REFINE, apart from the graph; each field has its help text beside it."""
 
-    quality: str = setting(
-        "default",
-        "'high' for better vectors at many times the time: eigenvectors and the logarithm of longer walks beside "
-        "REFINE's own.",
+    quality: str | None = setting(
+        None,
+        "How much is spent: 'fast' is REFINE alone; 'default' joins eigenvectors and the logarithm of longer walks to "
+        "it, for a few times the time; 'best' does so at length.",
+        default="'default'; 'fast' beside any other setting of REFINE",
         metavar="NAME",
     )
     block: int = setting(
@@ -301,12 +319,16 @@ class RefineSettings(MethodSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.quality not in QUALITIES:
-            near = suggest(self.quality, QUALITIES)
-            problem = f"quality={self.quality!r} is not known{near}; it is 'default' or 'high'"
-            raise InputError(problem, argument="quality")
         if not isinstance(self.filter, str):
             object.__setattr__(self, "filter", tuple(float(c) for c in self.filter))
+        usual = RefineSettings.__dataclass_fields__
+        own = any(getattr(self, name) != usual[name].default for name in OWN)
+        quality = ALIASES.get(self.quality or "", self.quality) or ("fast" if own else "default")
+        if quality not in QUALITIES:
+            near = suggest(quality, (*QUALITIES, *ALIASES))
+            problem = f"quality={quality!r} is not known{near}; it is 'fast', 'default' or 'best'"
+            raise InputError(problem, argument="quality")
+        object.__setattr__(self, "quality", quality)
         self.coefficients()
 
     def theta(self, graph: Graph) -> Theta | None:

@@ -24,6 +24,7 @@ from graphrefine.engine.engine import Engine, Small, T, descending_eigh, eigh_by
 from graphrefine.kernels import PAD
 from graphrefine.system.threads import one_blas_thread
 
+TOGETHER = 3  # products between two orthonormalisations of `symmetric_eigh`
 BLOCK = 16  # columns orthonormalised together: it groups the arithmetic and changes nothing
 SPARE = 10  # columns more than wanted, as in scikit-learn's randomized SVD
 NOISE = 1e-9  # of the largest squared singular value; float32 sums cannot tell what is smaller from zero
@@ -145,6 +146,31 @@ def randomized_eigh(
     [-2.0, 2.0]
     """
     Q, size = _span(engine, (A, A), engine.apply, seed=seed, iterations=iterations, advance=advance)
+    return _ritz(engine, A, Q, size, advance)
+
+
+@one_blas_thread()
+def symmetric_eigh(
+    engine: Engine[T], A: Any, *, seed: int, products: int, advance: Callable[[], None] = lambda: None
+) -> Eigenpairs[T]:
+    """`randomized_eigh` with fewer passes over the basis: `TOGETHER` products between two orthonormalisations.
+
+    ``advance`` is called ``products + 2`` times.
+    """
+    Q, size = engine.random(seed=seed), 0.0
+    for left in range(products - 1, -1, -1):
+        settle, last = left % TOGETHER == 0, left == 0
+        Y = engine.apply(A, Q, gram=settle, precise=last)
+        advance()
+        if last:
+            size = float(np.sqrt(np.diag(engine.gram(Y)).max()))
+        Q = orthonormal(engine, Y, block=BLOCK, precise=last) if settle else Y
+        del Y
+    return _ritz(engine, A, Q, size, advance)
+
+
+def _ritz(engine: Engine[T], A: Any, Q: T, size: float, advance: Callable[[], None]) -> Eigenpairs[T]:
+    """Eigenpairs of A within the span of Q; ``size`` is a guess at the largest eigenvalue."""
     grams = []
     for shift in (size, -size):  # (A + cI) Q and (A - cI) Q: their Gram matrices differ by 4c Q^T A Q
         shifted = engine.apply(A, Q, plus=(shift, Q), gram=True, precise=True)

@@ -140,6 +140,7 @@ def embed(
         settings,
         method=find_method(method),
         dim_is_default=dim is None,
+        quality_is_default=quality is None,
         reading=reading,
         features=features,
         align_to=align_to,

@@ -49,6 +49,7 @@ class Request:
     settings: MethodSettings
     method: Method[Any] = field(default_factory=lambda: find_method("refine"))
     dim_is_default: bool = False  # then dim is lowered, with a warning, for a graph of fewer nodes
+    quality_is_default: bool = False  # then quality is lowered, with a warning, where the budget needs that
     reading: dict[str, Any] = field(default_factory=dict)  # options of `graphrefine.read`
     features: Any = None
     align_to: Embedding | None = None
@@ -64,7 +65,7 @@ class EmbedRun:
     --------
     >>> from graphrefine.methods.registry import make_settings
     >>> ring = [(i, (i + 1) % 6) for i in range(6)]
-    >>> with EmbedRun(Request(ring, make_settings("refine", dim=2))) as run:
+    >>> with EmbedRun(Request(ring, make_settings("refine", dim=2, quality="fast"))) as run:
     ...     graph, plan = run.read(), run.make_plan()
     ...     embedding = run.embed()
     >>> graph.nodes, plan.mode, list(run.stages.seconds)
@@ -80,7 +81,7 @@ class EmbedRun:
         self.plan: MemoryPlan
         self._stack, self._blas = ExitStack(), ExitStack()
         self._ingested = False
-        self._lowered: ArgumentWarning | None = None
+        self._lowered: list[ArgumentWarning] = []
         self.reading = ""  # how the graph was read, in words
 
     def __enter__(self) -> EmbedRun:
@@ -140,6 +141,22 @@ class EmbedRun:
         budget has room for it. ``writing`` are bytes of memory that the writer of the output holds beside the vectors.
         """
         self._fit_dim()
+        try:
+            return self._plan(learn=learn, writing=writing)
+        except InputError as error:
+            lower = lower_tier(self.settings)
+            if lower is None or not (isinstance(error, BudgetError) or self.cluster is not None):
+                raise
+            if not self.request.quality_is_default:
+                raise
+            before, self.settings = self.settings.quality, replace(self.settings, quality=lower)
+            plan = self._plan(learn=learn, writing=writing)
+            where = "on a Dask cluster" if self.cluster is not None else f"within {gigabytes(self.budget)} of memory"
+            text = f"quality= is lowered from {before!r} to {lower!r}: {before!r} cannot be made {where}"
+            self._lowered.append(ArgumentWarning(text, "quality"))
+            return plan
+
+    def _plan(self, *, learn: bool, writing: int) -> MemoryPlan:
         reason = self.method.on_disk(self.graph, self.settings)  # why the vectors must be in memory
         if self.request.features is not None:
             reason = "features are joined to the vectors in memory"
@@ -175,12 +192,12 @@ class EmbedRun:
             self.settings = replace(self.settings, dim=most)
             to = "that" if most == graph.nodes else f"{most}, as it must be even"
             text = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
-            self._lowered = ArgumentWarning(text, "dim")
+            self._lowered.append(ArgumentWarning(text, "dim"))
 
     def embed(self) -> Embedding:
         """The embedding, made as planned."""
-        if self._lowered is not None:
-            warnings.warn(self._lowered, stacklevel=3)
+        for lowered in self._lowered:
+            warnings.warn(lowered, stacklevel=3)
         engines = None if self.plan.mode == "memory" else self._engines()
         _log.info("embed by %s, dim %d, threads %d", self.method.name, self.settings.dim, self.threads)
         embedding = _embed(
@@ -278,6 +295,18 @@ def _embed(
         state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=places) if learn else State(degrees)
         release_free_memory()
     return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state))
+
+
+def lower_tier(settings: Any) -> str | None:
+    """The quality that takes less memory; None where there is none.
+
+    Examples
+    --------
+    >>> from graphrefine.refine.settings import RefineSettings
+    >>> lower_tier(RefineSettings()), lower_tier(RefineSettings(quality="fast"))
+    ('fast', None)
+    """
+    return "fast" if getattr(settings, "quality", "fast") != "fast" else None
 
 
 def aligned_dim(dim: int | None, old: Embedding, name: str) -> int:

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from graphrefine.engine.local import LocalEngine
-from graphrefine.linalg.operators import Operator, proximity, walk
+from graphrefine.linalg.operators import Operator, proximity
 from graphrefine.methods.refine import REFINE_METHOD, two_sides
 from graphrefine.methods.refine_variants import arcs_and_columns, rounds
 from graphrefine.refine.arc_svd import normalise_arcs
-from graphrefine.refine.high_quality import LANDMARKS, WINDOW
-from graphrefine.refine.landmarks import WIDTH
 from graphrefine.refine.range_finder import TOGETHER
+from graphrefine.refine.views import TIERS, WIDTH
 from graphrefine.run.embed_run import embed_graph
 from graphrefine.run.memory_plan import in_memory_bytes, learning_need
 from graphrefine.system.memory import PeakMemory, private_bytes
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 SMALL = 1 << 28  # entries times columns: below this, the forecast is the run itself
 COLUMNS = 128  # of the calibration, at most
+LAST = 6  # Gram matrices and rotations that joining three views takes the time of
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,6 @@ def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> Estimat
 
 def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:
     speed_of = partial(measure, threads=threads, bfloat16=settings.bfloat16)
-    if settings.quality == "high":  # walks from all landmarks, twice, are nearly all of it
-        products = 2 * WINDOW * -(-min(LANDMARKS, graph.nodes) // WIDTH)
-        return speed_of(graph, walk(graph), columns=WIDTH).seconds(WIDTH, products=products, dense=0)
     if two_sides(graph, settings):
         arcs, width = arcs_and_columns(graph, settings.dim)
         pairs = rounds(settings) + 1
@@ -92,7 +89,19 @@ def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:
     M = proximity(graph, threads=threads)
     prepared = perf_counter() - start
     speed = speed_of(graph, M, columns=settings.dim)
-    return prepared + speed.seconds(settings.dim, products=settings.power + 1 + steps, dense=dense)
+    seconds = prepared + speed.seconds(settings.dim, products=settings.power + 1 + steps, dense=dense)
+    return seconds if settings.quality == "fast" else seconds + _views_seconds(graph, settings, speed)
+
+
+def _views_seconds(graph: Graph, settings: RefineSettings, speed: Speed) -> float:
+    """Time of the views beside REFINE's, from the speed of its own: eigenpairs, regions, walks, and the joint axes."""
+    tier = TIERS[str(settings.quality)]
+    regions = min(tier.regions(graph.nodes, len(graph.indices), 1.0), graph.nodes)
+    width = max(settings.dim, min(WIDTH, graph.nodes))
+    local = speed.seconds(settings.dim, products=tier.products, dense=tier.products / TOGETHER + 1)
+    blocks = -(-regions // width)
+    far = speed.seconds(width, products=tier.window * blocks + 2, dense=2 * blocks)  # each row meets a region twice
+    return local + far + speed.seconds(settings.dim, products=0, dense=LAST)
 
 
 def measure(graph: Graph, operator: Operator, *, columns: int, threads: int, bfloat16: bool) -> Speed:
@@ -104,7 +113,7 @@ def measure(graph: Graph, operator: Operator, *, columns: int, threads: int, bfl
     --------
     >>> from graphrefine.graph.graph import Graph
     >>> ring = Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0])
-    >>> measure(ring, walk(ring), columns=4, threads=1, bfloat16=True).product > 0
+    >>> measure(ring, proximity(ring), columns=4, threads=1, bfloat16=True).product > 0
     True
     """
     width = min(columns, COLUMNS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -102,9 +103,15 @@ def _let_any_thread_set() -> None:
 _blas_limit = _BlasLimit()
 
 
-@cache
 def _blas_libraries() -> Any:
+    """The BLAS libraries that are loaded: NumPy's, and once it is imported SciPy's own."""
     import numpy.linalg  # noqa: F401  loaded before the search for BLAS libraries
+
+    return _search_libraries("scipy.linalg._fblas" in sys.modules)
+
+
+@cache
+def _search_libraries(scipy: bool) -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

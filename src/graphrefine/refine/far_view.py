@@ -1,0 +1,202 @@
+r"""The far view: the logarithm of random walks, seen from the regions of a graph; a matrix n x n that is never formed.
+
+.. math:: x_{iJ} = \frac{\mathrm{vol}}{\mathrm{vol}(J)} \frac{1}{T - s + 1} \sum_{r=s}^{T} \sum_{j \in J} (P^r)_{ij}
+
+says how many times more often than by chance a walk from node i is in region J, s to T steps later. NetMF, and so
+DeepWalk, factorises the logarithm for single nodes j, from the first step on. Regions (`graphrefine.refine.regions`)
+cost as many columns as there are of them instead of n; and since a walk is in a region more often than at a node, the
+logarithm of each entry has less noise.
+
+The columns are exact: a block of them is one product with P for each step. Vectors are ``U S^p`` of
+:math:`\log \max(1, x)`, its axes from the mean rows of the regions. p = 1/2 is usual; more brings the strong directions
+forward, which is what few labels need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.dense import in_blocks
+from graphrefine.engine.engine import Small, descending_eigh
+from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.linalg.operators import walk
+from graphrefine.refine.regions import Regions
+
+Floats = NDArray[np.float32]
+
+LEVELS = 255  # of a logarithm that is kept in a byte
+ROWS = 2048  # in a block of logarithms
+SPARE = 64  # columns beyond those wanted, for the axes of many regions
+ROUNDS = 4  # products with the Gram matrix, for them
+LEAST = 1e-6  # of the largest eigenvalue of the Gram matrix: dividing by less would amplify rounding
+
+
+def far_view(
+    engine: LocalEngine,
+    regions: Regions,
+    *,
+    columns: int,
+    steps: tuple[int, int],
+    spectrum: float = 0.5,
+    advance: Callable[[], None] = lambda: None,
+) -> Floats:
+    """``U S^p`` (n, columns); columns beyond the number of regions are zero.
+
+    Parameters
+    ----------
+    engine
+        Of an undirected graph with at least one edge; it is as wide as the blocks of columns.
+    regions
+        See `graphrefine.refine.regions.draw_regions`.
+    columns
+        How many leading axes.
+    steps
+        s and T, the first and the last step that count: s < T.
+    spectrum
+        p.
+    advance
+        Called `count_blocks` times.
+
+    Examples
+    --------
+    Two triangles: what a walk can tell is in which of them it is.
+
+    >>> from graphrefine.graph.graph import Graph
+    >>> engine = LocalEngine(Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3]), columns=2)
+    >>> regions = Regions(np.array([0, 0, 0, 1, 1, 1], np.int32), np.array([0, 3]))
+    >>> vectors = far_view(engine, regions, columns=2, steps=(3, 10))
+    >>> (vectors @ vectors[0] / (vectors[0] @ vectors[0])).astype(float).round(2).tolist()
+    [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    """
+    walks, order = Walks(engine, regions), engine.order
+    step = max(float(np.log(walks.height.max())), 1e-30) / LEVELS  # no ratio is above a region's height
+    logs = np.empty((engine.nodes, regions.size), np.uint8)  # in steps; rows in the engine's order
+    sums, members = np.empty((regions.size, regions.size)), Members(engine, regions)
+    for part, ratios in walks.averages(*steps):
+        _take_logarithms(ratios.data, engine.threads)
+        sums[:, part] = members.sums(ratios.data)[:, : part.stop - part.start]
+        _store(ratios.data, step, logs[:, part], engine.threads)
+        advance()
+    axes = _axes(sums / np.sqrt(members.counts)[:, None], columns, spectrum, engine.threads) * np.float32(step)
+    vectors = np.empty((engine.nodes, columns), np.float32)
+
+    def work(rows: slice) -> None:
+        vectors[rows if order is None else order[rows]] = logs[rows].astype(np.float32) @ axes
+
+    in_blocks(engine.nodes, work, threads=engine.threads, rows=ROWS)
+    return vectors
+
+
+def count_blocks(engine: LocalEngine, regions: Regions) -> int:
+    """How often `far_view` says that it is further."""
+    return -(-regions.size // engine.columns)
+
+
+class Walks:
+    """Columns of the regions, a block at a time: how many times more often than by chance a walk is there."""
+
+    def __init__(self, engine: LocalEngine, regions: Regions) -> None:
+        self.engine, self.regions, self.degree = engine, regions, engine.graph.degrees()
+        self.volume = float(self.degree.sum())
+        inside = regions.of >= 0
+        volumes = np.bincount(regions.of[inside], weights=self.degree[inside], minlength=regions.size)
+        # Of a region, before any step. One that no node is in has no volume, and its column stays zero.
+        self.height = np.divide(self.volume, volumes, out=np.zeros_like(volumes), where=volumes > 0).astype(np.float32)
+        self.step = walk(engine.graph)
+
+    def parts(self) -> Iterator[slice]:
+        """Which regions are in each block."""
+        for start in range(0, self.regions.size, self.engine.columns):
+            yield slice(start, min(start + self.engine.columns, self.regions.size))
+
+    def after(self, part: slice, count: int) -> LocalTall:
+        """The columns so many steps later."""
+        of = self.regions.of
+        inside = np.flatnonzero((of >= part.start) & (of < part.stop))
+        x = self.engine.one_hot(inside, of[inside] - part.start, self.height[of[inside]])
+        for _ in range(count):
+            x = self.engine.apply(self.step, x)
+        return x
+
+    def averages(self, start: int, stop: int) -> Iterator[tuple[slice, LocalTall]]:
+        """Which regions, and their columns in float32, averaged over the steps ``start`` to ``stop``."""
+        for part in self.parts():
+            first = self.after(part, start)
+            total, share = first, 1.0 / (stop - start + 1)
+            for left in range(stop - start - 1, -1, -1):
+                end = left == 0
+                scale = share if end else 1.0
+                total = self.engine.apply(self.step, total, scale=scale, plus=(scale, first), precise=end)
+            del first
+            yield part, total
+
+
+class Members:
+    """The nodes of each region, to sum rows over."""
+
+    def __init__(self, engine: LocalEngine, regions: Regions) -> None:
+        of = regions.of if engine.order is None else regions.of[engine.order]
+        rows = np.argsort(of, kind="stable")[np.count_nonzero(of < 0) :].astype(np.int32)
+        counts = np.bincount(of[rows], minlength=regions.size)
+        self.counts = np.maximum(counts, 1).astype(np.float32)
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        self.product = engine.kernels.product(ends, rows, columns=engine.nodes, constant=1.0)
+        self.threads = engine.threads
+
+    def sums(self, tall: Floats) -> Floats:
+        """The sums of the rows of each region.  # (regions, width)."""
+        out = np.empty((len(self.counts), tall.shape[1]), np.float32)
+        self.product.apply(tall, out=out, threads=self.threads)
+        return out
+
+
+def _take_logarithms(ratios: Floats, threads: int) -> None:
+    def work(rows: slice) -> None:
+        entries = ratios[rows]
+        np.log(np.maximum(entries, 1.0, out=entries), out=entries)
+
+    in_blocks(len(ratios), work, threads=threads, rows=ROWS)
+
+
+def _store(logs: Floats, step: float, out: NDArray[np.uint8], threads: int) -> None:
+    """The first columns in whole steps; ``logs`` is written over."""
+
+    def work(rows: slice) -> None:
+        entries = logs[rows, : out.shape[1]]
+        entries *= np.float32(1.0 / step)
+        entries += np.float32(0.5)
+        np.minimum(entries, LEVELS, out=entries)
+        out[rows] = entries.astype(np.uint8)
+
+    in_blocks(len(logs), work, threads=threads, rows=ROWS)
+
+
+def _axes(means: Small, columns: int, spectrum: float, threads: int) -> Floats:
+    """``V S^(p-1)`` (regions, columns) of the leading right singular vectors; zero where S is next to nothing.
+
+    ``means`` are the mean rows of the regions, each times the root of its nodes: within a region rows are alike, so
+    that these have nearly the Gram matrix of all rows.
+    """
+    size = means.shape[1]
+    means32, gram = means.astype(np.float32), np.empty((size, size))
+
+    def work(rows: slice) -> None:
+        gram[rows] = means32[:, rows].T @ means32
+
+    in_blocks(size, work, threads=threads)
+    if size <= columns + SPARE + 64:
+        values, vectors = descending_eigh(gram)
+    else:
+        Q = np.random.Generator(np.random.Philox(key=size)).standard_normal((size, columns + SPARE))
+        for _ in range(ROUNDS):
+            Q = np.linalg.qr(gram @ Q)[0]
+        values, small = descending_eigh(Q.T @ (gram @ Q))
+        vectors = Q @ small
+    values, vectors = values[:columns], vectors[:, :columns]
+    large = (values > LEAST * values[:1]) & (values > 0)
+    axes = np.zeros((size, columns), np.float32)
+    axes[:, : len(values)] = vectors * np.where(large, np.where(large, values, 1.0) ** ((spectrum - 1) / 2), 0.0)
+    return axes

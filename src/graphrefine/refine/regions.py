@@ -1,0 +1,146 @@
+r"""Regions of a graph: groups of nodes whose vectors are alike, as many as are wanted, found in one or two passes.
+
+The first half of the centres are nodes drawn at random; the others are drawn in proportion to how far a node is from
+the nearest centre so far (its squared distance, :math:`2 - 2 \cos`), so that small parts of a graph get regions of
+their own. Each node belongs to the centre of the largest cosine. These are the first steps of k-means||
+(Bahmani et al., VLDB 2012); moving the centres afterwards changed no score.
+
+What is drawn depends on the seed and on the names of nodes, not on the order of their rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.dense import in_blocks
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_ids import identities
+from graphrefine.kernels.twin import golden, mixed
+
+Floats = NDArray[np.float32]
+
+ROUNDS = 2  # in which centres are drawn
+CLOSE = 1e-6  # a node nearer than this to a centre, in 1 - cosine, is no centre itself
+
+
+class Regions(NamedTuple):
+    """Groups of nodes without a common one."""
+
+    of: NDArray[np.int32]  # (n,): the region of each node, -1 for none
+    centres: NDArray[np.int64]  # (regions,): a node of each
+
+    @property
+    def size(self) -> int:
+        """How many regions there are."""
+        return len(self.centres)
+
+
+def draw_regions(graph: Graph, vectors: Floats, count: int, *, seed: int, threads: int = 1) -> Regions:
+    """At most so many regions of nodes with edges; each node its own where there are no more nodes than that.
+
+    Parameters
+    ----------
+    graph
+        Its nodes without edges are in no region.
+    vectors
+        Rows of length 1, or zero.  # (n, k).
+    count
+        How many regions; there are fewer where fewer vectors differ.
+    seed
+        Seed of the centres.
+    threads
+        The result does not depend on it.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> vectors = np.array([[1, 0], [1, 0], [0, 1], [0, 1]], np.float32)
+    >>> regions = draw_regions(path, vectors, 2, seed=0)
+    >>> bool(regions.of[0] == regions.of[1] != regions.of[2] == regions.of[3]), regions.size
+    (True, 2)
+    """
+    alone = graph.without_edges()
+    able = np.flatnonzero(~alone)
+    if count >= len(able):
+        of = np.full(graph.nodes, -1, np.int32)
+        of[able] = np.arange(len(able), dtype=np.int32)
+        return Regions(of, able)
+    ids = _ids_of(graph, able)
+    nearest, cosine = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, -np.inf, np.float32)
+    centres, far = np.empty(0, np.int64), np.ones(len(able))
+    for turn in range(ROUNDS):
+        rings = rings_of(ids, seed=seed, turn=turn, rates=far)
+        wanted = (count - len(centres)) // (ROUNDS - turn)
+        drawn = able[np.argsort(rings, kind="stable")[: min(wanted, int(np.isfinite(rings).sum()))]]
+        if len(drawn):
+            _take_nearest(vectors, vectors[drawn], len(centres), nearest, cosine, threads)
+        centres = np.concatenate([centres, drawn])
+        distance = 1.0 - cosine[able].astype(np.float64)
+        far = np.where(distance > CLOSE, distance, 0.0)
+    nearest[alone] = -1
+    return Regions(nearest, centres)
+
+
+def draw_nodes(graph: Graph, count: int, *, seed: int) -> NDArray[np.int64]:
+    """So many nodes with edges, ascending; all where there are no more.
+
+    Examples
+    --------
+    >>> draw_nodes(Graph.from_edges([0, 0], [1, 2], names=range(4)), 9, seed=0).tolist()
+    [0, 1, 2]
+    """
+    able = np.flatnonzero(~graph.without_edges())
+    if count >= len(able):
+        return able
+    rings = rings_of(_ids_of(graph, able), seed=seed, turn=ROUNDS, rates=np.ones(len(able)))
+    return np.sort(able[np.argsort(rings, kind="stable")[:count]])
+
+
+def rings_of(ids: NDArray[np.integer], *, seed: int, turn: int, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """When each clock rings first, if it rings at random at this rate; never at rate 0.
+
+    The first clocks to ring are a draw without replacement, in proportion to the rates.
+
+    Examples
+    --------
+    >>> rings = rings_of(np.arange(1000), seed=0, turn=0, rates=np.full(1000, 2.0))
+    >>> round(float(rings.mean()), 1)
+    0.5
+    """
+    salt = mixed(np.array([seed], np.uint64) ^ golden(turn + 1))
+    words = mixed(salt ^ ids.astype(np.uint64))
+    uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    rings = np.full(len(ids), np.inf)
+    np.divide(-np.log(uniform), rates, out=rings, where=rates > 0)
+    return rings
+
+
+def _ids_of(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Numbers that depend on the names of nodes alone."""
+    ids = identities(graph.names)
+    return nodes if ids is None else ids[nodes]
+
+
+def _take_nearest(
+    vectors: Floats,
+    centres: Floats,
+    first: int,
+    nearest: NDArray[np.int32],
+    cosine: Floats,
+    threads: int,
+) -> None:
+    """Move nodes to those of the new centres, numbered from ``first``, that are nearer to them."""
+    turned = np.ascontiguousarray(centres.T)
+
+    def work(rows: slice) -> None:
+        cosines = vectors[rows] @ turned
+        best = cosines.argmax(axis=1)
+        largest = cosines[np.arange(len(best)), best]
+        nearer = largest > cosine[rows]
+        nearest[rows][nearer] = best[nearer] + first
+        cosine[rows][nearer] = largest[nearer]
+
+    in_blocks(len(vectors), work, threads=threads)

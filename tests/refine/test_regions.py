@@ -1,0 +1,100 @@
+"""Regions: every node with its nearest centre, drawn by name; and draws in proportion to rates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphrefine.graph.graph import Graph
+from graphrefine.linalg import unit_rows
+from graphrefine.refine.regions import draw_nodes, draw_regions, rings_of
+from graphs import graphs, permuted, random_graph
+
+
+def random_rows(graph: Graph, columns: int = 6) -> np.ndarray:
+    rows = unit_rows(np.random.default_rng(0).standard_normal((graph.nodes, columns)))
+    rows[graph.without_edges()] = 0
+    return rows
+
+
+@settings(deadline=None, max_examples=40)
+@given(graphs(directed=False, most=150), st.integers(1, 200), st.integers(0, 5))
+def test_every_node_with_edges_is_in_one_region(graph: Graph, count: int, seed: int) -> None:
+    regions = draw_regions(graph, random_rows(graph), count, seed=seed)
+    alone = graph.without_edges()
+    assert np.all(regions.of[alone] == -1)
+    assert np.all((regions.of[~alone] >= 0) & (regions.of[~alone] < max(regions.size, 1)))
+    assert regions.size <= count
+    if count >= np.count_nonzero(~alone):
+        assert len(np.unique(regions.of[~alone])) == regions.size == np.count_nonzero(~alone)
+
+
+def test_nodes_go_to_the_centre_of_the_largest_cosine() -> None:
+    graph = random_graph(700)
+    rows = random_rows(graph)
+    regions = draw_regions(graph, rows, 40, seed=1)
+    assert regions.size == 40
+    cosines = rows @ rows[regions.centres].T
+    assert np.array_equal(regions.of, cosines.argmax(axis=1))
+    assert np.array_equal(regions.of[regions.centres], np.arange(40))
+
+
+def test_small_groups_get_a_region_of_their_own() -> None:
+    """Ten pairs of nodes far from a crowd of 2,000: drawn at random alone, 64 centres would find few of them."""
+    nodes = 2020
+    rng = np.random.default_rng(0)
+    rows = np.zeros((nodes, 16), np.float32)
+    rows[:2000, 0] = 1
+    rows[:2000, 1:6] = 0.05 * rng.standard_normal((2000, 5))
+    rows[np.arange(2000, 2020), 6 + np.arange(20) // 2] = 1
+    ring = Graph.from_edges(np.arange(nodes), np.roll(np.arange(nodes), 1))
+    regions = draw_regions(ring, unit_rows(rows), 64, seed=0)
+    pairs = regions.of[2000:].reshape(10, 2)
+    assert np.all(pairs[:, 0] == pairs[:, 1]) and len(np.unique(pairs[:, 0])) == 10
+    assert not np.isin(pairs, regions.of[:2000]).any()
+
+
+def test_equal_rows_share_a_region() -> None:
+    ring = Graph.from_edges(np.arange(90), np.roll(np.arange(90), 1))
+    rows = np.eye(3, dtype=np.float32)[np.arange(90) % 3]
+    regions = draw_regions(ring, rows, 30, seed=0)
+    assert len(np.unique(regions.of)) == 3
+
+
+def test_regions_depend_on_names_and_not_on_the_order_of_rows() -> None:
+    graph = random_graph(400)
+    order = np.random.default_rng(3).permutation(400)
+    rows = random_rows(graph)
+    here = draw_regions(graph, rows, 50, seed=0).of[order]
+    other = permuted(graph, order)
+    named = Graph(other.indptr, other.indices, other.weights, graph.names[order])
+    there = draw_regions(named, rows[order], 50, seed=0).of
+    assert np.array_equal(np.unique(here, return_inverse=True)[1], np.unique(there, return_inverse=True)[1]) or (
+        np.array_equal(here[:, None] == here, there[:, None] == there)
+    )
+
+
+def test_the_same_for_any_number_of_threads_and_another_for_another_seed() -> None:
+    graph = random_graph(3000)
+    rows = random_rows(graph)
+    first = draw_regions(graph, rows, 100, seed=0)
+    assert all(np.array_equal(draw_regions(graph, rows, 100, seed=0, threads=t).of, first.of) for t in (2, 3))
+    assert not np.array_equal(draw_regions(graph, rows, 100, seed=1).of, first.of)
+
+
+def test_draws_are_in_proportion_to_rates() -> None:
+    rates = np.repeat([1.0, 3.0, 0.0], 200)
+    counts = np.zeros(3)
+    for seed in range(200):
+        drawn = np.argsort(rings_of(np.arange(600), seed=seed, turn=0, rates=rates))[:20]
+        counts += np.bincount(drawn // 200, minlength=3)
+    assert counts[2] == 0 and counts[1] / counts[0] == pytest.approx(3, rel=0.15)
+
+
+def test_nodes_without_edges_are_not_drawn() -> None:
+    graph = random_graph(300, isolated=40)
+    drawn = draw_nodes(graph, 100, seed=0)
+    assert len(np.unique(drawn)) == 100 and not graph.without_edges()[drawn].any()
+    assert len(draw_nodes(graph, 1000, seed=0)) == np.count_nonzero(~graph.without_edges())

@@ -1,0 +1,244 @@
+"""Joint views: eigenpairs against SciPy's, views put together against NumPy's SVD, tiers on odd and on real graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import graphrefine
+from cli_runs import check_refused, embeds, ring_of_cliques, run, write_csv
+from graphrefine.engine.local import LocalEngine
+from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.evaluate import evaluate_labels, random_control, read_labels
+from graphrefine.graph.graph import Graph
+from graphrefine.progress import Stages
+from graphrefine.refine.settings import RefineSettings
+from graphrefine.refine.views import (
+    TIERS,
+    Tier,
+    by_logarithm,
+    bytes_held,
+    join_views,
+    joint_views,
+    local_view,
+    order_by_size,
+    shares,
+)
+from graphrefine.system.memory import private_bytes
+from graphs import data_folder, graphs, random_graph
+
+Dense = NDArray[np.float64]
+FEW = Tier(least=256, most=256, work=1 << 32, products=9, window=7)
+
+
+def vectors(
+    graph: Graph, *, dim: int = 8, threads: int = 1, tier: Tier = TIERS["default"], seed: int = 0
+) -> NDArray[np.float32]:
+    return joint_views(graph, RefineSettings(dim=dim, seed=seed), tier, Stages(), threads=threads)
+
+
+def test_the_local_view_has_the_leading_eigenpairs() -> None:
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 6, 900)
+    source, target = rng.integers(0, 900, (2, 30_000))
+    keep = (group[source] == group[target]) | (rng.random(30_000) < 0.05)
+    graph = Graph.from_edges(source[keep], target[keep], names=np.arange(900))
+    d = graph.degrees()
+    N = graph.to_scipy().toarray() * np.outer(d**-0.4, d**-0.4)
+    values, U = np.linalg.eigh(N)
+    leading = order_by_size(values)[:5]
+    view = local_view(LocalEngine(graph, columns=32), seed=0, products=18)
+    assert np.linalg.norm(view, axis=0)[:5] == pytest.approx(np.abs(values[leading]), rel=0.02)
+    span = np.linalg.qr(view[:, :5].astype(np.float64))[0]
+    assert np.linalg.svd(U[:, leading].T @ span, compute_uv=False).min() > 0.98
+
+
+def test_negative_eigenvalues_count_a_little_less() -> None:
+    assert order_by_size(np.array([1.0, -1.1, 0.5, -2.0])).tolist() == [3, 0, 1, 2]
+
+
+def test_weights_count_whatever_their_unit() -> None:
+    graph = random_graph(300, weighted=True)
+    assert graph.weights is not None
+    scaled = by_logarithm(Graph(graph.indptr, graph.indices, graph.weights * np.float32(64), graph.names)).weights
+    assert scaled is not None and np.array_equal(scaled, by_logarithm(graph).weights)  # type: ignore[arg-type]
+    plain = Graph(graph.indptr, graph.indices, None, graph.names)
+    assert by_logarithm(plain) is plain
+    assert not np.allclose(vectors(graph), vectors(plain), atol=1e-3)
+
+
+def test_shares_are_of_a_whole() -> None:
+    for memory in (0.0, 0.3, 1.0):
+        assert sum(shares(memory)) == pytest.approx(1) and shares(memory)[2] == min(memory, 0.9)
+
+
+def test_principal_axes_keep_the_inner_products_of_rows() -> None:
+    rng = np.random.default_rng(0)
+    first, second = (rng.standard_normal((50, 4)).astype(np.float32) for _ in range(2))
+    second[:, 2:] = 0  # of rank two, so four axes of six hold nearly all
+    expected = [view - view.mean(axis=0) for view in (first, second)]
+    expected = [view / np.linalg.norm(view, axis=1, keepdims=True) for view in expected]
+    wide = np.hstack([np.sqrt(0.01) * expected[0], np.sqrt(0.99) * expected[1]])
+    U, S, _ = np.linalg.svd(wide, full_matrices=False)
+    best = (U * S)[:, :4] / np.linalg.norm((U * S)[:, :4], axis=1, keepdims=True)
+    found = join_views((first.copy(), second), (0.01, 0.99), np.arange(50))
+    assert np.abs(found @ found.T - best @ best.T).max() < 1e-4
+
+
+@settings(deadline=None, max_examples=15)
+@given(graphs(directed=False, most=200), st.integers(1, 12))
+def test_any_graph_has_finite_unit_vectors(graph: Graph, dim: int) -> None:
+    found = vectors(graph, dim=min(dim, graph.nodes))
+    assert found.shape == (graph.nodes, min(dim, graph.nodes)) and np.isfinite(found).all()
+    lengths = np.linalg.norm(found, axis=1)
+    assert np.all(lengths[graph.degrees() == 0] == 0)
+    assert np.all((np.abs(lengths - 1) < 1e-3) | (lengths == 0))
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [([0], [1]), ([0] * 9, list(range(1, 10))), ([0, 2, 4], [1, 3, 5]), (list(range(9)), list(range(1, 10)))],
+    ids=["edge", "star", "pairs", "path"],
+)
+@pytest.mark.parametrize("whole", [False, True], ids=["short", "as wide as the graph"])
+def test_odd_graphs(edges: tuple[list[int], list[int]], whole: bool) -> None:
+    graph = Graph.from_edges(*edges)
+    assert np.isfinite(vectors(graph, dim=graph.nodes if whole else 2)).all()
+
+
+def test_a_graph_without_edges_has_zero_vectors() -> None:
+    assert not vectors(Graph.from_edges([], [], names=np.arange(9)), dim=4).any()
+
+
+def test_the_same_bits_on_any_number_of_threads() -> None:
+    graph = random_graph(1500, weighted=True, isolated=5)
+    first = vectors(graph, dim=24, tier=FEW)
+    assert all(np.array_equal(vectors(graph, dim=24, tier=FEW, threads=t), first) for t in (2, 3))
+    assert not np.allclose(vectors(graph, dim=24, tier=FEW, seed=1), first, atol=1e-3)
+
+
+def test_axes_may_be_learned_from_some_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(2000, degree=6)
+    exact = vectors(graph, dim=16)
+    monkeypatch.setattr("graphrefine.refine.views.SAMPLE", 1000)
+    some = vectors(graph, dim=16)
+    assert not np.array_equal(exact, some)
+    rows = np.random.default_rng(0).permutation(2000)[:200]
+    here, there = (made[rows] @ made[rows].T for made in (exact, some))
+    assert np.corrcoef(here.ravel(), there.ravel())[0, 1] > 0.97
+
+
+def test_regions_grow_with_the_graph_until_the_work_is_too_much() -> None:
+    tier = TIERS["default"]
+    counts = [tier.regions(nodes, 10 * nodes, 0.6) for nodes in (1000, 100_000, 10_000_000, 1_000_000_000)]
+    assert counts == [512, 1024, 256, 256]
+    assert tier.regions(50_000, 10**6, 0.2) == tier.regions(50_000, 10**6, 0.6) // 2
+    assert all(count % 128 == 0 for count in counts)
+
+
+def test_memory_is_stated_for_a_million_nodes() -> None:
+    assert bytes_held(1_000_000, 10_000_000, 128, TIERS["default"]) < 1.6e9
+
+
+def test_weights_over_twelve_orders_of_magnitude() -> None:
+    graph = random_graph(400, weighted=True)
+    weights = 10.0 ** np.random.default_rng(0).uniform(-6, 6, len(graph.indices))
+    matrix = graph.to_scipy()
+    matrix.data = weights.astype(np.float32)
+    wide = Graph.from_matrix(matrix.maximum(matrix.T))
+    for tier in TIERS.values():
+        made = vectors(wide, dim=16, tier=tier)
+        assert np.isfinite(made).all() and np.abs(np.linalg.norm(made, axis=1) - 1).max() < 1e-3
+
+
+def test_roles_and_groups_are_both_found() -> None:
+    """A bipartite block model has roles alone (no edge within a group); a block model has groups alone."""
+    rng = np.random.default_rng(3)
+    group = np.repeat(np.arange(4), 150)
+    source, target = rng.integers(0, 600, (2, 9000))
+    within = group[source] == group[target]
+    for wanted in (within, (group[source] ^ 1) == group[target]):
+        keep = wanted | (rng.random(9000) < 0.15)
+        graph = Graph.from_edges(source[keep], target[keep], names=np.arange(600))
+        score = evaluate_labels(vectors(graph, dim=16), group.tolist(), ratios=(0.2,), repeats=3).ratios[0].micro_mean
+        chance = evaluate_labels(random_control(600, 16), group.tolist(), ratios=(0.2,), repeats=3)
+        assert score > 90 > 40 > chance.ratios[0].micro_mean
+
+
+def test_a_sparse_real_graph_gains_over_refine() -> None:
+    path = data_folder() / "lastfm-asia.mat"
+    graph, labels = graphrefine.read(path), read_labels(path)
+
+    def micro(rows: NDArray[np.float32]) -> float:
+        return evaluate_labels(rows, labels, ratios=(0.1,), repeats=3, C=5.0).ratios[0].micro_mean
+
+    ours = micro(vectors(graph, dim=128, threads=2))
+    paper = micro(graphrefine.embed(graph, preset="paper", threads=2).vectors)
+    assert ours > 84 and ours > paper + 1
+    assert micro(random_control(graph.nodes, 128)) < 40
+
+
+def test_few_labels_gain_most_over_refine() -> None:
+    path = data_folder() / "amazon-photo.mat"
+    graph, labels = graphrefine.read(path), read_labels(path)
+
+    def micro(rows: NDArray[np.float32]) -> float:
+        return evaluate_labels(rows, labels, ratios=(0.01,), repeats=10).ratios[0].micro_mean
+
+    fast = micro(graphrefine.embed(graph, quality="fast", threads=2).vectors)
+    assert micro(graphrefine.embed(graph, threads=2).vectors) > fast + 4
+    assert micro(random_control(graph.nodes, 128)) < fast - 20
+
+
+def test_tiers_and_their_names(tmp_path: Path) -> None:
+    ring = ring_of_cliques()
+    made = {quality: graphrefine.embed(ring, dim=4, quality=quality) for quality in ("fast", "default", "best", "high")}
+    assert [each.recipe["quality"] for each in made.values()] == ["fast", "default", "best", "best"]
+    assert np.array_equal(made["best"].vectors, made["high"].vectors)
+    assert np.array_equal(made["default"].vectors, graphrefine.embed(ring, dim=4).vectors)
+    assert not np.allclose(made["default"].vectors, made["fast"].vectors, atol=1e-3)
+
+
+@pytest.mark.parametrize("own", [{"power": 4}, {"filter": "heat"}, {"axes": 0.5}, {"preset": "paper"}])
+def test_other_settings_of_refine_are_for_refine_alone(own: dict[str, object]) -> None:
+    ring = ring_of_cliques()
+    alone = graphrefine.embed(ring, dim=4, **own)  # type: ignore[arg-type]
+    assert alone.recipe["quality"] == "fast"
+    joint = graphrefine.embed(ring, dim=4, quality="default", **own)  # type: ignore[arg-type]
+    assert joint.recipe["quality"] == "default" and not np.array_equal(joint.vectors, alone.vectors)
+
+
+def test_settings_of_speed_leave_the_tier() -> None:
+    assert RefineSettings(bfloat16=False, block=8, dim=32, seed=3).quality == "default"
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    ring = ring_of_cliques()
+    with pytest.raises(InputError, match=r"quality='bset' is not known \(did you mean 'best'\?\)"):
+        graphrefine.embed(ring, dim=4, quality="bset")
+    with pytest.raises(InputError, match="undirected graphs of one set of nodes"):
+        graphrefine.embed(ring, dim=4, quality="best", directed=True)
+    path = write_csv(tmp_path / "g.csv", ring)
+    check_refused(run("embed", path, "-o", tmp_path / "v", "--dim", "4", "--quality", "bset"), "--quality 'bset'")
+
+
+def test_a_budget_below_a_tier_names_the_next_lower_one(tmp_path: Path) -> None:
+    graph = random_graph(40_000, degree=4)
+    budget = private_bytes() + 45_000_000
+    with pytest.raises(InputError, match="quality='fast' does not need to"):
+        graphrefine.embed(graph, quality="default", memory=budget)
+    with pytest.warns(ArgumentWarning, match="lowered from 'default' to 'fast'"):
+        embedding = graphrefine.embed(graph, memory=budget, work=tmp_path / "work")
+    assert embedding.recipe["quality"] == "fast"
+
+
+def test_the_command_and_the_call_do_the_same(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "g.csv", ring_of_cliques())
+    found = embeds(path, "--dim", "4", "--quality", "best", to=tmp_path / "v")
+    assert np.array_equal(found.vectors, graphrefine.embed(path, dim=4, quality="best").vectors)
+    assert not np.allclose(found.vectors, graphrefine.embed(path, dim=4).vectors, atol=1e-3)

@@ -8,6 +8,7 @@ RBQR has it, it is the paper's there too: one vector for each node.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
@@ -27,16 +28,20 @@ class RBQRSettings(RefineSettings):
 
 def fit(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
     """The vectors by REFINE, or by RBQR where there is no filter."""
-    if two_sides(graph, settings):
-        from graphrefine.methods.refine_variants import fit_with_sides
-
-        return fit_with_sides(graph, settings, resources)
-    if settings.quality != "fast":
-        from graphrefine.methods.refine_variants import fit_joint_views
-
-        return fit_joint_views(graph, settings, resources)
+    sides = two_sides(graph, settings)
+    if sides or settings.quality != "fast":
+        fit_variant = _variants().fit_with_sides if sides else _variants().fit_joint_views
+        vectors: Floats = fit_variant(graph, settings, resources)
+        return vectors
     engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
     return refine(engine, graph, settings, resources.stages, threads=resources.threads)
+
+
+def _variants() -> ModuleType:
+    """The fits for two sides and for several views, which a run of REFINE alone does without."""
+    from graphrefine.methods import refine_variants
+
+    return refine_variants
 
 
 def sided(settings: RefineSettings) -> bool:
@@ -52,13 +57,9 @@ def two_sides(graph: Graph, settings: RefineSettings) -> bool:
 def memory(shape: Shape, settings: RefineSettings) -> int:
     """Two tall matrices, three to filter without bfloat16, and the engine; for two sides or several views more."""
     if (shape.directed or shape.bipartite) and sided(settings):
-        from graphrefine.methods.refine_variants import memory_with_sides
-
-        return memory_with_sides(shape, settings)
+        return int(_variants().memory_with_sides(shape, settings))
     if settings.quality != "fast":
-        from graphrefine.methods.refine_variants import joint_views_memory
-
-        return joint_views_memory(shape, settings)
+        return int(_variants().joint_views_memory(shape, settings))
     matrices = 2 if settings.bfloat16 or settings.filter == "none" else 3
     return engine_memory(shape, columns=settings.dim, matrices=matrices)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ def test_a_further_metric_is_one_entry(planted: Any, monkeypatch: pytest.MonkeyP
     precision = metrics.Metric("Precision", lambda counts: 100 * float(counts.hits.sum() / counts.predicted.sum()))
     monkeypatch.setitem(metrics.METRICS, "precision", precision)
     scores = evaluate_labels(vectors, part, ratios=[0.5], repeats=2)
-    assert scores.text_rows()[0] == ("train", "Micro F1", "Macro F1", "Precision")
+    assert scores.text_rows()[0][3::2] == ("Micro F1", "Macro F1", "Precision")
     assert scores.ratios[0].values["precision"] == scores.ratios[0].micro  # one label for each node: the same
     assert scores.to_dict()["ratios"][0]["precision"]["mean"] == scores.ratios[0].micro_mean
 
@@ -203,6 +204,50 @@ def test_a_class_unseen_in_training_is_never_guessed_first() -> None:
         assert not seen or micro == pytest.approx(95)
 
 
+def test_few_labels_have_more_splits_and_their_numbers_are_said(planted: Any) -> None:
+    vectors, part = planted
+    few = evaluate_labels(vectors, part, ratios=[0.01, 0.006, 0.5])
+    assert few.repeats == (50, 50, 10) and [len(each.micro) for each in few.ratios] == [50, 50, 10]
+    assert [each.train_nodes for each in few.ratios] == [5, 3, 240]
+    assert "C = 1, 10 or 50 random splits a ratio" in few.protocol
+    assert few.protocol.endswith("fewer training nodes than classes at 0.6%: classes without one come last")
+    alone = evaluate_labels(vectors, part, ratios=[0.5])
+    assert alone.repeats == 10 and alone.ratios == few.ratios[2:] and "fewer" not in alone.protocol
+    told = evaluate_labels(vectors, part, ratios=[0.01], repeats=7)
+    assert told.repeats == 7 and told.ratios[0].micro == few.ratios[0].micro[:7]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    n=st.integers(2, 40),
+    classes=st.integers(2, 8),
+    ratio=st.floats(0.001, 0.999),
+    C=st.sampled_from([1.0, "cv"]),
+    unlabelled=st.sampled_from(["drop", "keep"]),
+    seed=st.integers(0, 99),
+)
+def test_any_number_of_training_nodes_gives_scores_or_the_way_out(
+    n: int, classes: int, ratio: float, C: Any, unlabelled: Any, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    vectors, truth = rng.standard_normal((n, 3)), np.eye(classes, dtype=bool)[rng.integers(0, classes, n)]
+    truth[rng.random(n) < 0.3] = False
+    m = n if unlabelled == "keep" else int(truth.any(axis=1).sum())
+    options: dict[str, Any] = {"repeats": 2, "C": C, "unlabelled": unlabelled}
+    size, least = round(ratio * m), 3 if C == "cv" else 1
+    if least <= size < m:
+        at = evaluate_labels(vectors, truth, ratios=[ratio], **options).ratios[0]
+        assert (at.train_nodes, at.test_nodes) == (size, m - size)
+        assert all(0 <= value <= 100 for value in (*at.micro, *at.macro))
+        return
+    with pytest.raises(InputError, match=rf"ratios=.* of {m} nodes leaves") as refusal:
+        evaluate_labels(vectors, truth, ratios=[ratio], **options)
+    way = re.search(r"at (?:least|most) ([\d.]+)$", str(refusal.value))
+    assert (way is None) == (m <= least)
+    if way is not None:
+        evaluate_labels(vectors, truth, ratios=[float(way[1])], **options)
+
+
 def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -> None:
     vectors, part = planted
     noisy = unit_rows(vectors) + 0.3 * np.random.default_rng(0).standard_normal(vectors.shape)
@@ -227,9 +272,11 @@ def test_result_as_json_and_as_a_table(planted: Any) -> None:
     assert micro["mean"] == pytest.approx(np.mean(micro["values"]))
     assert micro["std"] == pytest.approx(np.std(micro["values"], ddof=1))
     header, tenth, _ = scores.text_rows()
-    assert header == ("train", "Micro F1", "Macro F1")
-    assert tenth[0] == "10%"
-    assert tenth[1] == f"{scores.ratios[0].micro_mean:.2f} ± {scores.ratios[0].micro_std:.2f}"
+    assert micro["error"] == pytest.approx(np.std(micro["values"], ddof=1) / np.sqrt(2))
+    assert header == ("train", "nodes", "splits", "Micro F1", "std error", "Macro F1", "std error")
+    assert tenth[:3] == ("10%", "48", "2")
+    assert tenth[3] == f"{scores.ratios[0].micro_mean:.2f} ± {scores.ratios[0].micro_std:.2f}"
+    assert tenth[4] == f"{scores.ratios[0].micro_std / 2**0.5:.2f}"
     assert str(scores).splitlines()[0] == scores.protocol
     assert replace(scores.ratios[0], values={"micro_f1": (1.0,)}).micro_std == 0.0
 
@@ -280,14 +327,16 @@ def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.Monkey
         ({"ratios": [-0.1]}, "ratios=-0.1: "),
         ({"ratios": []}, "ratios=: "),
         ({"ratios": [0.5, 0.5]}, "ratios=0.5, 0.5: different"),
-        ({"ratios": [0.0001]}, "ratios: 0.0001 of 480 nodes leaves none to train"),
+        ({"ratios": [0.0001], "C": "cv"}, "ratios=0.0001 of 480 nodes .* give at least 0.0063"),
+        ({"ratios": [0.0001]}, "ratios=0.0001 of 480 nodes leaves none to train with; give at least 0.0021"),
         ({"repeats": 0}, "repeats=0: at least 1"),
         ({"seed": -1}, "seed=-1"),
         ({"C": 0.0}, "C=0.0: a positive number"),
         ({"C": "auto"}, "C='auto': a positive number"),
         ({"C": [1.0, float("nan")]}, "C=.*: a positive number"),
         ({"C": []}, "C=.*: a positive number"),
-        ({"ratios": [0.004], "C": "cv"}, "2 training nodes are too few to choose C"),
+        ({"ratios": [0.9999]}, "ratios=0.9999 of 480 nodes leaves none to test with; give at most 0.997917"),
+        ({"ratios": [0.5, 0.004], "C": "cv"}, "0.004 of 480 nodes leaves 2 to train with.*C=1, or .* at least 0.0063"),
         ({"unlabelled": "ignore"}, 'unlabelled=\'ignore\': "drop" or "keep"'),
         ({"threads": 0}, "threads=0: at least 1"),
     ],
@@ -308,7 +357,7 @@ def test_bad_vectors(planted: Any) -> None:
     broken[17, 3] = np.nan
     with pytest.raises(InputError, match="the row of node 17 has a NaN"):
         evaluate_labels(broken, part)
-    with pytest.raises(InputError, match=r"ratios: 0.1 of 0 nodes"):
+    with pytest.raises(InputError, match=r"ratios=0.1 of 0 nodes"):
         evaluate_labels(vectors, np.zeros((480, 2)))
 
 

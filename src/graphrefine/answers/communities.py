@@ -1,6 +1,6 @@
 """Communities: groups of nodes by their vectors, each named by its hub.
 
-Groups are those of k-means (`graphrefine.answers.clusters`). Their number is the smallest of `COUNTS` whose modularity,
+Groups are those of k-means (`graphrefine.vectors.clusters`). Their number is the smallest of `COUNTS` whose modularity,
 
 ``Q = sum_c (inside_c / W - (weight_c / W)^2)``,
 
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from graphrefine.answers.clusters import Clusters, find_clusters, sample_rows
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
@@ -26,6 +25,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.search.neighbors import as_graph, match_nodes
 from graphrefine.search.searcher import Search
 from graphrefine.system import as_plain
+from graphrefine.vectors.clusters import Clusters, find_clusters, sample_rows
 from graphrefine.visuals.table import Table
 
 COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)

@@ -10,7 +10,7 @@ from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import method_options, reading_options
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import format_place
-from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction
+from graphrefine.evaluate import evaluate_clusters, evaluate_labels, evaluate_links, evaluate_reconstruction
 from graphrefine.evaluate.link_scores import SCORES
 from graphrefine.evaluate.results import Result
 from graphrefine.evaluate.vector_maker import VectorMaker
@@ -20,14 +20,22 @@ from graphrefine.visuals.console import note, progress_bar, show_json, show_tabl
 LINK_PROTOCOL = ("held_out", "repeats", "corruptions", "ranked", "turned")  # options that are no settings of a method
 
 
-def labels(embedding: str, labels: str, format: str | None, as_json: bool, **protocol: Any) -> None:
-    """Print Micro and Macro F1 of node classification."""
+def labels(embedding: str, labels: str, format: str | None, cluster: bool, as_json: bool, **protocol: Any) -> None:
+    """Print Micro and Macro F1 of node classification, and NMI of clusters."""
     vectors = load(embedding, format=format)
     node_labels = take_labels(labels, protocol, vectors.names)
     with progress_bar() as bar:
         scores = evaluate_labels(vectors, node_labels, progress=bar, **protocol)
+        clusters = evaluate_clusters(vectors, node_labels, seed=protocol["seed"], progress=bar) if cluster else None
     tell_labels(node_labels, vectors.names)
-    _show(scores, as_json, embedding=format_place(embedding))
+    if as_json:
+        also = {} if clusters is None else {"clusters": clusters.to_dict()}
+        show_json({"embedding": format_place(embedding), **scores.to_dict(), **also})
+        return
+    _show(scores, as_json)
+    if clusters is not None:
+        print()
+        _show(clusters, as_json)
 
 
 def links(graph: str, scores: tuple[str, ...] | None, threads: int | None, as_json: bool, **options: Any) -> None:

@@ -1,14 +1,17 @@
-"""Evaluation of embeddings: by labels, by links, by reconstruction; comparison of methods, search of settings."""
+"""Evaluation of embeddings: by labels, clusters, links, reconstruction; comparison of methods, search of settings."""
 
 from __future__ import annotations
 
 from graphrefine.evaluate.classification import evaluate_labels, random_control
+from graphrefine.evaluate.clustering import evaluate_clusters
+from graphrefine.evaluate.label_results import ClusterScores, LabelScores, RatioScores
 from graphrefine.evaluate.links import evaluate_links
 from graphrefine.evaluate.reconstruction import evaluate_reconstruction
-from graphrefine.evaluate.results import LabelScores, LinkScores, RatioScores, Reconstruction, ScoreFigures
+from graphrefine.evaluate.results import LinkScores, Reconstruction, ScoreFigures
 from graphrefine.readers.labels import Labels, as_labels, read_labels
 
 __all__ = [
+    "ClusterScores",
     "LabelScores",
     "Labels",
     "LinkScores",
@@ -16,6 +19,7 @@ __all__ = [
     "Reconstruction",
     "ScoreFigures",
     "as_labels",
+    "evaluate_clusters",
     "evaluate_labels",
     "evaluate_links",
     "evaluate_reconstruction",

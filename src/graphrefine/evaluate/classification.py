@@ -15,21 +15,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import islice
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.evaluate.judges import PENALTIES, LabelJudge, SplitFigures, make_split
+from graphrefine.evaluate.judges import PENALTIES, PENALTY_FOLDS, LabelJudge, SplitFigures, make_split, training_size
+from graphrefine.evaluate.label_results import LabelScores, RatioScores
 from graphrefine.evaluate.metrics import METRICS
-from graphrefine.evaluate.results import LabelScores, RatioScores
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
 from graphrefine.system.threads import one_blas_thread, usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
+REPEATS = 10  # splits of a ratio
+FEW = 0.05  # ratio up to which labels are few, and scores differ more between splits
+FEW_REPEATS = 50
 
 
 class NamedVectors(Protocol):
@@ -49,7 +53,7 @@ def evaluate_labels(
     labels: Any,
     *,
     ratios: Sequence[float] = RATIOS,
-    repeats: int = 10,
+    repeats: int | None = None,
     C: float | Sequence[float] | Literal["cv"] = 1.0,
     seed: int = 0,
     unlabelled: Literal["drop", "keep"] = "drop",
@@ -67,8 +71,8 @@ def evaluate_labels(
         embedding does not have are counted and left out, as are classes without a node in it.
     ratios : sequence of float
         Parts of the nodes that train, each above 0 and below 1.
-    repeats : int
-        Splits for each ratio.
+    repeats : int, optional
+        Splits for each ratio; if not given 10, and 50 at ratios up to 0.05, where scores differ more between splits.
     C : float, sequence of float, or "cv"
         Weight of the data against the penalty. A sequence, or "cv" for a usual one: the value of the highest mean of
         Micro and Macro F1 in 3-fold cross-validation within the training nodes of each split.
@@ -83,7 +87,8 @@ def evaluate_labels(
 
     Notes
     -----
-    A class without a training node is predicted last, a class of all training nodes first.
+    A class without a training node is predicted last, a class of all training nodes first. So Macro F1 stays low where
+    there are fewer training nodes than classes; the result says where.
 
     Examples
     --------
@@ -96,33 +101,46 @@ def evaluate_labels(
     """
     penalties = parse_penalties(C)
     _check(ratios, repeats, seed, unlabelled, threads)
+    counts = [choose_repeats(ratio) if repeats is None else repeats for ratio in ratios]
     vectors, names = split_names(embedding)
     labels = as_labels(labels, names=names)
     order, indicator, missing = align(labels, names, unlabelled=unlabelled)
     classes = np.flatnonzero(indicator.sum(axis=0))
+    _check_sizes(len(order), ratios, penalties)
     splits = [
         partial(make_split, len(order), ratio, repeat=repeat, seed=seed)
-        for ratio in ratios
-        for repeat in range(repeats)
+        for ratio, count in zip(ratios, counts, strict=True)
+        for repeat in range(count)
     ]
     judge = LabelJudge(order, indicator[:, classes], splits, penalties)
     rows = vectors[order]
     check_finite(rows, names[order])
-    figures = _judge(judge, unit_rows(rows), threads=threads, progress=progress)
+    figures = iter(_judge(judge, unit_rows(rows), threads=threads, progress=progress))
     return LabelScores(
-        ratios=tuple(_gather(ratio, figures[place * repeats :][:repeats]) for place, ratio in enumerate(ratios)),
+        ratios=tuple(_gather(ratio, list(islice(figures, count))) for ratio, count in zip(ratios, counts, strict=True)),
         nodes=len(rows),
         classes=len(classes),
         unlabelled=unlabelled,
         unlabelled_nodes=len(names) - int((np.diff(judge.indicator.indptr) > 0).sum()),
         missing_nodes=missing,
         empty_classes=len(labels.classes) - len(classes),
-        repeats=repeats,
+        repeats=counts[0] if len(set(counts)) == 1 else tuple(counts),
         C=penalties[0] if len(penalties) == 1 else penalties,
         seed=seed,
         source=labels.source,
         reading=labels.describe(names),
     )
+
+
+def choose_repeats(ratio: float) -> int:
+    """Number of splits for a ratio: more where few nodes train.
+
+    Examples
+    --------
+    >>> choose_repeats(0.01), choose_repeats(0.5)
+    (50, 10)
+    """
+    return FEW_REPEATS if ratio <= FEW else REPEATS
 
 
 def check_finite(rows: NDArray[Any], names: NDArray[Any]) -> None:
@@ -163,13 +181,13 @@ def parse_penalties(C: float | Sequence[float] | Literal["cv"]) -> tuple[float, 
     return penalties
 
 
-def _check(ratios: Sequence[float], repeats: int, seed: int, unlabelled: str, threads: int | None) -> None:
+def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabelled: str, threads: int | None) -> None:
     if not len(ratios) or not all(0 < ratio < 1 for ratio in ratios) or len(set(ratios)) < len(ratios):
         listed = ", ".join(f"{ratio:g}" for ratio in ratios)
         raise InputError(
             f"ratios={listed}: different numbers above 0 and below 1 are expected, like 0.1, 0.5", argument="ratios"
         )
-    if repeats < 1:
+    if repeats is not None and repeats < 1:
         raise InputError(f"repeats={repeats}: at least 1 is expected", argument="repeats")
     if seed < 0:
         raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
@@ -179,6 +197,21 @@ def _check(ratios: Sequence[float], repeats: int, seed: int, unlabelled: str, th
         raise InputError(
             f"threads={threads}: at least 1 is expected; leave it out to use all processors", argument="threads"
         )
+
+
+def _check_sizes(n: int, ratios: Sequence[float], penalties: tuple[float, ...]) -> None:
+    """Raise InputError if a ratio of n nodes is too few to train, to test or to choose C with."""
+    least = PENALTY_FOLDS if len(penalties) > 1 else 1
+    for ratio in ratios:
+        size = training_size(n, ratio, argument="ratios", least=least)
+        if size < least:
+            enough = f"a ratio of at least {least / n:.2g}" if n > least else "labels of more nodes"
+            raise InputError(
+                f"ratios={ratio:g} of {n} nodes leaves {size} to train with, too few to choose C by {least} "
+                f"folds; give one number, as in C=1, or {enough}",
+                argument="ratios",
+                mentions=["C"],
+            )
 
 
 def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

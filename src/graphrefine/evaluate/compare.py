@@ -71,7 +71,7 @@ def compare(
     ratios, C
         Arguments of `evaluate_labels`.
     repeats
-        Random splits (by default 10), or repeats of holding edges out (by default 1).
+        Random splits (by default those of `evaluate_labels`), or repeats of holding edges out (by default 1).
     seed
         Seed of the methods, the splits and the held-out edges.
     time_limit, memory_limit

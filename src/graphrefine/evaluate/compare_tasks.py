@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
-from graphrefine.evaluate.classification import evaluate_labels, random_control
+from graphrefine.evaluate.classification import choose_repeats, evaluate_labels, random_control
 from graphrefine.evaluate.links import evaluate_links
 from graphrefine.evaluate.metrics import METRICS
 from graphrefine.evaluate.results import LinkScores
@@ -59,7 +59,10 @@ def choose_task(
 ) -> Task:
     """Labels if they are given, else links."""
     if labels is not None:
-        protocol = {"ratios": tuple(ratios), "repeats": 10 if repeats is None else repeats, "C": C}
+        usual = {choose_repeats(ratio) for ratio in ratios}
+        if repeats is None and len(usual) == 1:
+            repeats = usual.pop()
+        protocol = {"ratios": tuple(ratios), "repeats": repeats, "C": C}
         node_labels = as_labels(labels, names=graph.names, graph=graph)
         return _make_label_task(graph, node_labels, protocol, seed=seed, threads=threads)
     if graph.directed:
@@ -81,7 +84,7 @@ def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, 
 
     def evaluate(make: Make) -> Verdict:
         scores = evaluate_labels(Embedding(graph.names, make(graph)), labels, seed=seed, threads=threads, **protocol)
-        cells = [cell for row in scores.text_rows()[1:] for cell in row[1:]]
+        cells = [each.cell(name) for each in scores.ratios for name in METRICS]
         quality = float(np.mean([at_ratio.micro_mean for at_ratio in scores.ratios]))
         text, single = scores.protocol, int((sizes == 1).sum())
         if single:

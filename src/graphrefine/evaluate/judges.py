@@ -62,6 +62,28 @@ class Split(NamedTuple):
     key: tuple[int, ...] = ()  # seed of the draw, and of draws within the training rows
 
 
+def training_size(n: int, ratio: float, *, argument: str, least: int = 1) -> int:
+    """Number of rows that train, of n; InputError if none is left to train or to test with.
+
+    The way out that the error names leaves at least so many to train with.
+
+    Examples
+    --------
+    >>> training_size(200, 0.01, argument="ratios")
+    2
+    """
+    size = round(ratio * n)
+    if 0 < size < n:
+        return size
+    if n <= least:
+        problem = f"leaves none to train or none to test with; labels of at least {least + 1} nodes are needed"
+    elif size == 0:
+        problem = f"leaves none to train with; give at least {least / n:.2g}"
+    else:
+        problem = f"leaves none to test with; give at most {(n - 1) / n:.6g}"
+    raise InputError(f"{argument}={ratio:g} of {n} nodes {problem}", argument=argument)
+
+
 def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:
     """Divide n rows at random into training rows and test rows.
 
@@ -72,8 +94,6 @@ def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:
     (1, [0, 1, 2, 3])
     """
     size = round(ratio * n)
-    if not 0 < size < n:
-        raise InputError(f"ratios: {ratio:g} of {n} nodes leaves none to train or none to test with")
     key = (seed, round(ratio * 1e6), repeat)
     shuffled = np.random.default_rng(key).permutation(n)
     return Split(shuffled[:size], shuffled[size:], key)
@@ -273,6 +293,7 @@ def _training_part(order: Rows, graph: Graph, labels: Labels, train: TrainingNod
                 f"train={train!r} must be a part above 0 and below 1, or the names of the training nodes",
                 argument="train",
             )
+        training_size(len(order), train, argument="train")
         return np.sort(make_split(len(order), train, repeat=0, seed=split_seed).train)
     training = set(map(str, np.asarray(train).tolist() if isinstance(train, np.ndarray) else train))
     names = list(map(str, graph.names[order].tolist()))

@@ -1,12 +1,13 @@
-"""Results of evaluations: of labels, of links, of reconstruction. Each has a protocol, a table and a form for JSON."""
+"""Results of evaluations: of links, of reconstruction, and their base: a protocol, a table and a form for JSON."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+import math
+from dataclasses import dataclass, fields
 from statistics import fmean, stdev
 from typing import Any, ClassVar
 
-from graphrefine.evaluate.metrics import FIGURES, METRICS
+from graphrefine.evaluate.metrics import FIGURES
 from graphrefine.system import as_plain
 from graphrefine.visuals.console import format_table
 from graphrefine.visuals.table import Table, Tabular, table_of, text_html
@@ -26,6 +27,10 @@ class Repeats:
         values = self.values[figure]
         return stdev(values) if len(values) > 1 else 0.0
 
+    def error(self, figure: str) -> float:
+        """Standard error of the mean of a figure: its standard deviation / sqrt(repeats)."""
+        return self.std(figure) / math.sqrt(len(self.values[figure]))
+
     def columns(self) -> dict[str, float]:
         """Mean and standard deviation of each figure, by the name of a column."""
         pairs = ({name: self.mean(name), f"{name}_std": self.std(name)} for name in self.values)
@@ -34,7 +39,7 @@ class Repeats:
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain numbers."""
         figures = {
-            name: {"mean": self.mean(name), "std": self.std(name), "values": list(values)}
+            name: {"mean": self.mean(name), "std": self.std(name), "error": self.error(name), "values": list(values)}
             for name, values in self.values.items()
         }
         plain: dict[str, Any] = {}
@@ -82,139 +87,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     return value.to_dict() if isinstance(value, Repeats) else as_plain(value)
-
-
-@dataclass(frozen=True)
-class RatioScores(Repeats):
-    """Figures at one ratio of training nodes, one value for each repeat.
-
-    Attributes
-    ----------
-    ratio : float
-        Part of the nodes that trained.
-    train_nodes, test_nodes : int
-        Numbers of nodes that trained and that were tested.
-    values : dict
-        For each of `label_metrics.METRICS`, one number for each repeat. Also as ``micro`` and ``macro``.
-    C : tuple of float
-        Weight of the data in each repeat.
-
-    Examples
-    --------
-    >>> scores = RatioScores(0.5, 50, 50, {"micro_f1": (60.0, 62.0), "macro_f1": (40.0, 40.0)}, C=(1.0, 1.0))
-    >>> scores.micro_mean, round(scores.micro_std, 3), scores.macro_std
-    (61.0, 1.414, 0.0)
-    """
-
-    ratio: float
-    train_nodes: int
-    test_nodes: int
-    values: dict[str, tuple[float, ...]]
-    C: tuple[float, ...]
-
-    @property
-    def micro(self) -> tuple[float, ...]:
-        """Micro F1 of each repeat, in percent."""
-        return self.values["micro_f1"]
-
-    @property
-    def micro_mean(self) -> float:
-        """Mean Micro F1."""
-        return self.mean("micro_f1")
-
-    @property
-    def micro_std(self) -> float:
-        """Standard deviation of Micro F1 between repeats."""
-        return self.std("micro_f1")
-
-    @property
-    def macro(self) -> tuple[float, ...]:
-        """Macro F1 of each repeat, in percent."""
-        return self.values["macro_f1"]
-
-    @property
-    def macro_mean(self) -> float:
-        """Mean Macro F1."""
-        return self.mean("macro_f1")
-
-    @property
-    def macro_std(self) -> float:
-        """Standard deviation of Macro F1 between repeats."""
-        return self.std("macro_f1")
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelScores(Result):
-    """Result of `evaluate_labels`; printed, it is a table.
-
-    Attributes
-    ----------
-    ratios : tuple of RatioScores
-        Scores at each ratio.
-    nodes, classes : int
-        Numbers of nodes and classes in the evaluation.
-    unlabelled : str
-        "drop": nodes without labels were left out before splitting; "keep": all nodes were split.
-    unlabelled_nodes : int
-        Nodes of the embedding without labels.
-    missing_nodes : int
-        Labelled nodes that the embedding does not have.
-    empty_classes : int
-        Classes left out because none of the evaluated nodes has them.
-    repeats, C, seed
-        Arguments of `evaluate_labels`.
-    source : str
-        File of the labels.
-    reading : str
-        How the labels were read, and how many nodes they label, in words.
-    """
-
-    nodes: int
-    classes: int
-    source: str
-    reading: str = field(compare=False)  # the same scores may come of labels in another form
-    unlabelled: str
-    unlabelled_nodes: int
-    missing_nodes: int
-    empty_classes: int
-    repeats: int
-    C: float | tuple[float, ...]
-    seed: int
-    ratios: tuple[RatioScores, ...]
-    title: ClassVar[str] = "Labels predicted from vectors"
-    json_names: ClassVar[dict[str, str]] = {"source": "labels", "reading": "labels_reading"}
-
-    @property
-    def protocol(self) -> str:
-        """The meaning of the numbers, in a sentence."""
-        unlabelled = {"drop": "left out", "keep": "kept"}[self.unlabelled]
-        C = f"C = {self.C:g}" if isinstance(self.C, float) else "C by cross-validation"
-        notes = [
-            f"{self.nodes} nodes, {self.classes} classes",
-            f"{C}, {self.repeats} random splits a ratio, seed {self.seed}",
-            f"nodes without labels {unlabelled} ({self.unlabelled_nodes})",
-        ]
-        if self.missing_nodes:
-            notes.append(f"{self.missing_nodes} labelled nodes are not in the embedding")
-        if self.empty_classes:
-            notes.append(f"{self.empty_classes} classes without nodes left out")
-        return "; ".join(notes)
-
-    def table(self) -> Table:
-        """A row for each ratio: numbers of nodes, mean and standard deviation of each metric."""
-        rows = [
-            {"ratio": each.ratio, "train_nodes": each.train_nodes, "test_nodes": each.test_nodes, **each.columns()}
-            for each in self.ratios
-        ]
-        return table_of(rows, self.to_dict())
-
-    def text_rows(self) -> list[tuple[str, ...]]:
-        """Rows of text, the column titles first."""
-        rows = [("train", *(metric.title for metric in METRICS.values()))]
-        for scores in self.ratios:
-            cells = (f"{scores.mean(name):.2f} ± {scores.std(name):.2f}" for name in METRICS)
-            rows.append((f"{100 * scores.ratio:g}%", *cells))
-        return rows
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.answers.clusters import find_clusters
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.explore.background import Watch
@@ -24,6 +23,7 @@ from graphrefine.explore.columns import CategoryColumn
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.methods.coarsening import communities
 from graphrefine.vectors.classes import Classes
+from graphrefine.vectors.clusters import find_clusters
 
 CLUSTERS = 12  # as many as there are colours that people can tell apart
 APART = 100_000  # entries of a graph from which on its communities are found in a process of their own

@@ -34,8 +34,10 @@ def sample_rows(count: int, most: int) -> Ints:
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64)) if count else np.empty(0, np.int64)
 
 
-def find_clusters(vectors: Floats, *, count: int, seed: int = 0) -> Clusters:
+def find_clusters(vectors: Floats, *, count: int, seed: int = 0, starts: int = 1, sample: int = SAMPLE) -> Clusters:
     """The nearest of ``count`` centres, or fewer if there are not as many different rows.
+
+    Centres are those of the lowest sum of squares from several starts (k-means++), in a sample of at most so many rows.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def find_clusters(vectors: Floats, *, count: int, seed: int = 0) -> Clusters:
     [0, 0, 1, -1]
     """
     groups, cosines = np.full(len(vectors), -1, np.int64), np.full(len(vectors), np.nan, np.float32)
-    centres = _find_centres(vectors, count, seed)
+    centres = _find_centres(vectors[sample_rows(len(vectors), sample)], count, seed=seed, starts=starts)
     if not len(centres):
         return Clusters(groups, cosines)
     halves, lengths = (centres**2).sum(axis=1) / 2, np.linalg.norm(centres, axis=1)
@@ -58,18 +60,19 @@ def find_clusters(vectors: Floats, *, count: int, seed: int = 0) -> Clusters:
     return Clusters(_number_in_order(groups), cosines)
 
 
-def _find_centres(vectors: Floats, count: int, seed: int) -> Floats:
-    """Centres by k-means in a sample of the unit rows.  # (count or fewer, k)."""
+def _find_centres(sample: Floats, count: int, *, seed: int, starts: int) -> Floats:
+    """Centres by k-means of unit rows.  # (count or fewer, k)."""
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    sample = unit_rows(vectors[sample_rows(len(vectors), SAMPLE)])
+    sample = unit_rows(sample)
     sample = sample[sample.any(axis=1)]
     count = min(count, len(np.unique(sample, axis=0)))
     if count == 0:
         return sample[:0]
     with one_blas_thread(), threadpool_limits(1, user_api="openmp"):  # sums of several threads differ in last bits
-        centres: Floats = KMeans(count, n_init=1, random_state=seed).fit(sample).cluster_centers_.astype(np.float32)
+        best = KMeans(count, n_init=starts, random_state=seed).fit(sample)
+    centres: Floats = best.cluster_centers_.astype(np.float32)
     return centres
 
 

@@ -1,0 +1,139 @@
+"""Node clustering: clusters of the vectors, found without labels, against the labels of the nodes.
+
+Rows are scaled to length 1; k-means (`graphrefine.vectors.clusters`) finds as many clusters as there are classes, from
+several k-means++ starts, of which the one with the lowest sum of squares counts. Two figures tell how far clusters and
+classes are the same groups:
+
+* NMI, normalised mutual information: ``2 I(clusters, classes) / (H(clusters) + H(classes))``, from 0 to 1.
+* ARI, adjusted Rand index: part of the pairs of nodes on which both agree, scaled to 0 by chance and 1 at best.
+
+Clusters do not overlap, so only nodes with exactly one label count. NMI by chance is above 0, the more so the fewer
+nodes there are for a class: random unit vectors are clustered too, in the same way, and their figures stand beside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.evaluate.classification import NamedVectors, check_finite, random_control, split_names
+from graphrefine.evaluate.label_results import ClusterScores
+from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.labels import Labels, align, as_labels
+from graphrefine.vectors.clusters import find_clusters
+
+STARTS = 10
+MOST = 100_000  # nodes that centres are found with
+
+Ints = NDArray[np.int64]
+
+
+def evaluate_clusters(
+    embedding: NamedVectors | NDArray[Any],
+    labels: Any,
+    *,
+    starts: int = STARTS,
+    seed: int = 0,
+    progress: Watcher | None = None,
+) -> ClusterScores:
+    """NMI and adjusted Rand index of clusters of the vectors and labels of the nodes.
+
+    Parameters
+    ----------
+    embedding : Embedding, or ndarray (n, k)
+        The rows of an array are the nodes 0 to n-1.
+    labels
+        Anything that `as_labels` takes. Nodes with no label or several are counted and left out.
+    starts : int
+        Starts of k-means; the lowest sum of squares counts.
+    seed : int
+        Seed of the starts, and of the random vectors.
+    progress : Watcher, optional
+        Watcher of the stage "cluster", with a step for the vectors and one for the random control.
+
+    Notes
+    -----
+    The figures depend on the names of the nodes and not on the order of the rows, and on no number of threads. Zero
+    vectors are a group of their own. Centres are found with at most 100,000 nodes; every node is in a cluster.
+
+    Examples
+    --------
+    Two directions, two classes:
+
+    >>> vectors = np.array([[1, 0], [0, 1], [2, 0.1], [0.1, 3], [4, 0.1], [0.2, 5]])
+    >>> scores = evaluate_clusters(vectors, ["a", "b"] * 3)
+    >>> scores.nmi, scores.ari, scores.clusters
+    (1.0, 1.0, 2)
+    """
+    if starts < 1:
+        raise InputError(f"starts={starts}: at least 1 is expected", argument="starts")
+    if seed < 0:
+        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
+    vectors, names = split_names(embedding)
+    labels = as_labels(labels, names=names)
+    order, indicator, missing = align(labels, names, unlabelled="drop")
+    is_single = np.diff(indicator.indptr) == 1
+    single, column = order[is_single], indicator[is_single].indices
+    classes = len(np.unique(column))
+    _check_classes(labels, classes, labelled=len(order), single=len(single))
+    rows = vectors[single]
+    check_finite(rows, names[single])
+    stages, figures = Stages(progress), list[tuple[Ints, float, float]]()
+    with stages.stage("cluster", steps=2):
+        for each in (rows, random_control(len(rows), rows.shape[1], seed=seed)):
+            groups = find_clusters(each, count=classes, seed=seed, starts=starts, sample=MOST).groups
+            figures.append((groups, *measure_agreement(groups, column)))
+            stages.advance()
+    (groups, nmi, ari), (_, control_nmi, control_ari) = figures
+    return ClusterScores(
+        nodes=len(single),
+        classes=classes,
+        clusters=int(groups.max()) + 1,
+        sampled_nodes=min(len(single), MOST),
+        zero_nodes=int((groups < 0).sum()),
+        several_nodes=len(order) - len(single),
+        unlabelled_nodes=len(names) - len(order),
+        missing_nodes=missing,
+        starts=starts,
+        seed=seed,
+        nmi=nmi,
+        ari=ari,
+        control_nmi=control_nmi,
+        control_ari=control_ari,
+        source=labels.source,
+        reading=labels.describe(names),
+    )
+
+
+def measure_agreement(clusters: NDArray[Any], classes: NDArray[Any]) -> tuple[float, float]:
+    """NMI (arithmetic mean) and adjusted Rand index of two ways to group the same nodes.
+
+    Examples
+    --------
+    >>> measure_agreement(np.array([1, 1, 0, 0]), np.array([5, 5, 7, 7]))
+    (1.0, 1.0)
+    """
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+    nmi = normalized_mutual_info_score(classes, clusters, average_method="arithmetic")
+    return float(nmi), float(adjusted_rand_score(classes, clusters))
+
+
+def _check_classes(labels: Labels, classes: int, *, labelled: int, single: int) -> None:
+    if not labelled:
+        raise InputError(f"{labels.source}: no node has a label to compare clusters with", argument="labels")
+    if not single:
+        raise InputError(
+            f"{labels.source}: each of the {labelled} labelled nodes has several labels, and clusters are compared "
+            "with nodes that have one; give one label a node, or judge by classification",
+            argument="labels",
+        )
+    if classes < 2:
+        raise InputError(
+            f"{labels.source}: the {single} nodes that have one label all have the same: clusters need at least 2 "
+            "classes to be compared with",
+            argument="labels",
+        )

@@ -27,15 +27,16 @@ METHODS = (
     *("refine", "rbqr", "prone", "netmf", "netsmf", "grarep", "hope", "arope", "randne", "fastrp"),
     *("deepwalk", "node2vec", "line", "pte", "harp", "mile", "louvainne"),
 )
-SHORT: dict[str, dict[str, Any]] = {  # settings of the methods that train, for a run of a moment
-    "refine": {"quality": "fast"},
+SHORT: dict[str, dict[str, Any]] = {  # of the methods that train: settings for a run of a moment
+    "refine": {"quality": "fast"},  # the tiers have rows of their own
+    "netmf": {"rank": 256},  # the exact sum has a row of its own
     "netsmf": {"rounds": 20},
     "deepwalk": {"walks": 3, "length": 12, "window": 4},
     "node2vec": {"walks": 3, "length": 12, "window": 4, "p": 0.5, "q": 2.0},
     "line": {"samples": 0.02},  # millions
     "pte": {"samples": 0.02},
     "harp": {"base_settings": "walks=2,length=8,window=3", "coarsest": 30},
-    "mile": {"base": "netmf", "levels": 1, "steps": 20},
+    "mile": {"base": "netmf", "base_settings": "rank=256", "levels": 1, "steps": 20},
 }
 DIRECTED = ("refine", "rbqr", "hope", "deepwalk", "node2vec", "line", "pte")
 KERNELS = ("native", "twin")
@@ -284,6 +285,8 @@ def rows_of(kernel: str) -> Iterator[Row]:
     }
     for name, settings in variants.items():
         yield row(f"setting/{name}", embed_hash(graphs.weighted, dim=24, **settings))
+    yield row("setting/netmf-exact", embed_hash(graphs.weighted, dim=20, method="netmf"))
+    yield row("setting/randne-standardize", embed_hash(graphs.weighted, dim=20, method="randne", standardize=True))
     for preset in (None, "paper"):
         yield row(f"directed/{preset or 'default'}", embed_hash(graphs.directed, dim=24, directed=True, preset=preset))
     yield row("bipartite/default", embed_hash(graphs.bipartite, dim=24, bipartite=True))

@@ -16,6 +16,7 @@ from graphrefine.engine.dense import DenseEngine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control, read_labels
+from graphrefine.evaluate.vector_maker import VectorMaker
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, sampling
 from graphrefine.linalg.operators import Operator
@@ -113,11 +114,21 @@ def test_eigenvalues_below_zero_are_left_out(count: int) -> None:
     assert columns.shape == (40, len(values))
 
 
-def test_which_netmf_is_exact() -> None:
-    chosen = {window: make_settings("netmf", window=window) for window in (1, 2, 10)}
-    assert [chosen[window].eigenpairs for window in (1, 2, 10)] == [0, 256, 256]
-    assert make_settings("netmf", rank=0).eigenpairs == 0
-    assert make_settings("netmf", window=1, rank=64).eigenpairs == 64
+def test_which_netmf_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    products = Shape(10**4, 10**6), Shape(10**4 + 1, 10**6)  # 10^11 with a window of 10, and more
+    assert [make_settings("netmf").rank_for(shape) for shape in products] == [0, 256]
+    assert make_settings("netmf", window=11).rank_for(products[0]) == 256
+    assert make_settings("netmf", window=1).rank_for(Shape(10**6, 10**8)) == 0
+    assert [make_settings("netmf", rank=0).rank_for(shape) for shape in products] == [0, 0]
+    assert make_settings("netmf", window=1, rank=64).rank_for(products[0]) == 64
+
+    graph = random_graph(300, seed=4)
+    for limit, rank in ((10 * len(graph.indices) * 300, 0), (10 * len(graph.indices) * 300 - 1, 256)):
+        monkeypatch.setattr(netmf, "EXACT_PRODUCTS", limit)
+        default = graphrefine.embed(graph, 8, method="netmf")
+        assert default.recipe["rank"] == rank
+        assert np.array_equal(default.vectors, graphrefine.embed(graph, 8, method="netmf", rank=rank).vectors)
+        assert VectorMaker.of("netmf", graph, {"dim": 8}).settings["rank"] == rank
 
 
 @FEW
@@ -319,6 +330,7 @@ def real(name: str) -> Graph:
 def test_netmf_reaches_the_published_figures() -> None:
     graph = real("ppi")
     bar = np.array([23.10, 19.94]) - 1.5
+    assert np.all(f1("ppi", vectors(graph, "netmf", threads=2, rank=256)) >= bar)
     assert np.all(f1("ppi", vectors(graph, "netmf", threads=2)) >= bar)
     assert np.all(f1("ppi", random_control(graph.nodes, 128)) < bar - 8)
     short = f1("wikipedia-pos", vectors(real("wikipedia-pos"), "netmf", threads=2, window=1))
@@ -334,5 +346,5 @@ def test_netsmf_is_as_good_as_netmf() -> None:
 @pytest.mark.slow
 def test_dense_methods_on_blogcatalog() -> None:
     graph = real("blogcatalog")
-    assert np.all(f1("blogcatalog", vectors(graph, "netmf", threads=2)) >= np.array([42.67, 28.31]) - 1.5)
+    assert np.all(f1("blogcatalog", vectors(graph, "netmf", threads=2, rank=256)) >= np.array([42.67, 28.31]) - 1.5)
     assert f1("blogcatalog", vectors(graph, "netsmf", threads=2))[0] >= 33.4 - 1.0  # the paper's Table 4, at 80 %

@@ -187,6 +187,23 @@ def test_randne_is_its_formula(graph: Graph, transitions: bool) -> None:
     assert np.abs(ours[linked] - theirs[linked]).max() < 2e-3 * np.abs(theirs).max()
 
 
+def test_standardized_randne_is_karateclubs_formula() -> None:
+    """Its alphas weigh the powers 1, 2, ... of the transition matrix, and its columns are scaled last."""
+    graph, alphas = random_graph(150, weighted=True, seed=2), (0.5, 3.0, 10.0)
+    assert not graph.isolated
+    ours = exact("randne", graph, dim=6, seed=5, power_weights=(0.0, *alphas), standardize=True)
+    U, R = np.linalg.qr(drawn(gaussian(5, 6), graph.nodes))
+    theirs, power = np.zeros_like(U), U * np.sign(np.diag(R))
+    for alpha in alphas:
+        power = dense_walk(graph) @ power
+        theirs += alpha * power
+    theirs /= sum(alphas)
+    theirs = (theirs - theirs.mean(axis=0)) / theirs.std(axis=0)
+    assert np.abs(ours - theirs).max() < 1e-3
+    plain = exact("randne", graph, dim=6, seed=5, power_weights=(0.0, *alphas))
+    assert np.abs(plain.mean(axis=0)).max() > 0.1, "without it, columns have a mean"
+
+
 @pytest.mark.parametrize(
     ("name", "sketch", "make"), [("fastrp", "sparse_signs", sparse_signs), ("randne", "gaussian", gaussian)]
 )

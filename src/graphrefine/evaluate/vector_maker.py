@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Watcher
 from graphrefine.run.embed_run import embed_graph
@@ -59,6 +60,7 @@ class VectorMaker:
             options["dim"] = min(default.dim, find_method(method).most_columns(graph, default))
         settings = make_settings(method, preset, **options)
         find_method(method).check(graph, settings)  # before any work
+        settings = find_method(method).resolve(Shape.of(graph), settings)
 
         def make(part: Graph) -> Embedding:
             return embed_graph(part, settings, method=method, threads=threads, watcher=progress)[0]

@@ -1,7 +1,7 @@
-"""Linear algebra on a graph: operators, lengths of rows.
+"""Linear algebra on a graph: operators, lengths of rows, scales of columns.
 
 For others: `operators.Operator` and the functions that describe one (`operators.proximity`, `operators.transition`
-...); `unit_rows` and `inverse_lengths`.
+...); `unit_rows`, `inverse_lengths` and `standardize_columns`.
 """
 
 from __future__ import annotations
@@ -38,3 +38,18 @@ def inverse_lengths(vectors: NDArray[Any]) -> NDArray[np.float32]:
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     inverse: NDArray[np.float32] = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1), 0).astype(np.float32)
     return inverse
+
+
+def standardize_columns(vectors: NDArray[np.float32]) -> None:
+    """Each column to mean 0 and variance 1, in place; a constant column to zeros.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1, 5], [3, 5]], np.float32)
+    >>> standardize_columns(vectors)
+    >>> vectors.tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    vectors -= vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
+    variance = np.einsum("ij,ij->j", vectors, vectors, dtype=np.float64) / max(len(vectors), 1)
+    vectors *= np.where(variance > 0, 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0).astype(np.float32)

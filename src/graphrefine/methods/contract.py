@@ -101,6 +101,8 @@ class Method(Generic[S]):
         cannot.
     same_bits
         Whether the vectors are the same for any number of threads.
+    resolve
+        ``resolve(shape, settings)``: the settings with those filled in that depend on the graph, for the recipe.
     on_disk
         Whether it can do with tall matrices on disk, and with these settings on this graph: None, or why not.
     """
@@ -122,6 +124,7 @@ class Method(Generic[S]):
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     resume: Callable[[Graph, S, Resources, Floats], Floats] | None = None
     same_bits: bool = True
+    resolve: Callable[[Shape, S], S] = lambda shape, settings: settings
     on_disk: Callable[[Graph, S], str | None] = lambda graph, settings: "it works in memory"
 
     def largest(self, memory: int, *, degree: int = 20, settings: S | None = None) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from graphrefine.engine.sketches import sparse_signs
 from graphrefine.graph.graph import Graph
+from graphrefine.linalg import standardize_columns
 from graphrefine.linalg.operators import walk
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
@@ -48,7 +49,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
         N = diffuse(engine, walk(graph), R, theta, advance=stages.advance)
         vectors = engine.collect(N)
     if settings.standardize:
-        standardize(vectors)
+        standardize_columns(vectors)
     return vectors
 
 
@@ -58,21 +59,6 @@ def _hubs(graph: Graph, beta: float) -> Floats:
     share = degree / max(degree.sum(), 1e-300)
     hubs: Floats = np.power(share, beta, out=np.zeros_like(share), where=share > 0).astype(np.float32)
     return hubs
-
-
-def standardize(vectors: Floats) -> None:
-    """Each column to mean 0 and variance 1, in place; a constant column to zeros.
-
-    Examples
-    --------
-    >>> vectors = np.array([[1, 5], [3, 5]], np.float32)
-    >>> standardize(vectors)
-    >>> vectors.tolist()
-    [[-1.0, 0.0], [1.0, 0.0]]
-    """
-    vectors -= vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
-    variance = np.einsum("ij,ij->j", vectors, vectors, dtype=np.float64) / max(len(vectors), 1)
-    vectors *= np.where(variance > 0, 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0).astype(np.float32)
 
 
 def memory(shape: Shape, settings: Settings) -> int:

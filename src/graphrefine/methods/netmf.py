@@ -1,17 +1,18 @@
 """NetMF: the matrix that DeepWalk factorises implicitly, factorised (Qiu et al., WSDM 2018).
 
-``M = log max(1, vol / (b T) sum_{r <= T} P^r D^-1)``, vectors ``U S^1/2``. As published, the sum is exact for short
-windows (their Algorithm 3) and taken through the leading eigenpairs of ``D^-1/2 A D^-1/2`` for long ones (Algorithm 4):
+``M = log max(1, vol / (b T) sum_{r <= T} P^r D^-1)``, vectors ``U S^1/2``. The sum is exact (their Algorithm 3), or,
+where that would take long, taken through the leading eigenpairs of ``D^-1/2 A D^-1/2`` (Algorithm 4):
 
 ``sum_r P^r D^-1 ~ D^-1/2 U (sum_r L^r) U^T D^-1/2``
 
-with the largest eigenvalues L; those below zero are left out, as in the authors' code. The published row of Wikipedia
-belongs to ``window=1``, those of BlogCatalog and PPI to the default.
+with the largest eigenvalues L; those below zero are left out, as in the authors' code. The published rows of
+BlogCatalog and PPI belong to ``rank=256``, that of Wikipedia to ``window=1``. The recipe of an embedding has the rank
+that was used.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,8 @@ from graphrefine.methods.walk_matrices import (
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import randomized_eigh
 
-LONG_RANK = 256  # eigenpairs for windows beyond 1, as in the paper's experiments
+LONG_RANK = 256  # eigenpairs where the exact sum would take long, as in the paper's experiments
+EXACT_PRODUCTS = 10**11  # most products of the exact sum: about a minute of two cores
 SHIFT = 0.5  # added to all eigenvalues: [-1, 0] becomes [-1/2, 1/2], so the largest in size are the largest
 EIGEN_ITERATIONS = 30
 
@@ -45,17 +47,28 @@ class Settings(MethodSettings):
     negative: float = setting(1.0, "b, the number of negative samples that the matrix stands for.", above=0)
     rank: int | None = setting(
         None,
-        "Eigenpairs that stand for the graph where the window is long; 0 sums the powers exactly.",
+        "Eigenpairs that stand for the graph; 0 sums the powers exactly.",
         least=0,
-        default="0 for window=1 and 256 for longer ones, as published",
+        default="0 up to 10^11 products (window x stored entries x nodes), 256 beyond",
     )
 
-    @property
-    def eigenpairs(self) -> int:
-        """How many eigenpairs are taken; 0 for the exact sum."""
-        if self.rank is None:
-            return 0 if self.window == 1 else LONG_RANK
-        return self.rank
+    def rank_for(self, shape: Shape) -> int:
+        """How many eigenpairs are taken for a graph of this shape; 0 for the exact sum.
+
+        Examples
+        --------
+        >>> Settings().rank_for(Shape(nodes=10_000, entries=600_000)), Settings().rank_for(Shape(50_000, 600_000))
+        (0, 256)
+        """
+        if self.rank is not None:
+            return self.rank
+        exact = self.window == 1 or self.window * shape.entries * shape.nodes <= EXACT_PRODUCTS
+        return 0 if exact else LONG_RANK
+
+
+def resolve(shape: Shape, settings: Settings) -> Settings:
+    """The settings with the rank that is used for a graph of this shape."""
+    return replace(settings, rank=settings.rank_for(shape))
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
@@ -68,8 +81,8 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 def log_matrix(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The matrix M (n, n), exact or through eigenpairs."""
     factor = graph.degrees().sum() / settings.negative
-    if settings.eigenpairs:
-        return _through_eigenpairs(graph, settings, resources, factor)
+    if rank := settings.rank_for(Shape.of(graph)):
+        return _through_eigenpairs(graph, settings, resources, rank=rank, factor=factor)
     scale = (factor * inverse_degrees(graph)).astype(np.float32)
 
     def finish(block: Floats, columns: slice) -> None:
@@ -81,9 +94,9 @@ def log_matrix(graph: Graph, settings: Settings, resources: Resources) -> Floats
         return walk_matrix(graph, theta, finish, threads=resources.threads, advance=resources.stages.advance)
 
 
-def _through_eigenpairs(graph: Graph, settings: Settings, resources: Resources, factor: float) -> Floats:
+def _through_eigenpairs(graph: Graph, settings: Settings, resources: Resources, *, rank: int, factor: float) -> Floats:
     with resources.stages.stage("eigenpairs", steps=2 * EIGEN_ITERATIONS + 3):
-        values, vectors = leading_eigenpairs(graph, settings.eigenpairs, resources, seed=settings.seed)
+        values, vectors = leading_eigenpairs(graph, rank, resources, seed=settings.seed)
     sums = (values[:, None] ** np.arange(1, settings.window + 1)).sum(axis=1) * (factor / settings.window)
     vectors *= np.sqrt(inverse_degrees(graph)).astype(np.float32)[:, None]
     right = np.ascontiguousarray((vectors * sums.astype(np.float32)).T)
@@ -146,7 +159,7 @@ def _truncated_log(entries: Floats) -> None:
 
 def memory(shape: Shape, settings: Settings) -> int:
     """The matrix and what its SVD works with; before it, the graph with loops and the eigenvectors."""
-    eigen = min(settings.eigenpairs, shape.nodes)
+    eigen = min(settings.rank_for(shape), shape.nodes)
     return dense_bytes(shape.nodes, settings.dim) + 12 * shape.entries + shape.nodes * 16 * (eigen + eigen // 4)
 
 
@@ -159,4 +172,5 @@ NETMF = Method(
     fit=fit,
     memory=memory,
     bound="a matrix n x n",
+    resolve=resolve,
 )

@@ -2,6 +2,9 @@
 
 ``U = sum_i w_i A^i U_0``, i = 0, 1, ...: U_0 is Gaussian with its columns made orthogonal and of one length (such
 that its rows have length 1 on average), and A the transition matrix or the adjacency matrix.
+
+High powers of the transition matrix give all nodes nearly one vector. The authors leave it in; ``standardize`` takes it
+out, as karateclub does, whose ``alphas`` are weights of the powers 1, 2, ...: ``power_weights=(0, *alphas)``.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import numpy as np
 from graphrefine.engine.engine import orthonormal
 from graphrefine.engine.sketches import gaussian
 from graphrefine.graph.graph import Graph
+from graphrefine.linalg import standardize_columns
 from graphrefine.linalg.operators import adjacency, walk
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
@@ -32,6 +36,9 @@ class Settings(MethodSettings):
         "'adjacency' is what the authors take for reconstruction and link prediction.",
         choices=MATRICES,
     )
+    standardize: bool = setting(
+        False, "Columns are scaled to mean 0 and variance 1, as karateclub does: higher F1 on dense graphs."
+    )
     bfloat16: bool = setting(True, "Products gather from bfloat16.")
 
 
@@ -46,7 +53,11 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     length = np.sqrt(graph.nodes / settings.dim)
     theta = tuple(float(weight * length) for weight in without_trailing_zeros(settings.power_weights))
     with stages.stage("project", steps=max(len(theta) - 1, 1)):
-        return engine.collect(diffuse(engine, MATRICES[settings.matrix](graph), U, theta, advance=stages.advance))
+        U = diffuse(engine, MATRICES[settings.matrix](graph), U, theta, advance=stages.advance)
+        vectors = engine.collect(U)
+    if settings.standardize:
+        standardize_columns(vectors)
+    return vectors
 
 
 def memory(shape: Shape, settings: Settings) -> int:

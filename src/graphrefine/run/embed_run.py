@@ -21,7 +21,7 @@ from graphrefine.embedding.learn import can_learn, learn_state
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import ONE, Sides
-from graphrefine.methods.contract import Method, Resources
+from graphrefine.methods.contract import Method, Resources, Shape
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
@@ -275,6 +275,7 @@ def _embed(
     graph: Graph, settings: MethodSettings, method: Method[Any], resources: Resources, *, features: Any, learn: bool
 ) -> Embedding:
     """The embedding of a graph that the method was checked to take; BLAS has one thread by now."""
+    settings = method.resolve(Shape.of(graph), settings)
     sides = method.sides(graph, settings)
     recipe = {"method": method.name, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
     if features is not None:  # read before any work is done for nothing

@@ -237,7 +237,7 @@ def test_a_map_of_another_shape_or_without_degrees_is_refused() -> None:
 
 def test_extended_holds_both_and_refuses_names_that_are_there() -> None:
     graph = communities(300)
-    embedding = graphrefine.embed(graph, 8, learn=True)
+    embedding = graphrefine.embed(graph, 8, quality="fast", learn=True)
     new = embedding.fold_in([(1000, 1), (1000, 2)])
     whole = embedding.extended(new)
     assert len(whole) == 301 and whole.score_name == "cosine-degree"

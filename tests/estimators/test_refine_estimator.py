@@ -77,7 +77,7 @@ def test_a_networkx_graph_stands_for_its_matrix() -> None:
     assert not np.array_equal(undirected, vectors)
     np.testing.assert_array_equal(REFINE(dim=2, directed=False).fit_transform(arcs), undirected)
     np.testing.assert_array_equal(REFINE(dim=2).fit_transform(arcs.to_undirected()), undirected)
-    theirs: dict[str, Any] = {"dim": np.int64(2), "seed": np.uint32(0), "centre": np.True_}
+    theirs: dict[str, Any] = {"dim": np.int64(2), "seed": np.uint32(0), "centre": np.True_, "quality": "default"}
     np.testing.assert_array_equal(REFINE(**theirs).fit_transform(matrix), undirected)
 
 

@@ -231,7 +231,7 @@ def test_any_number_of_training_nodes_gives_scores_or_the_way_out(
 ) -> None:
     rng = np.random.default_rng(seed)
     vectors, truth = rng.standard_normal((n, 3)), np.eye(classes, dtype=bool)[rng.integers(0, classes, n)]
-    truth[rng.random(n) < 0.3] = False
+    truth[1:][rng.random(n - 1) < 0.3] = False
     m = n if unlabelled == "keep" else int(truth.any(axis=1).sum())
     options: dict[str, Any] = {"repeats": 2, "C": C, "unlabelled": unlabelled}
     size, least = round(ratio * m), 3 if C == "cv" else 1

@@ -82,6 +82,7 @@ def test_the_same_for_any_number_of_threads_and_another_for_another_seed() -> No
     first = draw_regions(graph, rows, 100, seed=0)
     assert all(np.array_equal(draw_regions(graph, rows, 100, seed=0, threads=t).of, first.of) for t in (2, 3))
     assert not np.array_equal(draw_regions(graph, rows, 100, seed=1).of, first.of)
+    assert not np.array_equal(draw_regions(graph, rows, 100, seed=0, draw=1).centres, first.centres)
 
 
 def test_draws_are_in_proportion_to_rates() -> None:

@@ -33,7 +33,7 @@ from graphrefine.system.memory import private_bytes
 from graphs import data_folder, graphs, random_graph
 
 Dense = NDArray[np.float64]
-FEW = Tier(least=256, most=256, work=1 << 32, products=9, window=7)
+FEW = Tier(each=1, least=256, most=256, draws=2, work=1 << 32, products=9)
 
 
 def vectors(

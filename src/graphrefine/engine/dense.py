@@ -28,7 +28,7 @@ def in_blocks(
     *,
     threads: int,
     rows: int = ROWS,
-    advance: Callable[[], None] = lambda: None,
+    advance: Callable[[], None] | None = None,
 ) -> None:
     """Do a piece of work for every block of so many rows, each on one thread; in a run BLAS adds none.
 
@@ -42,9 +42,16 @@ def in_blocks(
     [4, 998001]
     """
     blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
+    if threads == 1 or len(blocks) <= 1:  # a pool would take longer to start than small work to do
+        for block in blocks:
+            work(block)
+            if advance is not None:
+                advance()
+        return
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, blocks):
-            advance()
+            if advance is not None:
+                advance()
 
 
 class DenseProduct(Product):

@@ -106,6 +106,8 @@ def evaluate_labels(
     labels = as_labels(labels, names=names)
     order, indicator, missing = align(labels, names, unlabelled=unlabelled)
     classes = np.flatnonzero(indicator.sum(axis=0))
+    if unlabelled == "keep" and not len(classes):
+        raise InputError(f"{labels.source}: no node of the embedding has a label; give labels of its nodes")
     _check_sizes(len(order), ratios, penalties)
     splits = [
         partial(make_split, len(order), ratio, repeat=repeat, seed=seed)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels.twin import mixed
+from graphrefine.kernels.hashing import mixed
 from graphrefine.kernels.twin_walks import below
 
 Floats = NDArray[np.float32]

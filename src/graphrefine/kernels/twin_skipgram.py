@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels.twin import GOLDEN, golden, mixed
+from graphrefine.kernels.hashing import GOLDEN, golden, mixed
 from graphrefine.kernels.twin_walks import below
 
 Floats = NDArray[np.float32]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels.twin import GOLDEN, golden, mixed
+from graphrefine.kernels.hashing import GOLDEN, golden, mixed
 
 Nodes = NDArray[np.int32]
 Words = NDArray[np.uint64]

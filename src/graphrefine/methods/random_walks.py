@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels.hashing import golden, mixed
 from graphrefine.kernels.sampling import random_walks
-from graphrefine.kernels.twin import golden, mixed
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.skipgram import CHUNK, SkipGramSettings, Training, memory, steps_of
 from graphrefine.refine.settings import setting

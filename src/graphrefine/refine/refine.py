@@ -57,15 +57,14 @@ def find_range(engine: Engine[T], graph: Graph, settings: RefineSettings, stages
         return engine.rotate(R, rotation, unit=True, precise=settings.filter == "none")
 
 
-def is_complete(graph: Graph) -> bool:
-    """Whether every node with edges is linked to every other, all alike: then no two of them can be told apart.
+def is_complete(graph: Graph, nodes: int) -> bool:
+    """Whether the nodes with edges, so many, are all linked to each other, all alike: none can be told from another.
 
     Examples
     --------
-    >>> is_complete(Graph.from_edges([0, 0, 1], [1, 2, 2])), is_complete(Graph.from_edges([0, 1], [1, 2]))
+    >>> is_complete(Graph.from_edges([0, 0, 1], [1, 2, 2]), 3), is_complete(Graph.from_edges([0, 1], [1, 2]), 3)
     (True, False)
     """
-    nodes = graph.nodes - graph.isolated
     return not graph.weighted and len(graph.indices) >= nodes * (nodes - 1)
 
 
@@ -81,7 +80,7 @@ def smooth(
             return engine.collect(R)
     loop = smallest_weight(graph) if settings.loop is None else settings.loop
     # Where every node is linked to every other, all rows are the mean after one step, and nothing would be left.
-    centre = settings.centre and not is_complete(graph)
+    centre = settings.centre and not is_complete(graph, nodes)
     weights = limit_weights(alone, None if graph.directed else degrees, loop=loop) if centre else None
     with stages.stage("filter", steps=len(theta)):
         T = transition(graph, loop=loop, degrees=degrees)

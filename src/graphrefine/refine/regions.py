@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from graphrefine.engine.dense import in_blocks
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
-from graphrefine.kernels.twin import golden, mixed
+from graphrefine.kernels.hashing import golden, mixed
 
 Floats = NDArray[np.float32]
 
 ROUNDS = 2  # in which centres are drawn
+DRAW = 16  # turns of random numbers from one draw to the next
 CLOSE = 1e-6  # a node nearer than this to a centre, in 1 - cosine, is no centre itself
 
 
@@ -38,7 +39,7 @@ class Regions(NamedTuple):
         return len(self.centres)
 
 
-def draw_regions(graph: Graph, vectors: Floats, count: int, *, seed: int, threads: int = 1) -> Regions:
+def draw_regions(graph: Graph, vectors: Floats, count: int, *, seed: int, draw: int = 0, threads: int = 1) -> Regions:
     """At most so many regions of nodes with edges; each node its own where there are no more nodes than that.
 
     Parameters
@@ -49,8 +50,8 @@ def draw_regions(graph: Graph, vectors: Floats, count: int, *, seed: int, thread
         Rows of length 1, or zero.  # (n, k).
     count
         How many regions; there are fewer where fewer vectors differ.
-    seed
-        Seed of the centres.
+    seed, draw
+        Seed of the centres, and which of several draws by it this is.
     threads
         The result does not depend on it.
 
@@ -72,7 +73,7 @@ def draw_regions(graph: Graph, vectors: Floats, count: int, *, seed: int, thread
     nearest, cosine = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, -np.inf, np.float32)
     centres, far = np.empty(0, np.int64), np.ones(len(able))
     for turn in range(ROUNDS):
-        rings = rings_of(ids, seed=seed, turn=turn, rates=far)
+        rings = rings_of(ids, seed=seed, turn=draw * DRAW + turn, rates=far)
         wanted = (count - len(centres)) // (ROUNDS - turn)
         drawn = able[np.argsort(rings, kind="stable")[: min(wanted, int(np.isfinite(rings).sum()))]]
         if len(drawn):

@@ -43,6 +43,7 @@ SPECTRUM, LEAST = 0.2, 0.75  # the exponent of the far view is h and so much: fe
 WATCHED = 128  # nodes from which the memory of walks is measured
 EXPONENT = 0.4  # a: at 1/2 hubs count for too little, and roles are lost
 NEGATIVE = 0.85  # weight of a negative eigenvalue when the leading ones are chosen
+WINDOW = 7  # T, the last step of a walk that counts
 FORGETFUL = 0.35  # h below which half as many regions do, and the first steps count
 MINDFUL = 0.5  # h above which half as many products do for the eigenpairs
 MOST = 0.9  # h that the far view can have as its share
@@ -55,11 +56,12 @@ SAMPLE = 16384  # rows that the joint axes are learned from
 class Tier(NamedTuple):
     """How much is spent on the views."""
 
+    each: int  # nodes of a region
     least: int  # regions of a small graph
     most: int  # regions of any graph
+    draws: int  # of regions, each with a far view of its own
     work: int  # most entries of the graph times regions
     products: int  # for the eigenpairs, where walks forget
-    window: int  # T, the last step of a walk that counts
 
     def regions(self, nodes: int, entries: int, memory: float) -> int:
         """How many regions the far view has: the more the larger the graph, until the work is too much.
@@ -69,17 +71,16 @@ class Tier(NamedTuple):
         >>> TIERS["default"].regions(20_000, 88_000, 0.8), TIERS["default"].regions(80_000, 780_000, 0.6)
         (512, 768)
         """
-        wanted = min(max(nodes // NODES_OF_A_REGION, self.least), self.most)
+        wanted = min(max(nodes // self.each, self.least), self.most)
         if memory < FORGETFUL:
             wanted = max(wanted // 2, FEWEST)
         return max(min(wanted, self.work // max(entries, 1)) // PACK * PACK, FEWEST)
 
 
-NODES_OF_A_REGION = 96
 PACK, FEWEST = 128, 256  # regions come in multiples
 TIERS = {
-    "default": Tier(least=512, most=1024, work=1 << 32, products=18, window=7),
-    "best": Tier(least=2048, most=8192, work=1 << 38, products=36, window=10),
+    "default": Tier(each=96, least=512, most=1024, draws=1, work=1 << 32, products=18),
+    "best": Tier(each=24, least=512, most=4096, draws=4, work=1 << 34, products=36),
 }
 
 
@@ -106,7 +107,7 @@ def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stag
 
     engine = engine_of(graph, settings.dim)
     first = refine(engine, graph, settings, stages, threads=threads)
-    if is_complete(graph):
+    if is_complete(graph, graph.nodes - graph.isolated):
         return first  # any two nodes have the same neighbours: there is nothing else to see
     if graph.weighted:
         graph = by_logarithm(graph)
@@ -119,32 +120,40 @@ def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stag
     if settings.dim < WIDTH:
         engine = engine_of(graph, min(WIDTH, graph.nodes))
     with stages.stage("regions"):
-        wanted = tier.regions(graph.nodes, len(graph.indices), memory)
-        regions = draw_regions(graph, first, wanted, seed=settings.seed, threads=threads)
-    with stages.stage("far", steps=count_blocks(engine, regions)):
-        far = far_view(
-            engine,
-            regions,
-            columns=settings.dim,
-            steps=(1 if memory < FORGETFUL else 3, tier.window),
-            spectrum=min(max(memory + SPECTRUM, LEAST), 1.0),
-            advance=stages.advance,
-        )
+        wanted, options = tier.regions(graph.nodes, len(graph.indices), memory), {"seed": settings.seed}
+        draws = [
+            draw_regions(graph, first, wanted, draw=draw, threads=threads, **options) for draw in range(tier.draws)
+        ]
+    far = list[Floats]()
+    with stages.stage("far", steps=sum(count_blocks(engine, regions) for regions in draws)):
+        for regions in draws:
+            far.append(
+                far_view(
+                    engine,
+                    regions,
+                    columns=settings.dim,
+                    steps=(1 if memory < FORGETFUL else 3, WINDOW),
+                    spectrum=min(max(memory + SPECTRUM, LEAST), 1.0),
+                    advance=stages.advance,
+                )
+            )
     del engine
     with stages.stage("axes"):
-        sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
-        return join_views((first, local, far), shares(memory), sample, threads=threads)
+        of_refine, of_local, of_far = shares(memory)
+        parts = (of_refine, of_local, *(of_far / len(far) for _ in far))
+        sample = draw_nodes(graph, SAMPLE, **options)
+        return join_views((first, local, *far), parts, sample, threads=threads)
 
 
 def bytes_held(nodes: int, entries: int, dim: int, tier: Tier) -> int:
-    """Most that is held of the views beside an engine: two of them, and the third or the logarithms of the last.
+    """Most that is held of the views beside an engine: all but one of them, and that one or what it is made from.
 
     Examples
     --------
     >>> bytes_held(1_000_000, 10_000_000, 128, TIERS["default"]) / 1e9
     1.536
     """
-    return nodes * (2 * 4 * dim + max(tier.regions(nodes, entries, 1.0), 4 * dim))
+    return nodes * ((1 + tier.draws) * 4 * dim + max(tier.regions(nodes, entries, 1.0), 4 * dim))
 
 
 def shares(memory: float) -> tuple[float, float, float]:

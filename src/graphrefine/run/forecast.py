@@ -25,7 +25,7 @@ from graphrefine.methods.refine import REFINE_METHOD, two_sides
 from graphrefine.methods.refine_variants import arcs_and_columns, rounds
 from graphrefine.refine.arc_svd import normalise_arcs
 from graphrefine.refine.range_finder import TOGETHER
-from graphrefine.refine.views import TIERS, WIDTH
+from graphrefine.refine.views import TIERS, WIDTH, WINDOW
 from graphrefine.run.embed_run import embed_graph
 from graphrefine.run.memory_plan import in_memory_bytes, learning_need
 from graphrefine.system.memory import PeakMemory, private_bytes
@@ -100,8 +100,9 @@ def _views_seconds(graph: Graph, settings: RefineSettings, speed: Speed) -> floa
     width = max(settings.dim, min(WIDTH, graph.nodes))
     local = speed.seconds(settings.dim, products=tier.products, dense=tier.products / TOGETHER + 1)
     blocks = -(-regions // width)
-    far = speed.seconds(width, products=tier.window * blocks + 2, dense=2 * blocks)  # each row meets a region twice
-    return local + far + speed.seconds(settings.dim, products=0, dense=LAST)
+    blocks *= tier.draws
+    far = speed.seconds(width, products=WINDOW * blocks + 2, dense=2 * blocks)  # each row meets a region twice
+    return local + far + speed.seconds(settings.dim, products=0, dense=LAST * (2 + tier.draws) / 3)
 
 
 def measure(graph: Graph, operator: Operator, *, columns: int, threads: int, bfloat16: bool) -> Speed:

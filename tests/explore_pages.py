@@ -170,7 +170,7 @@ def impatient() -> Iterator[None]:
 def explored(folder: Path) -> Iterator[Truth]:
     """The small graph, embedded and explored with all that the command takes."""
     edges, labels, years = write_graph(folder)
-    embedding = graphrefine.embed(graphrefine.read(folder / "graph.csv"), dim=16, seed=0, learn=True)
+    embedding = graphrefine.embed(graphrefine.read(folder / "graph.csv"), dim=16, seed=0, quality="fast", learn=True)
     embedding.save(folder / "papers.parquet")
     options = [f"--{kind}={folder / kind}.csv" for kind in ("graph", "labels", "columns")]
     with exploring(str(folder / "papers.parquet"), *options) as url:

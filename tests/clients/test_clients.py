@@ -72,7 +72,7 @@ def sections_of(page: str) -> Iterator[Section]:
 
 
 SECTIONS = {section.name: section for section in sections_of(PAGE.read_text(encoding="utf-8"))}
-SEARCH = [name for name, section in SECTIONS.items() if section.examples()[-1].want.startswith("['Enjolras'")]
+SEARCH = [name for name, section in SECTIONS.items() if section.examples()[-1].want.startswith("['Gillenormand'")]
 
 
 

@@ -175,7 +175,7 @@ def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArra
 
 def unfinished(stored: Path, tmp_path: Path) -> Path:
     """A work folder of a run that did not end."""
-    chosen = make_settings("refine", dim=DIM)
+    chosen = make_settings("refine", dim=DIM, quality="fast")
     graph = open_stored(stored)
     plan = MemoryPlan("streamed", 10**9, 10**8, 10**7, 32, 2)
     with (

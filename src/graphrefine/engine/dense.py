@@ -6,8 +6,6 @@ fixed size and is worked by one thread, so the result does not depend on how man
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -17,41 +15,9 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, to_float32
 from graphrefine.kernels.twin import Product
+from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
-ROWS = 512  # in a block
-
-
-def in_blocks(
-    count: int,
-    work: Callable[[slice], None],
-    *,
-    threads: int,
-    rows: int = ROWS,
-    advance: Callable[[], None] | None = None,
-) -> None:
-    """Do a piece of work for every block of so many rows, each on one thread; in a run BLAS adds none.
-
-    Examples
-    --------
-    >>> squares = np.arange(1000)
-    >>> def square(block):
-    ...     squares[block] **= 2
-    >>> in_blocks(1000, square, threads=2)
-    >>> squares[[2, 999]].tolist()
-    [4, 998001]
-    """
-    blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
-    if threads == 1 or len(blocks) <= 1:  # a pool would take longer to start than small work to do
-        for block in blocks:
-            work(block)
-            if advance is not None:
-                advance()
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, blocks):
-            if advance is not None:
-                advance()
 
 
 class DenseProduct(Product):

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.dense import ROWS, in_blocks
 from graphrefine.engine.engine import Engine, eigh_by_size
 from graphrefine.engine.local import LocalTall
 from graphrefine.graph.graph import Graph
@@ -32,6 +31,7 @@ from graphrefine.methods.walk_matrices import (
 )
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import randomized_eigh
+from graphrefine.system.threads import ROWS, in_blocks
 
 LONG_RANK = 256  # eigenpairs where the exact sum would take long, as in the paper's experiments
 EXACT_PRODUCTS = 10**11  # most products of the exact sum: about a minute of two cores

@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.dense import in_blocks
 from graphrefine.engine.engine import Small, descending_eigh
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.linalg.operators import walk
 from graphrefine.refine.regions import Regions
+from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.dense import in_blocks
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels.hashing import golden, mixed
+from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
 

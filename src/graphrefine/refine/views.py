@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.dense import in_blocks
 from graphrefine.engine.engine import Small, descending_eigh, eigh_by_size
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
@@ -36,6 +35,7 @@ from graphrefine.refine.regions import draw_nodes, draw_regions
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import symmetric_eigh
 from graphrefine.refine.walk_memory import walk_memory
+from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
 
@@ -178,13 +178,29 @@ def by_logarithm(graph: Graph) -> Graph:
 
 def local_view(engine: LocalEngine, *, seed: int, products: int, advance: Callable[[], None] = lambda: None) -> Floats:
     """``U |w|`` (n, columns of the engine) of the leading eigenpairs of ``D^-a A D^-a``."""
-    operator = normalised(engine.graph, EXPONENT)
     if engine.columns == engine.nodes:  # a sketch of all columns would find no less, many products later
-        values, vectors = eigh_by_size(operator.to_scipy().toarray().astype(np.float64))
+        values, vectors = eigh_by_size(dense_normalised(engine.graph))
         return (vectors * np.abs(values))[:, order_by_size(values)].astype(np.float32)
+    operator = normalised(engine.graph, EXPONENT)
     eigenpairs = symmetric_eigh(engine, operator, seed=seed, products=products, advance=advance)
     leading = order_by_size(eigenpairs.values)
     return engine.collect(eigenpairs.basis, (eigenpairs.axes * np.abs(eigenpairs.values))[:, leading])
+
+
+def dense_normalised(graph: Graph) -> Small:
+    """``D^-a A D^-a`` of a small graph.
+
+    Examples
+    --------
+    >>> dense_normalised(Graph.from_edges([0], [1], names=range(3))).tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    matrix, degree = np.zeros((graph.nodes, graph.nodes)), graph.degrees()
+    rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
+    matrix[rows, graph.indices] = 1.0 if graph.weights is None else graph.weights
+    scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -EXPONENT, 0.0)
+    matrix *= np.outer(scale, scale)
+    return matrix
 
 
 def order_by_size(values: Small) -> NDArray[np.intp]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.dense import in_blocks
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
 from graphrefine.refine.far_view import Walks
 from graphrefine.refine.regions import Regions, rings_of
+from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
 

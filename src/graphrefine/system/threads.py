@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from graphrefine.errors import InputError
 from graphrefine.system import as_plain
 
+ROWS = 512  # in a block
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -59,6 +60,41 @@ def run_tasks(tasks: Iterable[Task], work: Callable[[Task], None], threads: int)
     """Call `work` with each task, in the same way."""
     for _ in map_tasks(tasks, work, threads):
         pass
+
+
+def in_blocks(
+    count: int,
+    work: Callable[[slice], None],
+    *,
+    threads: int,
+    rows: int = ROWS,
+    advance: Callable[[], None] | None = None,
+) -> None:
+    """Do a piece of work for every block of so many rows, each on one thread; in a run BLAS adds none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squares = np.arange(1000)
+    >>> def square(block):
+    ...     squares[block] **= 2
+    >>> in_blocks(1000, square, threads=2)
+    >>> squares[[2, 999]].tolist()
+    [4, 998001]
+    """
+    blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
+    if threads == 1 or len(blocks) <= 1:  # a pool would take longer to start than small work to do
+        for block in blocks:
+            work(block)
+            if advance is not None:
+                advance()
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, blocks):
+            if advance is not None:
+                advance()
 
 
 class _BlasLimit:

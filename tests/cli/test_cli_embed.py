@@ -156,7 +156,7 @@ def test_json_is_one_object_with_the_promised_figures(tmp_path: Path, edges: Pat
     assert (figures["threads"], figures["seed"], figures["output"]) == (1, 5, str(tmp_path / "out"))
     assert figures["kernel"] in ("native", "scipy")
     seconds = figures["seconds"]
-    views = ["proximity", "range", "filter", "memory", "local", "regions", "far", "axes"]
+    views = ["proximity", "range", "filter", "memory", "regions", "far", "local", "axes"]
     assert list(seconds) == ["read", *views, "learn", "write", "total", "compute"]
     assert all(value > 0 for value in seconds.values())
     apart = seconds["read"] + seconds["learn"] + seconds["write"]

@@ -41,7 +41,7 @@ def test_a_run_is_logged_from_reading_to_writing(tmp_path: Path, caplog: pytest.
         ("progress", "proximity"),
         ("progress", "range"),
         ("progress", "filter"),
-        *(("progress", view) for view in ("memory", "local", "regions", "far", "axes")),
+        *(("progress", view) for view in ("memory", "regions", "far", "local", "axes")),
         ("embedding", f"wrote {tmp_path / 'ring.npz'}"),
     ]
     assert caplog.messages[0].startswith("read memory: 12 nodes, 12 edges; an iterable")

@@ -184,6 +184,10 @@ class LocalEngine:
         """See `graphrefine.engine.engine.Engine.release`."""
         x.release()
 
+    def trim(self) -> None:
+        """Give the memory back that is kept for matrices to come."""
+        self._slabs = [slab for slab in self._slabs if any(slab.used)]
+
     def collect(
         self,
         x: LocalTall,

@@ -79,8 +79,10 @@ def far_view(
         _take_logarithms(ratios.data, engine.threads)
         sums[:, part] = members.sums(ratios.data)[:, : part.stop - part.start]
         _store(ratios.data, step, logs[:, part], engine.threads)
+        engine.release(ratios)
         advance()
     axes = _axes(sums / np.sqrt(members.counts)[:, None], columns, spectrum, engine.threads) * np.float32(step)
+    engine.trim()  # what the walks held makes room for the vectors
     vectors = np.empty((engine.nodes, columns), np.float32)
 
     def work(rows: slice) -> None:

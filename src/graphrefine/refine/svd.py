@@ -161,6 +161,7 @@ def symmetric_eigh(
     for left in range(products - 1, -1, -1):
         settle, last = left % TOGETHER == 0, left == 0
         Y = engine.apply(A, Q, gram=settle, precise=last)
+        del Q  # its memory is wanted for the next
         advance()
         if last:
             size = float(np.sqrt(np.diag(engine.gram(Y)).max()))

@@ -69,7 +69,7 @@ class Tier(NamedTuple):
         Examples
         --------
         >>> TIERS["default"].regions(20_000, 88_000, 0.8), TIERS["default"].regions(80_000, 780_000, 0.6)
-        (512, 768)
+        (512, 640)
         """
         wanted = min(max(nodes // self.each, self.least), self.most)
         if memory < FORGETFUL:
@@ -79,7 +79,7 @@ class Tier(NamedTuple):
 
 PACK, FEWEST = 128, 256  # regions come in multiples
 TIERS = {
-    "default": Tier(each=96, least=512, most=1024, draws=1, work=1 << 32, products=18),
+    "default": Tier(each=112, least=512, most=1024, draws=1, work=1 << 32, products=18),
     "best": Tier(each=24, least=512, most=4096, draws=4, work=1 << 34, products=36),
 }
 
@@ -112,24 +112,20 @@ def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stag
     if graph.weighted:
         graph = by_logarithm(graph)
         engine = engine_of(graph, settings.dim)
+    walking = engine if settings.dim >= WIDTH else engine_of(graph, min(WIDTH, graph.nodes))
     with stages.stage("memory"):
-        memory = walk_memory(engine, WATCHED, seed=settings.seed)
-    products = tier.products if memory < MINDFUL else tier.products // 2
-    with stages.stage("local", steps=products + 2):
-        local = local_view(engine, seed=settings.seed, products=products, advance=stages.advance)
-    if settings.dim < WIDTH:
-        engine = engine_of(graph, min(WIDTH, graph.nodes))
+        memory = walk_memory(walking, WATCHED, seed=settings.seed)
     with stages.stage("regions"):
         wanted, options = tier.regions(graph.nodes, len(graph.indices), memory), {"seed": settings.seed}
         draws = [
             draw_regions(graph, first, wanted, draw=draw, threads=threads, **options) for draw in range(tier.draws)
         ]
     far = list[Floats]()
-    with stages.stage("far", steps=sum(count_blocks(engine, regions) for regions in draws)):
+    with stages.stage("far", steps=sum(count_blocks(walking, regions) for regions in draws)):
         for regions in draws:
             far.append(
                 far_view(
-                    engine,
+                    walking,
                     regions,
                     columns=settings.dim,
                     steps=(1 if memory < FORGETFUL else 3, WINDOW),
@@ -137,6 +133,10 @@ def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stag
                     advance=stages.advance,
                 )
             )
+    del walking
+    products = tier.products if memory < MINDFUL else tier.products // 2
+    with stages.stage("local", steps=products + 2):
+        local = local_view(engine, seed=settings.seed, products=products, advance=stages.advance)
     del engine
     with stages.stage("axes"):
         of_refine, of_local, of_far = shares(memory)
@@ -146,14 +146,15 @@ def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stag
 
 
 def bytes_held(nodes: int, entries: int, dim: int, tier: Tier) -> int:
-    """Most that is held of the views beside an engine: all but one of them, and that one or what it is made from.
+    """Most that is held of the views beside two matrices of an engine: REFINE's and the far ones, or their logarithms.
 
     Examples
     --------
     >>> bytes_held(1_000_000, 10_000_000, 128, TIERS["default"]) / 1e9
-    1.536
+    1.12
     """
-    return nodes * ((1 + tier.draws) * 4 * dim + max(tier.regions(nodes, entries, 1.0), 4 * dim))
+    few = 96  # bytes of each node for its degree, its region and the like
+    return nodes * (tier.draws * 4 * dim + max(tier.regions(nodes, entries, 1.0), 4 * dim) + few)
 
 
 def shares(memory: float) -> tuple[float, float, float]:

@@ -11,11 +11,12 @@ from graphrefine.cli.describe import remarks
 from graphrefine.cli.options import reading_options
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Method
+from graphrefine.methods.refine import two_sides
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import RefineSettings, refine_settings
-from graphrefine.run.forecast import Estimate, estimate
+from graphrefine.run.forecast import Estimate, compare_tiers, estimate
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, learning_need, plan_local
 from graphrefine.system.memory import budget_of
 from graphrefine.system.threads import usable_threads
@@ -42,16 +43,23 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
         method.check(whole, settings, in_memory=large is None)
         with stages.stage("predict"):
             cost = large or estimate(whole, settings, threads=threads)
+            tiers = {}
+            if isinstance(cost, Estimate) and not two_sides(whole, settings):
+                tiers = compare_tiers(whole, settings, cost, threads=threads)
         with stages.stage("count"):
             figures = count_figures(whole, memory=budget)
     if as_json:
         prediction: dict[str, Any] = {"dim": settings.dim, "threads": threads}
         if isinstance(cost, Estimate):
-            prediction |= {"compute_seconds": cost.seconds, "peak_mb": cost.peak_bytes / 1e6}
+            prediction |= {"quality": settings.quality, **_cost_figures(cost)}
+            prediction["tiers"] = {quality: _cost_figures(each) for quality, each in tiers.items()}
         if plan is not None:
             prediction["plan"] = plan.figures()
         return show_json({**figures, "reading": whole.reading, "predicted": prediction})
-    show_pairs(figure_texts({**figures, "reading": whole.reading}, settings, cost, threads=threads))
+    pairs = figure_texts({**figures, "reading": whole.reading}, settings, cost, threads=threads)
+    if tiers:
+        pairs.append(("qualities", _tiers_in_words(tiers)))
+    show_pairs(pairs)
     for line in remarks(whole):
         note(f"note: {line}")
     return None
@@ -101,6 +109,15 @@ def figure_texts(
         ("out-degree" if figures["directed"] else "degree", ", ".join(degrees)),
         ("embedding", f"dim {settings.dim} {_cost_in_words(cost, threads)}"),
     ]
+
+
+def _cost_figures(cost: Estimate) -> dict[str, float]:
+    return {"compute_seconds": cost.seconds, "peak_mb": cost.peak_bytes / 1e6}
+
+
+def _tiers_in_words(tiers: dict[str, Estimate]) -> str:
+    each = (f"{quality} {seconds(cost.seconds)}, {cost.peak_bytes / 1e6:,.0f} MB" for quality, cost in tiers.items())
+    return "; ".join(each)
 
 
 def _cost_in_words(cost: Estimate | MemoryPlan, threads: int) -> str:

@@ -12,7 +12,7 @@ not in proportion to its columns, as a gather from a row that no cache holds wai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,7 @@ from graphrefine.methods.refine import REFINE_METHOD, two_sides
 from graphrefine.methods.refine_variants import arcs_and_columns, rounds
 from graphrefine.refine.arc_svd import normalise_arcs
 from graphrefine.refine.range_finder import TOGETHER
+from graphrefine.refine.settings import QUALITIES
 from graphrefine.refine.views import TIERS, WIDTH, WINDOW
 from graphrefine.run.embed_run import embed_graph
 from graphrefine.run.memory_plan import in_memory_bytes, learning_need
@@ -73,6 +74,18 @@ def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> Estimat
         embed_graph(graph, settings, threads=threads)
         seconds = perf_counter() - start
     return Estimate(seconds, max(peak.bytes, private_bytes() + graph.nodes * settings.dim * 4 + learning))
+
+
+def compare_tiers(graph: Graph, settings: RefineSettings, cost: Estimate, *, threads: int) -> dict[str, Estimate]:
+    """The cost of every tier of quality, from that of one of them."""
+    learning, base = learning_need(graph, settings), _seconds(graph, settings, threads)
+    tiers = {}
+    for quality in QUALITIES:
+        other = replace(settings, quality=quality)
+        seconds = cost.seconds * _seconds(graph, other, threads) / max(base, 1e-9)
+        needed = in_memory_bytes(graph, other, REFINE_METHOD, extra=learning)
+        tiers[quality] = cost if quality == settings.quality else Estimate(seconds, needed)
+    return tiers
 
 
 def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:

@@ -55,7 +55,7 @@ def score(name: str, rows: NDArray[np.float32], given: argparse.Namespace) -> Ce
     for title, C in (("C = 1", 1.0), ("C chosen", "cv"))[: 1 + given.chosen]:
         for ratio, repeats in SPLITS.items():
             options = {"ratios": (ratio,), "repeats": repeats, "C": C, "threads": given.threads}
-            scores = evaluate_labels(rows, labels, **options)  # type: ignore[arg-type]
+            scores = evaluate_labels(rows, labels, **options)
             cells[title, ratio] = np.array(scores.ratios[0].values["micro_f1"])
     return cells
 

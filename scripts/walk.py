@@ -1,8 +1,8 @@
 """The way of a call through the house: which modules and functions it enters, and how often it turns.
 
 Six ways are walked, each in a fresh interpreter: a file embedded by the command, by REFINE alone and by the default
-with its three views, a NetworkX graph embedded in Python, a graph embedded within a budget of memory, one request to the
-running page, one table of the paper.
+with its three views, a NetworkX graph embedded in Python, a graph embedded within a budget of memory, one request to
+the running page, one table of the paper.
 
 A **layer** is a line of the drawing (``LAYERS`` in ``tests/drawing.py``); a module belongs to the layer of its box,
 which is its folder or, at the top of the package, itself. The walk of a thread is the sequence of the layers of all

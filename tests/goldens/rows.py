@@ -271,7 +271,7 @@ def rows_of(kernel: str) -> Iterator[Row]:
         yield row(f"fast/{name}", embed_hash(real(name), quality="fast"), slow=not native)
         yield row(f"paper/{name}", embed_hash(real(name), preset="paper"), slow=True)
         if native:
-            yield row(f"threads/{name}", threads_hash(real(name), dim=64), slow=True)
+            yield row(f"threads/{name}", threads_hash(real(name), dim=64, **FAST), slow=True)
             yield row(f"best/{name}", embed_hash(real(name), quality="best"), slow=True)
     for filter in ("none", "taylor", "heat", "markov", "pagerank", "0,-1,-2,1"):
         given = [float(value) for value in filter.split(",")] if "," in filter else filter

@@ -19,8 +19,9 @@ from common import data, graph, machine
 from graphrefine.evaluate import evaluate_clusters, read_labels
 
 SETTINGS: dict[str, dict[str, str]] = {
+    "fast": {"quality": "fast"},
     "default": {},
-    "high": {"quality": "high"},
+    "best": {"quality": "best"},
     "prone": {"method": "prone"},
     "deepwalk": {"method": "deepwalk"},
 }

@@ -69,9 +69,12 @@ class Index:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
 
-    def can(self, k: int, excluded_rows: list[Rows]) -> bool:
-        """Whether it can answer: the more rows are to be returned, the less it is worth."""
-        return k + max(map(len, excluded_rows), default=0) <= _MOST
+    def can(self, k: int, excluded_rows: list[Rows], *, size: int) -> bool:
+        """Whether it can answer with k of so many rows: the more are to be returned, the less it is worth.
+
+        If that is most of them, the few that no way leads to would be missing.
+        """
+        return k + max(map(len, excluded_rows), default=0) <= min(_MOST, size // 2)
 
     def nearest(self, direction: SearchDirection, queries: Floats, k: int, excluded_rows: list[Rows]) -> NearestRows:
         """The k nearest of each query, with exact scores."""

@@ -139,7 +139,7 @@ class Search:
             each[(each >= 0) & (each < size)] for each in (each - direction.first_answer for each in without)
         ]
         queries = query_side.scale_vectors()
-        if self.index is not None and among is None and self.index.can(k, excluded_rows):
+        if self.index is not None and among is None and self.index.can(k, excluded_rows, size=size):
             rows, scores = self.index.nearest(direction, queries, k, excluded_rows)
         else:
             answers, added = direction.answers, direction.answers.added

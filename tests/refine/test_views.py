@@ -221,6 +221,8 @@ def test_bad_input(tmp_path: Path) -> None:
     ring = ring_of_cliques()
     with pytest.raises(InputError, match=r"quality='bset' is not known \(did you mean 'best'\?\)"):
         graphrefine.embed(ring, dim=4, quality="bset")
+    with pytest.raises(InputError, match="quality='' is not known"):
+        graphrefine.embed(ring, dim=4, quality="")
     with pytest.raises(InputError, match="undirected graphs of one set of nodes"):
         graphrefine.embed(ring, dim=4, quality="best", directed=True)
     path = write_csv(tmp_path / "g.csv", ring)

@@ -199,8 +199,6 @@ def permute(
     return new_indptr, rank[indices[entries]], None if values is None else values[entries]
 
 
-
-
 def signs(
     seed: int, start: int, *, rows: int, words: int, order: NDArray[np.int32] | None = None
 ) -> NDArray[np.uint32]:

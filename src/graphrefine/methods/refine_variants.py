@@ -10,7 +10,7 @@ from graphrefine.methods.contract import Floats, Resources, Shape, engine_memory
 from graphrefine.refine import bipartite, directed
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled
-from graphrefine.refine.views import TIERS, bytes_held, joint_views
+from graphrefine.refine.views import TIERS, WIDTH, bytes_held, joint_views
 
 WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
 
@@ -23,7 +23,7 @@ def fit_joint_views(graph: Graph, settings: RefineSettings, resources: Resources
 
 def joint_views_memory(shape: Shape, settings: RefineSettings) -> int:
     """The engine with two tall matrices, and what is held of the views."""
-    columns = max(settings.dim, min(shape.nodes, 128))
+    columns = max(settings.dim, min(shape.nodes, WIDTH))
     held = bytes_held(shape.nodes, shape.entries, settings.dim, TIERS[str(settings.quality)])
     return engine_memory(shape, columns=columns, matrices=2) + held
 

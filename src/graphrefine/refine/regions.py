@@ -69,7 +69,7 @@ def draw_regions(graph: Graph, vectors: Floats, count: int, *, seed: int, draw: 
         of = np.full(graph.nodes, -1, np.int32)
         of[able] = np.arange(len(able), dtype=np.int32)
         return Regions(of, able)
-    ids = _ids_of(graph, able)
+    ids = ids_of(graph, able)
     nearest, cosine = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, -np.inf, np.float32)
     centres, far = np.empty(0, np.int64), np.ones(len(able))
     for turn in range(ROUNDS):
@@ -96,7 +96,7 @@ def draw_nodes(graph: Graph, count: int, *, seed: int) -> NDArray[np.int64]:
     able = np.flatnonzero(~graph.without_edges())
     if count >= len(able):
         return able
-    rings = rings_of(_ids_of(graph, able), seed=seed, turn=ROUNDS, rates=np.ones(len(able)))
+    rings = rings_of(ids_of(graph, able), seed=seed, turn=ROUNDS, rates=np.ones(len(able)))
     return np.sort(able[np.argsort(rings, kind="stable")[:count]])
 
 
@@ -119,7 +119,7 @@ def rings_of(ids: NDArray[np.integer], *, seed: int, turn: int, rates: NDArray[n
     return rings
 
 
-def _ids_of(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.integer]:
+def ids_of(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.integer]:
     """Numbers that depend on the names of nodes alone."""
     ids = identities(graph.names)
     return nodes if ids is None else ids[nodes]

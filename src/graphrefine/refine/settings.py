@@ -323,7 +323,9 @@ class RefineSettings(MethodSettings):
             object.__setattr__(self, "filter", tuple(float(c) for c in self.filter))
         usual = RefineSettings.__dataclass_fields__
         own = any(getattr(self, name) != usual[name].default for name in OWN)
-        quality = ALIASES.get(self.quality or "", self.quality) or ("fast" if own else "default")
+        quality = ("fast" if own else "default") if self.quality is None else self.quality
+        if isinstance(quality, str):
+            quality = ALIASES.get(quality, quality)
         if quality not in QUALITIES:
             near = suggest(quality, (*QUALITIES, *ALIASES))
             problem = f"quality={quality!r} is not known{near}; it is 'fast', 'default' or 'best'"

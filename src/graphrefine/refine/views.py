@@ -116,9 +116,10 @@ def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stag
     with stages.stage("memory"):
         memory = walk_memory(walking, WATCHED, seed=settings.seed)
     with stages.stage("regions"):
-        wanted, options = tier.regions(graph.nodes, len(graph.indices), memory), {"seed": settings.seed}
+        wanted = tier.regions(graph.nodes, len(graph.indices), memory)
         draws = [
-            draw_regions(graph, first, wanted, draw=draw, threads=threads, **options) for draw in range(tier.draws)
+            draw_regions(graph, first, wanted, seed=settings.seed, draw=draw, threads=threads)
+            for draw in range(tier.draws)
         ]
     far = list[Floats]()
     with stages.stage("far", steps=sum(count_blocks(walking, regions) for regions in draws)):
@@ -141,7 +142,7 @@ def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stag
     with stages.stage("axes"):
         of_refine, of_local, of_far = shares(memory)
         parts = (of_refine, of_local, *(of_far / len(far) for _ in far))
-        sample = draw_nodes(graph, SAMPLE, **options)
+        sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
         return join_views((first, local, *far), parts, sample, threads=threads)
 
 

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.node_ids import identities
 from graphrefine.refine.far_view import Walks
-from graphrefine.refine.regions import Regions, rings_of
+from graphrefine.refine.regions import Regions, ids_of, rings_of
 from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
@@ -63,8 +62,7 @@ def _draw(
     nodes = np.flatnonzero(degree > 0)
     chance: NDArray[np.float64] = np.ones(len(nodes))
     if count < len(nodes):
-        ids = identities(graph.names)
-        rings = rings_of(nodes if ids is None else ids[nodes], seed=seed, turn=TURN, rates=degree[nodes])
+        rings = rings_of(ids_of(graph, nodes), seed=seed, turn=TURN, rates=degree[nodes])
         order = np.argsort(rings, kind="stable")
         # By the next ring, a node would have rung with this chance.
         chance = -np.expm1(-degree[nodes[np.sort(order[:count])]] * rings[order[count]])

@@ -144,10 +144,8 @@ class EmbedRun:
         try:
             return self._plan(learn=learn, writing=writing)
         except InputError as error:
-            lower = lower_tier(self.settings)
+            lower = lower_tier(self.settings) if self.request.quality_is_default else None
             if lower is None or not (isinstance(error, BudgetError) or self.cluster is not None):
-                raise
-            if not self.request.quality_is_default:
                 raise
             before, self.settings = self.settings.quality, replace(self.settings, quality=lower)
             plan = self._plan(learn=learn, writing=writing)

@@ -13,7 +13,6 @@ not in proportion to its columns, as a gather from a row that no cache holds wai
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,42 +77,50 @@ def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> Estimat
 
 def compare_tiers(graph: Graph, settings: RefineSettings, cost: Estimate, *, threads: int) -> dict[str, Estimate]:
     """The cost of every tier of quality, from that of one of them."""
-    learning, base = learning_need(graph, settings), _seconds(graph, settings, threads)
-    tiers = {}
+    learning, speed = learning_need(graph, settings), _calibrate(graph, settings, threads)
+    base, tiers = _seconds_at(speed, graph, settings), {}
     for quality in QUALITIES:
         other = replace(settings, quality=quality)
-        seconds = cost.seconds * _seconds(graph, other, threads) / max(base, 1e-9)
+        seconds = cost.seconds * _seconds_at(speed, graph, other) / max(base, 1e-9)
         needed = in_memory_bytes(graph, other, REFINE_METHOD, extra=learning)
         tiers[quality] = cost if quality == settings.quality else Estimate(seconds, needed)
     return tiers
 
 
 def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:
-    speed_of = partial(measure, threads=threads, bfloat16=settings.bfloat16)
     if two_sides(graph, settings):
         arcs, width = arcs_and_columns(graph, settings.dim)
-        pairs = rounds(settings) + 1
-        speed = speed_of(arcs, normalise_arcs(arcs)[0], columns=width)
+        pairs, operator = rounds(settings) + 1, normalise_arcs(arcs)[0]
+        speed = measure(arcs, operator, columns=width, threads=threads, bfloat16=settings.bfloat16)
         return speed.seconds(width, products=2 * pairs, dense=2 * pairs)
-    theta = settings.theta(graph)
-    steps = 0 if theta is None else len(theta) - 1
-    dense = -(-settings.power // TOGETHER) + (settings.spectrum != 1.0) + (theta is not None)
+    return _seconds_at(_calibrate(graph, settings, threads), graph, settings)
+
+
+def _calibrate(graph: Graph, settings: RefineSettings, threads: int) -> Speed:
+    """The speed on a graph, with the making of M as part of the preparation."""
     start = perf_counter()
     M = proximity(graph, threads=threads)
     prepared = perf_counter() - start
-    speed = speed_of(graph, M, columns=settings.dim)
-    seconds = prepared + speed.seconds(settings.dim, products=settings.power + 1 + steps, dense=dense)
+    speed = measure(graph, M, columns=settings.dim, threads=threads, bfloat16=settings.bfloat16)
+    return speed._replace(once=speed.once + prepared * speed.columns / settings.dim)
+
+
+def _seconds_at(speed: Speed, graph: Graph, settings: RefineSettings) -> float:
+    """Time of the vectors by these settings at this speed."""
+    theta = settings.theta(graph)
+    steps = 0 if theta is None else len(theta) - 1
+    dense = -(-settings.power // TOGETHER) + (settings.spectrum != 1.0) + (theta is not None)
+    seconds = speed.seconds(settings.dim, products=settings.power + 1 + steps, dense=dense)
     return seconds if settings.quality == "fast" else seconds + _views_seconds(graph, settings, speed)
 
 
 def _views_seconds(graph: Graph, settings: RefineSettings, speed: Speed) -> float:
     """Time of the views beside REFINE's, from the speed of its own: eigenpairs, regions, walks, and the joint axes."""
-    tier = TIERS[str(settings.quality)]
+    tier, speed = TIERS[str(settings.quality)], speed._replace(once=0.0)  # REFINE's view has prepared the engine
     regions = min(tier.regions(graph.nodes, len(graph.indices), 1.0), graph.nodes)
     width = max(settings.dim, min(WIDTH, graph.nodes))
     local = speed.seconds(settings.dim, products=tier.products, dense=tier.products / TOGETHER + 1)
-    blocks = -(-regions // width)
-    blocks *= tier.draws
+    blocks = tier.draws * -(-regions // width)
     far = speed.seconds(width, products=WINDOW * blocks + 2, dense=2 * blocks)  # each row meets a region twice
     return local + far + speed.seconds(settings.dim, products=0, dense=LAST * (2 + tier.draws) / 3)
 

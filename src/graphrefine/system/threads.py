@@ -70,7 +70,7 @@ def in_blocks(
     rows: int = ROWS,
     advance: Callable[[], None] | None = None,
 ) -> None:
-    """Do a piece of work for every block of so many rows, each on one thread; in a run BLAS adds none.
+    """Do a piece of work for every block of so many rows, each on one thread; BLAS adds none.
 
     Examples
     --------
@@ -83,18 +83,10 @@ def in_blocks(
     [4, 998001]
     """
     blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
-    if threads == 1 or len(blocks) <= 1:  # a pool would take longer to start than small work to do
-        for block in blocks:
-            work(block)
-            if advance is not None:
-                advance()
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, blocks):
-            if advance is not None:
-                advance()
+    few = len(blocks) <= 1  # a pool would take longer to start than this to do
+    for _ in map(work, blocks) if few else map_tasks(blocks, work, threads):
+        if advance is not None:
+            advance()
 
 
 class _BlasLimit:

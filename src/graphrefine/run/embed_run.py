@@ -140,7 +140,6 @@ class EmbedRun:
         the stage that learns from the graph, where that is possible; if nobody asked for it by name, only where the
         budget has room for it. ``writing`` are bytes of memory that the writer of the output holds beside the vectors.
         """
-        self._fit_dim()
         try:
             return self._plan(learn=learn, writing=writing)
         except InputError as error:
@@ -155,6 +154,7 @@ class EmbedRun:
             return plan
 
     def _plan(self, *, learn: bool, writing: int) -> MemoryPlan:
+        self._fit_dim()
         reason = self.method.on_disk(self.graph, self.settings)  # why the vectors must be in memory
         if self.request.features is not None:
             reason = "features are joined to the vectors in memory"

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Small, descending_eigh
 from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.linalg import gram_of
 from graphrefine.linalg.operators import walk
 from graphrefine.refine.regions import Regions
 from graphrefine.system.threads import in_blocks
@@ -183,12 +184,7 @@ def _axes(means: Small, columns: int, spectrum: float, threads: int) -> Floats:
     that these have nearly the Gram matrix of all rows.
     """
     size = means.shape[1]
-    means32, gram = means.astype(np.float32), np.empty((size, size))
-
-    def work(rows: slice) -> None:
-        gram[rows] = means32[:, rows].T @ means32
-
-    in_blocks(size, work, threads=threads)
+    gram = gram_of(means.astype(np.float32), threads=threads)
     if size <= columns + SPARE + 64:
         values, vectors = descending_eigh(gram)
     else:

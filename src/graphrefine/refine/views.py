@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Small, descending_eigh, eigh_by_size
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg import unit_rows
+from graphrefine.linalg import gram_of, unit_rows
 from graphrefine.linalg.operators import normalised
 from graphrefine.progress import Stages
 from graphrefine.refine.far_view import count_blocks, far_view
@@ -225,7 +225,8 @@ def join_views(
     """
     n, k = views[0].shape
     centred = [_Centred(view, part, threads) for view, part in zip(views, parts, strict=True)]
-    axes = descending_eigh(_gram(np.concatenate([each.rows(sample) for each in centred], axis=1), threads))[1]
+    wide = np.concatenate([each.rows(sample) for each in centred], axis=1)
+    axes = descending_eigh(gram_of(wide, threads=threads))[1]
     rotations = np.split(axes[:, :k].astype(np.float32), len(views))
 
     def work(rows: slice) -> None:
@@ -271,13 +272,3 @@ class _Centred:
         centred: Floats = self.view[which] - self.mean
         centred *= self.scale[which, None]
         return centred
-
-
-def _gram(wide: Floats, threads: int) -> Small:
-    gram = np.empty((wide.shape[1], wide.shape[1]))
-
-    def work(columns: slice) -> None:
-        gram[columns] = wide[:, columns].T @ wide
-
-    in_blocks(len(gram), work, threads=threads, rows=64)
-    return gram

@@ -13,23 +13,37 @@ Entries are never stored: a product forms them as it goes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.graph.adjacency import inverses
 from graphrefine.kernels import kernels
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
     from graphrefine.graph.graph import Graph
+    from graphrefine.linalg.ties import Ties
 
 Floats = NDArray[np.float32]
-Edge = Literal["none", "weight", "log"]  # term of an edge of weight w in its entry: 0, w or ln w
-EDGE_TERMS: dict[Edge, Callable[..., Any] | None] = {"none": None, "weight": np.asarray, "log": np.log}
+Edge = Literal["none", "weight", "log", "log1p"]  # term of an edge of weight w: 0, w, ln w or ln(1 + w / unit)
+
+
+def edge_terms(edge: Edge, weights: Floats | None, unit: float = 1.0) -> Floats | None:
+    """Terms of edges with these weights; None where they have none.
+
+    Examples
+    --------
+    >>> edge_terms("log1p", np.array([2, 6], np.float32), unit=2.0).astype(float).round(3).tolist()
+    [0.693, 1.386]
+    """
+    if edge == "none" or weights is None or edge == "weight":
+        return None if edge == "none" else weights
+    terms: Floats = np.log(weights) if edge == "log" else np.log1p(weights / np.float32(unit))
+    return terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +52,7 @@ class Operator:
 
     graph: Graph
     edge: Edge = "none"
+    unit: float = 1.0  # of weights, in the term "log1p"
     constant: float = 0.0
     loop: float = 0.0
     row_shift: Floats | None = None  # (n,)
@@ -70,12 +85,12 @@ class Operator:
 
     def to_scipy(self) -> sp.csr_array:
         """The matrix itself, for tests and small graphs."""
-        pattern, term = self.pattern, EDGE_TERMS[self.edge]
+        pattern = self.pattern
         product = kernels("scipy").product(
             pattern.indptr,
             pattern.indices,
             columns=pattern.nodes,
-            value=None if term is None or pattern.weights is None else term(pattern.weights),
+            value=edge_terms(self.edge, pattern.weights, self.unit),
             row_shift=self.row_shift,
             column_shift=self.column_shift,
             row_scale=self.row_scale,
@@ -143,8 +158,8 @@ def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operato
     return Operator(graph, edge="weight", loop=loop, row_scale=row_scale)
 
 
-def normalised(graph: Graph, exponent: float) -> Operator:
-    """``D^-exponent A D^-exponent``, zero for nodes without edges.
+def normalised(graph: Graph, exponent: float, *, ties: Ties | None = None) -> Operator:
+    """``D^-exponent A D^-exponent``, zero for nodes without edges; A and D as weights count in ``ties``, if given.
 
     Examples
     --------
@@ -152,13 +167,15 @@ def normalised(graph: Graph, exponent: float) -> Operator:
     >>> normalised(Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4]), 0.5).to_scipy().toarray()[0].tolist()
     [0.0, 0.5, 0.5, 0.5, 0.5]
     """
-    degree = graph.degrees()
+    edge, unit, degree = _counted(graph, ties)
     scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -exponent, 0.0).astype(np.float32)
-    return Operator(graph, edge="weight", row_scale=scale, column_scale=scale)
+    return Operator(graph, edge=edge, unit=unit, row_scale=scale, column_scale=scale)
 
 
-def walk(graph: Graph) -> Operator:
+def walk(graph: Graph, *, ties: Ties | None = None) -> Operator:
     """``D^-1 A``, the transition matrix of a random walk; the row of a node without edges out of it is zero.
+
+    ``ties`` say how weights count, if not as they are.
 
     Examples
     --------
@@ -166,7 +183,8 @@ def walk(graph: Graph) -> Operator:
     >>> walk(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().tolist()
     [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     """
-    return Operator(graph, edge="weight", row_scale=inverse_degrees(graph).astype(np.float32))
+    edge, unit, degree = _counted(graph, ties)
+    return Operator(graph, edge=edge, unit=unit, row_scale=inverses(degree).astype(np.float32))
 
 
 def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
@@ -178,8 +196,12 @@ def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
     >>> inverse_degrees(Graph.from_edges([0, 0], [1, 2], names=range(4))).tolist()
     [0.5, 1.0, 1.0, 0.0]
     """
-    degrees = graph.degrees()
-    return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    return inverses(graph.degrees())
+
+
+def _counted(graph: Graph, ties: Ties | None) -> tuple[Edge, float, NDArray[np.float64]]:
+    """How weights count: the term of an edge, its unit, and the sums of rows."""
+    return ("weight", 1.0, graph.degrees()) if ties is None else (ties.edge, ties.unit, ties.degrees)
 
 
 def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:

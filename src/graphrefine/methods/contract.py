@@ -51,6 +51,7 @@ class DiskNeed(NamedTuple):
     columns: int  # of its widest engine
     held: int = 0  # bytes of memory
     stored: int = 0  # bytes of disk, beside tall matrices
+    precise: bool = False  # whether it also gathers from matrices in float32; then it holds next to nothing else
 
 
 class EngineFactory(Protocol):

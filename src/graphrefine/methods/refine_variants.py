@@ -32,7 +32,7 @@ def joint_views_on_disk(shape: Shape, settings: RefineSettings, threads: int) ->
     """What the views need where they are files."""
     tier, columns = TIERS[str(settings.quality)], walk_columns(shape.nodes, settings.dim)
     held = bytes_at_work(shape.nodes, shape.entries, settings.dim, tier, threads=threads)
-    return DiskNeed(columns, held, bytes_stored(shape.nodes, shape.entries, settings.dim, tier))
+    return DiskNeed(columns, held, bytes_stored(shape.nodes, shape.entries, settings.dim, tier), precise=True)
 
 
 def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:

@@ -128,7 +128,7 @@ def draw_first(
     (True, True)
     """
     first, when = np.empty(0, np.int64), np.empty(0)
-    for start in range(0, nodes, PIECE):
+    for start in range(0, nodes if count else 0, PIECE):
         rows = slice(start, min(start + PIECE, nodes))
         own = np.arange(rows.start, rows.stop) if ids is None else ids[rows]
         rings = rings_of(own, seed=seed, turn=turn, rates=rates(rows))

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 Mode = Literal["memory", "columns", "streamed", "dask"]
 VECTOR_BYTES = 36  # for each node, of vectors with one number: degrees, logarithms, names
 STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
-BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
+BUFFERS = 5.0  # blocks of a tall matrix that are read, worked and written at a time, in float32
+PRECISE = 2  # further ones, where all that is read and written is in float32
 ROWS_READ = 3  # blocks of the graph
 STRING_BYTES = 64  # for each name that is a string, beside its text: an object, and its place in the array
 LIBRARIES = 6_000_000  # bytes of BLAS and of threads, in memory
@@ -214,7 +215,10 @@ def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNe
     joined = 0 if panel >= need.columns else block  # rows are put together from their panels
     degrees = len(graph.indices) * 8 if graph.weighted and not graph.stored else 0  # weights, while they are summed
     buffers = int(BUFFERS * block) + joined + ROWS_READ * entries + degrees + LATER
-    return graph.nodes * (panel * (2 if half else 4) + VECTOR_BYTES) + buffers + need.held
+    gathered = graph.nodes * panel * (2 if half else 4) + need.held
+    if need.precise:
+        gathered = max(gathered, graph.nodes * min(panel, settings.dim) * 4 + PRECISE * block)
+    return graph.nodes * VECTOR_BYTES + buffers + gathered
 
 
 def widest_panel(graph: Graph, settings: RefineSettings, room: int, need: DiskNeed) -> int:

@@ -153,7 +153,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, alone: None) -> tuple[Graph,
     return graph, made, clock.tasks
 
 
-@pytest.mark.parametrize("most", [0, 3, 25, 40, 46, 58, 70, 84])
+@pytest.mark.parametrize("most", [0, 3, 25, 40, 46, 58, 70, 77])
 def test_a_run_that_was_stopped_is_taken_up(tmp_path: Path, whole: tuple[Graph, Floats, int], most: int) -> None:
     graph, expected, tasks = whole
     first = Clock(tmp_path, graph, most=most)

@@ -267,9 +267,6 @@ class LocalEngine:
     def _product(self, operator: Operator) -> Product:
         if operator not in self._products:
             indptr, indices, weights = self._pattern(operator)
-            kind = (operator.transposed and self.graph.directed, operator.edge, operator.unit)
-            if kind not in self._values:
-                self._values[kind] = edge_terms(operator.edge, weights, operator.unit)
             self._products[operator] = self.kernels.product(
                 indptr,
                 indices,
@@ -278,11 +275,18 @@ class LocalEngine:
                 column_shift=self._ordered(operator.column_shift),
                 row_scale=self._ordered(operator.row_scale),
                 column_scale=self._ordered(operator.column_scale),
-                value=self._values[kind],
+                value=self._terms(operator, weights),
                 constant=operator.base,
                 loop=operator.loop,
             )
         return self._products[operator]
+
+    def _terms(self, operator: Operator, weights: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+        """The terms of the edges, made once for all operators that have them."""
+        kind = (operator.transposed and self.graph.directed, operator.edge, operator.unit)
+        if kind not in self._values:
+            self._values[kind] = edge_terms(operator.edge, weights, operator.unit)
+        return self._values[kind]
 
     def _ordered(self, x: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
         return x if x is None or self.order is None else x[self.order]

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
     from graphrefine.graph.graph import Graph
-    from graphrefine.linalg.ties import Ties
 
 Floats = NDArray[np.float32]
 Edge = Literal["none", "weight", "log", "log1p"]  # term of an edge of weight w: 0, w, ln w or ln(1 + w / unit)
@@ -158,8 +157,17 @@ def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operato
     return Operator(graph, edge="weight", loop=loop, row_scale=row_scale)
 
 
-def normalised(graph: Graph, exponent: float, *, ties: Ties | None = None) -> Operator:
-    """``D^-exponent A D^-exponent``, zero for nodes without edges; A and D as weights count in ``ties``, if given.
+def normalised(
+    graph: Graph,
+    exponent: float,
+    *,
+    edge: Edge = "weight",
+    unit: float = 1.0,
+    degrees: NDArray[np.float64] | None = None,
+) -> Operator:
+    """``D^-exponent A D^-exponent``, zero for nodes without edges.
+
+    ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`graphrefine.linalg.ties`).
 
     Examples
     --------
@@ -167,15 +175,17 @@ def normalised(graph: Graph, exponent: float, *, ties: Ties | None = None) -> Op
     >>> normalised(Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4]), 0.5).to_scipy().toarray()[0].tolist()
     [0.0, 0.5, 0.5, 0.5, 0.5]
     """
-    edge, unit, degree = _counted(graph, ties)
+    degree = graph.degrees() if degrees is None else degrees
     scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -exponent, 0.0).astype(np.float32)
     return Operator(graph, edge=edge, unit=unit, row_scale=scale, column_scale=scale)
 
 
-def walk(graph: Graph, *, ties: Ties | None = None) -> Operator:
+def walk(
+    graph: Graph, *, edge: Edge = "weight", unit: float = 1.0, degrees: NDArray[np.float64] | None = None
+) -> Operator:
     """``D^-1 A``, the transition matrix of a random walk; the row of a node without edges out of it is zero.
 
-    ``ties`` say how weights count, if not as they are.
+    ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`graphrefine.linalg.ties`).
 
     Examples
     --------
@@ -183,8 +193,8 @@ def walk(graph: Graph, *, ties: Ties | None = None) -> Operator:
     >>> walk(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().tolist()
     [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     """
-    edge, unit, degree = _counted(graph, ties)
-    return Operator(graph, edge=edge, unit=unit, row_scale=inverses(degree).astype(np.float32))
+    scale = inverses(graph.degrees() if degrees is None else degrees).astype(np.float32)
+    return Operator(graph, edge=edge, unit=unit, row_scale=scale)
 
 
 def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
@@ -197,11 +207,6 @@ def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
     [0.5, 1.0, 1.0, 0.0]
     """
     return inverses(graph.degrees())
-
-
-def _counted(graph: Graph, ties: Ties | None) -> tuple[Edge, float, NDArray[np.float64]]:
-    """How weights count: the term of an edge, its unit, and the sums of rows."""
-    return ("weight", 1.0, graph.degrees()) if ties is None else (ties.edge, ties.unit, ties.degrees)
 
 
 def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,20 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine
 from graphrefine.engine.local import REORDER_BYTES, LocalEngine
-from graphrefine.engine.workshop import Workshop
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, kernels
 from graphrefine.progress import Stages
 from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.memory import available_bytes, gigabytes
+
+if TYPE_CHECKING:
+    from graphrefine.engine.workshop import Workshop
 
 Floats = NDArray[np.float32]
 
@@ -82,6 +84,8 @@ class Resources:
         """Engines of any width on the nodes of a graph, and the results of stages."""
         if self.engines is not None:
             return self.engines.workshop(graph, bfloat16=bfloat16)
+        from graphrefine.engine.workshop import Workshop  # for methods of several stages
+
         return Workshop(partial(self._local_engine, graph, bfloat16=bfloat16))
 
     def _local_engine(self, graph: Graph, columns: int, *, bfloat16: bool) -> LocalEngine:

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, Small, T, descending_eigh
 from graphrefine.kernels import PAD, kernels
 from graphrefine.linalg import gram_of
-from graphrefine.linalg.operators import walk
 from graphrefine.linalg.ties import Ties
 from graphrefine.refine.regions import Regions
 from graphrefine.system.threads import in_blocks
@@ -125,7 +124,7 @@ class Walks(Generic[T]):
         volumes = np.bincount(regions.of[inside], weights=self.degree[inside], minlength=regions.size)
         # Of a region, before any step. One that no node is in has no volume, and its column stays zero.
         self.height = np.divide(self.volume, volumes, out=np.zeros_like(volumes), where=volumes > 0).astype(np.float32)
-        self.step = walk(ties.graph, ties=ties)
+        self.step = ties.walk()
 
     def parts(self) -> Iterator[slice]:
         """Which regions are in each block."""

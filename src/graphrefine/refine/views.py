@@ -30,7 +30,7 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.workshop import Workshop
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import gram_of, unit_rows
-from graphrefine.linalg.operators import edge_terms, normalised
+from graphrefine.linalg.operators import edge_terms
 from graphrefine.linalg.ties import Ties, by_logarithm
 from graphrefine.progress import Stages
 from graphrefine.refine.far_view import count_blocks, far_view
@@ -238,8 +238,7 @@ def local_view(
     if engine.columns == engine.nodes:  # a sketch of all columns would find no less, many products later
         values, vectors = eigh_by_size(dense_normalised(ties))
         return (vectors * np.abs(values))[:, order_by_size(values)].astype(np.float32)
-    operator = normalised(ties.graph, EXPONENT, ties=ties)
-    eigenpairs = symmetric_eigh(engine, operator, seed=seed, products=products, advance=advance)
+    eigenpairs = symmetric_eigh(engine, ties.normalised(EXPONENT), seed=seed, products=products, advance=advance)
     leading = order_by_size(eigenpairs.values)
     return engine.collect(eigenpairs.basis, (eigenpairs.axes * np.abs(eigenpairs.values))[:, leading])
 

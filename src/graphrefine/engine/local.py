@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import BLOCK_ROWS, RowSource, RowWork
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, Kernels, kernels, to_bfloat16
-from graphrefine.linalg.operators import Operator, edge_terms
+from graphrefine.linalg.operators import EDGE_TERMS, Operator
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -285,7 +285,9 @@ class LocalEngine:
         """The terms of the edges, made once for all operators that have them."""
         kind = (operator.transposed and self.graph.directed, operator.edge, operator.unit)
         if kind not in self._values:
-            self._values[kind] = edge_terms(operator.edge, weights, operator.unit)
+            term, unit = EDGE_TERMS[operator.edge], operator.unit
+            scaled = weights if unit == 1.0 or weights is None else weights / np.float32(unit)
+            self._values[kind] = None if term is None or scaled is None else term(scaled)
         return self._values[kind]
 
     def _ordered(self, x: NDArray[np.float32] | None) -> NDArray[np.float32] | None:

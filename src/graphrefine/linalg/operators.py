@@ -13,8 +13,9 @@ Entries are never stored: a product forms them as it goes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 Edge = Literal["none", "weight", "log", "log1p"]  # term of an edge of weight w: 0, w, ln w or ln(1 + w / unit)
+EDGE_TERMS: dict[Edge, Callable[..., Any] | None] = {
+    "none": None,
+    "weight": np.asarray,
+    "log": np.log,
+    "log1p": np.log1p,
+}
 
 
 def edge_terms(edge: Edge, weights: Floats | None, unit: float = 1.0) -> Floats | None:
@@ -39,10 +46,8 @@ def edge_terms(edge: Edge, weights: Floats | None, unit: float = 1.0) -> Floats 
     >>> edge_terms("log1p", np.array([2, 6], np.float32), unit=2.0).astype(float).round(3).tolist()
     [0.693, 1.386]
     """
-    if edge == "none" or weights is None or edge == "weight":
-        return None if edge == "none" else weights
-    terms: Floats = np.log(weights) if edge == "log" else np.log1p(weights / np.float32(unit))
-    return terms
+    term = EDGE_TERMS[edge]
+    return None if term is None or weights is None else term(weights if unit == 1.0 else weights / np.float32(unit))
 
 
 @dataclass(frozen=True, eq=False)

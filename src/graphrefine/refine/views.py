@@ -197,8 +197,8 @@ def bytes_at_work(nodes: int, entries: int, dim: int, tier: Tier, *, threads: in
 
     Examples
     --------
-    >>> bytes_at_work(1_000_000, 10_000_000, 128, TIERS["default"], threads=2) / 1e9
-    0.128
+    >>> round(bytes_at_work(1_000_000, 10_000_000, 128, TIERS["default"], threads=2) / 1e9, 2)
+    0.13
     """
     few, regions = 32, min(tier.regions(nodes, entries, 1.0), nodes)
     views, sample = 2 + tier.draws, min(SAMPLE, nodes)

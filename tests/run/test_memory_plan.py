@@ -26,6 +26,7 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import open_stored
+from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Stages
 from graphrefine.readers import source
@@ -303,10 +304,12 @@ def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[o
     assert in_files(tmp_path) == set()
 
 
-def test_a_budget_is_not_exceeded_by_the_plan(graph: Graph) -> None:
-    chosen = make_settings("refine", dim=128, quality="fast")
-    least = private_bytes() + panel_bytes(graph, chosen, 32) + 10**6
-    budgets, method = range(least, least + 10**8, 5 * 10**6), find_method("refine")
+@pytest.mark.parametrize("quality", ["fast", "default", "best"])
+def test_a_budget_is_not_exceeded_by_the_plan(graph: Graph, quality: str) -> None:
+    chosen, method = make_settings("refine", dim=128, quality=quality), find_method("refine")
+    need = method.disk_need(Shape.of(graph), chosen, 1)
+    least = private_bytes() + panel_bytes(graph, chosen, 32, need) + 10**6
+    budgets = range(least, least + (10**8 if quality == "fast" else 4 * 10**8), 5 * 10**6)
     plans = [plan_local(graph, chosen, budget, method=method) for budget in budgets]
     assert {plan.mode for plan in plans} == {"columns", "memory"}
     assert all(plan.predicted <= plan.budget for plan in plans)
@@ -328,6 +331,21 @@ def test_names_that_are_still_on_disk_are_counted(tmp_path: Path, directed: bool
 
 def test_integers_as_names_are_not_counted(stored: Path, graph: Graph) -> None:
     assert [unread_names(each) + packed_names(each) for each in (open_stored(stored), graph)] == [0, 0]
+
+
+def test_info_tells_what_embed_will_do(stored: Path, tmp_path: Path) -> None:
+    """The default tier in memory, on disk, and where there is room for `fast` alone."""
+
+    def ask(memory: str, *options: str) -> Any:
+        done = spawn("info", stored, "--memory", memory, "--json", *options)
+        return json.loads(done.out)["predicted"] if done.code == 0 else done.err
+
+    assert ask("4GB")["plan"]["mode"] == "memory" and ask("4GB")["quality"] == "default"
+    least = [parse_size(ask("60MB", "--quality", q).split(" are needed")[0].split()[-1]) for q in ("fast", "default")]
+    assert least[1] > least[0] + 30 * NODES
+    lower, tier = (ask(f"{size // 10**6 + 10}MB")["plan"] for size in least)
+    assert lower["mode"] == tier["mode"] == "streamed" and tier["disk_mb"] > 2 * lower["disk_mb"]
+    assert lower["predicted_mb"] < least[0] / 1e6 + 10 < tier["predicted_mb"] < least[1] / 1e6 + 10
 
 
 def test_more_columns_at_a_time_need_more_memory(graph: Graph) -> None:

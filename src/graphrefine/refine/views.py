@@ -2,7 +2,9 @@ r"""Vectors of the tiers "default" and "best": three views of a graph side by si
 
 * **REFINE's** vectors, the tier "fast".
 * **local**: ``U |w|`` of the leading eigenpairs, of both signs, of :math:`D^{-a} A D^{-a}` with :math:`a = 0.4`. The
-  negative ones tell nodes with the same neighbours that are no neighbours themselves: roles rather than groups.
+  negative ones tell nodes with the same neighbours that are no neighbours themselves: roles rather than groups. Where
+  walks forget, the agreement of the far view with REFINE's says which of the two a graph has, and so how many of each
+  sign are taken (`weight_of_negative`).
 * **far**: the logarithm of up to seven steps of a random walk, as `graphrefine.refine.far_view` factorises it. Its
   regions are of nodes whose vectors by REFINE are alike.
 
@@ -17,6 +19,7 @@ In the last two views the weights of edges count by their logarithm, ``log(1 + w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -42,7 +45,8 @@ Floats = NDArray[np.float32]
 SPECTRUM, LEAST = 0.2, 0.75  # the exponent of the far view is h and so much: few labels gain by it on sparse graphs
 WATCHED = 128  # nodes from which the memory of walks is measured
 EXPONENT = 0.4  # a: at 1/2 hubs count for too little, and roles are lost
-NEGATIVE = 0.85  # weight of a negative eigenvalue when the leading ones are chosen
+GROUPED, LEVELLED = 0.8, 1.75  # weight of a negative eigenvalue when the leading ones are chosen: groups, roles
+AGREEING, STEEP = 0.58, 8.0  # agreement of far view and REFINE from which a graph is one of groups, and what less adds
 WINDOW = 7  # T, the last step of a walk that counts
 FORGETFUL = 0.35  # h below which half as many regions do, and the first steps count
 MINDFUL = 0.5  # h above which half as many products do for the eigenpairs
@@ -80,7 +84,7 @@ class Tier(NamedTuple):
 PACK, FEWEST = 128, 256  # regions come in multiples
 TIERS = {
     "default": Tier(each=112, least=512, most=1024, draws=1, work=1 << 32, products=18),
-    "best": Tier(each=24, least=512, most=4096, draws=4, work=1 << 34, products=36),
+    "best": Tier(each=24, least=512, most=4096, draws=4, work=1 << 34, products=72),
 }
 
 
@@ -135,14 +139,16 @@ def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stag
                 )
             )
     del walking
-    products = tier.products if memory < MINDFUL else tier.products // 2
+    sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
+    products, negative = tier.products // 2, 1.0
+    if memory < MINDFUL:
+        products, negative = tier.products, weight_of_negative(agreement(first[sample], far[0][sample], threads))
     with stages.stage("local", steps=products + 2):
-        local = local_view(engine, seed=settings.seed, products=products, advance=stages.advance)
+        local = local_view(engine, seed=settings.seed, products=products, negative=negative, advance=stages.advance)
     del engine
     with stages.stage("axes"):
         of_refine, of_local, of_far = shares(memory)
         parts = (of_refine, of_local, *(of_far / len(far) for _ in far))
-        sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
         return join_views((first, local, *far), parts, sample, threads=threads)
 
 
@@ -178,15 +184,57 @@ def by_logarithm(graph: Graph) -> Graph:
     return Graph(graph.indptr, graph.indices, weights, graph.names)
 
 
-def local_view(engine: LocalEngine, *, seed: int, products: int, advance: Callable[[], None] = lambda: None) -> Floats:
-    """``U |w|`` (n, columns of the engine) of the leading eigenpairs of ``D^-a A D^-a``."""
+def agreement(view: Floats, other: Floats, threads: int = 1) -> float:
+    """How far two matrices of the same rows tell the same, 0 to 1: the linear alignment of their centred unit rows.
+
+    Examples
+    --------
+    >>> rows = np.eye(3, dtype=np.float32)
+    >>> agreement(rows, -rows), round(agreement(rows, np.array([[1], [1], [-2]], np.float32)), 3)
+    (1.0, 0.629)
+    """
+    k = view.shape[1]
+    gram = gram_of(np.concatenate([_even_rows(view), _even_rows(other)], axis=1), threads=threads)
+    own, others, cross = (float(np.square(part).sum()) for part in (gram[:k, :k], gram[k:, k:], gram[:k, k:]))
+    return cross / math.sqrt(own * others) if own and others else 0.0
+
+
+def _even_rows(view: Floats) -> Floats:
+    return unit_rows(view - view.mean(axis=0, dtype=np.float64).astype(np.float32))
+
+
+def weight_of_negative(agreement: float) -> float:
+    """How much a negative eigenvalue counts where the views agree so far: less than a positive one if they do.
+
+    In a graph of groups, walks tell what REFINE tells; positive eigenvalues are groups. Where they tell something else,
+    nodes of a kind are no neighbours but have neighbours of a kind, which is what negative eigenvalues are.
+
+    Examples
+    --------
+    >>> weight_of_negative(0.8), weight_of_negative(0.4), round(weight_of_negative(0.5), 2)
+    (0.8, 1.75, 1.44)
+    """
+    return min(max(GROUPED + STEEP * (AGREEING - agreement), GROUPED), LEVELLED)
+
+
+def local_view(
+    engine: LocalEngine,
+    *,
+    seed: int,
+    products: int,
+    negative: float = 1.0,
+    advance: Callable[[], None] = lambda: None,
+) -> Floats:
+    """``U |w|`` (n, columns of the engine) of the leading eigenpairs of ``D^-a A D^-a``.
+
+    ``negative``: how much the size of a negative eigenvalue counts against that of a positive one.
+    """
     if engine.columns == engine.nodes:  # a sketch of all columns would find no less, many products later
         values, vectors = eigh_by_size(dense_normalised(engine.graph))
-        return (vectors * np.abs(values))[:, order_by_size(values)].astype(np.float32)
+        return (vectors * np.abs(values)).astype(np.float32)
     operator = normalised(engine.graph, EXPONENT)
-    eigenpairs = symmetric_eigh(engine, operator, seed=seed, products=products, advance=advance)
-    leading = order_by_size(eigenpairs.values)
-    return engine.collect(eigenpairs.basis, (eigenpairs.axes * np.abs(eigenpairs.values))[:, leading])
+    eigenpairs = symmetric_eigh(engine, operator, seed=seed, products=products, negative=negative, advance=advance)
+    return engine.collect(eigenpairs.basis, eigenpairs.axes * np.abs(eigenpairs.values))
 
 
 def dense_normalised(graph: Graph) -> Small:
@@ -203,11 +251,6 @@ def dense_normalised(graph: Graph) -> Small:
     scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -EXPONENT, 0.0)
     matrix *= np.outer(scale, scale)
     return matrix
-
-
-def order_by_size(values: Small) -> NDArray[np.intp]:
-    """The eigenvalues that count most first; negative ones count `NEGATIVE` times their size."""
-    return np.argsort(-np.where(values < 0, -NEGATIVE * values, values), kind="stable")
 
 
 def join_views(

@@ -17,20 +17,18 @@ from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.evaluate import evaluate_labels, random_control, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import normalised
+from graphrefine.linalg.ties import Ties, by_logarithm
 from graphrefine.progress import Stages
+from graphrefine.refine.local_view import agreement, local_view, weight_of_negative
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import symmetric_eigh
 from graphrefine.refine.views import (
     TIERS,
     Tier,
-    agreement,
-    by_logarithm,
     bytes_held,
     join_views,
     joint_views,
-    local_view,
     shares,
-    weight_of_negative,
 )
 from graphrefine.system.memory import private_bytes
 from graphs import data_folder, graphs, random_graph
@@ -55,7 +53,7 @@ def test_the_local_view_has_the_leading_eigenpairs() -> None:
     N = graph.to_scipy().toarray() * np.outer(d**-0.4, d**-0.4)
     values, U = np.linalg.eigh(N)
     leading = np.argsort(-np.abs(values))[:5]
-    view = local_view(LocalEngine(graph, columns=32), seed=0, products=18)
+    view = local_view(LocalEngine(graph, columns=32), Ties(graph), seed=0, products=18)
     assert np.linalg.norm(view, axis=0)[:5] == pytest.approx(np.abs(values[leading]), rel=0.02)
     span = np.linalg.qr(view[:, :5].astype(np.float64))[0]
     assert np.linalg.svd(U[:, leading].T @ span, compute_uv=False).min() > 0.98
@@ -109,10 +107,12 @@ def test_words_of_a_kind_gain_by_negative_eigenvalues(monkeypatch: pytest.Monkey
 def test_weights_count_whatever_their_unit() -> None:
     graph = random_graph(300, weighted=True)
     assert graph.weights is not None
-    scaled = by_logarithm(Graph(graph.indptr, graph.indices, graph.weights * np.float32(64), graph.names)).weights
-    assert scaled is not None and np.array_equal(scaled, by_logarithm(graph).weights)  # type: ignore[arg-type]
+    scaled = Graph(graph.indptr, graph.indices, graph.weights * np.float32(64), graph.names)
+    one, other = (by_logarithm(each) for each in (graph, scaled))
+    assert one.edge == "log1p" and other.unit == 64 * one.unit
+    assert np.array_equal(one.walk().to_scipy().data, other.walk().to_scipy().data)
     plain = Graph(graph.indptr, graph.indices, None, graph.names)
-    assert by_logarithm(plain) is plain
+    assert by_logarithm(plain).edge == "weight" and np.array_equal(by_logarithm(plain).degrees, plain.degrees())
     assert not np.allclose(vectors(graph), vectors(plain), atol=1e-3)
 
 
@@ -276,7 +276,7 @@ def test_bad_input(tmp_path: Path) -> None:
 def test_a_budget_below_a_tier_names_the_next_lower_one(tmp_path: Path) -> None:
     graph = random_graph(40_000, degree=4)
     budget = private_bytes() + 45_000_000
-    with pytest.raises(InputError, match="quality='fast' does not need to"):
+    with pytest.raises(InputError, match=r"too little for .*, or take quality='fast', which needs [0-9]+MB"):
         graphrefine.embed(graph, quality="default", memory=budget)
     with pytest.warns(ArgumentWarning, match="lowered from 'default' to 'fast'"):
         embedding = graphrefine.embed(graph, memory=budget, work=tmp_path / "work")

@@ -21,6 +21,7 @@ import graphrefine
 from cli_runs import Outcome, run, spawn
 from graphrefine.embedding.embedding import load
 from graphrefine.engine.local import LocalEngine
+from graphrefine.engine.workshop import Workshop
 from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
@@ -30,16 +31,19 @@ from graphrefine.progress import Stages
 from graphrefine.readers import source
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.refine import refine
+from graphrefine.refine.views import TIERS, joint_views
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, packed_names, panel_bytes, plan_local, unread_names
 from graphrefine.run.out_of_core import working
 from graphrefine.run.settings import work_folder
 from graphrefine.system.files import check_free_disk
 from graphrefine.system.memory import parse_size, private_bytes
+from graphrefine.system.threads import one_blas_thread
 from graphrefine.system.work_folder import WorkFolder
 from processes import start_process
 
 NODES = 90_000  # fewer would take less in memory than the buffers of work on disk
 DIM = 128
+JOINT_DIM = 32  # of vectors by the default tier, whose walks have 128 columns
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 
 
@@ -76,7 +80,7 @@ def expected(graph: Graph) -> NDArray[np.float32]:
 
 
 def embed(path: Path, out: Path, *options: object) -> Outcome:
-    fast = () if "--quality" in options else ("--quality", "fast")  # the tier that can be on disk
+    fast = () if "--quality" in options else ("--quality", "fast")
     return spawn("embed", path, "-o", out, "--dim", str(DIM), "--threads", "2", *fast, *map(str, options))
 
 
@@ -173,6 +177,38 @@ def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArra
     assert np.array_equal(load(tmp_path / "out").vectors, expected) and in_files(tmp_path) == {"out"}
 
 
+@pytest.fixture(scope="module")
+def joint(graph: Graph) -> NDArray[np.float32]:
+    """The default tier in memory, in the order that the rows have on disk."""
+    shop = Workshop(lambda columns: LocalEngine(graph, columns=columns, reorder=False, threads=2))
+    with one_blas_thread():
+        chosen = make_settings("refine", dim=JOINT_DIM, quality="default")
+        return joint_views(graph, chosen, TIERS["default"], Stages(), threads=2, workshop=shop)
+
+
+@needs_signals
+@pytest.mark.parametrize("after", ["engines/refine-32/steps", "stages/memory", "stages/regions-0", "stages/far-0"])
+def test_a_killed_run_of_the_default_tier_is_taken_up(
+    stored: Path, tmp_path: Path, joint: NDArray[np.float32], after: str
+) -> None:
+    typed = ["embed", stored, "-o", tmp_path / "out", "--dim", JOINT_DIM, "--memory", "200MB"]
+    command = [sys.executable, "-m", "graphrefine", *map(str, typed)]
+    with start_process(command, stderr=subprocess.DEVNULL) as child:
+        until = time.monotonic() + 100
+        while not (tmp_path / "out.work" / after).exists() and child.poll() is None:
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        time.sleep(0.2)
+        child.send_signal(signal.SIGKILL)
+    done = spawn(*map(str, typed), "--json")
+    assert done.code == 0, done.err
+    figures, made = json.loads(done.out), load(tmp_path / "out")
+    assert figures["plan"]["mode"] == "streamed" and figures["plan"]["resumed"]
+    assert made.recipe["quality"] == "default" and "lowered" not in done.err
+    assert figures["peak_mb"] <= figures["plan"]["predicted_mb"] <= 200
+    assert np.array_equal(made.vectors, joint) and in_files(tmp_path) == {"out"}
+
+
 def unfinished(stored: Path, tmp_path: Path) -> Path:
     """A work folder of a run that did not end."""
     chosen = make_settings("refine", dim=DIM, quality="fast")
@@ -257,9 +293,8 @@ def test_sizes_that_are_none(text: str) -> None:
         (["--workers", 2], "say --executor 'dask'"),
         (["--executor", "dask", "--workers", 0], "at least 1"),
         (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "leave one of them out"),
-        (["--executor", "dask", "--quality", "high"], "works in memory"),
         (["--executor", "dask", "--method", "deepwalk"], "works in memory"),
-        (["--memory", "40MB", "--quality", "high"], "works in memory"),
+        (["--memory", "40MB", "--quality", "high"], "or take --quality 'fast'"),
     ],
 )
 def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[object], message: str) -> None:
@@ -319,7 +354,10 @@ def test_a_cluster_gives_the_same_vectors(small: Path, tmp_path: Path) -> None:
     assert figures["plan"]["mode"] == "dask" and figures["plan"]["blocks"] >= 8
     assert sum(worker["blocks"] for worker in figures["workers"]) > 100
     assert all(worker["bytes_read"] > 0 and worker["bytes_written"] > 0 for worker in figures["workers"])
-    assert np.array_equal(load(tmp_path / "out").vectors, graphrefine.embed(small, dim=32, quality="fast").vectors)
+    made = load(tmp_path / "out")
+    assert made.recipe["quality"] == "default", "no tier is lowered on a cluster"
+    assert np.array_equal(made.vectors, graphrefine.embed(small, dim=32).vectors)
+    assert not np.allclose(made.vectors, graphrefine.embed(small, dim=32, quality="fast").vectors, atol=1e-3)
     assert in_files(tmp_path) == {"out"}
 
 

@@ -2,7 +2,9 @@ r"""Vectors of the tiers "default" and "best": three views of a graph side by si
 
 * **REFINE's** vectors, the tier "fast".
 * **local**: ``U |w|`` of the leading eigenpairs, of both signs, of :math:`D^{-a} A D^{-a}` with :math:`a = 0.4`. The
-  negative ones tell nodes with the same neighbours that are no neighbours themselves: roles rather than groups.
+  negative ones tell nodes with the same neighbours that are no neighbours themselves: roles rather than groups. Where
+  walks forget, the agreement of the far view with REFINE's says which of the two a graph has, and so how many of each
+  sign are taken (`graphrefine.refine.local_view`).
 * **far**: the logarithm of up to seven steps of a random walk, as `graphrefine.refine.far_view` factorises it. Its
   regions are of nodes whose vectors by REFINE are alike.
 
@@ -17,27 +19,26 @@ In the last two views the weights of edges count by their logarithm, ``log(1 + w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Engine, Small, T, descending_eigh, eigh_by_size
+from graphrefine.engine.engine import Engine, T, descending_eigh
 from graphrefine.engine.layout import usual_bytes
 from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.workshop import Workshop
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import gram_of, unit_rows
-from graphrefine.linalg.operators import edge_terms
 from graphrefine.linalg.ties import Ties, by_logarithm
 from graphrefine.progress import Stages
 from graphrefine.refine.far_view import count_blocks, far_view
+from graphrefine.refine.local_view import agreement, local_view, weight_of_negative
 from graphrefine.refine.refine import is_complete, refine
 from graphrefine.refine.regions import Regions, draw_nodes, draw_regions
 from graphrefine.refine.settings import RefineSettings
-from graphrefine.refine.svd import symmetric_eigh
 from graphrefine.refine.walk_memory import walk_memory
 from graphrefine.system.threads import in_blocks
 
@@ -45,8 +46,6 @@ Floats = NDArray[np.float32]
 
 SPECTRUM, LEAST = 0.2, 0.75  # the exponent of the far view is h and so much: few labels gain by it on sparse graphs
 WATCHED = 128  # nodes from which the memory of walks is measured
-EXPONENT = 0.4  # a: at 1/2 hubs count for too little, and roles are lost
-NEGATIVE = 0.85  # weight of a negative eigenvalue when the leading ones are chosen
 WINDOW = 7  # T, the last step of a walk that counts
 FORGETFUL = 0.35  # h below which half as many regions do, and the first steps count
 MINDFUL = 0.5  # h above which half as many products do for the eigenpairs
@@ -84,7 +83,7 @@ class Tier(NamedTuple):
 PACK, FEWEST = 128, 256  # regions come in multiples
 TIERS = {
     "default": Tier(each=112, least=512, most=1024, draws=1, work=1 << 32, products=18),
-    "best": Tier(each=24, least=512, most=4096, draws=4, work=1 << 34, products=36),
+    "best": Tier(each=24, least=512, most=4096, draws=4, work=1 << 34, products=72),
 }
 
 
@@ -153,15 +152,21 @@ def joint_views(
     del draws
     if width != dim:
         shop.release(width)
-    products = tier.products if memory < MINDFUL else tier.products // 2
+    sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
+    products, negative = tier.products // 2, 1.0
+    if memory < MINDFUL:
+        products, negative = tier.products, weight_of_negative(agreement(first[sample], far[0][sample], threads))
     with stages.stage("local", steps=products + 2):
-        look = partial(local_view, ties=ties, seed=settings.seed, products=products, advance=stages.advance)
-        (local,) = shop.keep("local", lambda: (look(shop.engine(dim)),))
+
+        def look_near() -> tuple[Floats]:
+            engine, seed = shop.engine(dim), settings.seed
+            return (local_view(engine, ties, seed=seed, products=products, negative=negative, advance=stages.advance),)
+
+        (local,) = shop.keep("local", look_near)
     shop.release(dim)
     with stages.stage("axes"):
         of_refine, of_local, of_far = shares(memory)
         parts = (of_refine, of_local, *(of_far / len(far) for _ in far))
-        sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
         return join_views((first, local, *far), parts, sample, threads=threads, out=shop.place(first))
 
 
@@ -229,40 +234,6 @@ def shares(memory: float) -> tuple[float, float, float]:
     """
     memory = min(memory, MOST)
     return (1 - memory) / 3, 2 * (1 - memory) / 3, memory
-
-
-def local_view(
-    engine: Engine[T], ties: Ties, *, seed: int, products: int, advance: Callable[[], None] = lambda: None
-) -> Floats:
-    """``U |w|`` (n, columns of the engine) of the leading eigenpairs of ``D^-a A D^-a``."""
-    if engine.columns == engine.nodes:  # a sketch of all columns would find no less, many products later
-        values, vectors = eigh_by_size(dense_normalised(ties))
-        return (vectors * np.abs(values))[:, order_by_size(values)].astype(np.float32)
-    eigenpairs = symmetric_eigh(engine, ties.normalised(EXPONENT), seed=seed, products=products, advance=advance)
-    leading = order_by_size(eigenpairs.values)
-    return engine.collect(eigenpairs.basis, (eigenpairs.axes * np.abs(eigenpairs.values))[:, leading])
-
-
-def dense_normalised(ties: Ties) -> Small:
-    """``D^-a A D^-a`` of a small graph.
-
-    Examples
-    --------
-    >>> dense_normalised(Ties(Graph.from_edges([0], [1], names=range(3)))).tolist()
-    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-    """
-    graph, degree = ties.graph, ties.degrees
-    matrix, terms = np.zeros((graph.nodes, graph.nodes)), edge_terms(ties.edge, graph.weights, ties.unit)
-    rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
-    matrix[rows, graph.indices] = 1.0 if terms is None else terms
-    scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -EXPONENT, 0.0)
-    matrix *= np.outer(scale, scale)
-    return matrix
-
-
-def order_by_size(values: Small) -> NDArray[np.intp]:
-    """The eigenvalues that count most first; negative ones count `NEGATIVE` times their size."""
-    return np.argsort(-np.where(values < 0, -NEGATIVE * values, values), kind="stable")
 
 
 def join_views(

@@ -37,7 +37,7 @@ class MethodScores:
     f1: Mapping[Measure, list[float]]  # at each ratio: the mean over the seeds
     spread: Mapping[Measure, list[float]]  # at each ratio: the standard deviation over the splits
     seconds: float  # of the fastest embedding
-    processor: float  # seconds of all cores together, of the embedding with the fewest
+    processor: float | None  # seconds of all cores together, the fewest; None in measurements of earlier versions
     seeds: int
     note: str  # for the cells
     comparable: bool  # whether the paper's figures are about the same graph and settings
@@ -100,7 +100,7 @@ def _average(measurements: Sequence[Measurement], source: Source, short: Mapping
         f1={"micro": average("micro"), "macro": average("macro")},
         spread={"micro": average("micro_std"), "macro": average("macro_std")},
         seconds=min(one["seconds"] for one in measurements),
-        processor=min(one["processor"] for one in measurements),
+        processor=min((one["processor"] for one in measurements if "processor" in one), default=None),
         seeds=len(measurements),
         note=join_notes(source.note, shortened),
         comparable=source.comparable and not short,

@@ -1,13 +1,14 @@
 """Regret of the default tier: how far it is from the best of all methods on each graph, and on a graph left out.
 
     python benchmarks/regret.py --vectors FOLDER [--graphs ppi,...] [--methods deepwalk,...] [--seeds 3] [--threads N]
-        [--limit 25] [--kept] [--rules]
+        [--limit 25] [--kept] [--rules] [--table fast,default,best,deepwalk,netmf-256,netsmf,prone]
 
 Micro F1 with C = 1 on unit rows of labelled nodes, 1, 10 and 50 % of them for training (50, 10 and 10 splits, the same
 for every method). The vectors of other methods are kept in FOLDER (GRAPH-METHOD-SEED.npy), as are all scores, so that a
 second run computes those of the tiers alone. A method that takes more than ``--limit`` minutes of processor on a graph
 is given up there; ``--kept`` makes no vectors of other methods. Tiers have ``--seeds`` seeds, the others seed 0 and
-those further ones whose vectors are kept. `best` is printed, but no leader: it costs more than the default.
+those further ones whose vectors are kept. `best` is printed, but no leader: it costs more than the default. ``--table``
+prints the rows of the table in docs/quality.md, of these methods.
 
 ``--rules`` leaves one graph out: the rules of h in `graphrefine.refine.views` (exponent of the far view's spectrum,
 shares of the views) were chosen on these graphs. For every graph, the setting of a small grid with the best mean over
@@ -183,6 +184,21 @@ def show_regret(means: Means, ours: dict[str, str], title: str) -> None:
     print(f"  within {BAR} at every ratio: {within} of {len(means)} graphs; bar: {bar}", flush=True)
 
 
+def show_table(means: Means, methods: Sequence[str]) -> None:
+    """Rows of a table in Markdown: the figures of a method in one cell, the best of each ratio in bold."""
+    print(f"\n| | {' | '.join(methods)} |\n|---|{'---|' * len(methods)}")
+    for name, here in means.items():
+        shown = {method: [f"{value:.1f}" for value in here[method]] for method in methods if method in here}
+        best = [max((each[at] for each in shown.values()), key=float) for at in range(len(SPLITS))]
+        row = [
+            ", ".join(f"**{value}**" if value == top else value for value, top in zip(shown[method], best, strict=True))
+            if method in shown
+            else "-"
+            for method in methods
+        ]
+        print(f"| {name} | {' | '.join(row).replace('**, **', ', ')} |", flush=True)
+
+
 def leave_one_out(means: Means, given: argparse.Namespace) -> None:
     """The rule that is best on all other graphs, on each graph."""
     print("\nrules of h: mean Micro F1 over the ratios, by graph")
@@ -215,6 +231,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=25.0, help="minutes of processor for a method on a graph")
     parser.add_argument("--kept", action="store_true", help="no other method is run: what has no vectors is left out")
     parser.add_argument("--rules", action="store_true", help="leave one graph out")
+    parser.add_argument("--table", help="methods of a table in Markdown")
     parser.add_argument("--one", nargs=2, metavar=("GRAPH", "METHOD"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     given.vectors.mkdir(parents=True, exist_ok=True)
@@ -224,6 +241,8 @@ def main() -> None:
     print(f"{machine()}, {given.threads} threads")
     means = measure_methods(given)
     show_regret(means, dict.fromkeys(means, "default"), "the default")
+    if given.table:
+        show_table(means, given.table.split(","))
     if given.rules:
         leave_one_out(means, given)
 

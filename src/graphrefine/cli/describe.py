@@ -67,6 +67,18 @@ def summary_line(figures: dict[str, Any]) -> str:
     return f"{figures['output']}: {size} in {total} ({shares}; {figures['peak_mb']:,.0f} MB{tier})"
 
 
+def dimension_line(auto_dim: dict[str, Any]) -> str:
+    """What numbers of axes lose, as `graphrefine.refine.dimension.Dimension` has it.
+
+    Examples
+    --------
+    >>> dimension_line({"axes": 768, "lost": {"32": 0.4151, "64": 0.292}})
+    'of the energy of 768 axes, 32 lose 41.5%, 64 lose 29.2%'
+    """
+    losses = ", ".join(f"{axes} lose {lost:.1%}" for axes, lost in auto_dim["lost"].items())
+    return f"of the energy of {auto_dim['axes']} axes, {losses}"
+
+
 def drift_line(aligned: dict[str, Any]) -> str:
     """One line about vectors that were rotated onto older ones.
 

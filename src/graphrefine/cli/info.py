@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphrefine.cli.describe import remarks
+from graphrefine.cli.describe import dimension_line, remarks
 from graphrefine.cli.options import reading_options
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Method
@@ -15,7 +15,9 @@ from graphrefine.methods.refine import two_sides
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
+from graphrefine.refine.dimension import Dimension
 from graphrefine.refine.settings import RefineSettings, refine_settings
+from graphrefine.run.automatic_dim import check_probe, is_automatic, measure_dimension, probe_settings
 from graphrefine.run.forecast import Estimate, compare_tiers, estimate
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, learning_need, plan_local
 from graphrefine.system.memory import budget_of
@@ -29,8 +31,10 @@ COMPONENT_BYTES = 24  # for each entry, while components are counted
 def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
     """Print the size of a graph, and the cost of embedding it."""
     reading, default_dim = reading_options(options), options["dim"] is None
+    if automatic := is_automatic(options["dim"], find_method("refine")):
+        options["dim"] = None
     settings = refine_settings(options.pop("preset"), **options)
-    threads = usable_threads(threads)
+    threads, auto_dim = usable_threads(threads), None
     with progress_bar() as bar:
         stages = Stages(bar)
         with stages.stage("read"):
@@ -38,6 +42,10 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
         if default_dim:
             settings = replace(settings, dim=min(settings.dim, find_method("refine").most_columns(whole, settings)))
         method, budget = find_method("refine"), budget_of(memory)
+        if automatic:
+            with stages.stage("dimension"):
+                dimension = _measure_dimension(whole, settings, method, budget, threads=threads)
+            settings, auto_dim = replace(settings, dim=dimension.dim), dimension.figures()
         plan = None if method.on_disk(whole, settings) else _plan(whole, settings, method, budget)
         large = None if plan is None or plan.mode == "memory" else plan
         method.check(whole, settings, in_memory=large is None)
@@ -50,6 +58,8 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             figures = count_figures(whole, memory=budget)
     if as_json:
         prediction: dict[str, Any] = {"dim": settings.dim, "threads": threads}
+        if auto_dim is not None:
+            prediction["auto_dim"] = auto_dim
         if isinstance(cost, Estimate):
             prediction |= {"quality": settings.quality, **_cost_figures(cost)}
             prediction["tiers"] = {quality: _cost_figures(each) for quality, each in tiers.items()}
@@ -57,12 +67,23 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             prediction["plan"] = plan.figures()
         return show_json({**figures, "reading": whole.reading, "predicted": prediction})
     pairs = figure_texts({**figures, "reading": whole.reading}, settings, cost, threads=threads)
+    if auto_dim is not None:
+        pairs.append(("dimension", f"{settings.dim}, from the spectrum: {dimension_line(auto_dim)}"))
     if tiers:
         pairs.append(("qualities", _tiers_in_words(tiers)))
     show_pairs(pairs)
     for line in remarks(whole):
         note(f"note: {line}")
     return None
+
+
+def _measure_dimension(
+    graph: Graph, settings: RefineSettings, method: Method[Any], budget: int, *, threads: int
+) -> Dimension:
+    """The automatic dimension, by the run that `embed` makes for it."""
+    probe = probe_settings(graph, method, settings)
+    check_probe(_plan(graph, probe, method, budget))
+    return measure_dimension(graph, probe, threads=threads)
 
 
 def _plan(graph: Graph, settings: RefineSettings, method: Method[Any], budget: int) -> MemoryPlan:

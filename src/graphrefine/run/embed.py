@@ -15,6 +15,7 @@ from graphrefine.methods.contract import Method
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Watcher
 from graphrefine.readers.options import OPTION_NAMES, list_options, split_reading
+from graphrefine.run.automatic_dim import is_automatic
 from graphrefine.run.embed_run import EmbedRun, Request, aligned_dim
 from graphrefine.run.settings import RunSettings, check_work
 
@@ -22,7 +23,7 @@ from graphrefine.run.settings import RunSettings, check_work
 @list_options
 def embed(
     graph: Any,
-    dim: int | None = None,
+    dim: int | str | None = None,
     *,
     method: str = "refine",
     features: Any = None,
@@ -62,7 +63,9 @@ def embed(
         Anything that `graphrefine.read` takes: a file, a SciPy matrix, a NetworkX or igraph graph, a table of edges ...
         A graph that says itself that it is directed is embedded so, with a warning.
     dim
-        Length of the vectors; 128 by default, or the number of nodes, with a warning, if that is less.
+        Length of the vectors; 128 by default, or the number of nodes, with a warning, if that is less. ``"auto"``
+        chooses it from the spectrum of the graph: the fewest axes, a multiple of 16 up to 256, that lose at most 30% of
+        the energy; ``recipe["auto_dim"]`` has what is lost at 32, 64, 128 and 256.
     method
         A name in `graphrefine.methods.registry.METHODS`; ``graphrefine methods`` lists them.
     features
@@ -113,10 +116,11 @@ def embed(
     _check_keywords(others, find_method(method))
     if align_to is not None:
         dim = aligned_dim(dim, align_to, "align_to")
+    automatic = is_automatic(dim, find_method(method))
     settings = make_settings(
         method,
         preset,
-        dim=dim,
+        dim=None if automatic else dim,
         quality=quality,
         block=block,
         power=power,
@@ -140,6 +144,7 @@ def embed(
         settings,
         method=find_method(method),
         dim_is_default=dim is None,
+        dim_is_automatic=automatic,
         quality_is_default=quality is None,
         reading=reading,
         features=features,

@@ -72,11 +72,13 @@ def dimension_line(auto_dim: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> dimension_line({"axes": 768, "lost": {"32": 0.4151, "64": 0.292}})
-    'of the energy of 768 axes, 32 lose 41.5%, 64 lose 29.2%'
+    >>> dimension_line({"axes": 110, "lost": {"32": 0.5692, "64": 0.2917, "128": 0.0}})
+    '110 axes are above the noise; lost of their energy at 32 56.9%, 64 29.2%, 128 0.0%'
     """
-    losses = ", ".join(f"{axes} lose {lost:.1%}" for axes, lost in auto_dim["lost"].items())
-    return f"of the energy of {auto_dim['axes']} axes, {losses}"
+    if not auto_dim["axes"]:
+        return "no axis can be told from noise: there are too few edges for that"
+    losses = ", ".join(f"{axes} {lost:.1%}" for axes, lost in auto_dim["lost"].items())
+    return f"{auto_dim['axes']} axes are above the noise; lost of their energy at {losses}"
 
 
 def drift_line(aligned: dict[str, Any]) -> str:

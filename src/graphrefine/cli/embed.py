@@ -52,7 +52,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
         return show_json(figures)
     print(summary_line(figures))
     if "auto_dim" in figures:
-        print(f"dim {figures['dim']}, from the spectrum: {dimension_line(figures['auto_dim'])}")
+        print(f"dim {figures['dim']}: {dimension_line(figures['auto_dim'])}")
     if align_to is not None:
         print(drift_line(figures["aligned"]))
     return None

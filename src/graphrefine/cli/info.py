@@ -15,9 +15,9 @@ from graphrefine.methods.refine import two_sides
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
-from graphrefine.refine.dimension import Dimension
+from graphrefine.refine.dimension import measure_dimension
 from graphrefine.refine.settings import RefineSettings, refine_settings
-from graphrefine.run.automatic_dim import check_probe, is_automatic, measure_dimension, probe_settings
+from graphrefine.run.automatic_dim import check_automatic, is_automatic
 from graphrefine.run.forecast import Estimate, compare_tiers, estimate
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, learning_need, plan_local
 from graphrefine.system.memory import budget_of
@@ -43,8 +43,9 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             settings = replace(settings, dim=min(settings.dim, find_method("refine").most_columns(whole, settings)))
         method, budget = find_method("refine"), budget_of(memory)
         if automatic:
+            check_automatic(whole, budget=budget)
             with stages.stage("dimension"):
-                dimension = _measure_dimension(whole, settings, method, budget, threads=threads)
+                dimension = measure_dimension(whole, threads=threads)
             settings, auto_dim = replace(settings, dim=dimension.dim), dimension.figures()
         plan = None if method.on_disk(whole, settings) else _plan(whole, settings, method, budget)
         large = None if plan is None or plan.mode == "memory" else plan
@@ -68,22 +69,13 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
         return show_json({**figures, "reading": whole.reading, "predicted": prediction})
     pairs = figure_texts({**figures, "reading": whole.reading}, settings, cost, threads=threads)
     if auto_dim is not None:
-        pairs.append(("dimension", f"{settings.dim}, from the spectrum: {dimension_line(auto_dim)}"))
+        pairs.append(("dimension", f"{settings.dim}: {dimension_line(auto_dim)}"))
     if tiers:
         pairs.append(("qualities", _tiers_in_words(tiers)))
     show_pairs(pairs)
     for line in remarks(whole):
         note(f"note: {line}")
     return None
-
-
-def _measure_dimension(
-    graph: Graph, settings: RefineSettings, method: Method[Any], budget: int, *, threads: int
-) -> Dimension:
-    """The automatic dimension, by the run that `embed` makes for it."""
-    probe = probe_settings(graph, method, settings)
-    check_probe(_plan(graph, probe, method, budget))
-    return measure_dimension(graph, probe, threads=threads)
 
 
 def _plan(graph: Graph, settings: RefineSettings, method: Method[Any], budget: int) -> MemoryPlan:

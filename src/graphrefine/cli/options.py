@@ -192,6 +192,7 @@ _READING = {field.name: _reading_option(field) for field in fields(ReadOptions)}
 THREADS = _READING.pop("threads")
 READING = under("Reading the graph", *_READING.values())
 
+
 class Dim(click.ParamType):  # type: ignore[type-arg]  # generic in the newest versions only
     """A whole number, or "auto"."""
 

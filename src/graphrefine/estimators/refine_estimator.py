@@ -38,8 +38,9 @@ from graphrefine.estimators.seeds import settle_seed
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names, name_array
 from graphrefine.methods.refine import REFINE_METHOD
+from graphrefine.refine.dimension import measure_dimension
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.automatic_dim import is_automatic, measure_dimension, probe_settings
+from graphrefine.run.automatic_dim import check_automatic, is_automatic
 from graphrefine.run.embed_run import embed_graph
 from graphrefine.system.threads import usable_threads
 from graphrefine.vectors.table import Parts
@@ -181,8 +182,8 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         graph, names = self._graph_of(source)
         table, dimension = place_features(features, graph, names), None
         if automatic:
-            probe = probe_settings(graph, REFINE_METHOD, settings)
-            dimension = measure_dimension(graph, probe, threads=usable_threads(self.threads))
+            check_automatic(graph)
+            dimension = measure_dimension(graph, threads=usable_threads(self.threads))
             settings = replace(settings, dim=dimension.dim)
         embedding, _ = embed_graph(graph, settings, features=table, threads=self.threads, learn=True)
         if dimension is not None:

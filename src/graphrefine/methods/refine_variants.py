@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 
-from graphrefine.engine.engine import Small
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Floats, Resources, Shape, engine_memory
@@ -17,18 +15,10 @@ from graphrefine.refine.views import TIERS, WIDTH, bytes_held, joint_views
 WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
 
 
-def fit_joint_views(
-    graph: Graph,
-    settings: RefineSettings,
-    resources: Resources,
-    observe: Callable[[Small], None] = lambda values: None,
-) -> Floats:
-    """The vectors of the tiers beyond 'fast' on an undirected graph of one set of nodes.
-
-    ``observe`` is called with the squared singular values of the views side by side.
-    """
+def fit_joint_views(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
+    """The vectors of the tiers beyond 'fast' on an undirected graph of one set of nodes."""
     tier = TIERS[str(settings.quality)]
-    return joint_views(graph, settings, tier, resources.stages, threads=resources.threads, observe=observe)
+    return joint_views(graph, settings, tier, resources.stages, threads=resources.threads)
 
 
 def joint_views_memory(shape: Shape, settings: RefineSettings) -> int:

@@ -84,19 +84,10 @@ TIERS = {
 }
 
 
-def joint_views(
-    graph: Graph,
-    settings: RefineSettings,
-    tier: Tier,
-    stages: Stages,
-    *,
-    threads: int = 1,
-    observe: Callable[[Small], None] = lambda values: None,
-) -> Floats:
+def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stages, *, threads: int = 1) -> Floats:
     """The vectors (n, dim), their rows of length 1; those of nodes without edges are zero.
 
     ``settings`` are the settings of REFINE's view, and the dimension and the seed of all. The graph is not directed.
-    ``observe`` is called with the spectrum of the views, see `join_views`, unless REFINE's is the only one.
 
     Examples
     --------
@@ -152,7 +143,7 @@ def joint_views(
         of_refine, of_local, of_far = shares(memory)
         parts = (of_refine, of_local, *(of_far / len(far) for _ in far))
         sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
-        return join_views((first, local, *far), parts, sample, threads=threads, observe=observe)
+        return join_views((first, local, *far), parts, sample, threads=threads)
 
 
 def bytes_held(nodes: int, entries: int, dim: int, tier: Tier) -> int:
@@ -220,17 +211,11 @@ def order_by_size(values: Small) -> NDArray[np.intp]:
 
 
 def join_views(
-    views: tuple[Floats, ...],
-    parts: Sequence[float],
-    sample: NDArray[np.int64],
-    *,
-    threads: int = 1,
-    observe: Callable[[Small], None] = lambda values: None,
+    views: tuple[Floats, ...], parts: Sequence[float], sample: NDArray[np.int64], *, threads: int = 1
 ) -> Floats:
     """Views (n, k) freed of their means and with unit rows, side by side, turned to k principal axes; unit rows.
 
-    The axes are learned from the rows of a ``sample``. The first view is overwritten by the result. ``observe`` is
-    called with the squared singular values of all axes, the largest first.
+    The axes are learned from the rows of a ``sample``. The first view is overwritten by the result.
 
     Examples
     --------
@@ -241,8 +226,7 @@ def join_views(
     n, k = views[0].shape
     centred = [_Centred(view, part, threads) for view, part in zip(views, parts, strict=True)]
     wide = np.concatenate([each.rows(sample) for each in centred], axis=1)
-    values, axes = descending_eigh(gram_of(wide, threads=threads))
-    observe(values)
+    axes = descending_eigh(gram_of(wide, threads=threads))[1]
     rotations = np.split(axes[:, :k].astype(np.float32), len(views))
 
     def work(rows: slice) -> None:

@@ -1,30 +1,24 @@
-"""`dim="auto"`: a run with 256 columns for the spectrum of a graph, and the dimension that follows from it."""
+"""`dim="auto"`: which runs may have it, and whether the memory has room for the look at the spectrum."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.engine.engine import Small
 from graphrefine.errors import InputError
-from graphrefine.methods.contract import Method, Resources
-from graphrefine.methods.refine import fit
-from graphrefine.methods.refine_variants import fit_joint_views
-from graphrefine.progress import Stages
-from graphrefine.refine.dimension import PROBE, Dimension, choose_dimension, column_energies
-from graphrefine.refine.settings import RefineSettings
-from graphrefine.system.memory import gigabytes, release_free_memory
-from graphrefine.system.threads import one_blas_thread
+from graphrefine.methods.contract import Method, Shape, engine_memory
+from graphrefine.refine.dimension import PROBE
+from graphrefine.run.memory_plan import BudgetError
+from graphrefine.system.memory import available_bytes, megabytes, private_bytes
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
-    from graphrefine.run.memory_plan import MemoryPlan
 
 AUTO = "auto"
+MATRICES = 3  # tall ones: two of the engine, and the axes
 
 
 def is_automatic(dim: Any, method: Method[Any]) -> bool:
-    """Whether the dimension is to be chosen from the spectrum; InputError for a method that has none of its own.
+    """Whether the dimension is to be chosen from the spectrum; InputError for a method that it was not measured for.
 
     Examples
     --------
@@ -35,51 +29,41 @@ def is_automatic(dim: Any, method: Method[Any]) -> bool:
     if not isinstance(dim, str) or dim != AUTO:
         return False
     if method.name != "refine":
-        problem = "dim='auto' is for method 'refine', whose axes are in the order of what they hold; say how long the "
-        raise InputError(f"{problem}vectors of {method.name!r} are, as in dim=128", argument="dim")
+        problem = (
+            f"dim='auto' is for method 'refine', and this is {method.name!r}; say how long the vectors are, as in "
+        )
+        raise InputError(f"{problem}dim=128, or see what graphrefine info --dim auto says", argument="dim")
     return True
 
 
-def probe_settings(graph: Graph, method: Method[Any], settings: RefineSettings) -> RefineSettings:
-    """Settings of the run whose spectrum is looked at; InputError where axes are not in the order of what they hold."""
+def check_automatic(graph: Graph, *, budget: int | None = None) -> None:
+    """Raise InputError where the spectrum of a graph cannot be looked at, within a budget of bytes if given."""
     if graph.directed or graph.sources is not None:
         kind = "directed" if graph.directed else "bipartite"
-        problem = f"dim='auto' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}"
-        raise InputError(f"{problem}; say how long the vectors are, as in dim=128", argument="dim")
-    if settings.filter == "none":
-        problem = "dim='auto' cannot stand beside filter='none': without a filter axes are not in the order of what "
-        raise InputError(f"{problem}they hold; say dim=128, or leave filter out", argument="dim", mentions=["filter"])
-    columns = min(PROBE, method.most_columns(graph, settings))
-    return replace(settings, dim=columns, quality="fast" if settings.quality == "fast" else "default")
-
-
-def check_probe(plan: MemoryPlan) -> None:
-    """Raise InputError unless the run whose spectrum is looked at fits into memory."""
-    if plan.mode != "memory":
         raise InputError(
-            f"dim='auto' looks at a run with {PROBE} columns in memory, and {gigabytes(plan.budget)} have no room for "
-            "it; say how long the vectors are, as in dim=128, or give more memory",
+            f"dim='auto' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; say how "
+            "long the vectors are, as in dim=128",
+            argument="dim",
+        )
+    needed = private_bytes() + spectrum_bytes(Shape.of(graph))
+    room = min(private_bytes() + (available_bytes() or needed), needed if budget is None else budget)
+    if needed > room:
+        raise BudgetError(
+            f"dim='auto' looks at {PROBE} axes of {graph.source} in memory, which takes {megabytes(needed)}, and there "
+            f"is room for {megabytes(room)}; say how long the vectors are, as in dim=128, or give more memory",
             argument="dim",
             mentions=["memory"],
         )
 
 
-def measure_dimension(graph: Graph, settings: RefineSettings, *, threads: int) -> Dimension:
-    """The dimension of a graph from a run by `probe_settings`, of which only the spectrum is kept.
+def spectrum_bytes(shape: Shape) -> int:
+    """What `graphrefine.refine.dimension.measure_dimension` holds beside the graph.
 
     Examples
     --------
-    >>> from graphrefine import read
-    >>> from graphrefine.methods.registry import find_method
-    >>> ring, refine = read([(i, (i + 1) % 40) for i in range(40)]), find_method("refine")
-    >>> measure_dimension(ring, probe_settings(ring, refine, RefineSettings()), threads=1).dim
-    16
+    >>> round(spectrum_bytes(Shape(nodes=100_000, entries=1_000_000)) / 1e6)
+    343
     """
-    spectra, resources = list[Small](), Resources(threads, Stages())
-    with one_blas_thread():
-        if settings.quality == "fast":
-            vectors = fit(graph, settings, resources)
-        else:
-            vectors = fit_joint_views(graph, settings, resources, observe=spectra.append)
-    release_free_memory()
-    return choose_dimension(spectra[0] if spectra else column_energies(vectors), settings.dim)
+    entry = 4 + 16 + (8 if shape.weighted else 0)  # its end in the rest, where rows end, weights and their logarithms
+    columns = min(PROBE, shape.nodes)
+    return engine_memory(shape, columns=columns, matrices=MATRICES) + shape.entries * entry + 8 * columns**2 * 8

@@ -64,8 +64,8 @@ def embed(
         A graph that says itself that it is directed is embedded so, with a warning.
     dim
         Length of the vectors; 128 by default, or the number of nodes, with a warning, if that is less. ``"auto"``
-        chooses it from the spectrum of the graph: the fewest axes, a multiple of 16 up to 256, that lose at most 30% of
-        the energy; ``recipe["auto_dim"]`` has what is lost at 32, 64, 128 and 256.
+        takes as many axes of the spectrum as held-out edges confirm, up to 256 (`graphrefine.refine.dimension`);
+        ``recipe["auto_dim"]`` has what 32, 64, 128 and 256 of them would lose.
     method
         A name in `graphrefine.methods.registry.METHODS`; ``graphrefine methods`` lists them.
     features

@@ -140,27 +140,23 @@ class EmbedRun:
         """How the graph is embedded within the budget; InputError where it cannot be.
 
         A dim that nobody asked for is lowered to the most that the graph allows; `embed` warns of it. One that is
-        automatic is chosen here, by a run that takes the longest (`graphrefine.run.automatic_dim`). ``learn`` adds
+        automatic is chosen here (`graphrefine.refine.dimension`). ``learn`` adds
         the stage that learns from the graph, where that is possible; if nobody asked for it by name, only where the
         budget has room for it. ``writing`` are bytes of memory that the writer of the output holds beside the vectors.
         """
         if self.request.dim_is_automatic and self.dimension is None:
-            self.dimension = self._measure_dimension(learn=learn, writing=writing)
-            self.settings = replace(self.settings, dim=self.dimension.dim)
+            self._measure_dimension()
         return self._plan_or_lower(learn=learn, writing=writing)
 
-    def _measure_dimension(self, *, learn: bool, writing: int) -> Dimension:
-        """The dimension from the spectrum of a run in memory, whose stages count as one."""
-        from graphrefine.run.automatic_dim import check_probe, measure_dimension, probe_settings
+    def _measure_dimension(self) -> None:
+        from graphrefine.refine.dimension import measure_dimension
+        from graphrefine.run.automatic_dim import check_automatic
 
-        asked = self.settings
-        self.settings = probe_settings(self.graph, self.method, asked)
-        check_probe(self._plan_or_lower(learn=learn, writing=writing))
+        check_automatic(self.graph, budget=self.budget)
         with self.stages.stage("dimension"):
-            dimension = measure_dimension(self.graph, self.settings, threads=self.threads)
-        lowered = self._lowered and self.settings.quality == "fast"
-        self.settings = replace(asked, quality="fast") if lowered else asked
-        return dimension
+            self.dimension = measure_dimension(self.graph, threads=self.threads)
+            self.settings = replace(self.settings, dim=self.dimension.dim)
+            release_free_memory()
 
     def _plan_or_lower(self, *, learn: bool, writing: int) -> MemoryPlan:
         try:

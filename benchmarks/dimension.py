@@ -50,6 +50,7 @@ class Scores:
             self.kept = json.loads(given.kept.read_text())
 
     def of(self, name: str, dim: int, cut: int | None = None, *, random: bool = False) -> NDArray[np.float64]:
+        """The scores of vectors of a graph, cut to fewer axes if that is said."""
         whole, cells = graph(name), list[list[float]]()
         for seed in range(self.given.seeds):
             key = f"{name} {dim} {cut} {'random' if random else 'first'} {seed}"
@@ -58,9 +59,11 @@ class Scores:
                 if self.given.kept is not None:
                     self.given.kept.write_text(json.dumps(self.kept))
             cells.append(self.kept[key])
-        return np.array(cells).mean(axis=0)
+        means: NDArray[np.float64] = np.array(cells).mean(axis=0)
+        return means
 
     def vectors(self, whole: Graph, dim: int, cut: int | None, seed: int, *, random: bool) -> Rows:
+        """The vectors: all axes, the first, or some at random."""
         embedding = graphrefine.embed(whole, dim, seed=seed, threads=self.given.threads)
         if cut is None:
             return embedding.vectors
@@ -70,6 +73,7 @@ class Scores:
         return embedding.truncated(cut).vectors
 
     def score(self, name: str, rows: Rows) -> list[float]:
+        """Micro F1 at each ratio."""
         labels = read_labels(data(f"{name}.mat"))
         every = [
             evaluate_labels(rows, labels, ratios=(ratio,), repeats=10, C=1.0, threads=self.given.threads)

@@ -25,6 +25,7 @@ Floats = NDArray[np.float32]
 
 
 S = TypeVar("S", bound=MethodSettings)
+TINY, LARGE = 2e-38, 1e38  # the least weight of an edge, and the most of all, that float32 can divide by and add
 
 
 class Shape(NamedTuple):
@@ -152,6 +153,7 @@ class Method(Generic[S]):
                 "directed=False, or choose a method that takes directions (graphrefine methods lists them)",
                 argument="directed",
             )
+        check_sums(graph)
         if in_memory:
             self.check_room(graph, settings)
 
@@ -182,6 +184,25 @@ class Method(Generic[S]):
                 f"of which {gigabytes(free)} are free: enough for about "
                 f"{self.largest(free, degree=degree, settings=settings):,} nodes; {way_out}"
             )
+
+
+def check_sums(graph: Graph) -> None:
+    """Raise InputError where the weights of a graph in memory have sums, or reciprocals, beyond float32.
+
+    Examples
+    --------
+    >>> check_sums(Graph.from_edges([0, 1], [1, 2], weights=[1e-6, 1e6]))
+    """
+    if graph.weights is None or graph.stored:
+        return
+    smallest, total = float(graph.weights.min()), float(graph.weights.sum(dtype=np.float64))
+    if smallest < TINY or total > LARGE:
+        raise InputError(
+            f"weights of {graph.source}, {smallest:.3g} the smallest and {total:.3g} their sum, are beyond float32 "
+            f"({TINY:.0e} to {LARGE:.0e}); multiply them all by one number, as their unit does not matter, or leave out "
+            "the edges next to zero",
+            argument="weights",
+        )
 
 
 def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:

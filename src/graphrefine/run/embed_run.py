@@ -140,25 +140,12 @@ class EmbedRun:
         """How the graph is embedded within the budget; InputError where it cannot be.
 
         A dim that nobody asked for is lowered to the most that the graph allows; `embed` warns of it. One that is
-        automatic is chosen here (`graphrefine.refine.dimension`). ``learn`` adds
-        the stage that learns from the graph, where that is possible; if nobody asked for it by name, only where the
-        budget has room for it. ``writing`` are bytes of memory that the writer of the output holds beside the vectors.
+        automatic is chosen here (`graphrefine.refine.dimension`). ``learn`` adds the stage that learns from the graph,
+        where that is possible; if nobody asked for it by name, only where the budget has room for it. ``writing`` are
+        bytes of memory that the writer of the output holds beside the vectors.
         """
         if self.request.dim_is_automatic and self.dimension is None:
             self._measure_dimension()
-        return self._plan_or_lower(learn=learn, writing=writing)
-
-    def _measure_dimension(self) -> None:
-        from graphrefine.refine.dimension import measure_dimension
-        from graphrefine.run.automatic_dim import check_automatic
-
-        check_automatic(self.graph, budget=self.budget)
-        with self.stages.stage("dimension"):
-            self.dimension = measure_dimension(self.graph, threads=self.threads)
-            self.settings = replace(self.settings, dim=self.dimension.dim)
-            release_free_memory()
-
-    def _plan_or_lower(self, *, learn: bool, writing: int) -> MemoryPlan:
         try:
             return self._plan(learn=learn, writing=writing)
         except InputError as error:
@@ -202,6 +189,16 @@ class EmbedRun:
         sizes = gigabytes(self.plan.predicted), gigabytes(self.plan.budget)
         _log.info("plan: %s, %s expected of %s", self.plan.mode, *sizes)
         return self.plan
+
+    def _measure_dimension(self) -> None:
+        from graphrefine.refine.dimension import measure_dimension
+        from graphrefine.run.automatic_dim import check_automatic
+
+        check_automatic(self.graph, budget=self.budget)
+        with self.stages.stage("dimension"):
+            self.dimension = measure_dimension(self.graph, threads=self.threads)
+            self.settings = replace(self.settings, dim=self.dimension.dim)
+            release_free_memory()
 
     def _fit_dim(self) -> None:
         graph, dim = self.graph, self.settings.dim

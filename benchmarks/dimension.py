@@ -34,7 +34,7 @@ GRAPHS = (
     *("flickr-8k-subset", "youtube-77k-groups"),
 )
 DIMS = (32, 64, 128, 256)
-BOUNDS = (1.5, 2.0, 2.5, 3.0, 4.0)
+BOUNDS = (2.0, 2.5, 3.0, 4.0)
 RATIOS = (0.1, 0.5)
 SIZE = 0.1 / 64  # regret that one more number of a vector is worth
 BAR = 0.5

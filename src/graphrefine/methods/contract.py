@@ -199,8 +199,8 @@ def check_sums(graph: Graph) -> None:
     if smallest < TINY or total > LARGE:
         raise InputError(
             f"weights of {graph.source}, {smallest:.3g} the smallest and {total:.3g} their sum, are beyond float32 "
-            f"({TINY:.0e} to {LARGE:.0e}); multiply them all by one number, as their unit does not matter, or leave out "
-            "the edges next to zero",
+            f"({TINY:.0e} to {LARGE:.0e}); multiply them all by one number, as their unit does not matter, or leave "
+            "edges out whose weight is next to zero",
             argument="weights",
         )
 

@@ -1,6 +1,6 @@
 r"""Dimension of a graph: how many axes of its spectrum held-out edges confirm, and what fewer axes lose.
 
-A tenth of the edges is held out. Of what is left, the 256 leading eigenpairs (w, u) of :math:`D^{-a} A D^{-a}`, of both
+A fifth of the edges is held out. Of what is left, the 256 leading eigenpairs (w, u) of :math:`D^{-a} A D^{-a}`, of both
 signs, are found as in the local view (`graphrefine.refine.views`). An axis that is more than noise is found again in
 the edges that it has not seen: ``u^T H u``, with H the same matrix of the held-out edges, has the sign of w and is more
 than three times its standard error. (Cross-validated eigenvalues: Chen, Roch, Rohe and Yu, 2021.)
@@ -31,7 +31,7 @@ from graphrefine.system.threads import one_blas_thread
 PROBE = 256  # axes looked at: no automatic dimension is larger
 STEP = 16  # an automatic dimension is a multiple, or the number of nodes
 SHOWN = (32, 64, 128, 256)  # numbers of axes whose loss is told
-HELD = 0.1  # share of the edges that is held out
+HELD = 0.2  # share of the edges that is held out
 LEAST = 3.0  # standard errors from zero of an axis that is more than noise
 PRODUCTS = 18  # for the eigenpairs
 SEED = 0

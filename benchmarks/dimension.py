@@ -1,8 +1,9 @@
 """The automatic dimension, held against the F1 of labels at 32, 64, 128 and 256, and what truncated vectors keep of it.
 
     python benchmarks/dimension.py [--graphs ppi,...] [--seeds 3] [--threads N] [--kept FILE] [--truncated]
+        [--quality default]
 
-Micro F1 (C = 1, unit rows, 10 and 50 % of the labelled nodes, 10 splits, the mean of the seeds, default tier) at each
+Micro F1 (C = 1, unit rows, 10 and 50 % of the labelled nodes, 10 splits, the mean of the seeds) at each
 of the four, and at the dimensions that held-out edges confirm (`graphrefine.refine.dimension`) by several bounds on the
 standard errors. The regret of a bound is how far its dimension is from the best of the four, at 10 or at 50 %. Then the
 bound that all other graphs would choose for each: that of the least mean regret, each 64 numbers of a vector as much
@@ -54,6 +55,7 @@ class Scores:
         whole, cells = graph(name), list[list[float]]()
         for seed in range(self.given.seeds):
             key = f"{name} {dim} {cut} {'random' if random else 'first'} {seed}"
+            key = key if self.given.quality == "default" else f"{key} {self.given.quality}"
             if key not in self.kept:
                 self.kept[key] = self.score(name, self.vectors(whole, dim, cut, seed, random=random))
                 if self.given.kept is not None:
@@ -64,7 +66,7 @@ class Scores:
 
     def vectors(self, whole: Graph, dim: int, cut: int | None, seed: int, *, random: bool) -> Rows:
         """The vectors: all axes, the first, or some at random."""
-        embedding = graphrefine.embed(whole, dim, seed=seed, threads=self.given.threads)
+        embedding = graphrefine.embed(whole, dim, seed=seed, quality=self.given.quality, threads=self.given.threads)
         if cut is None:
             return embedding.vectors
         if random:
@@ -129,9 +131,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--kept", type=Path)
+    parser.add_argument("--quality", default="default")
     parser.add_argument("--truncated", action="store_true")
     given = parser.parse_args()
-    print(f"{machine()}, {given.threads} threads, {given.seeds} seeds")
+    print(f"{machine()}, {given.threads} threads, {given.seeds} seeds, quality {given.quality}")
     scores, names = Scores(given), given.graphs.split(",")
     if given.truncated:
         measure_truncated(scores, names)

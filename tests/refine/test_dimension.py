@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import networkx
@@ -56,7 +57,7 @@ def test_an_edge_is_dealt_as_one_whatever_the_order_of_rows() -> None:
     pairs = set(zip(rows[held].tolist(), graph.indices[held].tolist(), strict=True))
     assert pairs == {(b, a) for a, b in pairs} and 0.05 < held.mean() < 0.15
     order = np.random.default_rng(0).permutation(graph.nodes)
-    turned = permuted(graph, order)
+    turned = replace(permuted(graph, order), names=order)
     assert deal_edges(turned, 0.1, seed=0).sum() == held.sum()
     assert measure_dimension(turned).dim == measure_dimension(graph).dim
 

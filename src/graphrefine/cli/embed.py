@@ -10,7 +10,6 @@ from graphrefine.cli.options import check_not_input, method_options, reading_opt
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output, choose_format, format_place
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.automatic_dim import is_automatic
 from graphrefine.run.embed_run import EmbedRun, Request, aligned_dim
 from graphrefine.run.settings import RunSettings, check_work, work_folder
 from graphrefine.system.memory import PeakMemory
@@ -66,7 +65,7 @@ def _make_request(output: str, options: dict[str, Any]) -> Request:
     old = None if align_to is None else load(align_to)
     if old is not None:
         settings["dim"] = aligned_dim(settings["dim"], old, format_place(align_to))
-    dim_is_default, automatic = settings["dim"] is None, is_automatic(settings["dim"], method)
+    dim_is_default, automatic = settings["dim"] is None, settings["dim"] == "auto"
     if automatic:
         settings["dim"] = None
     method_settings = make_settings(method.name, preset, **settings)

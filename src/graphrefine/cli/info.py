@@ -15,9 +15,8 @@ from graphrefine.methods.refine import two_sides
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
-from graphrefine.refine.dimension import measure_dimension
 from graphrefine.refine.settings import RefineSettings, refine_settings
-from graphrefine.run.automatic_dim import check_automatic, is_automatic
+from graphrefine.run.automatic_dim import choose_dimension
 from graphrefine.run.forecast import Estimate, compare_tiers, estimate
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, learning_need, plan_local
 from graphrefine.system.memory import budget_of
@@ -31,7 +30,7 @@ COMPONENT_BYTES = 24  # for each entry, while components are counted
 def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
     """Print the size of a graph, and the cost of embedding it."""
     reading, default_dim = reading_options(options), options["dim"] is None
-    if automatic := is_automatic(options["dim"], find_method("refine")):
+    if automatic := options["dim"] == "auto":
         options["dim"] = None
     settings = refine_settings(options.pop("preset"), **options)
     threads, auto_dim = usable_threads(threads), None
@@ -43,9 +42,8 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             settings = replace(settings, dim=min(settings.dim, find_method("refine").most_columns(whole, settings)))
         method, budget = find_method("refine"), budget_of(memory)
         if automatic:
-            check_automatic(whole, budget=budget)
             with stages.stage("dimension"):
-                dimension = measure_dimension(whole, threads=threads)
+                dimension = choose_dimension(whole, budget=budget, threads=threads)
             settings, auto_dim = replace(settings, dim=dimension.dim), dimension.figures()
         plan = None if method.on_disk(whole, settings) else _plan(whole, settings, method, budget)
         large = None if plan is None or plan.mode == "memory" else plan

@@ -37,10 +37,8 @@ from graphrefine.estimators.output_frames import add_index
 from graphrefine.estimators.seeds import settle_seed
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names, name_array
-from graphrefine.methods.refine import REFINE_METHOD
-from graphrefine.refine.dimension import measure_dimension
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.automatic_dim import check_automatic, is_automatic
+from graphrefine.run.automatic_dim import choose_dimension
 from graphrefine.run.embed_run import embed_graph
 from graphrefine.system.threads import usable_threads
 from graphrefine.vectors.table import Parts
@@ -173,7 +171,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         """
         seed = settle_seed(seed=self.seed, random_state=self.random_state, rng=self.rng) or 0
         options = {name: value for name, value in self.get_params().items() if name not in _NO_SETTINGS}
-        if automatic := is_automatic(self.dim, REFINE_METHOD):
+        if automatic := isinstance(self.dim, str) and self.dim == "auto":
             options["dim"] = None
         settings = refine_settings(self.preset, **options, seed=seed)
         self._check_rows()
@@ -182,8 +180,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         graph, names = self._graph_of(source)
         table, dimension = place_features(features, graph, names), None
         if automatic:
-            check_automatic(graph)
-            dimension = measure_dimension(graph, threads=usable_threads(self.threads))
+            dimension = choose_dimension(graph, threads=usable_threads(self.threads))
             settings = replace(settings, dim=dimension.dim)
         embedding, _ = embed_graph(graph, settings, features=table, threads=self.threads, learn=True)
         if dimension is not None:

@@ -1,39 +1,40 @@
-"""`dim="auto"`: which runs may have it, and whether the memory has room for the look at the spectrum."""
+"""`dim="auto"`: the dimension from the spectrum of a graph, where the graph, the method and the memory allow that."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphrefine.errors import InputError
-from graphrefine.methods.contract import Method, Shape, engine_memory
-from graphrefine.refine.dimension import PROBE
+from graphrefine.methods.contract import Shape, engine_memory
+from graphrefine.refine.dimension import PROBE, Dimension, measure_dimension
 from graphrefine.run.memory_plan import BudgetError
-from graphrefine.system.memory import available_bytes, megabytes, private_bytes
+from graphrefine.system.memory import available_bytes, megabytes, private_bytes, release_free_memory
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
-AUTO = "auto"
 MATRICES = 3  # tall ones: two of the engine, and the axes
 
 
-def is_automatic(dim: Any, method: Method[Any]) -> bool:
-    """Whether the dimension is to be chosen from the spectrum; InputError for a method that it was not measured for.
+def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None = None, threads: int = 1) -> Dimension:
+    """The dimension of a graph from its spectrum; InputError where that cannot be, or not within a budget of bytes.
 
     Examples
     --------
-    >>> from graphrefine.methods.registry import find_method
-    >>> is_automatic("auto", find_method("refine")), is_automatic(64, find_method("line"))
-    (True, False)
+    >>> from graphrefine import read
+    >>> choose_dimension(read([(i, (i + 1) % 40) for i in range(40)])).dim
+    16
     """
-    if not isinstance(dim, str) or dim != AUTO:
-        return False
-    if method.name != "refine":
-        problem = (
-            f"dim='auto' is for method 'refine', and this is {method.name!r}; say how long the vectors are, as in "
+    if method != "refine":
+        raise InputError(
+            f"dim='auto' is for method 'refine', and this is {method!r}; say how long the vectors are, as in dim=128 "
+            "(graphrefine info GRAPH --dim auto tells what the spectrum says)",
+            argument="dim",
         )
-        raise InputError(f"{problem}dim=128, or see what graphrefine info --dim auto says", argument="dim")
-    return True
+    check_automatic(graph, budget=budget)
+    dimension = measure_dimension(graph, threads=threads)
+    release_free_memory()
+    return dimension
 
 
 def check_automatic(graph: Graph, *, budget: int | None = None) -> None:

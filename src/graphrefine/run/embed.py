@@ -15,7 +15,6 @@ from graphrefine.methods.contract import Method
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Watcher
 from graphrefine.readers.options import OPTION_NAMES, list_options, split_reading
-from graphrefine.run.automatic_dim import is_automatic
 from graphrefine.run.embed_run import EmbedRun, Request, aligned_dim
 from graphrefine.run.settings import RunSettings, check_work
 
@@ -116,7 +115,7 @@ def embed(
     _check_keywords(others, find_method(method))
     if align_to is not None:
         dim = aligned_dim(dim, align_to, "align_to")
-    automatic = is_automatic(dim, find_method(method))
+    automatic = isinstance(dim, str) and dim == "auto"
     settings = make_settings(
         method,
         preset,

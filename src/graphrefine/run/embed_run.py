@@ -191,14 +191,13 @@ class EmbedRun:
         return self.plan
 
     def _measure_dimension(self) -> None:
-        from graphrefine.refine.dimension import measure_dimension
-        from graphrefine.run.automatic_dim import check_automatic
+        from graphrefine.run.automatic_dim import choose_dimension
 
-        check_automatic(self.graph, budget=self.budget)
         with self.stages.stage("dimension"):
-            self.dimension = measure_dimension(self.graph, threads=self.threads)
+            self.dimension = choose_dimension(
+                self.graph, method=self.method.name, budget=self.budget, threads=self.threads
+            )
             self.settings = replace(self.settings, dim=self.dimension.dim)
-            release_free_memory()
 
     def _fit_dim(self) -> None:
         graph, dim = self.graph, self.settings.dim

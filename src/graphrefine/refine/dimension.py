@@ -36,7 +36,8 @@ LEAST = 3.0  # standard errors from zero of an axis that is more than noise
 PRODUCTS = 18  # for the eigenpairs
 SEED = 0
 TURN = 17  # of the random numbers that deal the edges
-BLOCK = 8192  # edges, or entries of the graph, worked at a time
+BLOCK = 8192  # nodes whose edges are dealt at a time
+PAIRS = 1024  # held-out edges worked at a time
 
 Mask = NDArray[np.bool_]
 
@@ -103,11 +104,11 @@ def cross_validated(graph: Graph, columns: int, *, seed: int, threads: int = 1) 
     scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -EXPONENT, 0.0)
     test, sums, squares = take_entries(graph, held), np.zeros(columns), np.zeros(columns)
     rows = np.repeat(np.arange(graph.nodes, dtype=np.int32), test.out_counts)
-    for start in range(0, len(rows), BLOCK):
-        i, j = rows[start : start + BLOCK], test.indices[start : start + BLOCK]
+    for start in range(0, len(rows), PAIRS):
+        i, j = rows[start : start + PAIRS], test.indices[start : start + PAIRS]
         entries = scale[i] * scale[j]
         if test.weights is not None:
-            entries *= test.weights[start : start + BLOCK]
+            entries *= test.weights[start : start + PAIRS]
         products = axes[i].astype(np.float64) * axes[j]
         sums += entries @ products
         squares += np.square(entries) @ np.square(products)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphrefine.errors import InputError
 from graphrefine.methods.contract import Shape, engine_memory
-from graphrefine.refine.dimension import PROBE, Dimension, measure_dimension
+from graphrefine.refine.dimension import PAIRS, PROBE, Dimension, measure_dimension
 from graphrefine.run.memory_plan import BudgetError
 from graphrefine.system.memory import available_bytes, megabytes, private_bytes, release_free_memory
 
@@ -63,8 +63,12 @@ def spectrum_bytes(shape: Shape) -> int:
     Examples
     --------
     >>> round(spectrum_bytes(Shape(nodes=100_000, entries=1_000_000)) / 1e6)
-    343
+    353
     """
     entry = 4 + 16 + (8 if shape.weighted else 0)  # its end in the rest, where rows end, weights and their logarithms
     columns = min(PROBE, shape.nodes)
-    return engine_memory(shape, columns=columns, matrices=MATRICES) + shape.entries * entry + 8 * columns**2 * 8
+    return (
+        engine_memory(shape, columns=columns, matrices=MATRICES)
+        + shape.entries * entry
+        + 8 * columns * (8 * columns + 5 * PAIRS)
+    )

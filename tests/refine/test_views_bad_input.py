@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import warnings
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import graphrefine
-from graphrefine.errors import InputError
+from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.refine.settings import QUALITIES
+from graphrefine.methods.contract import Shape
+from graphrefine.methods.refine import REFINE_METHOD
+from graphrefine.refine.settings import QUALITIES, RefineSettings
+from graphrefine.run.memory_plan import LIBRARIES
+from graphrefine.system.memory import PeakMemory, private_bytes
+from graphs import random_graph
 
 Edges = list[tuple[int, int]]
 Floats = NDArray[np.float32]
@@ -142,3 +148,24 @@ def test_where_nothing_can_be_told_apart_nodes_are_alike() -> None:
     for seed in range(6):
         vectors = graphrefine.embed(graph, 8, quality="fast", seed=seed).vectors
         assert (np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-3).all()
+
+
+def test_the_memory_of_a_tier_is_foreseen() -> None:
+    """On a graph so small that joining the views, not the engine, is what takes the memory."""
+    graph = random_graph(8000, degree=8)
+    for dim in (64, 192):
+        before = private_bytes()
+        with PeakMemory() as peak:
+            graphrefine.embed(graph, dim, threads=2)
+        predicted = REFINE_METHOD.memory(Shape.of(graph), RefineSettings(dim=dim))
+        assert peak.bytes - before < predicted + LIBRARIES
+
+
+def test_a_budget_below_the_tier_is_met_or_refused(tmp_path: Path) -> None:
+    graph = random_graph(8000, degree=8)
+    needed = REFINE_METHOD.memory(Shape.of(graph), RefineSettings(dim=192))
+    budget = private_bytes() + needed // 2
+    with pytest.raises(InputError, match="quality='fast'"):
+        graphrefine.embed(graph, 192, quality="default", memory=budget, work=tmp_path / "named")
+    with pytest.warns(ArgumentWarning, match="quality= is lowered from 'default' to 'fast'"):
+        assert graphrefine.embed(graph, 192, memory=budget, work=tmp_path / "work").recipe["quality"] == "fast"

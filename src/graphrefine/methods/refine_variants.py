@@ -10,8 +10,9 @@ from graphrefine.methods.contract import Floats, Resources, Shape, engine_memory
 from graphrefine.refine import bipartite, directed
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled
-from graphrefine.refine.views import TIERS, WIDTH, bytes_held, joint_views
+from graphrefine.refine.views import TIERS, WIDTH, bytes_held, bytes_joined, joint_views
 
+AT_WORK = 6000  # rows that are held beside their products with all regions, by all threads
 WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
 
 
@@ -22,10 +23,12 @@ def fit_joint_views(graph: Graph, settings: RefineSettings, resources: Resources
 
 
 def joint_views_memory(shape: Shape, settings: RefineSettings) -> int:
-    """The engine with two tall matrices, and what is held of the views."""
-    columns = max(settings.dim, min(shape.nodes, WIDTH))
-    held = bytes_held(shape.nodes, shape.entries, settings.dim, TIERS[str(settings.quality)])
-    return engine_memory(shape, columns=columns, matrices=2) + held
+    """The engine with two tall matrices and what is held of the views, or all views while they are joined."""
+    tier, columns = TIERS[str(settings.quality)], max(settings.dim, min(shape.nodes, WIDTH))
+    held = bytes_held(shape.nodes, shape.entries, settings.dim, tier)
+    work = min(shape.nodes, AT_WORK) * min(tier.regions(shape.nodes, shape.entries, 1.0), shape.nodes) * 4
+    joined = bytes_joined(shape.nodes, settings.dim, tier)
+    return max(engine_memory(shape, columns=columns, matrices=2) + held, joined) + work
 
 
 def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:

@@ -27,7 +27,7 @@ def refine(
     """The vectors (n, k) of a checked graph by checked settings: the paper, stage by stage."""
     R = find_range(engine, graph, settings, stages, threads=threads)
     vectors = smooth(engine, graph, settings, R, stages)
-    if settings.centre and not (vectors[:BLOCK].any() or vectors.any()):
+    if settings.centre and not (graph.directed or vectors[:BLOCK].any() or vectors.any()):
         vectors[~graph.without_edges(), 0] = 1.0  # nothing tells nodes apart: they are alike, and not without vectors
     return vectors
 

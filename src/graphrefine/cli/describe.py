@@ -67,6 +67,20 @@ def summary_line(figures: dict[str, Any]) -> str:
     return f"{figures['output']}: {size} in {total} ({shares}; {figures['peak_mb']:,.0f} MB{tier})"
 
 
+def dimension_line(auto_dim: dict[str, Any]) -> str:
+    """What numbers of axes lose, as `graphrefine.refine.dimension.Dimension` has it.
+
+    Examples
+    --------
+    >>> dimension_line({"axes": 110, "lost": {"32": 0.5692, "64": 0.2917, "128": 0.0}})
+    '110 axes are above the noise; lost of their energy at 32 56.9%, 64 29.2%, 128 0.0%'
+    """
+    if not auto_dim["axes"]:
+        return "no axis can be told from noise: there are too few edges for that"
+    losses = ", ".join(f"{axes} {lost:.1%}" for axes, lost in auto_dim["lost"].items())
+    return f"{auto_dim['axes']} axes are above the noise; lost of their energy at {losses}"
+
+
 def drift_line(aligned: dict[str, Any]) -> str:
     """One line about vectors that were rotated onto older ones.
 

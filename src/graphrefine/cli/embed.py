@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from graphrefine.cli.describe import describe_result, drift_line, summary_line
+from graphrefine.cli.describe import describe_result, dimension_line, drift_line, summary_line
 from graphrefine.cli.options import check_not_input, method_options, reading_options, run_values
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output, choose_format, format_place
@@ -50,6 +50,8 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
     if as_json:
         return show_json(figures)
     print(summary_line(figures))
+    if "auto_dim" in figures:
+        print(f"dim {figures['dim']}: {dimension_line(figures['auto_dim'])}")
     if align_to is not None:
         print(drift_line(figures["aligned"]))
     return None
@@ -63,13 +65,17 @@ def _make_request(output: str, options: dict[str, Any]) -> Request:
     old = None if align_to is None else load(align_to)
     if old is not None:
         settings["dim"] = aligned_dim(settings["dim"], old, format_place(align_to))
+    dim_is_default, automatic = settings["dim"] is None, settings["dim"] == "auto"
+    if automatic:
+        settings["dim"] = None
     method_settings = make_settings(method.name, preset, **settings)
     check_work(values.get("work"), memory=values.get("memory"), executor=values.get("executor"))
     return Request(
         source,
         method_settings,
         method=method,
-        dim_is_default=settings["dim"] is None,
+        dim_is_default=dim_is_default,
+        dim_is_automatic=automatic,
         quality_is_default=settings.get("quality") is None,
         reading=reading,
         features=features,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphrefine.cli.describe import remarks
+from graphrefine.cli.describe import dimension_line, remarks
 from graphrefine.cli.options import reading_options
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Method
@@ -17,6 +17,7 @@ from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import RefineSettings, refine_settings
+from graphrefine.run.automatic_dim import choose_dimension
 from graphrefine.run.embed_run import lower_tier
 from graphrefine.run.forecast import Estimate, compare_tiers, estimate
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, learning_need, plan_local
@@ -31,8 +32,10 @@ COMPONENT_BYTES = 24  # for each entry, while components are counted
 def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
     """Print the size of a graph, and the cost of embedding it."""
     reading, default_dim, default_quality = reading_options(options), options["dim"] is None, options["quality"] is None
+    if automatic := options["dim"] == "auto":
+        options["dim"] = None
     settings = refine_settings(options.pop("preset"), **options)
-    threads = usable_threads(threads)
+    threads, auto_dim = usable_threads(threads), None
     with progress_bar() as bar:
         stages = Stages(bar)
         with stages.stage("read"):
@@ -40,6 +43,10 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
         if default_dim:
             settings = replace(settings, dim=min(settings.dim, find_method("refine").most_columns(whole, settings)))
         method, budget = find_method("refine"), budget_of(memory)
+        if automatic:
+            with stages.stage("dimension"):
+                dimension = choose_dimension(whole, budget=budget, threads=threads)
+            settings, auto_dim = replace(settings, dim=dimension.dim), dimension.figures()
         make_plan = partial(_plan, whole, method=method, budget=budget, threads=threads)
         try:
             plan = None if method.on_disk(whole, settings) else make_plan(settings)
@@ -60,6 +67,8 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             figures = count_figures(whole, memory=budget)
     if as_json:
         prediction: dict[str, Any] = {"dim": settings.dim, "threads": threads}
+        if auto_dim is not None:
+            prediction["auto_dim"] = auto_dim
         if isinstance(cost, Estimate):
             prediction |= {"quality": settings.quality, **_cost_figures(cost)}
             prediction["tiers"] = {quality: _cost_figures(each) for quality, each in tiers.items()}
@@ -67,6 +76,8 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             prediction["plan"] = plan.figures()
         return show_json({**figures, "reading": whole.reading, "predicted": prediction})
     pairs = figure_texts({**figures, "reading": whole.reading}, settings, cost, threads=threads)
+    if auto_dim is not None:
+        pairs.append(("dimension", f"{settings.dim}: {dimension_line(auto_dim)}"))
     if tiers:
         pairs.append(("qualities", _tiers_in_words(tiers)))
     show_pairs(pairs)

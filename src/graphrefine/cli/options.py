@@ -192,7 +192,22 @@ _READING = {field.name: _reading_option(field) for field in fields(ReadOptions)}
 THREADS = _READING.pop("threads")
 READING = under("Reading the graph", *_READING.values())
 
+
+class Dim(click.ParamType):  # type: ignore[type-arg]  # generic in the newest versions only
+    """A whole number, or "auto"."""
+
+    name = "dim"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """The number, or the word."""
+        try:
+            return "auto" if value == "auto" else int(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a whole number nor 'auto'", param, ctx)
+
+
 KINDS = {"int": int, "int | None": int, "float": float, "float | None": float}
+TYPES = {"dim": Dim()}
 CALLBACKS = {"filter": _parse_filter}
 
 
@@ -215,7 +230,7 @@ def _setting_option(each: Field[Any]) -> Option:
     text = f"{about['help']}{_default_text(about['default'], each.default)}"
     if about["flag"]:
         return Option([f"--{name}/--{about['flag']}"], default=None, help=text)
-    kind = KINDS.get(str(each.type), str)
+    kind = TYPES.get(each.name, KINDS.get(str(each.type), str))
     return Option([f"--{name}"], type=kind, metavar=about["metavar"], help=text, callback=CALLBACKS.get(each.name))
 
 

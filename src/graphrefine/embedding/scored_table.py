@@ -61,7 +61,7 @@ class ScoredTable(VectorTable):
     ) -> NDArray[np.float32]: ...
 
     def score(self, u: Any, v: Any = None, *, unknown: Unknown = "error") -> Any:
-        """Likelihood of edges between nodes: the higher, the likelier.
+        """Likelihood of edges between nodes: the higher, the likelier; for nodes that are alike, take the cosine.
 
         ``cos(x_u, x_v) + w (ln d_u + ln d_v)`` with w the `degree_weight`; the cosine alone where `degrees` is None;
         ``source_u . target_v`` of directed and bipartite graphs, with u among the sources and v among the targets.
@@ -186,8 +186,9 @@ class ScoredTable(VectorTable):
         vectors : array of shape (dim,) or (q, dim)
             Find the nodes near these instead.
         score : "cosine", "dot" or "link"
-            Measure of nearness; "link" is what `score` gives. A node with a zero vector has no neighbours by the
-            cosine.
+            Measure of nearness. "cosine": nodes that are alike, whatever their degree; one with a zero vector has
+            no neighbours. "dot": the inner product, for vectors whose length has a meaning; of unit vectors, as
+            REFINE's are, the cosine. "link": what `score` gives, nodes that are likely to be linked, hubs first.
         index : bool
             Whether to search by an index rather than exactly (extra ``ann``): made if it is missing, stored beside the
             file that the embedding was loaded from. If not given: beyond a million nodes.

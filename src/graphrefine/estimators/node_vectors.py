@@ -41,8 +41,8 @@ class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Anything that `graphrefine.read` takes (a file, a NetworkX graph, a table of edges ...); or vectors that are
         made already: a `graphrefine.Embedding`, or the path of a saved one. A path that ends in csv or txt is a graph.
         Clones share it.
-    dim : int, default=None
-        Length of the vectors; 128, or the number of nodes if that is less.
+    dim : int or "auto", default=None
+        Length of the vectors; 128, or the number of nodes if that is less. "auto": see `graphrefine.embed`.
     method : str, default=None
         A name in `graphrefine.methods.registry.METHODS`; "refine" if None.
     side : {"source", "target"}, default=None
@@ -87,7 +87,7 @@ class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def __init__(
         self,
         graph: Any,
-        dim: int | None = None,
+        dim: int | str | None = None,
         *,
         method: str | None = None,
         side: Literal["source", "target"] | None = None,

@@ -38,7 +38,9 @@ from graphrefine.estimators.seeds import settle_seed
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names, name_array
 from graphrefine.refine.settings import refine_settings
+from graphrefine.run.automatic_dim import choose_dimension
 from graphrefine.run.embed_run import embed_graph
+from graphrefine.system.threads import usable_threads
 from graphrefine.vectors.table import Parts
 
 _CHECKS: dict[str, Any] = {
@@ -58,8 +60,9 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
 
     Parameters
     ----------
-    dim : int, default=128
-        Length of the vectors; at most the number of nodes.
+    dim : int or "auto", default=128
+        Length of the vectors; at most the number of nodes. "auto" chooses it from the spectrum of the graph at each
+        fit, see `graphrefine.embed`.
     preset : {"default", "paper"}, default=None
         Where the options that are None come from.
     block, power, negative, exponent, log_weights, two_sided, spectrum : default=None
@@ -110,7 +113,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
 
     def __init__(
         self,
-        dim: int = 128,
+        dim: int | str = 128,
         *,
         preset: str | None = None,
         block: int | None = None,
@@ -168,14 +171,20 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         """
         seed = settle_seed(seed=self.seed, random_state=self.random_state, rng=self.rng) or 0
         options = {name: value for name, value in self.get_params().items() if name not in _NO_SETTINGS}
+        if automatic := isinstance(self.dim, str) and self.dim == "auto":
+            options["dim"] = None
         settings = refine_settings(self.preset, **options, seed=seed)
         self._check_rows()
         source = read_matrix(X)
         check_nodes(source)
         graph, names = self._graph_of(source)
-        embedding, _ = embed_graph(
-            graph, settings, features=place_features(features, graph, names), threads=self.threads, learn=True
-        )
+        table, dimension = place_features(features, graph, names), None
+        if automatic:
+            dimension = choose_dimension(graph, threads=usable_threads(self.threads))
+            settings = replace(settings, dim=dimension.dim)
+        embedding, _ = embed_graph(graph, settings, features=table, threads=self.threads, learn=True)
+        if dimension is not None:
+            embedding.recipe["auto_dim"] = dimension.figures()
         self.seed_, self._settings, self._has_features = settings.seed, settings, features is not None
         self._directed, self._by_name, self._fingerprint = graph.directed, isinstance(X, Graph), edge_digits(graph)
         self.model_ = Embedding.from_parts(Parts(names, embedding.vectors, embedding.recipe, state=embedding.state))

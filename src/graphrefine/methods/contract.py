@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -29,6 +28,7 @@ Floats = NDArray[np.float32]
 
 
 S = TypeVar("S", bound=MethodSettings)
+TINY, LARGE = 2e-38, 1e38  # the least weight of an edge, and the most of all, that float32 can divide by and add
 
 
 class Shape(NamedTuple):
@@ -78,18 +78,11 @@ class Resources:
         """An engine for tall matrices of this width on the nodes of a graph."""
         if self.engines is not None:
             return self.engines.engine(graph, columns=columns, bfloat16=bfloat16)
-        return self._local_engine(graph, columns, bfloat16=bfloat16)
-
-    def workshop(self, graph: Graph, *, bfloat16: bool = True) -> Workshop:
-        """Engines of any width on the nodes of a graph, and the results of stages."""
-        if self.engines is not None:
-            return self.engines.workshop(graph, bfloat16=bfloat16)
-        from graphrefine.engine.workshop import Workshop  # for methods of several stages
-
-        return Workshop(partial(self._local_engine, graph, bfloat16=bfloat16))
-
-    def _local_engine(self, graph: Graph, columns: int, *, bfloat16: bool) -> LocalEngine:
         return LocalEngine(graph, columns=columns, threads=self.threads, bfloat16=bfloat16)
+
+    def workshop(self, graph: Graph, *, bfloat16: bool = True) -> Workshop | None:
+        """Engines of any width on the nodes of a graph, and the results of stages; None: in memory."""
+        return None if self.engines is None else self.engines.workshop(graph, bfloat16=bfloat16)
 
 
 @dataclass(frozen=True)
@@ -182,6 +175,7 @@ class Method(Generic[S]):
                 "directed=False, or choose a method that takes directions (graphrefine methods lists them)",
                 argument="directed",
             )
+        check_sums(graph)
         if in_memory:
             self.check_room(graph, settings)
 
@@ -212,6 +206,25 @@ class Method(Generic[S]):
                 f"of which {gigabytes(free)} are free: enough for about "
                 f"{self.largest(free, degree=degree, settings=settings):,} nodes; {way_out}"
             )
+
+
+def check_sums(graph: Graph) -> None:
+    """Raise InputError where the weights of a graph in memory have sums, or reciprocals, beyond float32.
+
+    Examples
+    --------
+    >>> check_sums(Graph.from_edges([0, 1], [1, 2], weights=[1e-6, 1e6]))
+    """
+    if graph.weights is None or graph.stored:
+        return
+    smallest, total = float(graph.weights.min()), float(graph.weights.sum(dtype=np.float64))
+    if smallest < TINY or total > LARGE:
+        raise InputError(
+            f"weights of {graph.source}, {smallest:.3g} the smallest and {total:.3g} their sum, are beyond float32 "
+            f"({TINY:.0e} to {LARGE:.0e}); multiply them all by one number, as their unit does not matter, or leave "
+            "edges out whose weight is next to zero",
+            argument="weights",
+        )
 
 
 def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:

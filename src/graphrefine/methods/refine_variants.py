@@ -10,8 +10,17 @@ from graphrefine.methods.contract import DiskNeed, Floats, Resources, Shape, eng
 from graphrefine.refine import bipartite, directed
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled
-from graphrefine.refine.views import TIERS, bytes_at_work, bytes_held, bytes_stored, joint_views, walk_columns
+from graphrefine.refine.views import (
+    TIERS,
+    bytes_at_work,
+    bytes_held,
+    bytes_joined,
+    bytes_stored,
+    joint_views,
+    walk_columns,
+)
 
+AT_WORK = 6000  # rows that are held beside their products with all regions, by all threads
 WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings that source and target vectors have
 
 
@@ -23,9 +32,12 @@ def fit_joint_views(graph: Graph, settings: RefineSettings, resources: Resources
 
 
 def joint_views_memory(shape: Shape, settings: RefineSettings) -> int:
-    """The engine with two tall matrices, and what is held of the views."""
-    held = bytes_held(shape.nodes, shape.entries, settings.dim, TIERS[str(settings.quality)])
-    return engine_memory(shape, columns=walk_columns(shape.nodes, settings.dim), matrices=2) + held
+    """The engine with two tall matrices and what is held of the views, or all views while they are joined."""
+    tier, columns = TIERS[str(settings.quality)], walk_columns(shape.nodes, settings.dim)
+    held = bytes_held(shape.nodes, shape.entries, settings.dim, tier)
+    work = min(shape.nodes, AT_WORK) * min(tier.regions(shape.nodes, shape.entries, 1.0), shape.nodes) * 4
+    joined = bytes_joined(shape.nodes, settings.dim, tier)
+    return max(engine_memory(shape, columns=columns, matrices=2) + held, joined) + work
 
 
 def joint_views_on_disk(shape: Shape, settings: RefineSettings, threads: int) -> DiskNeed:

@@ -18,12 +18,18 @@ from graphrefine.refine.filters import diffuse, limit, limit_weights, smallest_w
 from graphrefine.refine.range_finder import range_finder
 from graphrefine.refine.settings import RefineSettings
 
+BLOCK = 1024  # rows in which nearly every graph has a number that is not zero
+
 
 def refine(
     engine: Engine[T], graph: Graph, settings: RefineSettings, stages: Stages, *, threads: int = 1
 ) -> NDArray[np.float32]:
     """The vectors (n, k) of a checked graph by checked settings: the paper, stage by stage."""
-    return smooth(engine, graph, settings, find_range(engine, graph, settings, stages, threads=threads), stages)
+    R = find_range(engine, graph, settings, stages, threads=threads)
+    vectors = smooth(engine, graph, settings, R, stages)
+    if settings.centre and not (graph.directed or vectors[:BLOCK].any() or vectors.any()):
+        vectors[~graph.without_edges(), 0] = 1.0  # nothing tells nodes apart: they are alike, and not without vectors
+    return vectors
 
 
 def find_range(engine: Engine[T], graph: Graph, settings: RefineSettings, stages: Stages, *, threads: int = 1) -> T:

@@ -86,7 +86,11 @@ class MethodSettings:
     """
 
     dim: int = setting(
-        128, "Length of the vectors.", least=1, default="128, or the number of nodes if that is less", metavar="K"
+        128,
+        "Length of the vectors; 'auto' takes it from the spectrum of the graph.",
+        least=1,
+        default="128, or the number of nodes if that is less",
+        metavar="K",
     )
     seed: int = setting(0, "Seed of all random numbers.", least=0, most=2**64 - 1, metavar="N")
 

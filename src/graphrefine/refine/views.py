@@ -224,6 +224,19 @@ def bytes_stored(nodes: int, entries: int, dim: int, tier: Tier) -> int:
     return nodes * ((3 + tier.draws) * 4 * dim + 4 * tier.draws + logs)
 
 
+def bytes_joined(nodes: int, dim: int, tier: Tier) -> int:
+    """Most that is held while views are joined: they themselves, a sample of their rows, and their Gram matrix.
+
+    Examples
+    --------
+    >>> bytes_joined(18_333, 128, TIERS["default"]) / 1e6
+    84.389376
+    """
+    columns = (2 + tier.draws) * dim  # of the views side by side
+    parts, matrices = 2, 5  # the sample's rows, in parts and as a whole; the Gram matrix and its eigenvectors
+    return columns * (nodes * 4 + parts * min(nodes, SAMPLE) * 4 + matrices * columns * 8)
+
+
 def shares(memory: float) -> tuple[float, float, float]:
     """How much of the squared length of a row is REFINE's, local and far; each has some.
 

@@ -22,7 +22,7 @@ from graphrefine.run.settings import RunSettings, check_work
 @list_options
 def embed(
     graph: Any,
-    dim: int | None = None,
+    dim: int | str | None = None,
     *,
     method: str = "refine",
     features: Any = None,
@@ -62,7 +62,9 @@ def embed(
         Anything that `graphrefine.read` takes: a file, a SciPy matrix, a NetworkX or igraph graph, a table of edges ...
         A graph that says itself that it is directed is embedded so, with a warning.
     dim
-        Length of the vectors; 128 by default, or the number of nodes, with a warning, if that is less.
+        Length of the vectors; 128 by default, or the number of nodes, with a warning, if that is less. ``"auto"``
+        takes as many axes of the spectrum as held-out edges confirm, up to 256 (`graphrefine.refine.dimension`);
+        ``recipe["auto_dim"]`` has what 32, 64, 128 and 256 of them would lose.
     method
         A name in `graphrefine.methods.registry.METHODS`; ``graphrefine methods`` lists them.
     features
@@ -113,10 +115,11 @@ def embed(
     _check_keywords(others, find_method(method))
     if align_to is not None:
         dim = aligned_dim(dim, align_to, "align_to")
+    automatic = isinstance(dim, str) and dim == "auto"
     settings = make_settings(
         method,
         preset,
-        dim=dim,
+        dim=None if automatic else dim,
         quality=quality,
         block=block,
         power=power,
@@ -140,6 +143,7 @@ def embed(
         settings,
         method=find_method(method),
         dim_is_default=dim is None,
+        dim_is_automatic=automatic,
         quality_is_default=quality is None,
         reading=reading,
         features=features,

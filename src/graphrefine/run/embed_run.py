@@ -35,6 +35,7 @@ from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts
 
 if TYPE_CHECKING:
+    from graphrefine.refine.dimension import Dimension
     from graphrefine.system.work_folder import WorkFolder
 
 
@@ -49,6 +50,7 @@ class Request:
     settings: MethodSettings
     method: Method[Any] = field(default_factory=lambda: find_method("refine"))
     dim_is_default: bool = False  # then dim is lowered, with a warning, for a graph of fewer nodes
+    dim_is_automatic: bool = False  # then dim is chosen from the spectrum of the graph
     quality_is_default: bool = False  # then quality is lowered, with a warning, where the budget needs that
     reading: dict[str, Any] = field(default_factory=dict)  # options of `graphrefine.read`
     features: Any = None
@@ -76,6 +78,7 @@ class EmbedRun:
         self.request, self.method, self.cluster = request, request.method, request.run.cluster()
         self.settings: Any = request.settings
         self.resumed, self.blocks, self.learn = False, 0, False
+        self.dimension: Dimension | None = None  # where it is automatic
         self.workers: list[dict[str, Any]] | None = None
         self.graph: Graph
         self.plan: MemoryPlan
@@ -136,10 +139,13 @@ class EmbedRun:
     def make_plan(self, *, learn: bool = False, writing: int = 0) -> MemoryPlan:
         """How the graph is embedded within the budget; InputError where it cannot be.
 
-        A dim that nobody asked for is lowered to the most that the graph allows; `embed` warns of it. ``learn`` adds
-        the stage that learns from the graph, where that is possible; if nobody asked for it by name, only where the
-        budget has room for it. ``writing`` are bytes of memory that the writer of the output holds beside the vectors.
+        A dim that nobody asked for is lowered to the most that the graph allows; `embed` warns of it. One that is
+        automatic is chosen here (`graphrefine.refine.dimension`). ``learn`` adds the stage that learns from the graph,
+        where that is possible; if nobody asked for it by name, only where the budget has room for it. ``writing`` are
+        bytes of memory that the writer of the output holds beside the vectors.
         """
+        if self.request.dim_is_automatic and self.dimension is None:
+            self._measure_dimension()
         try:
             return self._plan(learn=learn, writing=writing)
         except BudgetError:
@@ -185,6 +191,15 @@ class EmbedRun:
         _log.info("plan: %s, %s expected of %s", self.plan.mode, *sizes)
         return self.plan
 
+    def _measure_dimension(self) -> None:
+        from graphrefine.run.automatic_dim import choose_dimension
+
+        with self.stages.stage("dimension"):
+            self.dimension = choose_dimension(
+                self.graph, method=self.method.name, budget=self.budget, threads=self.threads
+            )
+            self.settings = replace(self.settings, dim=self.dimension.dim)
+
     def _fit_dim(self) -> None:
         graph, dim = self.graph, self.settings.dim
         if self.request.dim_is_default and dim > (most := self.method.most_columns(graph, self.settings)):
@@ -207,6 +222,8 @@ class EmbedRun:
             features=self.request.features,
             learn=self.learn,
         )
+        if self.dimension is not None:
+            embedding.recipe["auto_dim"] = self.dimension.figures()
         if engines is not None:
             self.blocks = engines.blocks
             self.workers = engines.workers() if self.cluster is not None else None
@@ -230,6 +247,8 @@ class EmbedRun:
             "seed": self.settings.seed,
             "plan": {**self.plan.figures(), "blocks": self.blocks, "resumed": self.resumed},
         }
+        if self.dimension is not None:
+            figures["auto_dim"] = self.dimension.figures()
         return figures if self.workers is None else {**figures, "workers": self.workers}
 
     def _engines(self) -> Any:
@@ -309,7 +328,7 @@ def lower_tier(settings: Any) -> str | None:
     return "fast" if getattr(settings, "quality", "fast") != "fast" else None
 
 
-def aligned_dim(dim: int | None, old: Embedding, name: str) -> int:
+def aligned_dim(dim: int | str | None, old: Embedding, name: str) -> int:
     """The length of vectors that are to be aligned: that of the old ones."""
     if dim is not None and dim != old.dim:
         problem = f"dim={dim} is not that of {name}, whose vectors have {old.dim} numbers; leave dim out"

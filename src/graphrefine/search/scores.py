@@ -1,9 +1,9 @@
 """Scores as inner products, for every kind of search: ``score(u, v) = a_u (x_u . y_v) s_v + t_v + b_u``.
 
 ======  =================================================================================================
-cosine  the cosine of two vectors; a zero vector is near nothing
-dot     the inner product
-link    `Embedding.score`: likelihood of an edge, the degrees counted in
+cosine  the cosine of two vectors: nodes that are alike; a zero vector is near nothing
+dot     the inner product: vectors whose length has a meaning; of unit vectors the cosine
+link    `Embedding.score`, the degrees counted in: nodes that are likely to be linked
 ======  =================================================================================================
 
 Of a directed graph, ``link`` goes from sources to targets. Of a bipartite graph, ``cosine`` and ``dot`` compare nodes

@@ -1,0 +1,171 @@
+"""Graphs in which little can be told apart, and weights of any size: finite vectors, sensible neighbours, any tier."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import graphrefine
+from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.contract import Shape
+from graphrefine.methods.refine import REFINE_METHOD
+from graphrefine.refine.settings import QUALITIES, RefineSettings
+from graphrefine.run.memory_plan import LIBRARIES
+from graphrefine.system.memory import PeakMemory, private_bytes
+from graphs import random_graph
+
+Edges = list[tuple[int, int]]
+Floats = NDArray[np.float32]
+
+
+def clique(first: int, size: int) -> Edges:
+    return list(combinations(range(first, first + size), 2))
+
+
+def star(hub: int, leaves: int) -> Edges:
+    return [(hub, hub + leaf) for leaf in range(1, leaves + 1)]
+
+
+BRIDGED = [*clique(0, 6), *clique(6, 6), (0, 6)]
+ODD: dict[str, Edges] = {
+    "edge": [(0, 1)],
+    "two edges": [(0, 1), (2, 3)],
+    "many edges": [(2 * i, 2 * i + 1) for i in range(100)],
+    "path": [(i, i + 1) for i in range(20)],
+    "short path": [(0, 1), (1, 2)],
+    "ring": [(i, (i + 1) % 30) for i in range(30)],
+    "star": star(0, 5),
+    "large star": star(0, 299),
+    "two stars": [*star(0, 20), *star(100, 20)],
+    "triangle": clique(0, 3),
+    "clique": clique(0, 40),
+    "two cliques": [*clique(0, 5), *clique(5, 5)],
+    "bridged cliques": BRIDGED,
+    "complete bipartite": list(product(range(3), range(3, 6))),
+    "lopsided complete bipartite": list(product(range(5), range(5, 45))),
+    "duplicates": [(0, 2), (0, 3), (1, 2), (1, 3), (2, 4), (3, 4)],
+}
+
+
+def embed(graph: Graph, quality: str, dim: int) -> Floats:
+    with warnings.catch_warnings(), np.errstate(all="raise", under="ignore"):
+        warnings.simplefilter("error")
+        return graphrefine.embed(graph, dim, quality=quality, threads=1).vectors
+
+
+def check_rows(graph: Graph, vectors: Floats, *, zeros: bool = False) -> None:
+    """Unit rows, zero ones for nodes without edges alone, or, with ``zeros``, for others too but not for all."""
+    alone, lengths = graph.without_edges(), np.linalg.norm(vectors, axis=1)
+    assert np.isfinite(vectors).all() and not lengths[alone].any()
+    unit = np.abs(lengths[~alone] - 1) < 1e-3
+    assert unit.any() and (unit | (lengths[~alone] == 0)).all() if zeros else unit.all()
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@pytest.mark.parametrize("name", ODD)
+def test_odd_graphs_have_vectors_of_any_length(name: str, quality: str) -> None:
+    graph = graphrefine.read(ODD[name])
+    for dim in sorted({1, 2, min(8, graph.nodes), graph.nodes}):
+        # REFINE alone cannot tell a node from the mean of all where it has too few axes: such a row is zero.
+        check_rows(graph, embed(graph, quality, dim), zeros=quality == "fast" or dim == 1)
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_one_edge_among_nodes_without(quality: str) -> None:
+    graph = graphrefine.read([(7, 9)], nodes=range(50))
+    for dim in (1, 2, 50):
+        vectors = embed(graph, quality, dim)
+        check_rows(graph, vectors)
+        assert np.count_nonzero(vectors.any(axis=1)) == 2
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@pytest.mark.parametrize("edges", [BRIDGED, [*clique(0, 6), *clique(6, 6)]], ids=["bridged", "apart"])
+@pytest.mark.parametrize("unit", [1e-30, 1e-6, 1.0, 1e6, 1e30])
+def test_nodes_of_a_clique_are_nearest(quality: str, edges: Edges, unit: float) -> None:
+    graph = graphrefine.read([(a, b, unit * (1 + (a * b) % 3)) for a, b in edges])
+    for dim in (4, 12):
+        vectors = embed(graph, quality, dim)
+        check_rows(graph, vectors)
+        cosine = vectors @ vectors.T
+        of = graph.names.astype(int) // 6
+        same = of[:, None] == of[None]
+        assert cosine[same].min() > cosine[~same].max() + 0.5
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@pytest.mark.parametrize("orders", [6, 30])
+def test_weights_of_any_size_beside_each_other(quality: str, orders: int) -> None:
+    rng = np.random.default_rng(0)
+    for edges in (BRIDGED, clique(0, 20), star(0, 12), [(int(a), int(b)) for a, b in rng.integers(0, 900, (4000, 2))]):
+        weights = 10.0 ** rng.uniform(-orders, orders, len(edges))
+        graph = graphrefine.read([(a, b, w) for (a, b), w in zip(edges, weights, strict=True) if a != b])
+        for dim in {4, min(graph.nodes, 64)}:
+            check_rows(graph, embed(graph, quality, dim))
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_the_unit_of_weights_does_not_matter(quality: str) -> None:
+    edges = [(a, b, 1.0 + (a * b) % 3) for a, b in BRIDGED]
+    plain = embed(graphrefine.read(edges), quality, 6)
+    scaled = embed(graphrefine.read([(a, b, w * 2.0**80) for a, b, w in edges]), quality, 6)
+    assert np.abs(plain @ plain.T - scaled @ scaled.T).max() < 1e-3
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@pytest.mark.parametrize("weight", [3e38, 1e-40])
+def test_weights_beyond_the_arithmetic_are_refused(quality: str, weight: float) -> None:
+    graph = graphrefine.read([(a, b, weight) for a, b in BRIDGED])
+    with pytest.raises(InputError, match=r"beyond float32.*multiply them all by one number"):
+        graphrefine.embed(graph, 4, quality=quality)
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_copies_of_a_node_have_its_vector(quality: str) -> None:
+    edges = [*BRIDGED, *((20 + a, b) for a, b in BRIDGED if a == 1), (21, 0)]  # 21 has the neighbours of 1
+    graph = graphrefine.read(edges)
+    vectors = embed(graph, quality, 6)
+    one, copy = (int(np.flatnonzero(graph.names == name)[0]) for name in (1, 21))
+    assert np.argsort(-(vectors @ vectors[one]))[:7].tolist().count(copy) == 1
+    assert vectors[one] @ vectors[copy] > 0.9
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_more_axes_than_nodes_are_refused(quality: str) -> None:
+    with pytest.raises(InputError, match=r"dim=13 is larger than the graph .*choose dim=12 or less"):
+        graphrefine.embed(BRIDGED, 13, quality=quality)
+
+
+def test_where_nothing_can_be_told_apart_nodes_are_alike() -> None:
+    """A star, whose leaves and hub REFINE alone cannot tell apart by some seeds: alike, rather than without vectors."""
+    graph = graphrefine.read(star(0, 299))
+    for seed in range(6):
+        vectors = graphrefine.embed(graph, 8, quality="fast", seed=seed).vectors
+        assert (np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-3).all()
+
+
+def test_the_memory_of_a_tier_is_foreseen() -> None:
+    """On a graph so small that joining the views, not the engine, is what takes the memory."""
+    graph = random_graph(8000, degree=8)
+    for dim in (64, 192):
+        before = private_bytes()
+        with PeakMemory() as peak:
+            graphrefine.embed(graph, dim, threads=2)
+        predicted = REFINE_METHOD.memory(Shape.of(graph), RefineSettings(dim=dim))
+        assert peak.bytes - before < predicted + LIBRARIES
+
+
+def test_a_budget_below_the_tier_is_met_or_refused(tmp_path: Path) -> None:
+    graph = random_graph(8000, degree=8)
+    needed = REFINE_METHOD.memory(Shape.of(graph), RefineSettings(dim=192))
+    budget = private_bytes() + needed // 2
+    with pytest.raises(InputError, match="quality='fast'"):
+        graphrefine.embed(graph, 192, quality="default", memory=budget, work=tmp_path / "named")
+    with pytest.warns(ArgumentWarning, match="quality= is lowered from 'default' to 'fast'"):
+        assert graphrefine.embed(graph, 192, memory=budget, work=tmp_path / "work").recipe["quality"] == "fast"

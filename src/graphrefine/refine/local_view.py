@@ -85,6 +85,7 @@ def dense_normalised(ties: Ties) -> Small:
 
     Examples
     --------
+    >>> from graphrefine.graph.graph import Graph
     >>> dense_normalised(Ties(Graph.from_edges([0], [1], names=range(3)))).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """

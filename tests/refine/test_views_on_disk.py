@@ -61,6 +61,7 @@ def in_blocks(
     rows=st.sampled_from([512, 1024]),
     panel=st.sampled_from([32, 64, 128]),
     chunk=st.sampled_from([None, 512]),
+    degree=st.sampled_from([6, 40]),  # walks remember, or forget
     weighted=st.booleans(),
     bfloat16=st.booleans(),
     threads=st.integers(1, 3),
@@ -71,11 +72,12 @@ def test_the_bits_do_not_depend_on_the_cuts(
     rows: int,
     panel: int,
     chunk: int | None,
+    degree: int,
     weighted: bool,
     bfloat16: bool,
     threads: int,
 ) -> None:
-    graph = random_graph(1100, seed=seed, weighted=weighted, isolated=3)
+    graph = random_graph(1100, degree=degree, seed=seed, weighted=weighted, isolated=3)
     chosen = RefineSettings(dim=40, seed=seed, bfloat16=bfloat16)
     folder = tmp_path_factory.mktemp("work")
     made = in_blocks(folder, graph, chosen, threads=threads, rows=rows, panel=panel, chunk=chunk)

@@ -7,10 +7,18 @@ the rows x_u of ``U w^1/2`` and y_i of ``V w^1/2``:
 
 so that ``source_u . target_i`` is a low-rank filter of what users like u took. Half of the length of a row goes, as it
 tells how much of a node the few singular vectors happen to hold, which is unfair to small groups; degrees, relative to
-their mean, give popular items their due. `Embedding.recommend` ranks items by the score.
+their mean, give popular items their due. `Embedding.recommend` ranks items by the score. That is the tier "fast".
+
+The tier "default" goes on from the singular vectors with the least squares of `graphrefine.refine.weighted_factors`:
+a sweep over both sides for each value of `PATH`, so that the strong regularisation of the first sweeps finds the large
+structures. Where on the path vectors are best is tried on the graph without some edges, which they are to find again
+(`graphrefine.refine.held_out_pairs`); then the whole graph goes as far.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +27,16 @@ from graphrefine.engine.engine import Engine, T
 from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages
 from graphrefine.refine.arc_svd import Side, decompose
+from graphrefine.refine.held_out_pairs import HeldOut, hold_out, score_vectors
+from graphrefine.refine.weighted_factors import Pairs, solve_sources, solve_targets, start_targets, weigh_pairs
 
 DEGREE_POWER = 0.3  # chosen with STRENGTH on generated and real user-item graphs; benchmarks/bipartite.py has others
 STRENGTH = 4.0  # of the noise filter
+PATH = (0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025, 0.018, 0.025, 0.035)  # regularisation, a sweep each
+PATIENCE = 4  # sweeps in a row without gain, after which the search ends
+USUAL = 4  # place on the path, where no edges can be held out
+LAST = 2  # further sweeps with the best value
+Floats = NDArray[np.float32]
 
 
 def one_way(graph: Graph) -> Graph:
@@ -78,6 +93,68 @@ def bipartite_vectors(
         _scale(vectors[:sources], arcs_svd.source, slice(0, sources))
         _scale(vectors[sources:], arcs_svd.target, slice(sources, None))
     return vectors
+
+
+def weighted_vectors(
+    engine_of: Callable[[Graph], Engine[T]],
+    arcs: Graph,
+    stages: Stages,
+    *,
+    sources: int,
+    dim: int,
+    rounds: int = 3,
+    seed: int = 0,
+    threads: int = 1,
+) -> Floats:
+    """The vectors (n, dim) of the tier "default"; ``engine_of`` makes an engine as `bipartite_vectors` has it.
+
+    Examples
+    --------
+    >>> from graphrefine.engine.local import LocalEngine
+    >>> from graphrefine.readers.read import read
+    >>> taken = [("ann", "tea"), ("bob", "tea"), ("bob", "cake"), ("cy", "tea"), ("cy", "cake"), ("dee", "beer")]
+    >>> arcs = one_way(read(taken, bipartite=True))
+    >>> vectors = weighted_vectors(lambda arcs: LocalEngine(arcs, columns=2), arcs, Stages(), sources=4, dim=2)
+    >>> bool(vectors[0] @ vectors[5] > vectors[0] @ vectors[4])
+    True
+    """
+
+    def follow(arcs: Graph) -> Iterator[tuple[Pairs, Floats]]:
+        pairs, engine = weigh_pairs(arcs, sources), engine_of(arcs)
+        svd = decompose(engine, arcs, rounds=rounds, seed=seed, threads=threads, advance=lambda: None).svd
+        vectors = engine.collect(svd.target, svd.right(columns=dim))
+        start_targets(pairs, vectors[sources:], svd.values[:dim], PATH[0])
+        del engine, svd
+        vectors[:sources] = 0
+        solve_sources(pairs, vectors[:sources], vectors[sources:], PATH[0], threads=threads)
+        for value in PATH:
+            _sweep(pairs, vectors, sources, value, threads)
+            yield pairs, vectors
+
+    with stages.stage("choose"):
+        held = hold_out(arcs, sources, seed=seed)
+        best = USUAL if held is None else _best_place(held, sources, follow(held.rest))
+        del held
+    with stages.stage("factors"):
+        pairs, vectors = next(islice(follow(arcs), best, None))
+        for _ in range(LAST):
+            _sweep(pairs, vectors, sources, PATH[best], threads)
+    return vectors
+
+
+def _best_place(held: HeldOut, sources: int, follow: Iterator[tuple[Pairs, Floats]]) -> int:
+    """The place on the path with the best score, of those before the search ends."""
+    scores = list[float]()
+    for _, vectors in follow:
+        scores.append(score_vectors(held, vectors[:sources], vectors[sources:], sources))
+        if len(scores) - int(np.argmax(scores)) > PATIENCE:
+            break
+    return int(np.argmax(scores))
+
+
+def _sweep(pairs: Pairs, vectors: Floats, sources: int, value: float, threads: int) -> None:
+    solve_targets(pairs, vectors[:sources], vectors[sources:], value, threads=threads)
+    solve_sources(pairs, vectors[:sources], vectors[sources:], value, threads=threads)
 
 
 def _scale(rows: NDArray[np.float32], side: Side, which: slice) -> None:

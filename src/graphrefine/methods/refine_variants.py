@@ -77,7 +77,7 @@ def _check_used(graph: Graph, settings: RefineSettings) -> None:
 
 
 def memory_with_sides(shape: Shape, settings: RefineSettings) -> int:
-    """Four tall matrices of the engine, and the vectors of both sides; for least squares three more, and edges twice."""
+    """Four tall matrices of the engine, and the vectors; for least squares three more of these, and the edges again."""
     width = oversampled(settings.dim if shape.bipartite else -(-settings.dim // 2), shape.nodes)
     held = engine_memory(shape, columns=width, matrices=4) + shape.nodes * settings.dim * 4
     squares = shape.bipartite and settings.quality != "fast"

@@ -4,9 +4,9 @@
 
 A fifth of each user's items is held out; recall@20 is the part of them among the 20 that score highest and were not in
 the training part, in the mean over users. ALS is tuned: a fifth of the training part is held out once more, each of
-`SETTINGS` is tried on that, the best also with other numbers of `ITERATIONS`, and the best of all is fitted to the whole
-training part. REFINE has no part in that: it has its two tiers, ``fast`` and ``default``, with no settings. The bar:
-recall of ``default`` at least that of ALS and that of popularity. The exit code is 0 if most graphs reach it.
+`SETTINGS` is tried on that, the best also with other numbers of `ITERATIONS`, and the best of all is fitted to all of
+the training part. REFINE has its two tiers, ``fast`` and ``default``, and no settings. The bar: recall of ``default``
+at least that of ALS and that of popularity. The exit code is 0 if most graphs reach it.
 
 ``taste`` and ``genres`` are generated; others are derived from real graphs, each edge of which gets a user's end and an
 item's end at random (flickr, wikipedia, youtube and more), or are real: users or nodes and their groups (groups of

@@ -1,8 +1,8 @@
 """Edges of some sources apart, and how well vectors find them again: a choice of settings without labels.
 
 A fifth of the edges, one at least, of a sample of the sources that have two or more; of half of them at most. The score
-of vectors is the mean of ``1 / (1 + (r / 20)^4)`` over these edges, r the rank of the target among those that the source
-does not have: a smooth form of recall at 20.
+of vectors is the mean of ``1 / (1 + (r / 20)^4)`` over these edges, r the rank of the target among those that the
+source does not have: a smooth form of recall at 20.
 """
 
 from __future__ import annotations

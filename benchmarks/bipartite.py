@@ -164,8 +164,7 @@ def als(train: sp.csr_array, test: sp.csr_array, dim: int, threads: int) -> tupl
     users = np.random.default_rng(5).permutation(train.shape[0])[:TRIED]
 
     def score(setting: tuple[float, float, int]) -> float:
-        model = _als_model(setting, dim, threads)
-        model.fit(sp.csr_matrix(rest), show_progress=False)
+        model = _fit_als(rest, setting, dim, threads)
         return recall(model.user_factors[users], model.item_factors, rest[users], apart[users])
 
     scores = {(*setting, ITERATIONS[0]): score((*setting, ITERATIONS[0])) for setting in SETTINGS}
@@ -173,18 +172,21 @@ def als(train: sp.csr_array, test: sp.csr_array, dim: int, threads: int) -> tupl
     for iterations in ITERATIONS[1:]:
         scores[alpha, regularization, iterations] = score((alpha, regularization, iterations))
     best = max(scores, key=lambda setting: scores[setting])
-    model = _als_model(best, dim, threads)
-    _, seconds = timed(partial(model.fit, sp.csr_matrix(train), show_progress=False))
+    model, seconds = timed(
+        partial(_fit_als, train, best, dim, threads)
+    )  # a second fit of one model would go on with it
     print(f"    ALS: alpha {best[0]:g}, regularization {best[1]:g}, {best[2]} iterations", flush=True)
     return recall(model.user_factors, model.item_factors, train, test), seconds
 
 
-def _als_model(setting: tuple[float, float, int], dim: int, threads: int) -> Any:
+def _fit_als(train: sp.csr_array, setting: tuple[float, float, int], dim: int, threads: int) -> Any:
     from implicit.als import AlternatingLeastSquares
 
     alpha, regularization, iterations = setting
     settings = {"alpha": alpha, "regularization": regularization, "iterations": iterations}
-    return AlternatingLeastSquares(factors=dim, num_threads=threads, random_state=0, **settings)
+    model = AlternatingLeastSquares(factors=dim, num_threads=threads, random_state=0, **settings)
+    model.fit(sp.csr_matrix(train), show_progress=False)
+    return model
 
 
 def main() -> None:

@@ -73,7 +73,7 @@ def weigh_pairs(arcs: Graph, sources: int) -> Pairs:
     >>> from graphrefine.refine.bipartite import one_way
     >>> pairs = weigh_pairs(one_way(read([("ann", "tea"), ("bob", "tea"), ("bob", "cake")], bipartite=True)), 2)
     >>> pairs.sources.indices.tolist(), pairs.targets.indices.tolist(), pairs.scale
-    ([1, 0, 1], [1, 0, 1], 1.5)
+    ([1, 0, 1], [1, 0, 1], 1.125)
     """
     back = arcs.transposed()
     middle = 1.0 if arcs.weights is None or not len(arcs.weights) else float(np.median(arcs.weights))

@@ -3,13 +3,15 @@
     python benchmarks/bipartite.py [--graphs taste,genres,...] [--dim 64] [--threads 1]
 
 A fifth of each user's items is held out; recall@20 is the part of them among the 20 that score highest and were not in
-the training part, in the mean over users. ALS runs with each of `SETTINGS`; its best recall is what counts, with the
-time of that one run. Bars, on a generated or derived graph: recall at least that of ALS, in a tenth of its time.
+the training part, in the mean over users. ALS is tuned: a fifth of the training part is held out once more, each of
+`SETTINGS` is tried on that, the best also with other numbers of `ITERATIONS`, and the best of all is fitted to all of
+the training part. REFINE has its two tiers, ``fast`` and ``default``, and no settings. The bar: recall of ``default``
+at least that of ALS and that of popularity. The exit code is 0 if most graphs reach it.
 
 ``taste`` and ``genres`` are generated; others are derived from real graphs, each edge of which gets a user's end and an
-item's end at random (flickr, wikipedia, youtube and more), or are real: users and groups (groups), packages and
-what they need (npm). The settings in `graphrefine.refine.bipartite` were chosen on generated graphs, taste and
-genres among them, and on groups, blogcatalog, ppi, photo and coauthors; nothing was chosen on the others.
+item's end at random (flickr, wikipedia, youtube and more), or are real: users or nodes and their groups (groups of
+Flickr, groups-blog, groups-ppi, groups-youtube, groups-wiki), packages and what they need (npm). The settings in
+`graphrefine.refine.bipartite` were chosen on all but those of `CONFIRMED_ON`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.io
@@ -30,7 +32,13 @@ from numpy.typing import NDArray
 import graphrefine
 from common import data, machine
 
-SETTINGS = ((0.01, 1.0), (10.0, 10.0), (30.0, 40.0), (100.0, 40.0), (100.0, 100.0))  # regularization, alpha
+SETTINGS = (  # alpha, regularization
+    *((1.0, 0.01), (1.0, 1.0), (1.0, 5.0), (10.0, 1.0), (10.0, 10.0), (10.0, 40.0)),
+    *((40.0, 10.0), (40.0, 40.0), (40.0, 150.0), (150.0, 40.0), (150.0, 150.0), (150.0, 500.0)),
+)
+ITERATIONS = (15, 5, 40)  # the first with each of the settings
+TRIED = 2000  # users on which settings are compared
+CONFIRMED_ON = ("youtube", "flickr", "npm", "blogcatalog")
 TOP = 20
 Made = TypeVar("Made")
 
@@ -67,9 +75,9 @@ def oriented(name: str) -> sp.csr_array:
     return _trimmed(_matrix(*ends, edges.shape))
 
 
-def groups() -> sp.csr_array:
-    """Users of Flickr and their groups."""
-    return _trimmed(sp.csr_array(scipy.io.loadmat(data("flickr-8k-subset.mat"))["group"], dtype=np.float32), least=3)
+def groups(name: str, *, least: int = 2) -> sp.csr_array:
+    """Nodes and their groups."""
+    return _trimmed(sp.csr_array(scipy.io.loadmat(data(f"{name}.mat"))["group"], dtype=np.float32), least=least)
 
 
 def npm() -> sp.csr_array:
@@ -86,7 +94,13 @@ GRAPHS: dict[str, Callable[[], sp.csr_array]] = {
     "wikipedia": lambda: oriented("wikipedia-pos"),
     "youtube": lambda: oriented("youtube-77k-groups"),
     "coauthors": lambda: oriented("coauthor-cs"),
-    "groups": groups,
+    "groups": lambda: groups("flickr-8k-subset", least=3),
+    "groups-blog": lambda: groups("blogcatalog"),
+    "groups-ppi": lambda: groups("ppi"),
+    "groups-youtube": lambda: groups("youtube-77k-groups"),
+    "groups-wiki": lambda: groups("wikipedia-pos"),
+    "lastfm": lambda: oriented("lastfm-asia"),
+    "pubmed": lambda: oriented("planetoid-pubmed"),
     "npm": npm,
     "blogcatalog": lambda: oriented("blogcatalog"),
     "ppi": lambda: oriented("ppi"),
@@ -121,17 +135,17 @@ def split(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
 
 
 def recall(source: NDArray[np.float32], target: NDArray[np.float32], train: sp.csr_array, test: sp.csr_array) -> float:
-    """Recall@20, a block of users at a time."""
-    found = []
+    """Recall@20, a block of users at a time; of items fewer than 21, all but one."""
+    shares, first = [], min(TOP, train.shape[1] - 1)
     for start in range(0, train.shape[0], 1000):
         known, wanted = (part[start : start + 1000] for part in (train, test))
         scores = source[start : start + 1000] @ target.T
         scores[known.nonzero()] = -np.inf
-        top = np.argpartition(-scores, TOP, axis=1)[:, :TOP]
+        top = np.argpartition(-scores, first, axis=1)[:, :first]
         hits = np.take_along_axis(wanted.toarray() > 0, top, axis=1).sum(axis=1)
         counts = np.diff(wanted.indptr)
-        found.append(hits[counts > 0] / np.minimum(counts[counts > 0], TOP))
-    return float(np.concatenate(found).mean())
+        shares.append(hits[counts > 0] / np.minimum(counts[counts > 0], first))
+    return float(np.concatenate(shares).mean())
 
 
 def timed(run: Callable[[], Made]) -> tuple[Made, float]:
@@ -145,26 +159,39 @@ def timed(run: Callable[[], Made]) -> tuple[Made, float]:
 
 
 def als(train: sp.csr_array, test: sp.csr_array, dim: int, threads: int) -> tuple[float, float]:
-    """The best recall of ALS, and the seconds of that run."""
+    """The recall of ALS with the settings that are best on a part of ``train``, and the seconds of that run."""
+    rest, apart = split(train)
+    users = np.random.default_rng(5).permutation(train.shape[0])[:TRIED]
+
+    def score(setting: tuple[float, float, int]) -> float:
+        model = _fit_als(rest, setting, dim, threads)
+        return recall(model.user_factors[users], model.item_factors, rest[users], apart[users])
+
+    scores = {(*setting, ITERATIONS[0]): score((*setting, ITERATIONS[0])) for setting in SETTINGS}
+    alpha, regularization, _ = max(scores, key=lambda setting: scores[setting])
+    for iterations in ITERATIONS[1:]:
+        scores[alpha, regularization, iterations] = score((alpha, regularization, iterations))
+    best = max(scores, key=lambda setting: scores[setting])
+    model, seconds = timed(
+        partial(_fit_als, train, best, dim, threads)
+    )  # a second fit of one model would go on with it
+    print(f"    ALS: alpha {best[0]:g}, regularization {best[1]:g}, {best[2]} iterations", flush=True)
+    return recall(model.user_factors, model.item_factors, train, test), seconds
+
+
+def _fit_als(train: sp.csr_array, setting: tuple[float, float, int], dim: int, threads: int) -> Any:
     from implicit.als import AlternatingLeastSquares
 
-    best, quickest, matrix = 0.0, None, sp.csr_matrix(train)
-    for regularization, alpha in SETTINGS:
-        model = AlternatingLeastSquares(
-            factors=dim, regularization=regularization, alpha=alpha, num_threads=threads, random_state=0
-        )
-        model.fit(matrix, show_progress=False)
-        reached = recall(model.user_factors, model.item_factors, train, test)
-        print(f"    ALS, regularization {regularization:g}, alpha {alpha:g}: {reached:.4f}", flush=True)
-        if reached > best:
-            best, quickest = reached, model
-    assert quickest is not None
-    return best, timed(partial(quickest.fit, matrix, show_progress=False))[1]
+    alpha, regularization, iterations = setting
+    settings = {"alpha": alpha, "regularization": regularization, "iterations": iterations}
+    model = AlternatingLeastSquares(factors=dim, num_threads=threads, random_state=0, **settings)
+    model.fit(sp.csr_matrix(train), show_progress=False)
+    return model
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graphs", default="taste,genres,groups,flickr,wikipedia,youtube,npm,coauthors")
+    parser.add_argument("--graphs", default=",".join(GRAPHS))
     parser.add_argument("--dim", type=int, default=64)
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
@@ -176,19 +203,20 @@ def main() -> None:
         users, items = train.shape
         print(f"\n{name}: {users:,} users, {items:,} items, {train.nnz:,} taken and {test.nnz:,} held out")
         popular = np.asarray(train.sum(axis=0), np.float32)[:, None]
-        print(f"    popularity: {recall(np.ones((users, 1), np.float32), popular, train, test):.4f}")
-        graph = graphrefine.read(train, bipartite=True)
-        embed = partial(graphrefine.embed, graph, dim=given.dim, threads=given.threads)
-        embedding, seconds = timed(embed)
-        ours = recall(np.asarray(embedding.source), np.asarray(embedding.target), train, test)
-        print(f"    REFINE: {ours:.4f}   {seconds:.2f} s", flush=True)
+        popularity = recall(np.ones((users, 1), np.float32), popular, train, test)
+        print(f"    popularity: {popularity:.4f}")
+        graph, recalls = graphrefine.read(train, bipartite=True), dict[str, float]()
+        for tier in ("fast", "default"):
+            embed = partial(graphrefine.embed, graph, dim=given.dim, threads=given.threads, quality=tier)
+            embedding, seconds = timed(embed)
+            recalls[tier] = recall(np.asarray(embedding.source), np.asarray(embedding.target), train, test)
+            print(f"    {tier}: {recalls[tier]:.4f}   {seconds:.2f} s", flush=True)
         theirs, their_seconds = als(train, test, given.dim, given.threads)
-        both = ours >= theirs and seconds <= their_seconds / 10
-        reached.append(both)
-        print(f"  recall@20 {ours:.4f} against {theirs:.4f}, {their_seconds / seconds:.1f} times as fast: "
-              f"{'bars reached' if both else 'MISSED'}")  # fmt: skip
+        reached.append(recalls["default"] >= max(theirs, popularity))
+        print(f"  recall@20 {recalls['default']:.4f} against {theirs:.4f} of ALS in {their_seconds:.2f} s: "
+              f"{'bar reached' if reached[-1] else 'MISSED'}{' *' if name in CONFIRMED_ON else ''}")  # fmt: skip
     print(f"\nbars reached on {sum(reached)} of {len(reached)} graphs")
-    sys.exit(not any(reached))
+    sys.exit(2 * sum(reached) < len(reached))
 
 
 if __name__ == "__main__":

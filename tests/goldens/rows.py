@@ -289,8 +289,10 @@ def rows_of(kernel: str) -> Iterator[Row]:
     yield row("setting/randne-standardize", embed_hash(graphs.weighted, dim=20, method="randne", standardize=True))
     for preset in (None, "paper"):
         yield row(f"directed/{preset or 'default'}", embed_hash(graphs.directed, dim=24, directed=True, preset=preset))
-    yield row("bipartite/default", embed_hash(graphs.bipartite, dim=24, bipartite=True))
-    yield row("bipartite/recommend", recommend_hash(graphs.bipartite, dim=24, bipartite=True))
+    sided = {"dim": 24, "bipartite": True}
+    yield row("bipartite/default", embed_hash(graphs.bipartite, **sided))
+    yield row("bipartite/fast", embed_hash(graphs.bipartite, **sided, **FAST))
+    yield row("bipartite/recommend", recommend_hash(graphs.bipartite, **sided, **FAST))
     featured = {"dim": 24, "features": graphs.features(300)}
     yield row("features/isolated", embed_hash(graphs.isolated, **featured, **FAST))
     yield row("features/default", embed_hash(graphs.isolated, **featured))
@@ -309,7 +311,7 @@ def rows_of(kernel: str) -> Iterator[Row]:
         slow = not native or method == "pca"
         yield row(f"map/{method}/blocks", map_hash(graphs.blocks, method, dim=24, **FAST), slow=slow)
     yield row("command/blocks", command_hash(graphs.blocks, "--dim", "24", *TYPED), slow=not native)
-    yield row("command/bipartite", command_hash(graphs.bipartite, "--dim", "24", "--bipartite"), slow=True)
+    yield row("command/bipartite", command_hash(graphs.bipartite, "--dim", "24", "--bipartite", *TYPED), slow=True)
     cluster = ("--executor", "dask", "--workers", "2", "--memory", "4GB")
     yield row("dask/weighted", command_hash(graphs.weighted, "--dim", "24", *TYPED, *cluster), slow=not native)
     if native:

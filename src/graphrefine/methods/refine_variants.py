@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import partial
 
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
@@ -65,11 +66,13 @@ def fit_with_sides(graph: Graph, settings: RefineSettings, resources: Resources)
     sources = graph.sources
     with resources.stages.stage("order"):
         arcs, width = arcs_and_columns(graph, settings.dim)
-        engine = resources.engine(arcs, columns=width, bfloat16=settings.bfloat16)
+    engine_of = partial(resources.engine, columns=width, bfloat16=settings.bfloat16)
     options = {"dim": settings.dim, "rounds": rounds(settings), "seed": settings.seed, "threads": resources.threads}
     if sources is None:
-        return directed.directed_vectors(engine, arcs, resources.stages, **options)
-    return bipartite.bipartite_vectors(engine, arcs, resources.stages, sources=sources, **options)
+        return directed.directed_vectors(engine_of(arcs), arcs, resources.stages, **options)
+    if settings.quality == "fast" or not len(arcs.indices):
+        return bipartite.bipartite_vectors(engine_of(arcs), arcs, resources.stages, sources=sources, **options)
+    return bipartite.weighted_vectors(engine_of, arcs, resources.stages, sources=sources, **options)
 
 
 def _check_used(graph: Graph, settings: RefineSettings) -> None:
@@ -93,6 +96,8 @@ def _check_used(graph: Graph, settings: RefineSettings) -> None:
 
 
 def memory_with_sides(shape: Shape, settings: RefineSettings) -> int:
-    """Four tall matrices of the engine, and the vectors of both sides."""
+    """Four tall matrices of the engine, and the vectors; for least squares three more of these, and the edges again."""
     width = oversampled(settings.dim if shape.bipartite else -(-settings.dim // 2), shape.nodes)
-    return engine_memory(shape, columns=width, matrices=4) + shape.nodes * settings.dim * 4
+    held = engine_memory(shape, columns=width, matrices=4) + shape.nodes * settings.dim * 4
+    squares = shape.bipartite and settings.quality != "fast"
+    return held + (3 * shape.nodes * settings.dim * 4 + 16 * shape.entries if squares else 0)

@@ -1,0 +1,182 @@
+"""Weighted least squares of bipartite graphs: the dense formula, the same bits for any threads, odd graphs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import graphrefine
+from graphrefine.graph.graph import Graph
+from graphrefine.refine import weighted_factors
+from graphrefine.refine.bipartite import one_way
+from graphrefine.refine.held_out_pairs import hold_out, score_vectors
+from graphrefine.refine.weighted_factors import Pairs, solve_sources, solve_targets, start_targets, weigh_pairs
+from strategies import PATIENT
+
+ENDS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 6)), min_size=1, max_size=40, unique=True)
+
+
+def arcs_of(edges: list[tuple[Any, ...]]) -> tuple[Graph, int]:
+    graph = graphrefine.read(edges, bipartite=True)
+    return one_way(graph), int(graph.sources or 0)
+
+
+def dense(pairs: Pairs, y: NDArray[np.float32], regularization: float) -> NDArray[np.float64]:
+    """The minimum over the sources for given targets, row by row, from the formula of the module."""
+    rows, q, a = pairs.sources, pairs.targets.missing, pairs.scale
+    y64, out = y.astype(np.float64), np.zeros((len(rows.indptr) - 1, y.shape[1]))
+    for node in range(len(out)):
+        part = slice(rows.indptr[node], rows.indptr[node + 1])
+        near, c = y64[rows.indices[part]], rows.weights[part].astype(np.float64)
+        total = c.sum() + a * q.sum()
+        matrix = a * (y64.T * q) @ y64 + (near.T * c) @ near + regularization * total * np.eye(y.shape[1])
+        out[node] = np.linalg.solve(matrix, c @ near)
+    return out
+
+
+@PATIENT
+@given(ends=ENDS, regularization=st.sampled_from([0.02, 0.3]), weighted=st.booleans())
+def test_rows_solve_the_dense_equations(ends: list[tuple[int, int]], regularization: float, weighted: bool) -> None:
+    edges = [(u, i, 1.0 + u + 3 * i) if weighted else (u, i) for u, i in ends]
+    arcs, sources = arcs_of(edges)
+    pairs = weigh_pairs(arcs, sources)
+    y = np.random.default_rng(1).normal(size=(arcs.nodes - sources, 5)).astype(np.float32)
+    x = np.zeros((sources, 5), np.float32)
+    solve_sources(pairs, x, y, regularization, steps=12)
+    assert x == pytest.approx(dense(pairs, y, regularization), rel=2e-3, abs=2e-4)
+
+
+def test_a_hub_and_a_block_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of many edges is solved by itself; the answer is that of conjugate gradients."""
+    rng = np.random.default_rng(0)
+    arcs, sources = arcs_of([(u, i) for u in range(30) for i in range(40) if u == 0 or rng.random() < 0.3])
+    pairs, y = weigh_pairs(arcs, sources), rng.normal(size=(40, 6)).astype(np.float32)
+    x, hubs = np.zeros((2, sources, 6), np.float32)
+    solve_sources(pairs, x, y, 0.1, steps=20)
+    monkeypatch.setattr(weighted_factors, "HUB", 7)
+    solve_sources(pairs, hubs, y, 0.1, steps=20)  # rows of seven edges at most are still in blocks
+    assert hubs == pytest.approx(x, rel=1e-3, abs=1e-4)
+    assert hubs == pytest.approx(dense(pairs, y, 0.1), rel=1e-3, abs=1e-4)
+
+
+def test_targets_count_by_their_popularity() -> None:
+    """Missing pairs of a popular item weigh more; in the mean they weigh 1."""
+    arcs, sources = arcs_of([(u, 0) for u in range(16)] + [(0, 1)])
+    missing = weigh_pairs(arcs, sources).targets.missing
+    assert missing[0] == pytest.approx(2 * missing[1]) and missing.mean() == pytest.approx(1.0)
+
+
+def test_sweeps_lower_the_loss() -> None:
+    """Each half of a sweep brings the sum of squares down, and the start is far below nothing learnt."""
+    rng = np.random.default_rng(2)
+    arcs, sources = arcs_of([(u, i) for u in range(60) for i in range(30) if (u + i) % 5 == 0 or rng.random() < 0.05])
+    pairs, taken = weigh_pairs(arcs, sources), arcs.to_scipy().toarray()[:sources, sources:]
+    b_source, b_target = pairs.totals()
+
+    def loss() -> float:
+        scores = x.astype(np.float64) @ y.T
+        squares = (taken * (1 - scores) ** 2).sum() + pairs.scale * (pairs.targets.missing * scores**2).sum()
+        return float(squares + 0.05 * (b_source @ (x**2).sum(axis=1) + b_target @ (y**2).sum(axis=1)))
+
+    scale = 1 / np.sqrt(np.outer(b_source, b_target))
+    _, values, right = np.linalg.svd(taken * scale, full_matrices=False)
+    x, y = np.zeros((sources, 8), np.float32), right[:8].T.astype(np.float32).copy()
+    start_targets(pairs, y, values[:8], 0.05)
+    nothing, losses = float(taken.sum()), list[float]()
+    for _ in range(3):
+        solve_sources(pairs, x, y, 0.05)
+        losses.append(loss())
+        solve_targets(pairs, x, y, 0.05)
+        losses.append(loss())
+    assert losses[0] < 0.8 * nothing
+    assert all(after <= before * (1 + 1e-5) for before, after in pairwise(losses))
+
+
+@pytest.mark.parametrize("weights", [None, "wide"])
+def test_bits_do_not_depend_on_threads(weights: str | None) -> None:
+    rng = np.random.default_rng(3)
+    pairs = rng.integers(0, [400, 150], (5000, 2))
+    edges = [
+        (int(u), int(i)) if weights is None else (int(u), int(i), float(10.0 ** rng.uniform(-6, 6))) for u, i in pairs
+    ]
+    graph = graphrefine.read(edges, bipartite=True)
+    first, *others = (graphrefine.embed(graph, dim=16, threads=threads).vectors for threads in (1, 2, 4))
+    assert np.isfinite(first).all() and first.any()
+    assert all(np.array_equal(first, other) for other in others)
+
+
+def test_unit_of_weights_does_not_count() -> None:
+    edges = [(u, i, 1.0 + (u * i) % 7) for u in range(20) for i in range(12) if (u + i) % 3]
+    a, b = (graphrefine.embed([(u, i, w * k) for u, i, w in edges], dim=8, bipartite=True) for k in (1.0, 1024.0))
+    assert np.array_equal(a.vectors, b.vectors)
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [("ann", "tea")],  # one user, one item
+        [("ann", "tea"), ("ann", "cake")],
+        [(u, "tea") for u in range(12)],  # a star: one item, and no edge to hold out
+        [("ann", i) for i in range(12)],  # one user
+        [(u, i) for u in range(4) for i in range(3)],  # all of it; rank 1
+    ],
+)
+def test_odd_graphs_have_finite_vectors(edges: list[tuple[Any, Any]]) -> None:
+    embedding = graphrefine.embed(edges, dim=2, bipartite=True)
+    assert np.isfinite(embedding.vectors).all()
+    user, item = edges[0]
+    assert (
+        embedding.source[embedding.index(user, side="source")] @ embedding.target[embedding.index(item, side="target")]
+        > 0
+    )
+    assert embedding.recipe["quality"] == "default"
+
+
+def test_users_and_items_without_edges_are_zero() -> None:
+    taken = np.zeros((6, 5), np.float32)
+    taken[:5, :4] = np.tri(5, 4) + 0
+    vectors = graphrefine.embed(taken, dim=4, bipartite=True)
+    assert not vectors.source[5].any() and not vectors.target[4].any() and vectors.source[:5].any(axis=1).all()
+
+
+@PATIENT
+@given(ends=ENDS, seed=st.integers(0, 3))
+def test_held_out_edges_are_edges_and_are_gone(ends: list[tuple[int, int]], seed: int) -> None:
+    arcs, sources = arcs_of(ends)
+    held = hold_out(arcs, sources, seed=seed)
+    counts = arcs.out_counts[:sources]
+    if held is None:
+        assert counts.max() < 2
+        return
+    whole, rest = arcs.to_scipy().toarray(), held.rest.to_scipy().toarray()
+    apart = np.zeros_like(whole)
+    apart[held.nodes[held.source], held.target] = 1
+    assert np.array_equal(whole, rest + apart) and (rest[held.nodes].sum(axis=1) > 0).all()
+    assert len(held.nodes) <= -(-np.count_nonzero(counts > 1) // 2)
+
+
+def test_score_of_ranks() -> None:
+    """1 where the edges apart come first, 1/2 at rank 20, and next to nothing for reversed scores."""
+    arcs, sources = arcs_of([(u, i) for u in range(4) for i in range(100) if i % 4 == u])
+    held = hold_out(arcs, sources, seed=0)
+    assert held is not None
+    truth = arcs.to_scipy().toarray()[:sources, sources:].astype(np.float32)
+    x = np.eye(sources, dtype=np.float32)
+    assert score_vectors(held, x, truth.T.copy(), sources) == 1.0
+    assert score_vectors(held, -x, truth.T.copy(), sources) < 0.01
+
+
+def test_choice_depends_on_what_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: with a score turned round, the path ends elsewhere and the vectors are worse."""
+    rng = np.random.default_rng(5)
+    taken = [(u, (u % 8) * 10 + int(10 * rng.random() ** 2)) for u in range(300) for _ in range(8)]
+    graph = graphrefine.read(sorted(set(taken)), bipartite=True)
+    usual = graphrefine.embed(graph, dim=8).vectors
+    monkeypatch.setattr("graphrefine.refine.bipartite.score_vectors", lambda *args: -score_vectors(*args))
+    assert not np.array_equal(usual, graphrefine.embed(graph, dim=8).vectors)

@@ -28,7 +28,6 @@ from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.refine.dimension import PROBE, SEED, STEP, cross_validated
-from graphrefine.refine.views import by_logarithm
 
 GRAPHS = (
     *("ppi", "lastfm-asia", "wikipedia-pos", "amazon-photo", "planetoid-pubmed", "coauthor-cs", "blogcatalog"),
@@ -87,7 +86,7 @@ class Scores:
 def dimensions(whole: Graph, threads: int) -> dict[float, int]:
     """The dimension by each bound."""
     most = min(PROBE, whole.nodes)
-    scores = cross_validated(by_logarithm(whole), most, seed=SEED, threads=threads)[1]
+    scores = cross_validated(whole, most, seed=SEED, threads=threads)[1]
     return {bound: min(max(-(-int((scores > bound).sum()) // STEP), 1) * STEP, most) for bound in BOUNDS}
 
 

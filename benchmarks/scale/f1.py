@@ -1,7 +1,7 @@
 """F1 on youtube-77k-groups of vectors made in memory, out of core and by two Dask workers.
 
     python benchmarks/scale/f1.py [--graph youtube-77k-groups] [--panel 32] [--repeats 10] [--threads 2]
-        [--skip-dask] [--folder FOLDER]
+        [--quality default] [--skip-dask] [--folder FOLDER]
 
 Needs GRAPHREFINE_DATA. The protocol is the paper's: C = 1, unit rows, means over splits; the same splits for all. The
 graph is so small that no budget would send it out of core: that is said by hand, with panels of so many columns.
@@ -35,15 +35,16 @@ def cells(vectors: graphrefine.Embedding, labels: Labels, repeats: int) -> NDArr
 
 
 def in_memory(graph: Path, out: Path, given: argparse.Namespace) -> None:
-    watch(command("embed", graph, "-o", out, memory=plenty(), threads=given.threads)).must()
+    watch(command("embed", graph, "-o", out, memory=plenty(), threads=given.threads, quality=given.quality)).must()
 
 
 def by_dask(graph: Path, out: Path, given: argparse.Namespace) -> None:
-    watch(command("embed", graph, "-o", out, memory=plenty(), threads=1, executor="dask", workers=2)).must()
+    options = {"memory": plenty(), "threads": 1, "executor": "dask", "workers": 2, "quality": given.quality}
+    watch(command("embed", graph, "-o", out, **options)).must()
 
 
 def out_of_core(graph: Path, out: Path, given: argparse.Namespace) -> None:
-    settings = refine_settings()
+    settings = refine_settings(quality=given.quality)
     request = Request(graph, settings, run=RunSettings(threads=given.threads, work=out.with_name("work")))
     with EmbedRun(request) as run:
         run.read()
@@ -58,6 +59,7 @@ def main() -> None:
     parser.add_argument("--panel", type=int, default=32, help="columns at a time, out of core")
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--quality", default="default", help="the tier")
     parser.add_argument("--skip-dask", action="store_true")
     add_folder(parser)
     given = parser.parse_args()

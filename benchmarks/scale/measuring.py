@@ -66,7 +66,12 @@ class Run:
 
 
 def command(*arguments: object, **options: object) -> list[str]:
-    """``graphrefine ARGUMENTS --option value ... --json``, with this Python; options that are None are left out."""
+    """``graphrefine ARGUMENTS --option value ... --json``, with this Python; options that are None are left out.
+
+    The tier of ``embed`` is fast, if no other is named: the model of the cost is of that.
+    """
+    if arguments[0] == "embed":
+        options = {"quality": "fast", **options}
     pairs = [(f"--{name.replace('_', '-')}", str(value)) for name, value in options.items() if value is not None]
     flat = [word for pair in pairs for word in pair]
     return [sys.executable, "-m", "graphrefine", *map(str, arguments), *flat, "--json"]

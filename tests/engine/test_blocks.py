@@ -97,6 +97,87 @@ def test_every_verb_is_that_of_the_engine_in_memory(tmp_path: Path) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 if ours.dtype == np.float64 else 0)
 
 
+@pytest.mark.parametrize("panel", [32, 64])
+def test_rows_are_visited_as_in_memory(tmp_path: Path, panel: int) -> None:
+    graph = graph_of(1300, 4000, seed=4)
+    rows, columns = np.array([0, 7, 512, 1299]), np.array([3, 0, 47, 5], np.int32)
+    values = np.array([1.5, 2, 3, 4], np.float32)
+    both: list[Any] = [engine_in(tmp_path, graph, 48, panel=panel), LocalEngine(graph, columns=48, reorder=False)]
+    results = []
+    for engine in both:
+        hot = engine.one_hot(rows, columns, values)
+        spread = engine.apply(transition(graph), hot, precise=True)
+        copy, total, seen = engine.array(48, np.float32), np.zeros(48), list[slice]()
+
+        def work(
+            block: slice,
+            entries: NDArray[np.float32],
+            copy: Any = copy,
+            total: Any = total,
+            seen: list[slice] = seen,
+        ) -> None:
+            copy[block] = entries[:, :48]
+            total += entries[:, :48].sum(axis=0, dtype=np.float64)
+            seen.append(block)
+
+        engine.visit(spread, work, total)
+        assert [block.start for block in seen] == [0, *(block.stop for block in seen[:-1])] and seen[-1].stop == 1300
+        results.append((engine.collect(hot), copy, total))
+    (hot, copy, total), theirs = results
+    assert np.array_equal(hot[rows, columns], values) and np.count_nonzero(hot) == 4
+    assert np.array_equal(copy, theirs[1]) and np.array_equal(hot, theirs[0])
+    assert np.allclose(total, theirs[2], rtol=1e-12) and np.allclose(total, copy.sum(axis=0, dtype=np.float64))
+
+
+def test_what_was_visited_is_there_in_a_run_that_is_taken_up(tmp_path: Path) -> None:
+    graph = graph_of(1300, 4000, seed=4)
+    T, rows = transition(graph), np.random.default_rng(0).normal(size=(1300, 32)).astype(np.float32)
+
+    def never(*_: object) -> NDArray[np.float32]:
+        raise AssertionError("it is done")
+
+    results = []
+    for first in (True, False):
+        engine = engine_in(tmp_path, graph, 32)
+        x = engine.fill((lambda start, stop: rows[start:stop]) if first else never, precise=True)
+        y = engine.apply(T, x, precise=True)
+        copy, total = engine.array(32, np.uint8), np.zeros(2)
+
+        def work(block: slice, entries: NDArray[np.float32], copy: Any = copy, total: Any = total) -> None:
+            copy[block] = entries > 0
+            total += np.array([1, entries[0, 0]])
+
+        engine.visit(y, work if first else never, total)  # type: ignore[arg-type]
+        results.append((np.array(copy), total, engine.collect(y)))
+    for ours, theirs in zip(*results, strict=True):
+        assert np.array_equal(ours, theirs) and ours.any()
+
+
+def test_what_was_filled_is_held_to_its_checksum_in_a_run_that_is_taken_up(tmp_path: Path) -> None:
+    graph = graph_of(1300, 4000, seed=4)
+    engine_in(tmp_path, graph, 32).fill(lambda start, stop: np.ones((stop - start, 32), np.float32))
+    again = engine_in(tmp_path, graph, 32)
+    x = again.fill(lambda start, stop: np.zeros((stop - start, 32), np.float32))
+    assert np.all(again.collect(x) == 1)
+    path = next(tmp_path.glob("tall/*/*"))
+    path.write_bytes(path.read_bytes().replace(b"\x80\x3f", b"\x81\x3f", 1))
+    with pytest.raises(FormatError, match="the block is damaged"):
+        again.apply(transition(graph), x)
+
+
+@pytest.mark.parametrize("panel", [32, 64])
+def test_gram_matrices_do_not_depend_on_the_panels(tmp_path: Path, panel: int) -> None:
+    """Of a product, whatever its precision."""
+    graph = graph_of(1300, 4000, seed=4)
+    for at, precise in enumerate((False, True)):
+        both: list[Any] = [engine_in(tmp_path / str(at), graph, 64, panel=panel), LocalEngine(graph, columns=64)]
+        made = [
+            engine.gram(engine.apply(transition(graph), engine.random(seed=0), gram=True, precise=precise))
+            for engine in both
+        ]
+        assert np.array_equal(made[0], made[1])
+
+
 @pytest.mark.parametrize(("count", "panel"), [(0, 64), (1, 32), (5, 64), (23, 32), (40, 64), (60, 32)])
 def test_an_interrupted_run_goes_on_where_it_stood(tmp_path: Path, count: int, panel: int) -> None:
     graph = graph_of(1400, 3000, seed=2)

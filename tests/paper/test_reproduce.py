@@ -92,6 +92,31 @@ def test_a_stand_in_is_marked_and_not_compared(whole: Reproduction) -> None:
         assert cell["paper"] is not None and cell["difference"] is None
 
 
+def test_figure_1_has_the_seconds_of_the_clock_and_of_all_cores(tmp_path: Path) -> None:
+    """Of two threads at work for 4 seconds each, beside another's work: 10 by the clock, 8 of the processor."""
+    with (
+        patch.object(label_scores, "perf_counter", side_effect=[100.0, 110.0] * 20),
+        patch.object(label_scores, "process_time", side_effect=[50.0, 58.0] * 20),
+    ):
+        drawn = reproduce(tmp_path / "r", tiny(), only=["figure1"])
+    seconds = [(cell["what"]["measure"], cell["ours"]) for cell in cells_of(drawn, "figure1") if cell["unit"] == "s"]
+    measured = [pair for pair in seconds if pair[1] is not None]
+    assert measured == [("seconds", 10.0), ("processor seconds", 8.0)] * (len(measured) // 2) and len(measured) >= 6
+
+
+def test_a_measurement_of_an_earlier_version_has_no_seconds_of_the_processor(tmp_path: Path) -> None:
+    real = label_scores.measure_f1
+
+    @wraps(real)
+    def measure(*arguments: Any, **options: Any) -> dict[str, Any]:
+        return {name: value for name, value in real(*arguments, **options).items() if name != "processor"}
+
+    with patch.object(label_scores, "measure_f1", measure):
+        drawn = reproduce(tmp_path / "r", tiny(), only=["figure1"])
+    measures = {cell["what"]["measure"] for cell in cells_of(drawn, "figure1")}
+    assert measures == {"micro", "macro", "seconds"} and drawn.results["work"]["failed"] == 0
+
+
 def test_missing_data_is_named_with_the_way_to_get_it(whole: Reproduction) -> None:
     missing = [cell for cell in cells_of(whole, "table3") if cell["status"] == "missing"]
     assert {cell["what"]["graph"] for cell in missing} >= {"flickr", "youtube"}

@@ -21,25 +21,30 @@ import graphrefine
 from cli_runs import Outcome, run, spawn
 from graphrefine.embedding.embedding import load
 from graphrefine.engine.local import LocalEngine
+from graphrefine.engine.workshop import Workshop
 from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import open_stored
+from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.progress import Stages
 from graphrefine.readers import source
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.refine import refine
+from graphrefine.refine.views import TIERS, joint_views
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, packed_names, panel_bytes, plan_local, unread_names
 from graphrefine.run.out_of_core import working
 from graphrefine.run.settings import work_folder
 from graphrefine.system.files import check_free_disk
 from graphrefine.system.memory import parse_size, private_bytes
+from graphrefine.system.threads import one_blas_thread
 from graphrefine.system.work_folder import WorkFolder
 from processes import start_process
 
 NODES = 90_000  # fewer would take less in memory than the buffers of work on disk
 DIM = 128
+JOINT_DIM = 32  # of vectors by the default tier, whose walks have 128 columns
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 
 
@@ -76,7 +81,7 @@ def expected(graph: Graph) -> NDArray[np.float32]:
 
 
 def embed(path: Path, out: Path, *options: object) -> Outcome:
-    fast = () if "--quality" in options else ("--quality", "fast")  # the tier that can be on disk
+    fast = () if "--quality" in options else ("--quality", "fast")
     return spawn("embed", path, "-o", out, "--dim", str(DIM), "--threads", "2", *fast, *map(str, options))
 
 
@@ -173,6 +178,38 @@ def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArra
     assert np.array_equal(load(tmp_path / "out").vectors, expected) and in_files(tmp_path) == {"out"}
 
 
+@pytest.fixture(scope="module")
+def joint(graph: Graph) -> NDArray[np.float32]:
+    """The default tier in memory, in the order that the rows have on disk."""
+    shop = Workshop(lambda columns: LocalEngine(graph, columns=columns, reorder=False, threads=2))
+    with one_blas_thread():
+        chosen = make_settings("refine", dim=JOINT_DIM, quality="default")
+        return joint_views(graph, chosen, TIERS["default"], Stages(), threads=2, workshop=shop)
+
+
+@needs_signals
+@pytest.mark.parametrize("after", ["engines/refine-32/steps", "stages/memory", "stages/regions-0", "stages/far-0"])
+def test_a_killed_run_of_the_default_tier_is_taken_up(
+    stored: Path, tmp_path: Path, joint: NDArray[np.float32], after: str
+) -> None:
+    typed = ["embed", stored, "-o", tmp_path / "out", "--dim", JOINT_DIM, "--memory", "200MB"]
+    command = [sys.executable, "-m", "graphrefine", *map(str, typed)]
+    with start_process(command, stderr=subprocess.DEVNULL) as child:
+        until = time.monotonic() + 100
+        while not (tmp_path / "out.work" / after).exists() and child.poll() is None:
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        time.sleep(0.2)
+        child.send_signal(signal.SIGKILL)
+    done = spawn(*map(str, typed), "--json")
+    assert done.code == 0, done.err
+    figures, made = json.loads(done.out), load(tmp_path / "out")
+    assert figures["plan"]["mode"] == "streamed" and figures["plan"]["resumed"]
+    assert made.recipe["quality"] == "default" and "lowered" not in done.err
+    assert figures["peak_mb"] <= figures["plan"]["predicted_mb"] <= 200
+    assert np.array_equal(made.vectors, joint) and in_files(tmp_path) == {"out"}
+
+
 def unfinished(stored: Path, tmp_path: Path) -> Path:
     """A work folder of a run that did not end."""
     chosen = make_settings("refine", dim=DIM, quality="fast")
@@ -257,9 +294,8 @@ def test_sizes_that_are_none(text: str) -> None:
         (["--workers", 2], "say --executor 'dask'"),
         (["--executor", "dask", "--workers", 0], "at least 1"),
         (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "leave one of them out"),
-        (["--executor", "dask", "--quality", "high"], "works in memory"),
         (["--executor", "dask", "--method", "deepwalk"], "works in memory"),
-        (["--memory", "40MB", "--quality", "high"], "works in memory"),
+        (["--memory", "40MB", "--quality", "high"], "or take --quality 'fast'"),
     ],
 )
 def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[object], message: str) -> None:
@@ -268,10 +304,12 @@ def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[o
     assert in_files(tmp_path) == set()
 
 
-def test_a_budget_is_not_exceeded_by_the_plan(graph: Graph) -> None:
-    chosen = make_settings("refine", dim=128, quality="fast")
-    least = private_bytes() + panel_bytes(graph, chosen, 32) + 10**6
-    budgets, method = range(least, least + 10**8, 5 * 10**6), find_method("refine")
+@pytest.mark.parametrize("quality", ["fast", "default", "best"])
+def test_a_budget_is_not_exceeded_by_the_plan(graph: Graph, quality: str) -> None:
+    chosen, method = make_settings("refine", dim=128, quality=quality), find_method("refine")
+    need = method.disk_need(Shape.of(graph), chosen, 1)
+    least = private_bytes() + panel_bytes(graph, chosen, 32, need) + 10**6
+    budgets = range(least, least + (10**8 if quality == "fast" else 4 * 10**8), 5 * 10**6)
     plans = [plan_local(graph, chosen, budget, method=method) for budget in budgets]
     assert {plan.mode for plan in plans} == {"columns", "memory"}
     assert all(plan.predicted <= plan.budget for plan in plans)
@@ -293,6 +331,21 @@ def test_names_that_are_still_on_disk_are_counted(tmp_path: Path, directed: bool
 
 def test_integers_as_names_are_not_counted(stored: Path, graph: Graph) -> None:
     assert [unread_names(each) + packed_names(each) for each in (open_stored(stored), graph)] == [0, 0]
+
+
+def test_info_tells_what_embed_will_do(stored: Path, tmp_path: Path) -> None:
+    """The default tier in memory, on disk, and where there is room for `fast` alone."""
+
+    def ask(memory: str, *options: str) -> Any:
+        done = spawn("info", stored, "--memory", memory, "--json", *options)
+        return json.loads(done.out)["predicted"] if done.code == 0 else done.err
+
+    assert ask("4GB")["plan"]["mode"] == "memory" and ask("4GB")["quality"] == "default"
+    least = [parse_size(ask("60MB", "--quality", q).split(" are needed")[0].split()[-1]) for q in ("fast", "default")]
+    assert least[1] > least[0] + 30 * NODES
+    lower, tier = (ask(f"{size // 10**6 + 10}MB")["plan"] for size in least)
+    assert lower["mode"] == tier["mode"] == "streamed" and tier["disk_mb"] > 2 * lower["disk_mb"]
+    assert lower["predicted_mb"] < least[0] / 1e6 + 10 < tier["predicted_mb"] < least[1] / 1e6 + 10
 
 
 def test_more_columns_at_a_time_need_more_memory(graph: Graph) -> None:
@@ -319,7 +372,10 @@ def test_a_cluster_gives_the_same_vectors(small: Path, tmp_path: Path) -> None:
     assert figures["plan"]["mode"] == "dask" and figures["plan"]["blocks"] >= 8
     assert sum(worker["blocks"] for worker in figures["workers"]) > 100
     assert all(worker["bytes_read"] > 0 and worker["bytes_written"] > 0 for worker in figures["workers"])
-    assert np.array_equal(load(tmp_path / "out").vectors, graphrefine.embed(small, dim=32, quality="fast").vectors)
+    made = load(tmp_path / "out")
+    assert made.recipe["quality"] == "default", "no tier is lowered on a cluster"
+    assert np.array_equal(made.vectors, graphrefine.embed(small, dim=32).vectors)
+    assert not np.allclose(made.vectors, graphrefine.embed(small, dim=32, quality="fast").vectors, atol=1e-3)
     assert in_files(tmp_path) == {"out"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import RefineSettings, refine_settings
 from graphrefine.run.automatic_dim import choose_dimension
+from graphrefine.run.embed_run import lower_tier
 from graphrefine.run.forecast import Estimate, compare_tiers, estimate
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, learning_need, plan_local
 from graphrefine.system.memory import budget_of
@@ -29,7 +31,7 @@ COMPONENT_BYTES = 24  # for each entry, while components are counted
 
 def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
     """Print the size of a graph, and the cost of embedding it."""
-    reading, default_dim = reading_options(options), options["dim"] is None
+    reading, default_dim, default_quality = reading_options(options), options["dim"] is None, options["quality"] is None
     if automatic := options["dim"] == "auto":
         options["dim"] = None
     settings = refine_settings(options.pop("preset"), **options)
@@ -45,7 +47,15 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             with stages.stage("dimension"):
                 dimension = choose_dimension(whole, budget=budget, threads=threads)
             settings, auto_dim = replace(settings, dim=dimension.dim), dimension.figures()
-        plan = None if method.on_disk(whole, settings) else _plan(whole, settings, method, budget)
+        make_plan = partial(_plan, whole, method=method, budget=budget, threads=threads)
+        try:
+            plan = None if method.on_disk(whole, settings) else make_plan(settings)
+        except BudgetError:
+            lower = lower_tier(settings) if default_quality else None
+            if lower is None:
+                raise
+            settings = replace(settings, quality=lower)  # as `embed` does
+            plan = make_plan(settings)
         large = None if plan is None or plan.mode == "memory" else plan
         method.check(whole, settings, in_memory=large is None)
         with stages.stage("predict"):
@@ -76,12 +86,13 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
     return None
 
 
-def _plan(graph: Graph, settings: RefineSettings, method: Method[Any], budget: int) -> MemoryPlan:
+def _plan(graph: Graph, settings: RefineSettings, *, method: Method[Any], budget: int, threads: int) -> MemoryPlan:
     """The plan of `embed`, which leaves learning out where the budget has no room for it."""
+    plan = partial(plan_local, graph, settings, budget, method=method, threads=threads)
     try:
-        return plan_local(graph, settings, budget, method=method, extra=learning_need(graph, settings))
+        return plan(extra=learning_need(graph, settings))
     except BudgetError:
-        return plan_local(graph, settings, budget, method=method)
+        return plan()
 
 
 def count_figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, dtype_
 from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Rows
 from graphrefine.kernels import Kernels
+from graphrefine.linalg.operators import Edge, edge_terms
 from graphrefine.system.storage import FolderStorage, Storage, as_bytes
 
 Array = NDArray[Any]
@@ -81,9 +82,10 @@ class OperatorParts(NamedTuple):
 
     pattern: str  # "rows", or "arrivals": the rows of the reversed arcs
     vectors: Mapping[str, Any]  # row_shift, column_shift, row_scale, column_scale
-    edge: str  # "none", "weight" or "log"
+    edge: Edge
     base: float
     loop: float
+    unit: float = 1.0
 
 
 @dataclass
@@ -134,7 +136,7 @@ class BlockCompute:
         """Read the input of a task, except the matrix that it gathers from."""
         inputs, span = TaskInput(), range(*task.blocks)
         if isinstance(task, Rotation):
-            inputs.blocks = [self._whole_rows(task.x, block) for block in span]
+            inputs.blocks = [self.whole_rows(task.x, block) for block in span]
             return inputs
         pattern = self.patterns[self.operators[task.operator].pattern]
         for block in span:
@@ -154,12 +156,21 @@ class BlockCompute:
         """Write the results of a task."""
         for name, rows, offset in writes:
             if offset is None:
-                self.storage.write(name, rows, np.array([crc32(as_bytes(rows))], "<u4"))
+                write_block(self.storage, name, rows)
             else:
                 assert isinstance(self.storage, FolderStorage)
                 self.storage.write_at(name, rows, offset)
             self.counts.bytes_written += rows.nbytes
             self._buffers.give(rows)
+
+    def give(self, rows: Array) -> None:
+        """Take back the memory of rows that nobody uses any more."""
+        self._buffers.give(rows)
+
+    def trim(self) -> None:
+        """Give the memory back that is kept for tasks to come."""
+        self._in_memory, self._buffers = None, Buffers()
+        self._room, self._sums_room = np.empty(0, np.uint8), np.empty(0, np.float32)
 
     def _rotate(self, task: Rotation, inputs: TaskInput) -> tuple[Small, Writes]:
         small, writes = self._sums(task.gram, task.sums), Writes()
@@ -244,7 +255,6 @@ class BlockCompute:
     def _product(self, number: int, block: int, rows: Rows, chunk: int, cuts: NDArray[np.int64] | None) -> Any:
         """The part of an operator that has the rows of a block and the columns of a chunk."""
         parts, span, columns = self.operators[number], self.layout.rows(block), self.layout.chunk_rows(chunk)
-        values = None if rows.weights is None or parts.edge == "none" else rows.weights
         own = columns.start <= span.start < columns.stop
         arrays: dict[str, Any] = {} if cuts is None else {"starts": cuts[chunk], "stops": cuts[chunk + 1]}
         for name, vector in parts.vectors.items():
@@ -253,7 +263,7 @@ class BlockCompute:
             rows.indptr,
             rows.indices,
             columns=columns.stop - columns.start,
-            value=np.log(values) if values is not None and parts.edge == "log" else values,
+            value=edge_terms(parts.edge, rows.weights, parts.unit),
             constant=parts.base,
             loop=parts.loop if own else 0.0,
             diagonal=span.start - columns.start if own else 0,
@@ -289,7 +299,7 @@ class BlockCompute:
         self._in_memory = (ref, panel, chunk)
         return whole
 
-    def _whole_rows(self, ref: Ref, block: int) -> Array:
+    def whole_rows(self, ref: Ref, block: int) -> Array:
         """A block with all of its columns."""
         if self.layout.panels == 1:
             return self._block(ref, 0, block)
@@ -344,3 +354,8 @@ class BlockCompute:
         if sums:
             small["sums"] = np.zeros(padded)
         return small
+
+
+def write_block(storage: Storage, name: str, rows: Array) -> None:
+    """Write a block with its checksum."""
+    storage.write(name, rows, np.array([crc32(as_bytes(rows))], "<u4"))

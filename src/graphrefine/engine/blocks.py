@@ -8,20 +8,19 @@ A verb becomes tasks (`engine.tasks`) that an executor runs, in this process or 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from io import BytesIO
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.block_compute import OperatorParts
-from graphrefine.engine.engine import BLOCK_ROWS, RowSource
+from graphrefine.engine.block_compute import BlockCompute, OperatorParts, write_block
+from graphrefine.engine.engine import BLOCK_ROWS, RowSource, RowWork
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task
 from graphrefine.kernels import Kernels, to_bfloat16
 from graphrefine.linalg.operators import Operator
-from graphrefine.system.arrays import OwnFile
+from graphrefine.system.arrays import OwnFile, npy_header
 from graphrefine.system.storage import FolderStorage, Storage
 
 VECTORS = ("row_shift", "column_shift", "row_scale", "column_scale")
@@ -46,6 +45,9 @@ class Executor(Protocol):
     def blocks_per_task(self) -> int:
         """Number of blocks of a product's task."""
 
+    def trim(self) -> None:
+        """Give the memory back that this process keeps for tasks to come."""
+
 
 class BlockTall:
     """A tall matrix of a `BlockEngine`; its files are removed once it is let go."""
@@ -67,6 +69,8 @@ class BlockTall:
 class BlockEngine:
     """See `graphrefine.engine.engine.Engine`."""
 
+    order = None  # rows stay in the graph's order
+
     def __init__(
         self,
         storage: Storage,
@@ -75,8 +79,10 @@ class BlockEngine:
         *,
         using: Kernels,
         bfloat16: bool = True,
+        threads: int = 1,
     ) -> None:
-        self.storage, self.layout, self.executor = storage, layout, executor
+        self.storage, self.layout, self.executor, self.threads = storage, layout, executor, threads
+        self._reader = BlockCompute(storage, layout, {}, using=using)
         self.nodes = int(layout.bounds[-1])
         self.columns, self.half = layout.columns, bfloat16 and using.name == "native"
         self.journal = Journal(storage)
@@ -103,9 +109,37 @@ class BlockEngine:
                 stored = to_bfloat16(fresh) if out.ref.kind == "half" else fresh
                 for panel, at in enumerate(range(0, self.layout.padded, self.layout.panel)):
                     columns = np.ascontiguousarray(stored[:, at : at + self.layout.panel])
-                    self.storage.write(out.ref.name(panel, block), columns, np.zeros(1, "<u4"))
+                    write_block(self.storage, out.ref.name(panel, block), columns)
             self.journal.finish(out.ref.number, description, {})
         return out
+
+    def one_hot(self, rows: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]) -> BlockTall:
+        """See `graphrefine.engine.engine.Engine.one_hot`."""
+
+        def block(start: int, stop: int) -> NDArray[np.float32]:
+            first, last = np.searchsorted(rows, (start, stop))
+            fresh = np.zeros((stop - start, self.columns), np.float32)
+            fresh[rows[first:last] - start, columns[first:last]] = values[first:last]
+            return fresh
+
+        return self.fill(block)
+
+    def array(self, columns: int, dtype: Any) -> NDArray[Any]:
+        """See `graphrefine.engine.engine.Engine.array`: a file, mapped."""
+        return self._file(self._next_step(), columns, np.dtype(dtype))[0]
+
+    def visit(self, x: BlockTall, work: RowWork, total: NDArray[Any]) -> None:
+        """See `graphrefine.engine.engine.Engine.visit`."""
+        step, description = self._next_step(), f"visit {x.ref}"
+        small = self.journal.step_result(step, description)
+        if small is None:
+            for block in range(self.layout.blocks):
+                rows = self._reader.whole_rows(x.ref, block)
+                work(self.layout.rows(block), rows)
+                self._reader.give(rows)
+            self.journal.finish(step, description, {"total": total})
+            return
+        total[:] = small["total"]
 
     def apply(
         self,
@@ -122,7 +156,7 @@ class BlockEngine:
         """See `graphrefine.engine.engine.Engine.apply`."""
         # Lengths, Gram matrices and rows of zeros need all panels of a row: they follow in a second step.
         whole = self.layout.panels == 1
-        later = not whole and (unit or shift is not None)
+        later = not whole and (unit or shift is not None or (gram and not precise))  # it is of rows before rounding
         out = self._new_tall(precise or later)
         number, row = self._operator_number(operator), self._pad_row(shift)
         summand = None if plus is None else (plus[0], plus[1].ref)
@@ -188,19 +222,18 @@ class BlockEngine:
         unit: bool = False,
     ) -> NDArray[np.float32]:
         """See `graphrefine.engine.engine.Engine.collect`: the array is a file, mapped."""
-        assert isinstance(self.storage, FolderStorage)
         step, width = self._next_step(), self.columns if rotation is None else rotation.shape[1]
-        shape = (self.nodes, width)
-        path = f"{self.storage.root}/{step:04d}-{RESULT}"
-        header = _npy_header(shape)
-        if self.storage.size(f"{step:04d}-{RESULT}") is None:
-            self.storage.write(f"{step:04d}-{RESULT}", np.frombuffer(header, np.uint8))
+        array, name, offset = self._file(step, width, np.dtype(np.float32))
         small = None if rotation is None else self._pad_rotation(rotation)
-        file = (f"{step:04d}-{RESULT}", len(header), width)
-        row = self._pad_row(shift)
+        file, row = (name, offset, width), self._pad_row(shift)
         tasks = [Rotation(None, x.ref, blocks, small, shift=row, unit=unit, file=file) for blocks in self._blocks()]
         self._run_step(step, f"collect {x.ref}", tasks)
-        return OwnFile(path, np.float32, "r+", offset=len(header), shape=shape)
+        return array
+
+    def trim(self) -> None:
+        """See `graphrefine.engine.engine.Engine.trim`."""
+        self.executor.trim()
+        self._reader.trim()
 
     def forget(self, ref: Ref) -> None:
         """The files of a tall matrix go with the next step: by then the step that they were for is finished."""
@@ -219,6 +252,15 @@ class BlockEngine:
         step = self._next_step()
         tasks = [Rotation(None, x.ref, blocks, **sums) for blocks in self._blocks()]
         return self._run_step(step, f"look at {x.ref} for {', '.join(sums)}", tasks)
+
+    def _file(self, step: int, columns: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], str, int]:
+        """The array that is the file of a step, the name of the file, and the offset of the first row."""
+        assert isinstance(self.storage, FolderStorage)
+        name, shape = f"{step:04d}-{RESULT}", (self.nodes, columns)
+        header = npy_header(dtype, shape)
+        if self.storage.size(name) is None:
+            self.storage.write(name, np.frombuffer(header, np.uint8))
+        return OwnFile(f"{self.storage.root}/{name}", dtype, "r+", offset=len(header), shape=shape), name, len(header)
 
     def _blocks(self) -> Iterable[tuple[int, int]]:
         return ((block, block + 1) for block in range(self.layout.blocks))
@@ -250,6 +292,7 @@ class BlockEngine:
         ref = Ref(self._next_step(), "single" if precise or not self.half else "half")
         if self.journal.resumed:
             self.executor.distrust(ref.number)
+            self._reader.suspect.add(ref.number)
         return BlockTall(ref, self)
 
     def _operator_number(self, operator: Operator) -> int:
@@ -258,7 +301,7 @@ class BlockEngine:
             vectors = {name: getattr(operator, name) for name in VECTORS if getattr(operator, name) is not None}
             reverse = operator.transposed and operator.graph.directed
             parts = OperatorParts(
-                "arrivals" if reverse else "rows", vectors, operator.edge, operator.base, operator.loop
+                "arrivals" if reverse else "rows", vectors, operator.edge, operator.base, operator.loop, operator.unit
             )
             self.executor.register_operator(number, parts)
         return self._operators[operator]
@@ -274,10 +317,3 @@ class BlockEngine:
         padded = np.zeros(self.layout.padded, np.float32)
         padded[: len(shift)] = shift
         return padded
-
-
-def _npy_header(shape: tuple[int, int]) -> bytes:
-    file = BytesIO()
-    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
-    return file.getvalue()

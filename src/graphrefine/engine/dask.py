@@ -141,6 +141,9 @@ class Cluster:
         """See `graphrefine.engine.blocks.Executor.blocks_per_task`."""
         return self._group
 
+    def trim(self) -> None:
+        """See `graphrefine.engine.blocks.Executor.trim`: nothing is held here, and workers use theirs again."""
+
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Small]]:
         """See `graphrefine.engine.blocks.Executor.run`."""
         from distributed import as_completed

@@ -1,4 +1,4 @@
-"""The protocol of engines: tall matrices (n x k) and eight verbs on them; and the algebra of small matrices (k x k).
+"""The protocol of engines: tall matrices (n x k) and the verbs on them; and the algebra of small matrices (k x k).
 
 Algorithms (the range finder, the filters, every method) are written once, against these verbs. An engine decides about
 the place, the order and the precision of the rows, and about the workers: `graphrefine.engine.local.LocalEngine` has
@@ -7,9 +7,9 @@ them in the memory of this process.
 A tall matrix is opaque to its users: they hold it and hand it back to the engine that made it. Its memory is used again
 once nobody holds it; `Engine.release` does so early, while a caller further up still holds it.
 
-Only Gram matrices and sums leave an engine before the end. What is built on them is here: orthonormal columns,
-principal axes. OpenBLAS changes last bits with its number of threads, so it has one for the time of a run
-(`graphrefine.system.threads.one_blas_thread`); what works outside of a run says so itself.
+Only Gram matrices and sums leave an engine before the end, and rows block by block (`Engine.visit`). What is built on
+sums is here: orthonormal columns, principal axes. OpenBLAS changes last bits with its number of threads, so it has one
+for the time of a run (`graphrefine.system.threads.one_blas_thread`); what works outside of a run says so itself.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ T = TypeVar("T")
 Small = NDArray[np.float64]
 RowSource: TypeAlias = Callable[[int, int], NDArray[np.float32]]
 """Gives the rows of a matrix from ``start`` to before ``stop``.  # (stop - start, k)."""
+RowWork: TypeAlias = Callable[[slice, NDArray[np.float32]], None]
+"""Works on the rows of a block, which it may overwrite.  # (rows, at least k)."""
 BLOCK_ROWS = 4096  # rows of a block that `Engine.fill` asks for
 SHORT = 2048  # rows, up to which a second pass costs next to nothing and the noise is least predictable
 NEAR = 0.1  # to the identity, for a Gram matrix of full rank whatever the noise
@@ -38,6 +40,12 @@ class Engine(Protocol[T]):
     """The verbs. ``T`` is the engine's kind of tall matrix, of ``nodes`` rows."""
 
     nodes: int
+    columns: int
+    threads: int  # of this process
+
+    @property
+    def order(self) -> NDArray[np.int32] | None:
+        """The row of the graph at each place; None where rows stay in their order.  # (n,)."""
 
     def random(self, *, seed: int) -> T:
         """A sketch of random signs, as wide as the engine's matrices.
@@ -51,6 +59,19 @@ class Engine(Protocol[T]):
 
         It is asked for blocks of `BLOCK_ROWS` rows, the last one shorter, in any order and
         from several threads at a time.
+        """
+
+    def one_hot(self, rows: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]) -> T:
+        """The matrix with these values, and zeros elsewhere; ascending rows in the graph's order."""
+
+    def array(self, columns: int, dtype: Any) -> NDArray[Any]:
+        """An array (n, columns) for its user to fill and to read, in memory or in a file."""
+
+    def visit(self, x: T, work: RowWork, total: NDArray[Any]) -> None:
+        """Hand the rows of a precise x, in the engine's order, to a function: block after block, in this process.
+
+        The work may add to ``total``, a small array, and fill its rows of an `array`. A run that is taken up again gets
+        both back, without the work.
         """
 
     def apply(
@@ -87,6 +108,9 @@ class Engine(Protocol[T]):
 
     def release(self, x: T) -> None:
         """Let ``x`` go, which is not used again, though its memory may be."""
+
+    def trim(self) -> None:
+        """Give the memory back that is kept for matrices to come."""
 
     def collect(
         self,

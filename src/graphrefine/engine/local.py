@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import BLOCK_ROWS, RowSource
+from graphrefine.engine.engine import BLOCK_ROWS, RowSource, RowWork
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, Kernels, kernels, to_bfloat16
 from graphrefine.linalg.operators import EDGE_TERMS, Operator
@@ -85,11 +85,11 @@ class LocalEngine:
         if reorder is not None:
             self._reorder = reorder
         self._patterns: dict[bool, tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]] = {}
-        self._values: dict[tuple[bool, str], NDArray[np.float32] | None] = {}  # terms of the edges
+        self._values: dict[tuple[bool, str, float], NDArray[np.float32] | None] = {}  # terms of the edges
 
     @cached_property
     def order(self) -> NDArray[np.int32] | None:
-        """The row of the graph at each place; None where rows stay in their order.  # (n,)."""
+        """See `graphrefine.engine.engine.Engine.order`."""
         return self.kernels.breadth_first(self.graph.indptr, self.graph.indices) if self._reorder else None
 
     def random(self, *, seed: int) -> LocalTall:
@@ -116,12 +116,20 @@ class LocalEngine:
         return out
 
     def one_hot(self, rows: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]) -> LocalTall:
-        """The matrix with these values, and zeros elsewhere; rows in the graph's order."""
+        """See `graphrefine.engine.engine.Engine.one_hot`."""
         out, places = self._new(precise=False), self._places
         out.data[:] = 0
         at = rows if places is None else places[rows]
         out.data[at, columns] = to_bfloat16(values) if out.data.dtype == np.uint16 else values
         return out
+
+    def array(self, columns: int, dtype: Any) -> NDArray[Any]:
+        """See `graphrefine.engine.engine.Engine.array`."""
+        return np.empty((self.nodes, columns), dtype)
+
+    def visit(self, x: LocalTall, work: RowWork, total: NDArray[Any]) -> None:
+        """See `graphrefine.engine.engine.Engine.visit`: all rows at once."""
+        work(slice(0, self.nodes), x.data)
 
     def apply(
         self,
@@ -185,7 +193,7 @@ class LocalEngine:
         x.release()
 
     def trim(self) -> None:
-        """Give the memory back that is kept for matrices to come."""
+        """See `graphrefine.engine.engine.Engine.trim`."""
         self._slabs = [slab for slab in self._slabs if any(slab.used)]
 
     def collect(
@@ -259,10 +267,6 @@ class LocalEngine:
     def _product(self, operator: Operator) -> Product:
         if operator not in self._products:
             indptr, indices, weights = self._pattern(operator)
-            kind = (operator.transposed and self.graph.directed, operator.edge)
-            if kind not in self._values:
-                term = EDGE_TERMS[operator.edge]
-                self._values[kind] = None if term is None or weights is None else term(weights)
             self._products[operator] = self.kernels.product(
                 indptr,
                 indices,
@@ -271,11 +275,20 @@ class LocalEngine:
                 column_shift=self._ordered(operator.column_shift),
                 row_scale=self._ordered(operator.row_scale),
                 column_scale=self._ordered(operator.column_scale),
-                value=self._values[kind],
+                value=self._terms(operator, weights),
                 constant=operator.base,
                 loop=operator.loop,
             )
         return self._products[operator]
+
+    def _terms(self, operator: Operator, weights: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+        """The terms of the edges, made once for all operators that have them."""
+        kind = (operator.transposed and self.graph.directed, operator.edge, operator.unit)
+        if kind not in self._values:
+            term, unit = EDGE_TERMS[operator.edge], operator.unit
+            scaled = weights if unit == 1.0 or weights is None else weights / np.float32(unit)
+            self._values[kind] = None if term is None or scaled is None else term(scaled)
+        return self._values[kind]
 
     def _ordered(self, x: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
         return x if x is None or self.order is None else x[self.order]

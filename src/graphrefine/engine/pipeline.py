@@ -34,6 +34,10 @@ class Pipeline:
         """One block: the matrix that products gather from stays in memory between tasks."""
         return 1
 
+    def trim(self) -> None:
+        """See `graphrefine.engine.blocks.Executor.trim`."""
+        self.compute.trim()
+
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Small]]:
         """See `graphrefine.engine.blocks.Executor.run`."""
         compute = self.compute

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.graph.adjacency import inverses
 from graphrefine.kernels import kernels
 
 if TYPE_CHECKING:
@@ -28,8 +29,25 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 Floats = NDArray[np.float32]
-Edge = Literal["none", "weight", "log"]  # term of an edge of weight w in its entry: 0, w or ln w
-EDGE_TERMS: dict[Edge, Callable[..., Any] | None] = {"none": None, "weight": np.asarray, "log": np.log}
+Edge = Literal["none", "weight", "log", "log1p"]  # term of an edge of weight w: 0, w, ln w or ln(1 + w / unit)
+EDGE_TERMS: dict[Edge, Callable[..., Any] | None] = {
+    "none": None,
+    "weight": np.asarray,
+    "log": np.log,
+    "log1p": np.log1p,
+}
+
+
+def edge_terms(edge: Edge, weights: Floats | None, unit: float = 1.0) -> Floats | None:
+    """Terms of edges with these weights; None where they have none.
+
+    Examples
+    --------
+    >>> edge_terms("log1p", np.array([2, 6], np.float32), unit=2.0).astype(float).round(3).tolist()
+    [0.693, 1.386]
+    """
+    term = EDGE_TERMS[edge]
+    return None if term is None or weights is None else term(weights if unit == 1.0 else weights / np.float32(unit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +56,7 @@ class Operator:
 
     graph: Graph
     edge: Edge = "none"
+    unit: float = 1.0  # of weights, in the term "log1p"
     constant: float = 0.0
     loop: float = 0.0
     row_shift: Floats | None = None  # (n,)
@@ -70,12 +89,12 @@ class Operator:
 
     def to_scipy(self) -> sp.csr_array:
         """The matrix itself, for tests and small graphs."""
-        pattern, term = self.pattern, EDGE_TERMS[self.edge]
+        pattern = self.pattern
         product = kernels("scipy").product(
             pattern.indptr,
             pattern.indices,
             columns=pattern.nodes,
-            value=None if term is None or pattern.weights is None else term(pattern.weights),
+            value=edge_terms(self.edge, pattern.weights, self.unit),
             row_shift=self.row_shift,
             column_shift=self.column_shift,
             row_scale=self.row_scale,
@@ -143,8 +162,17 @@ def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operato
     return Operator(graph, edge="weight", loop=loop, row_scale=row_scale)
 
 
-def normalised(graph: Graph, exponent: float) -> Operator:
+def normalised(
+    graph: Graph,
+    exponent: float,
+    *,
+    edge: Edge = "weight",
+    unit: float = 1.0,
+    degrees: NDArray[np.float64] | None = None,
+) -> Operator:
     """``D^-exponent A D^-exponent``, zero for nodes without edges.
+
+    ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`graphrefine.linalg.ties`).
 
     Examples
     --------
@@ -152,13 +180,17 @@ def normalised(graph: Graph, exponent: float) -> Operator:
     >>> normalised(Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4]), 0.5).to_scipy().toarray()[0].tolist()
     [0.0, 0.5, 0.5, 0.5, 0.5]
     """
-    degree = graph.degrees()
+    degree = graph.degrees() if degrees is None else degrees
     scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -exponent, 0.0).astype(np.float32)
-    return Operator(graph, edge="weight", row_scale=scale, column_scale=scale)
+    return Operator(graph, edge=edge, unit=unit, row_scale=scale, column_scale=scale)
 
 
-def walk(graph: Graph) -> Operator:
+def walk(
+    graph: Graph, *, edge: Edge = "weight", unit: float = 1.0, degrees: NDArray[np.float64] | None = None
+) -> Operator:
     """``D^-1 A``, the transition matrix of a random walk; the row of a node without edges out of it is zero.
+
+    ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`graphrefine.linalg.ties`).
 
     Examples
     --------
@@ -166,7 +198,8 @@ def walk(graph: Graph) -> Operator:
     >>> walk(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().tolist()
     [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     """
-    return Operator(graph, edge="weight", row_scale=inverse_degrees(graph).astype(np.float32))
+    scale = inverses(graph.degrees() if degrees is None else degrees).astype(np.float32)
+    return Operator(graph, edge=edge, unit=unit, row_scale=scale)
 
 
 def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
@@ -178,8 +211,7 @@ def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
     >>> inverse_degrees(Graph.from_edges([0, 0], [1, 2], names=range(4))).tolist()
     [0.5, 1.0, 1.0, 0.0]
     """
-    degrees = graph.degrees()
-    return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    return inverses(graph.degrees())
 
 
 def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from graphrefine.kernels import PAD, kernels
 from graphrefine.progress import Stages
 from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.memory import available_bytes, gigabytes
+
+if TYPE_CHECKING:
+    from graphrefine.engine.workshop import Workshop
 
 Floats = NDArray[np.float32]
 
@@ -44,11 +48,23 @@ class Shape(NamedTuple):
         return cls(graph.nodes, len(graph.indices), graph.weighted, graph.directed, bipartite)
 
 
+class DiskNeed(NamedTuple):
+    """What a method needs with its tall matrices on disk, beside a panel of one and the buffers of an engine."""
+
+    columns: int  # of its widest engine
+    held: int = 0  # bytes of memory
+    stored: int = 0  # bytes of disk, beside tall matrices
+    precise: bool = False  # whether it also gathers from matrices in float32; then it holds next to nothing else
+
+
 class EngineFactory(Protocol):
     """Maker of engines whose tall matrices are not in memory."""
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> Engine[Any]:
         """An engine for tall matrices of this width on the nodes of a graph."""
+
+    def workshop(self, graph: Graph, *, bfloat16: bool) -> Workshop:
+        """Engines of any width, and the results of stages."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +79,17 @@ class Resources:
         """An engine for tall matrices of this width on the nodes of a graph."""
         if self.engines is not None:
             return self.engines.engine(graph, columns=columns, bfloat16=bfloat16)
+        return self._local_engine(graph, columns, bfloat16=bfloat16)
+
+    def workshop(self, graph: Graph, *, bfloat16: bool = True) -> Workshop:
+        """Engines of any width on the nodes of a graph, and the results of stages."""
+        if self.engines is not None:
+            return self.engines.workshop(graph, bfloat16=bfloat16)
+        from graphrefine.engine.workshop import Workshop  # for methods of several stages
+
+        return Workshop(partial(self._local_engine, graph, bfloat16=bfloat16))
+
+    def _local_engine(self, graph: Graph, columns: int, *, bfloat16: bool) -> LocalEngine:
         return LocalEngine(graph, columns=columns, threads=self.threads, bfloat16=bfloat16)
 
 
@@ -106,6 +133,8 @@ class Method(Generic[S]):
         ``resolve(shape, settings)``: the settings with those filled in that depend on the graph, for the recipe.
     on_disk
         Whether it can do with tall matrices on disk, and with these settings on this graph: None, or why not.
+    disk_need
+        ``disk_need(shape, settings, threads)``: what it needs there.
     """
 
     name: str
@@ -127,6 +156,7 @@ class Method(Generic[S]):
     same_bits: bool = True
     resolve: Callable[[Shape, S], S] = lambda shape, settings: settings
     on_disk: Callable[[Graph, S], str | None] = lambda graph, settings: "it works in memory"
+    disk_need: Callable[[Shape, S, int], DiskNeed] = lambda shape, settings, threads: DiskNeed(settings.dim)
 
     def largest(self, memory: int, *, degree: int = 20, settings: S | None = None) -> int:
         """The most nodes, with so many entries each, that it can take in so many bytes."""

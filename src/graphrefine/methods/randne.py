@@ -9,6 +9,7 @@ out, as karateclub does, whose ``alphas`` are weights of the powers 1, 2, ...: `
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +18,12 @@ from graphrefine.engine.engine import orthonormal
 from graphrefine.engine.sketches import gaussian
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import standardize_columns
-from graphrefine.linalg.operators import adjacency, walk
+from graphrefine.linalg.operators import Operator, adjacency, walk
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.filters import diffuse, without_trailing_zeros
 from graphrefine.refine.settings import MethodSettings, setting
 
-MATRICES = {"transition": walk, "adjacency": adjacency}
+MATRICES: dict[str, Callable[[Graph], Operator]] = {"transition": walk, "adjacency": adjacency}
 BLOCK = 16  # columns made orthogonal together: it groups the arithmetic and changes nothing
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from graphrefine.graph.graph import Graph
-from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
+from graphrefine.methods.contract import DiskNeed, Floats, Method, Resources, Shape, engine_memory
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import PAPER, PRESETS, RefineSettings
 
@@ -66,11 +66,15 @@ def memory(shape: Shape, settings: RefineSettings) -> int:
 
 def on_disk(graph: Graph, settings: RefineSettings) -> str | None:
     """Why the vectors cannot be made with tall matrices on disk; None where they can."""
-    if two_sides(graph, settings):
-        return "source and target vectors are made in memory"
-    if settings.quality != "fast":
-        return f"quality={settings.quality!r} works in memory; quality='fast' does not need to"
-    return None
+    return "source and target vectors are made in memory" if two_sides(graph, settings) else None
+
+
+def disk_need(shape: Shape, settings: RefineSettings, threads: int) -> DiskNeed:
+    """What the vectors need with tall matrices on disk."""
+    if settings.quality == "fast":
+        return DiskNeed(settings.dim)
+    need: DiskNeed = _variants().joint_views_on_disk(shape, settings, threads)
+    return need
 
 
 REFINE_METHOD = Method(
@@ -88,6 +92,7 @@ REFINE_METHOD = Method(
     features=True,
     presets=PRESETS,
     on_disk=on_disk,
+    disk_need=disk_need,
 )
 RBQR_METHOD = Method(
     name="rbqr",
@@ -102,4 +107,5 @@ RBQR_METHOD = Method(
     fixed={"filter": "none"},
     presets={"default": {}, "paper": {"log_weights": False}},
     on_disk=on_disk,
+    disk_need=disk_need,
 )

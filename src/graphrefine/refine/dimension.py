@@ -24,8 +24,8 @@ from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels.hashing import golden, mixed
 from graphrefine.linalg.operators import normalised
+from graphrefine.refine.local_view import EXPONENT
 from graphrefine.refine.svd import symmetric_eigh
-from graphrefine.refine.views import EXPONENT, by_logarithm
 from graphrefine.system.threads import one_blas_thread
 
 PROBE = 256  # axes looked at: no automatic dimension is larger
@@ -86,14 +86,14 @@ def measure_dimension(graph: Graph, *, threads: int = 1) -> Dimension:
     (20, 32)
     """
     most = min(PROBE, graph.nodes)
-    values, scores = cross_validated(by_logarithm(graph), most, seed=SEED, threads=threads)
+    values, scores = cross_validated(graph, most, seed=SEED, threads=threads)
     energies = np.sort(np.square(values[scores > LEAST]))[::-1]
     return Dimension(min(max(-(-len(energies) // STEP), 1) * STEP, most), energies)
 
 
 def cross_validated(graph: Graph, columns: int, *, seed: int, threads: int = 1) -> tuple[Small, Small]:
     """Eigenvalues of a graph without some of its edges; and how many standard errors these are in favour of each."""
-    held = deal_edges(graph, HELD, seed=seed)
+    graph, held = weigh_by_logarithm(graph), deal_edges(graph, HELD, seed=seed)
     rest = take_entries(graph, ~held)
     if not len(rest.indices) or not held.any():
         return np.zeros(0), np.zeros(0)
@@ -114,6 +114,14 @@ def cross_validated(graph: Graph, columns: int, *, seed: int, threads: int = 1) 
         squares += np.square(entries) @ np.square(products)
     errors = np.sqrt(2 * squares)  # each edge is there twice
     return pairs.values, np.divide(np.sign(pairs.values) * sums, errors, out=np.zeros(columns), where=errors > 0)
+
+
+def weigh_by_logarithm(graph: Graph) -> Graph:
+    """The graph in memory with weights ``log(1 + w / median)``, as the local view has them; itself without weights."""
+    if graph.weights is None:
+        return graph
+    weights = np.log1p(graph.weights / np.median(graph.weights)).astype(np.float32)
+    return Graph(graph.indptr, graph.indices, weights, graph.names)
 
 
 def deal_edges(graph: Graph, share: float, *, seed: int) -> Mask:

@@ -15,16 +15,20 @@ forward, which is what few labels need.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Small, descending_eigh
-from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.engine.engine import Engine, Small, T, descending_eigh
+from graphrefine.kernels import PAD, kernels
 from graphrefine.linalg import gram_of
-from graphrefine.linalg.operators import walk
+from graphrefine.linalg.ties import Ties
 from graphrefine.refine.regions import Regions
 from graphrefine.system.threads import in_blocks
+
+if TYPE_CHECKING:
+    from graphrefine.kernels.twin import Product
 
 Floats = NDArray[np.float32]
 
@@ -36,7 +40,8 @@ LEAST = 1e-6  # of the largest eigenvalue of the Gram matrix: dividing by less w
 
 
 def far_view(
-    engine: LocalEngine,
+    engine: Engine[T],
+    ties: Ties,
     regions: Regions,
     *,
     columns: int,
@@ -50,6 +55,8 @@ def far_view(
     ----------
     engine
         Of an undirected graph with at least one edge; it is as wide as the blocks of columns.
+    ties
+        How the weights of its edges count.
     regions
         See `graphrefine.refine.regions.draw_regions`.
     columns
@@ -65,66 +72,76 @@ def far_view(
     --------
     Two triangles: what a walk can tell is in which of them it is.
 
+    >>> from graphrefine.engine.local import LocalEngine
     >>> from graphrefine.graph.graph import Graph
-    >>> engine = LocalEngine(Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3]), columns=2)
+    >>> triangles = Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3])
     >>> regions = Regions(np.array([0, 0, 0, 1, 1, 1], np.int32), np.array([0, 3]))
-    >>> vectors = far_view(engine, regions, columns=2, steps=(3, 10))
+    >>> engine = LocalEngine(triangles, columns=2)
+    >>> vectors = far_view(engine, Ties(triangles), regions, columns=2, steps=(3, 10))
     >>> (vectors @ vectors[0] / (vectors[0] @ vectors[0])).astype(float).round(2).tolist()
     [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     """
-    walks, order = Walks(engine, regions), engine.order
+    walks, order = Walks(engine, ties, regions), engine.order
     step = max(float(np.log(walks.height.max())), 1e-30) / LEVELS  # no ratio is above a region's height
-    logs = np.empty((engine.nodes, regions.size), np.uint8)  # in steps; rows in the engine's order
+    logs = Logarithms(engine, step)
     sums, members = np.empty((regions.size, regions.size)), Members(engine, regions)
     for part, ratios in walks.averages(*steps):
-        _take_logarithms(ratios.data, engine.threads)
-        sums[:, part] = members.sums(ratios.data)[:, : part.stop - part.start]
-        _store(ratios.data, step, logs[:, part], engine.threads)
+        sums[:, part] = logs.add(ratios, part.stop - part.start, members)
         engine.release(ratios)
         advance()
-    axes = _axes(sums / np.sqrt(members.counts)[:, None], columns, spectrum, engine.threads) * np.float32(step)
+    counts = members.counts
+    del members, walks
+    sums /= np.sqrt(counts)[:, None]
+    axes = _axes(sums, columns, spectrum, engine.threads) * np.float32(step)
     engine.trim()  # what the walks held makes room for the vectors
-    vectors = np.empty((engine.nodes, columns), np.float32)
+    vectors = engine.array(columns, np.float32)
 
     def work(rows: slice) -> None:
-        vectors[rows if order is None else order[rows]] = logs[rows].astype(np.float32) @ axes
+        vectors[rows if order is None else order[rows]] = logs.rows(rows) @ axes
 
     in_blocks(engine.nodes, work, threads=engine.threads, rows=ROWS)
     return vectors
 
 
-def count_blocks(engine: LocalEngine, regions: Regions) -> int:
-    """How often `far_view` says that it is further."""
-    return -(-regions.size // engine.columns)
+def count_blocks(regions: Regions, columns: int) -> int:
+    """How often `far_view` says that it is further, with an engine of so many columns.
+
+    Examples
+    --------
+    >>> count_blocks(Regions(np.zeros(9, np.int32), np.arange(5)), 2)
+    3
+    """
+    return -(-regions.size // columns)
 
 
-class Walks:
+class Walks(Generic[T]):
     """Columns of the regions, a block at a time: how many times more often than by chance a walk is there."""
 
-    def __init__(self, engine: LocalEngine, regions: Regions) -> None:
-        self.engine, self.regions, self.degree = engine, regions, engine.graph.degrees()
+    def __init__(self, engine: Engine[T], ties: Ties, regions: Regions) -> None:
+        self.engine, self.regions, self.degree = engine, regions, ties.degrees
         self.volume = float(self.degree.sum())
         inside = regions.of >= 0
         volumes = np.bincount(regions.of[inside], weights=self.degree[inside], minlength=regions.size)
         # Of a region, before any step. One that no node is in has no volume, and its column stays zero.
         self.height = np.divide(self.volume, volumes, out=np.zeros_like(volumes), where=volumes > 0).astype(np.float32)
-        self.step = walk(engine.graph)
+        self.step = ties.walk()
 
     def parts(self) -> Iterator[slice]:
         """Which regions are in each block."""
         for start in range(0, self.regions.size, self.engine.columns):
             yield slice(start, min(start + self.engine.columns, self.regions.size))
 
-    def after(self, part: slice, count: int) -> LocalTall:
+    def after(self, part: slice, count: int) -> T:
         """The columns so many steps later."""
         of = self.regions.of
         inside = np.flatnonzero((of >= part.start) & (of < part.stop))
         x = self.engine.one_hot(inside, of[inside] - part.start, self.height[of[inside]])
+        del inside
         for _ in range(count):
             x = self.engine.apply(self.step, x)
         return x
 
-    def averages(self, start: int, stop: int) -> Iterator[tuple[slice, LocalTall]]:
+    def averages(self, start: int, stop: int) -> Iterator[tuple[slice, T]]:
         """Which regions, and their columns in float32, averaged over the steps ``start`` to ``stop``."""
         for part in self.parts():
             first = self.after(part, start)
@@ -137,23 +154,54 @@ class Walks:
             yield part, total
 
 
-class Members:
+class Members(Generic[T]):
     """The nodes of each region, to sum rows over."""
 
-    def __init__(self, engine: LocalEngine, regions: Regions) -> None:
-        of = regions.of if engine.order is None else regions.of[engine.order]
-        rows = np.argsort(of, kind="stable")[np.count_nonzero(of < 0) :].astype(np.int32)
-        counts = np.bincount(of[rows], minlength=regions.size)
+    def __init__(self, engine: Engine[T], regions: Regions) -> None:
+        self.of = regions.of if engine.order is None else regions.of[engine.order]
+        counts = np.bincount(self.of[self.of >= 0], minlength=regions.size)
         self.counts = np.maximum(counts, 1).astype(np.float32)
-        ends = np.concatenate([[0], np.cumsum(counts)])
-        self.product = engine.kernels.product(ends, rows, columns=engine.nodes, constant=1.0)
         self.threads = engine.threads
+        self._products: dict[int, Product] = {}  # by the first row of a block
 
-    def sums(self, tall: Floats) -> Floats:
-        """The sums of the rows of each region.  # (regions, width)."""
-        out = np.empty((len(self.counts), tall.shape[1]), np.float32)
-        self.product.apply(tall, out=out, threads=self.threads)
-        return out
+    def add(self, rows: slice, block: Floats, sums: Floats) -> None:
+        """Add rows of a block to the ``sums`` of their regions, in the order of the rows.  # (regions, width)."""
+        if rows.start not in self._products:
+            self._products[rows.start] = self._product(self.of[rows])
+        self._products[rows.start].apply(block, out=sums, onto=sums if rows.start else None, threads=self.threads)
+
+    def _product(self, of: NDArray[np.int32]) -> Product:
+        inside = np.argsort(of, kind="stable")[np.count_nonzero(of < 0) :].astype(np.int32)
+        ends = np.concatenate([[0], np.cumsum(np.bincount(of[inside], minlength=len(self.counts)))])
+        product: Product = kernels().product(ends, inside, columns=len(of), constant=1.0)
+        return product
+
+
+class Logarithms(Generic[T]):
+    """Logarithms of the columns of regions, a byte each: whole steps; rows in the engine's order."""
+
+    def __init__(self, engine: Engine[T], step: float) -> None:
+        self.engine, self.step = engine, step
+        self.parts: list[NDArray[np.uint8]] = []
+
+    def add(self, ratios: T, width: int, members: Members[T]) -> Floats:
+        """Take the logarithms of columns, which are overwritten, and keep the first ones; their sums over regions."""
+        out = self.engine.array(width, np.uint8)
+        sums = np.zeros((len(members.counts), -(-self.engine.columns // PAD) * PAD), np.float32)
+
+        def work(rows: slice, block: Floats) -> None:
+            _take_logarithms(block, self.engine.threads)
+            members.add(rows, block, sums)
+            _store(block, self.step, out[rows], self.engine.threads)
+
+        self.engine.visit(ratios, work, sums)
+        self.parts.append(out)
+        return sums[:, :width]
+
+    def rows(self, rows: slice) -> Floats:
+        """All columns of some rows, in steps."""
+        wide = np.empty((rows.stop - rows.start, sum(part.shape[1] for part in self.parts)), np.float32)
+        return np.concatenate([part[rows] for part in self.parts], axis=1, out=wide, casting="same_kind")
 
 
 def _take_logarithms(ratios: Floats, threads: int) -> None:

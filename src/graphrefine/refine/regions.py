@@ -10,6 +10,7 @@ What is drawn depends on the seed and on the names of nodes, not on the order of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,9 @@ from graphrefine.kernels.hashing import golden, mixed
 from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
+Rates = NDArray[np.float64]
 
+PIECE = 1 << 18  # nodes that draw at a time
 ROUNDS = 2  # in which centres are drawn
 DRAW = 16  # turns of random numbers from one draw to the next
 CLOSE = 1e-6  # a node nearer than this to a centre, in 1 - cosine, is no centre itself
@@ -64,23 +67,26 @@ def draw_regions(graph: Graph, vectors: Floats, count: int, *, seed: int, draw: 
     (True, 2)
     """
     alone = graph.without_edges()
-    able = np.flatnonzero(~alone)
-    if count >= len(able):
+    able = graph.nodes - int(np.count_nonzero(alone))
+    if count >= able:
         of = np.full(graph.nodes, -1, np.int32)
-        of[able] = np.arange(len(able), dtype=np.int32)
-        return Regions(of, able)
-    ids = ids_of(graph, able)
+        of[~alone] = np.arange(able, dtype=np.int32)
+        return Regions(of, np.flatnonzero(~alone))
+    ids = ids_of(graph)
     nearest, cosine = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, -np.inf, np.float32)
-    centres, far = np.empty(0, np.int64), np.ones(len(able))
+    centres = np.empty(0, np.int64)
+
+    def distances(rows: slice) -> Rates:
+        distance = 1.0 - cosine[rows].astype(np.float64)
+        distance[np.isinf(distance)] = 1.0  # as long as there is no centre, all nodes are alike
+        return np.where(alone[rows] | (distance <= CLOSE), 0.0, distance)
+
     for turn in range(ROUNDS):
-        rings = rings_of(ids, seed=seed, turn=draw * DRAW + turn, rates=far)
         wanted = (count - len(centres)) // (ROUNDS - turn)
-        drawn = able[np.argsort(rings, kind="stable")[: min(wanted, int(np.isfinite(rings).sum()))]]
+        drawn = draw_first(ids, distances, wanted, nodes=graph.nodes, seed=seed, turn=draw * DRAW + turn)[0]
         if len(drawn):
             _take_nearest(vectors, vectors[drawn], len(centres), nearest, cosine, threads)
         centres = np.concatenate([centres, drawn])
-        distance = 1.0 - cosine[able].astype(np.float64)
-        far = np.where(distance > CLOSE, distance, 0.0)
     nearest[alone] = -1
     return Regions(nearest, centres)
 
@@ -93,11 +99,44 @@ def draw_nodes(graph: Graph, count: int, *, seed: int) -> NDArray[np.int64]:
     >>> draw_nodes(Graph.from_edges([0, 0], [1, 2], names=range(4)), 9, seed=0).tolist()
     [0, 1, 2]
     """
-    able = np.flatnonzero(~graph.without_edges())
-    if count >= len(able):
-        return able
-    rings = rings_of(ids_of(graph, able), seed=seed, turn=ROUNDS, rates=np.ones(len(able)))
-    return np.sort(able[np.argsort(rings, kind="stable")[:count]])
+    alone = graph.without_edges()
+    if count >= graph.nodes - np.count_nonzero(alone):
+        return np.flatnonzero(~alone)
+
+    def rates(rows: slice) -> Rates:
+        return np.where(alone[rows], 0.0, 1.0)
+
+    return np.sort(draw_first(ids_of(graph), rates, count, nodes=graph.nodes, seed=seed, turn=ROUNDS)[0])
+
+
+def draw_first(
+    ids: NDArray[np.integer] | None,
+    rates: Callable[[slice], Rates],
+    count: int,
+    *,
+    nodes: int,
+    seed: int,
+    turn: int,
+) -> tuple[NDArray[np.int64], Rates]:
+    """The nodes whose clocks ring first (`rings_of`), at most so many, and when; some of the nodes at a time.
+
+    Examples
+    --------
+    >>> rings = rings_of(np.arange(9), seed=0, turn=0, rates=np.ones(9))
+    >>> nodes, first = draw_first(None, lambda rows: np.ones(9)[rows], 4, nodes=9, seed=0, turn=0)
+    >>> nodes.tolist() == np.argsort(rings)[:4].tolist(), first.tolist() == np.sort(rings)[:4].tolist()
+    (True, True)
+    """
+    first, when = np.empty(0, np.int64), np.empty(0)
+    for start in range(0, nodes if count else 0, PIECE):
+        rows = slice(start, min(start + PIECE, nodes))
+        own = np.arange(rows.start, rows.stop) if ids is None else ids[rows]
+        rings = rings_of(own, seed=seed, turn=turn, rates=rates(rows))
+        early = np.flatnonzero(rings < (when[-1] if len(when) == count else np.inf))
+        merged, whole = np.concatenate([first, start + early]), np.concatenate([when, rings[early]])
+        order = np.argsort(whole, kind="stable")[:count]
+        first, when = merged[order], whole[order]
+    return first, when
 
 
 def rings_of(ids: NDArray[np.integer], *, seed: int, turn: int, rates: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -119,10 +158,9 @@ def rings_of(ids: NDArray[np.integer], *, seed: int, turn: int, rates: NDArray[n
     return rings
 
 
-def ids_of(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.integer]:
-    """Numbers that depend on the names of nodes alone."""
-    ids = identities(graph.names)
-    return nodes if ids is None else ids[nodes]
+def ids_of(graph: Graph) -> NDArray[np.integer] | None:
+    """Numbers that depend on the names of nodes alone; None where they are the numbers of rows."""
+    return None if getattr(graph, "has_row_names", False) else identities(graph.names)
 
 
 def _take_nearest(

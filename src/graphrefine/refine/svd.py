@@ -151,23 +151,59 @@ def randomized_eigh(
 
 @one_blas_thread()
 def symmetric_eigh(
-    engine: Engine[T], A: Any, *, seed: int, products: int, advance: Callable[[], None] = lambda: None
+    engine: Engine[T],
+    A: Any,
+    *,
+    seed: int,
+    products: int,
+    negative: float = 1.0,
+    advance: Callable[[], None] = lambda: None,
 ) -> Eigenpairs[T]:
     """`randomized_eigh` with fewer passes over the basis: `TOGETHER` products between two orthonormalisations.
 
-    ``advance`` is called ``products + 2`` times.
+    ``negative`` is the weight of the size of a negative eigenvalue where the leading ones are chosen: after a third of
+    the products, a multiple of the identity is added to A, so that positive and negative eigenvalues are of the same
+    size where they are cut off. ``advance`` is called ``products + 2`` times.
+
+    Examples
+    --------
+    Of the eigenvalues of a path of seven nodes, ±1.85, ±1.41, ±0.77 and 0, three; one negative, or two if those count
+    for more:
+
+    >>> from graphrefine.engine.local import LocalEngine
+    >>> from graphrefine.graph.graph import Graph
+    >>> from graphrefine.linalg.operators import adjacency
+    >>> path = Graph.from_edges(range(6), range(1, 7))
+    >>> for weight in (0.8, 1.25):
+    ...     engine = LocalEngine(path, columns=3)
+    ...     pairs = symmetric_eigh(engine, adjacency(path), seed=0, products=120, negative=weight)
+    ...     print(sorted(pairs.values.round(2).tolist()))
+    [-1.85, 1.41, 1.85]
+    [-1.85, -1.41, 1.85]
     """
-    Q, size = engine.random(seed=seed), 0.0
+    Q, size, shift = engine.random(seed=seed), 0.0, 0.0
+    third = products - products // 3
     for left in range(products - 1, -1, -1):
         settle, last = left % TOGETHER == 0, left == 0
-        Y = engine.apply(A, Q, gram=settle, precise=last)
+        Y = engine.apply(A, Q, plus=(shift, Q) if shift else None, gram=settle, precise=last)
         del Q  # its memory is wanted for the next
         advance()
         if last:
             size = float(np.sqrt(np.diag(engine.gram(Y)).max()))
+        if negative != 1.0 and settle and third - TOGETHER < left <= third:
+            shift = _even_shift(engine.gram(Y), negative)
         Q = orthonormal(engine, Y, block=BLOCK, precise=last) if settle else Y
         del Y
     return _ritz(engine, A, Q, size, advance)
+
+
+def _even_shift(gram: Small, negative: float) -> float:
+    """The c for which ``t + c = t / negative - c``, t the smallest size of an eigenvalue that the basis holds.
+
+    ``gram`` is that of `TOGETHER` products with an orthonormal basis, so that its eigenvalues are ``t^(2 TOGETHER)``.
+    """
+    smallest = float(descending_eigh(gram)[0][-1] ** (0.5 / TOGETHER))
+    return smallest * (1.0 / negative - 1.0) / 2.0
 
 
 def _ritz(engine: Engine[T], A: Any, Q: T, size: float, advance: Callable[[], None]) -> Eigenpairs[T]:

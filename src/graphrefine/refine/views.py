@@ -2,7 +2,9 @@ r"""Vectors of the tiers "default" and "best": three views of a graph side by si
 
 * **REFINE's** vectors, the tier "fast".
 * **local**: ``U |w|`` of the leading eigenpairs, of both signs, of :math:`D^{-a} A D^{-a}` with :math:`a = 0.4`. The
-  negative ones tell nodes with the same neighbours that are no neighbours themselves: roles rather than groups.
+  negative ones tell nodes with the same neighbours that are no neighbours themselves: roles rather than groups. Where
+  walks forget, the agreement of the far view with REFINE's says which of the two a graph has, and so how many of each
+  sign are taken (`graphrefine.refine.local_view`).
 * **far**: the logarithm of up to seven steps of a random walk, as `graphrefine.refine.far_view` factorises it. Its
   regions are of nodes whose vectors by REFINE are alike.
 
@@ -17,23 +19,26 @@ In the last two views the weights of edges count by their logarithm, ``log(1 + w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Small, descending_eigh, eigh_by_size
+from graphrefine.engine.engine import Engine, T, descending_eigh
+from graphrefine.engine.layout import usual_bytes
 from graphrefine.engine.local import LocalEngine
+from graphrefine.engine.workshop import Workshop
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import gram_of, unit_rows
-from graphrefine.linalg.operators import normalised
+from graphrefine.linalg.ties import Ties, by_logarithm
 from graphrefine.progress import Stages
 from graphrefine.refine.far_view import count_blocks, far_view
+from graphrefine.refine.local_view import agreement, local_view, weight_of_negative
 from graphrefine.refine.refine import is_complete, refine
-from graphrefine.refine.regions import draw_nodes, draw_regions
+from graphrefine.refine.regions import Regions, draw_nodes, draw_regions
 from graphrefine.refine.settings import RefineSettings
-from graphrefine.refine.svd import symmetric_eigh
 from graphrefine.refine.walk_memory import walk_memory
 from graphrefine.system.threads import in_blocks
 
@@ -41,8 +46,6 @@ Floats = NDArray[np.float32]
 
 SPECTRUM, LEAST = 0.2, 0.75  # the exponent of the far view is h and so much: few labels gain by it on sparse graphs
 WATCHED = 128  # nodes from which the memory of walks is measured
-EXPONENT = 0.4  # a: at 1/2 hubs count for too little, and roles are lost
-NEGATIVE = 0.85  # weight of a negative eigenvalue when the leading ones are chosen
 WINDOW = 7  # T, the last step of a walk that counts
 FORGETFUL = 0.35  # h below which half as many regions do, and the first steps count
 MINDFUL = 0.5  # h above which half as many products do for the eigenpairs
@@ -80,14 +83,23 @@ class Tier(NamedTuple):
 PACK, FEWEST = 128, 256  # regions come in multiples
 TIERS = {
     "default": Tier(each=112, least=512, most=1024, draws=1, work=1 << 32, products=18),
-    "best": Tier(each=24, least=512, most=4096, draws=4, work=1 << 34, products=36),
+    "best": Tier(each=24, least=512, most=4096, draws=4, work=1 << 34, products=72),
 }
 
 
-def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stages, *, threads: int = 1) -> Floats:
+def joint_views(
+    graph: Graph,
+    settings: RefineSettings,
+    tier: Tier,
+    stages: Stages,
+    *,
+    threads: int = 1,
+    workshop: Workshop | None = None,
+) -> Floats:
     """The vectors (n, dim), their rows of length 1; those of nodes without edges are zero.
 
     ``settings`` are the settings of REFINE's view, and the dimension and the seed of all. The graph is not directed.
+    The ``workshop`` is where engines and views are, by default in memory.
 
     Examples
     --------
@@ -101,49 +113,76 @@ def joint_views(graph: Graph, settings: RefineSettings, tier: Tier, stages: Stag
     """
     if not len(graph.indices):
         return np.zeros((graph.nodes, settings.dim), np.float32)
-
-    def engine_of(graph: Graph, columns: int) -> LocalEngine:
-        return LocalEngine(graph, columns=columns, threads=threads, bfloat16=settings.bfloat16)
-
-    engine = engine_of(graph, settings.dim)
-    first = refine(engine, graph, settings, stages, threads=threads)
+    shop = workshop or Workshop(
+        lambda columns: LocalEngine(graph, columns=columns, threads=threads, bfloat16=settings.bfloat16)
+    )
+    dim, width = settings.dim, walk_columns(graph.nodes, settings.dim)
+    (first,) = shop.keep("refine", lambda: (refine(shop.engine(dim), graph, settings, stages, threads=threads),))
     if is_complete(graph, graph.nodes - graph.isolated):
-        return first  # any two nodes have the same neighbours: there is nothing else to see
+        return shop.settle(first)  # any two nodes have the same neighbours: there is nothing else to see
+    ties = by_logarithm(graph)
     if graph.weighted:
-        graph = by_logarithm(graph)
-        engine = engine_of(graph, settings.dim)
-    walking = engine if settings.dim >= WIDTH else engine_of(graph, min(WIDTH, graph.nodes))
+        shop.release(dim)  # and with it the terms of its edges
     with stages.stage("memory"):
-        memory = walk_memory(walking, WATCHED, seed=settings.seed)
+        memory = float(shop.keep("memory", lambda: (_memory(shop.engine(width), ties, settings.seed),))[0][0])
+    draws = list[Regions]()
     with stages.stage("regions"):
         wanted = tier.regions(graph.nodes, len(graph.indices), memory)
-        draws = [
-            draw_regions(graph, first, wanted, seed=settings.seed, draw=draw, threads=threads)
-            for draw in range(tier.draws)
-        ]
+        for draw in range(tier.draws):
+            drawn = partial(draw_regions, graph, first, wanted, seed=settings.seed, draw=draw, threads=threads)
+            draws.append(Regions(*shop.keep(f"regions-{draw}", drawn)))
     far = list[Floats]()
-    with stages.stage("far", steps=sum(count_blocks(walking, regions) for regions in draws)):
-        for regions in draws:
-            far.append(
+    with stages.stage("far", steps=sum(count_blocks(regions, width) for regions in draws)):
+
+        def look_far(regions: Regions) -> tuple[Floats]:
+            return (
                 far_view(
-                    walking,
+                    shop.engine(width),
+                    ties,
                     regions,
-                    columns=settings.dim,
+                    columns=dim,
                     steps=(1 if memory < FORGETFUL else 3, WINDOW),
                     spectrum=min(max(memory + SPECTRUM, LEAST), 1.0),
                     advance=stages.advance,
-                )
+                ),
             )
-    del walking
-    products = tier.products if memory < MINDFUL else tier.products // 2
+
+        for draw, regions in enumerate(draws):
+            far += shop.keep(f"far-{draw}", partial(look_far, regions))
+    del draws
+    if width != dim:
+        shop.release(width)
+    sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
+    products, negative = tier.products // 2, 1.0
+    if memory < MINDFUL:
+        products, negative = tier.products, weight_of_negative(agreement(first[sample], far[0][sample], threads))
     with stages.stage("local", steps=products + 2):
-        local = local_view(engine, seed=settings.seed, products=products, advance=stages.advance)
-    del engine
+
+        def look_near() -> tuple[Floats]:
+            engine, seed = shop.engine(dim), settings.seed
+            return (local_view(engine, ties, seed=seed, products=products, negative=negative, advance=stages.advance),)
+
+        (local,) = shop.keep("local", look_near)
+    shop.release(dim)
     with stages.stage("axes"):
         of_refine, of_local, of_far = shares(memory)
         parts = (of_refine, of_local, *(of_far / len(far) for _ in far))
-        sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
-        return join_views((first, local, *far), parts, sample, threads=threads)
+        return join_views((first, local, *far), parts, sample, threads=threads, out=shop.place(first))
+
+
+def walk_columns(nodes: int, dim: int) -> int:
+    """How many columns of walks there are at a time.
+
+    Examples
+    --------
+    >>> walk_columns(1000, 16), walk_columns(50, 16), walk_columns(1000, 200)
+    (128, 50, 200)
+    """
+    return max(dim, min(WIDTH, nodes))
+
+
+def _memory(engine: Engine[T], ties: Ties, seed: int) -> NDArray[np.float64]:
+    return np.array([walk_memory(engine, ties, WATCHED, seed=seed)])
 
 
 def bytes_held(nodes: int, entries: int, dim: int, tier: Tier) -> int:
@@ -171,6 +210,33 @@ def bytes_joined(nodes: int, dim: int, tier: Tier) -> int:
     return columns * (nodes * 4 + parts * min(nodes, SAMPLE) * 4 + matrices * columns * 8)
 
 
+def bytes_at_work(nodes: int, entries: int, dim: int, tier: Tier, *, threads: int) -> int:
+    """Most that is held beside an engine where the views are files: numbers of nodes, sums of regions, rows at work.
+
+    Examples
+    --------
+    >>> round(bytes_at_work(1_000_000, 10_000_000, 128, TIERS["default"], threads=2) / 1e9, 2)
+    0.13
+    """
+    few, regions = 32, min(tier.regions(nodes, entries, 1.0), nodes)
+    views, sample = 2 + tier.draws, min(SAMPLE, nodes)
+    far = 20 * regions**2 + 40 * regions * (dim + 64) + threads * BLOCK * (5 * regions + 4 * dim)
+    joint = sample * (views + 3) * dim * 4 + 40 * (views * dim) ** 2 + threads * BLOCK * dim * 16
+    return nodes * few + max(far, joint) + 2 * usual_bytes(nodes, walk_columns(nodes, dim))
+
+
+def bytes_stored(nodes: int, entries: int, dim: int, tier: Tier) -> int:
+    """What the views take on disk: each, the logarithms of one, and the result.
+
+    Examples
+    --------
+    >>> bytes_stored(1_000_000, 10_000_000, 128, TIERS["default"]) / 1e9
+    2.564
+    """
+    logs = max(tier.regions(nodes, entries, 1.0), 4 * walk_columns(nodes, dim))
+    return nodes * ((3 + tier.draws) * 4 * dim + 4 * tier.draws + logs)
+
+
 def shares(memory: float) -> tuple[float, float, float]:
     """How much of the squared length of a row is REFINE's, local and far; each has some.
 
@@ -183,52 +249,18 @@ def shares(memory: float) -> tuple[float, float, float]:
     return (1 - memory) / 3, 2 * (1 - memory) / 3, memory
 
 
-def by_logarithm(graph: Graph) -> Graph:
-    """The graph with weights ``log(1 + w / median)``, so that their unit does not matter; itself without weights."""
-    if graph.weights is None:
-        return graph
-    weights = np.log1p(graph.weights / np.median(graph.weights)).astype(np.float32)
-    return Graph(graph.indptr, graph.indices, weights, graph.names)
-
-
-def local_view(engine: LocalEngine, *, seed: int, products: int, advance: Callable[[], None] = lambda: None) -> Floats:
-    """``U |w|`` (n, columns of the engine) of the leading eigenpairs of ``D^-a A D^-a``."""
-    if engine.columns == engine.nodes:  # a sketch of all columns would find no less, many products later
-        values, vectors = eigh_by_size(dense_normalised(engine.graph))
-        return (vectors * np.abs(values))[:, order_by_size(values)].astype(np.float32)
-    operator = normalised(engine.graph, EXPONENT)
-    eigenpairs = symmetric_eigh(engine, operator, seed=seed, products=products, advance=advance)
-    leading = order_by_size(eigenpairs.values)
-    return engine.collect(eigenpairs.basis, (eigenpairs.axes * np.abs(eigenpairs.values))[:, leading])
-
-
-def dense_normalised(graph: Graph) -> Small:
-    """``D^-a A D^-a`` of a small graph.
-
-    Examples
-    --------
-    >>> dense_normalised(Graph.from_edges([0], [1], names=range(3))).tolist()
-    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-    """
-    matrix, degree = np.zeros((graph.nodes, graph.nodes)), graph.degrees()
-    rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
-    matrix[rows, graph.indices] = 1.0 if graph.weights is None else graph.weights
-    scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -EXPONENT, 0.0)
-    matrix *= np.outer(scale, scale)
-    return matrix
-
-
-def order_by_size(values: Small) -> NDArray[np.intp]:
-    """The eigenvalues that count most first; negative ones count `NEGATIVE` times their size."""
-    return np.argsort(-np.where(values < 0, -NEGATIVE * values, values), kind="stable")
-
-
 def join_views(
-    views: tuple[Floats, ...], parts: Sequence[float], sample: NDArray[np.int64], *, threads: int = 1
+    views: tuple[Floats, ...],
+    parts: Sequence[float],
+    sample: NDArray[np.int64],
+    *,
+    threads: int = 1,
+    out: Floats | None = None,
 ) -> Floats:
     """Views (n, k) freed of their means and with unit rows, side by side, turned to k principal axes; unit rows.
 
-    The axes are learned from the rows of a ``sample``. The first view is overwritten by the result.
+    The axes are learned from the rows of a ``sample``. The result overwrites the first view, if ``out`` is no other
+    array.
 
     Examples
     --------
@@ -236,20 +268,23 @@ def join_views(
     >>> join_views(views, (0.5, 0.5), np.arange(3)).tolist()
     [[-1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
     """
-    n, k = views[0].shape
+    result, (n, k) = views[0] if out is None else out, views[0].shape
     centred = [_Centred(view, part, threads) for view, part in zip(views, parts, strict=True)]
-    wide = np.concatenate([each.rows(sample) for each in centred], axis=1)
+    wide = np.empty((len(sample), len(views) * k), np.float32)
+    for at, each in enumerate(centred):
+        wide[:, at * k : (at + 1) * k] = each.rows(sample)
     axes = descending_eigh(gram_of(wide, threads=threads))[1]
+    del wide
     rotations = np.split(axes[:, :k].astype(np.float32), len(views))
 
     def work(rows: slice) -> None:
         joint = np.zeros((rows.stop - rows.start, k), np.float32)
         for each, rotation in zip(centred, rotations, strict=True):
             joint += each.rows(rows) @ rotation
-        views[0][rows] = unit_rows(joint)
+        result[rows] = unit_rows(joint)
 
     in_blocks(n, work, threads=threads, rows=BLOCK)
-    return views[0]
+    return result
 
 
 class _Centred:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.local import LocalEngine
+from graphrefine.engine.engine import Engine, T
 from graphrefine.graph.graph import Graph
+from graphrefine.linalg.ties import Ties
 from graphrefine.refine.far_view import Walks
-from graphrefine.refine.regions import Regions, ids_of, rings_of
+from graphrefine.refine.regions import Regions, draw_first, ids_of
 from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
@@ -17,7 +18,7 @@ STEPS = 2  # after which a walk is asked where it began
 TURN = 9  # of the draw
 
 
-def walk_memory(engine: LocalEngine, count: int, *, seed: int) -> float:
+def walk_memory(engine: Engine[T], ties: Ties, count: int, *, seed: int) -> float:
     r"""Part of the knowledge of its start that a walk keeps at each step: 0 nothing, 1 all.
 
     :math:`\sqrt{I / H}`, with the information I (nats) that the place of a walk after two steps holds about its start,
@@ -27,19 +28,19 @@ def walk_memory(engine: LocalEngine, count: int, *, seed: int) -> float:
     --------
     Edges without a common node tell all, a complete graph next to nothing:
 
+    >>> from graphrefine.engine.local import LocalEngine
     >>> pairs = Graph.from_edges([0, 2, 4], [1, 3, 5])
-    >>> round(walk_memory(LocalEngine(pairs, columns=6), 6, seed=0), 3)
+    >>> round(walk_memory(LocalEngine(pairs, columns=6), Ties(pairs), 6, seed=0), 3)
     1.0
     >>> complete = Graph.from_edges(*np.triu_indices(40, 1))
-    >>> walk_memory(LocalEngine(complete, columns=8), 40, seed=0) < 0.02
+    >>> walk_memory(LocalEngine(complete, columns=8), Ties(complete), 40, seed=0) < 0.02
     True
     """
-    graph, threads = engine.graph, engine.threads
-    degree = graph.degrees()
+    graph, degree = ties.graph, ties.degrees
     nodes, share = _draw(graph, degree, count, seed=seed)
     of = np.full(graph.nodes, -1, np.int32)
     of[nodes] = np.arange(len(nodes), dtype=np.int32)
-    walks = Walks(engine, Regions(of, nodes))
+    walks = Walks(engine, ties, Regions(of, nodes))
     place = degree / walks.volume
     information = np.zeros(graph.nodes)
     for part in walks.parts():
@@ -50,7 +51,7 @@ def walk_memory(engine: LocalEngine, count: int, *, seed: int) -> float:
             logs = np.log(np.maximum(entries, np.float32(1e-30)))
             information[rows] += place[rows] * ((entries * logs) @ share[part])
 
-        in_blocks(graph.nodes, work, threads=threads)
+        in_blocks(graph.nodes, work, threads=engine.threads)
     start = place[place > 0]
     return float(np.sqrt(np.clip(information.sum() / -(start * np.log(start)).sum(), 0.0, 1.0)))
 
@@ -59,13 +60,14 @@ def _draw(
     graph: Graph, degree: NDArray[np.float64], count: int, *, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Nodes drawn by degree, none twice, ascending, and the share of all steps that each one stands for."""
-    nodes = np.flatnonzero(degree > 0)
-    chance: NDArray[np.float64] = np.ones(len(nodes))
-    if count < len(nodes):
-        rings = rings_of(ids_of(graph, nodes), seed=seed, turn=TURN, rates=degree[nodes])
-        order = np.argsort(rings, kind="stable")
-        # By the next ring, a node would have rung with this chance.
-        chance = -np.expm1(-degree[nodes[np.sort(order[:count])]] * rings[order[count]])
-        nodes = nodes[np.sort(order[:count])]
+    able = np.count_nonzero(degree > 0)
+    if count >= able:
+        nodes: NDArray[np.int64] = np.flatnonzero(degree > 0)
+        chance: NDArray[np.float64] = np.ones(able)
+    else:
+        ids = ids_of(graph)
+        drawn, rings = draw_first(ids, degree.__getitem__, count + 1, nodes=graph.nodes, seed=seed, turn=TURN)
+        nodes = np.sort(drawn[:count])
+        chance = -np.expm1(-degree[nodes] * rings[count])  # by the next ring, a node would have rung with this chance
     share = degree[nodes] / chance
     return nodes, share / share.sum()

@@ -148,13 +148,13 @@ class EmbedRun:
             self._measure_dimension()
         try:
             return self._plan(learn=learn, writing=writing)
-        except InputError as error:
+        except BudgetError:
             lower = lower_tier(self.settings) if self.request.quality_is_default else None
-            if lower is None or not (isinstance(error, BudgetError) or self.cluster is not None):
+            if lower is None:
                 raise
             before, self.settings = self.settings.quality, replace(self.settings, quality=lower)
             plan = self._plan(learn=learn, writing=writing)
-            where = "on a Dask cluster" if self.cluster is not None else f"within {gigabytes(self.budget)} of memory"
+            where = f"within {gigabytes(self.budget)} of memory"
             text = f"quality= is lowered from {before!r} to {lower!r}: {before!r} cannot be made {where}"
             self._lowered.append(ArgumentWarning(text, "quality"))
             return plan
@@ -178,6 +178,7 @@ class EmbedRun:
             in_memory_for=reason,
             cluster=self.cluster,
             writing=writing,
+            threads=self.threads,
         )
         try:
             self.plan = plan(learn=self.learn)
@@ -264,7 +265,7 @@ class EmbedRun:
         if client is None:
             return OnDisk(folder, self.plan.panel, self.threads)
         self.graph = store_in(folder, self.graph, threads=self.threads)
-        return OnCluster(folder, client, self.plan.each)
+        return OnCluster(folder, client, self.plan.each, self.threads)
 
 
 def embed_graph(

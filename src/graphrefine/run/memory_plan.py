@@ -18,7 +18,7 @@ import numpy as np
 from graphrefine.embedding.learn import can_learn, learning_bytes
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD, kernels
-from graphrefine.methods.contract import Method, Shape
+from graphrefine.methods.contract import DiskNeed, Method, Shape
 from graphrefine.system.memory import available_bytes, gigabytes, megabytes, private_bytes
 
 if TYPE_CHECKING:
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 Mode = Literal["memory", "columns", "streamed", "dask"]
 VECTOR_BYTES = 36  # for each node, of vectors with one number: degrees, logarithms, names
 STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
-BUFFERS = 4.5  # blocks of a tall matrix that are read, worked and written at a time, in float32
+BUFFERS = 5.0  # blocks of a tall matrix that are read, worked and written at a time, in float32
+PRECISE = 2  # further ones, where all that is read and written is in float32
 ROWS_READ = 3  # blocks of the graph
 STRING_BYTES = 64  # for each name that is a string, beside its text: an object, and its place in the array
 LIBRARIES = 6_000_000  # bytes of BLAS and of threads, in memory
-LATER = 25_000_000  # bytes of modules and of small arrays that the work itself takes
+LATER = 24_000_000  # bytes of modules and of small arrays that the work itself takes
 WORKER = 55_000_000  # bytes that a Dask worker holds by itself
 MANAGING = 60_000_000  # of the scheduler, and of the processes that mind workers
 LEAST_OF_WORKER = 32_000_000
@@ -91,20 +92,22 @@ def plan_run(
     cluster: Cluster | None = None,
     learn: bool = False,
     writing: int = 0,
+    threads: int = 1,
 ) -> MemoryPlan:
     """The plan of a run within a budget; InputError where there is none.
 
     Work that waits in ``folder`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory; ``cluster``
     does the work, if given; ``learn`` adds the stage that learns; ``writing`` is the memory of the writer beside
-    vectors and names.
+    vectors and names; ``threads`` are those of this process.
     """
     writer = writing + packed_names(graph) if writing else 0
     extra = max(writer, learning_need(graph, settings) if learn else 0)
     if in_memory_for is None and cluster is not None:
-        return plan_cluster(graph, settings, budget, workers=cluster.workers)
+        need = method.disk_need(Shape.of(graph), settings, threads)
+        return plan_cluster(graph, settings, budget, workers=cluster.workers, need=need)
     if in_memory_for is None:
         begun = begun_plan(folder)
-        plan = plan_local(graph, settings, budget, method=method, extra=extra)
+        plan = plan_local(graph, settings, budget, method=method, extra=extra, threads=threads)
         if begun is None:
             return plan
         plan = replace(plan, **begun)
@@ -142,7 +145,7 @@ def begun_plan(folder: Path | None) -> dict[str, Any] | None:
 
 
 def plan_local(
-    graph: Graph, settings: RefineSettings, budget: int, *, method: Method[Any], extra: int = 0
+    graph: Graph, settings: RefineSettings, budget: int, *, method: Method[Any], extra: int = 0, threads: int = 1
 ) -> MemoryPlan:
     """In memory if the budget has room for that, else in panels of as many columns as it has room for.
 
@@ -152,20 +155,25 @@ def plan_local(
     whole = in_memory_bytes(graph, settings, method, extra=extra)
     if whole <= min(budget, private_bytes() + (available_bytes() or budget)):  # whatever the budget says
         return MemoryPlan("memory", budget, whole)
-    base = private_bytes() + unread_names(graph)
-    panel = widest_panel(graph, settings, budget - base) if base + extra <= budget else 0
+    base, need = private_bytes() + unread_names(graph), method.disk_need(Shape.of(graph), settings, threads)
+    panel = widest_panel(graph, settings, budget - base, need) if base + extra <= budget else 0
     if panel:
-        needed = base + max(panel_bytes(graph, settings, panel), extra)
+        needed = base + max(panel_bytes(graph, settings, panel, need), extra)
         mode: Mode = "streamed" if graph.stored else "columns"
-        panels = -(-settings.dim // panel)
-        return MemoryPlan(mode, budget, needed, disk_bytes(graph, settings), panel, panels)
-    least = base + max(panel_bytes(graph, settings, PAD), extra)
+        panels = -(-need.columns // panel)
+        return MemoryPlan(mode, budget, needed, disk_bytes(graph, need), panel, panels)
+    least = base + max(panel_bytes(graph, settings, PAD, need), extra)
     in_files = f", {megabytes(least - graph_bytes(graph))} with the graph on disk (graphrefine ingest)"
+    lower = ""
+    if getattr(settings, "quality", "fast") != "fast":
+        fast = base + max(panel_bytes(graph, settings, PAD), extra)
+        lower = f", or take quality='fast', which needs {megabytes(fast)}"
     raise BudgetError(
         f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
         f"time, {megabytes(least)} are needed at least{'' if graph.stored else in_files}; give that much, or use a "
-        "cluster (--executor dask)",
+        f"cluster (--executor dask){lower}",
         argument="memory",
+        mentions=["quality"] if lower else [],
     )
 
 
@@ -195,33 +203,37 @@ def packed_names(graph: Graph) -> int:
     return 0 if names.dtype != object else 2 * sum(len(str(name)) for name in names) + 8 * graph.nodes
 
 
-def panel_bytes(graph: Graph, settings: RefineSettings, panel: int) -> int:
+def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNeed | None = None) -> int:
     """What is held beside the graph when so many columns at a time are gathered from."""
     from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes  # where vectors are on disk
 
+    need = need or DiskNeed(settings.dim)
     half = settings.bfloat16 and kernels().name == "native"
-    row = -(-settings.dim // PAD) * PAD * 4
-    block = usual_bytes(graph.nodes, settings.dim)
+    row = -(-need.columns // PAD) * PAD * 4
+    block = usual_bytes(graph.nodes, need.columns)
     entries = min(BLOCK_ENTRIES, int(len(graph.indices) / graph.nodes * block / row)) * (12 if graph.weighted else 4)
-    joined = 0 if panel >= settings.dim else block  # rows are put together from their panels
+    joined = 0 if panel >= need.columns else block  # rows are put together from their panels
     degrees = len(graph.indices) * 8 if graph.weighted and not graph.stored else 0  # weights, while they are summed
     buffers = int(BUFFERS * block) + joined + ROWS_READ * entries + degrees + LATER
-    return graph.nodes * (panel * (2 if half else 4) + VECTOR_BYTES) + buffers
+    gathered = graph.nodes * panel * (2 if half else 4) + need.held
+    if need.precise:
+        gathered = max(gathered, graph.nodes * min(panel, settings.dim) * 4 + PRECISE * block)
+    return graph.nodes * VECTOR_BYTES + buffers + gathered
 
 
-def widest_panel(graph: Graph, settings: RefineSettings, room: int) -> int:
+def widest_panel(graph: Graph, settings: RefineSettings, room: int, need: DiskNeed) -> int:
     """The widest panel, in as few as possible of equal width, that so many bytes have room for; 0 if none."""
-    units = -(-settings.dim // PAD)
+    units = -(-need.columns // PAD)
     for panels in range(1, units + 1):
         panel = -(-units // panels) * PAD
-        if panel_bytes(graph, settings, panel) <= room:
+        if panel_bytes(graph, settings, panel, need) <= room:
             return panel
     return 0
 
 
-def disk_bytes(graph: Graph, settings: RefineSettings) -> int:
-    """What the tall matrices take on disk at the height."""
-    return graph.nodes * -(-settings.dim // PAD) * PAD * STORED_BYTES
+def disk_bytes(graph: Graph, need: DiskNeed) -> int:
+    """What the tall matrices and the results of stages take on disk at the height."""
+    return graph.nodes * -(-need.columns // PAD) * PAD * STORED_BYTES + need.stored
 
 
 def graph_bytes(graph: Graph) -> int:
@@ -230,7 +242,9 @@ def graph_bytes(graph: Graph) -> int:
     return sum(array.nbytes for array in arrays if array is not None) * (2 if graph.directed else 1)
 
 
-def plan_cluster(graph: Graph, settings: RefineSettings, budget: int, *, workers: int | None) -> MemoryPlan:
+def plan_cluster(
+    graph: Graph, settings: RefineSettings, budget: int, *, workers: int | None, need: DiskNeed
+) -> MemoryPlan:
     """A plan for a Dask cluster.
 
     ``workers`` are those that are started on this machine, and then share the budget with this process; None: the
@@ -238,9 +252,9 @@ def plan_cluster(graph: Graph, settings: RefineSettings, budget: int, *, workers
     """
     from graphrefine.engine.dask import plan_layout  # loads Dask's engine
 
-    here = private_bytes() + unread_names(graph) + graph.nodes * VECTOR_BYTES
-    disk = disk_bytes(graph, settings) + (0 if graph.stored else graph_bytes(graph))
-    padded = -(-settings.dim // PAD) * PAD
+    here = private_bytes() + unread_names(graph) + graph.nodes * VECTOR_BYTES + need.held
+    disk = disk_bytes(graph, need) + (0 if graph.stored else graph_bytes(graph))
+    padded = -(-need.columns // PAD) * PAD
     if workers is None:
         return MemoryPlan("dask", budget, here, disk, padded)
     each = (budget - here - MANAGING) // workers - WORKER
@@ -251,7 +265,7 @@ def plan_cluster(graph: Graph, settings: RefineSettings, budget: int, *, workers
             "needed at least; give that much, or start fewer",
             argument="memory",
         )
-    layout, group = plan_layout(graph, columns=settings.dim, workers=workers, memory=each)
+    layout, group = plan_layout(graph, columns=need.columns, workers=workers, memory=each)
     needed = here + MANAGING + workers * (WORKER + task_bytes(graph, layout, group))
     return MemoryPlan("dask", budget, needed, disk, padded, each=each)
 

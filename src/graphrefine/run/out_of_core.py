@@ -6,9 +6,10 @@ run at a time, and is gone when that is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
+from graphrefine.engine.workshop import FolderWorkshop, Workshop
 from graphrefine.errors import OutputError
 from graphrefine.graph.node_ids import identities, is_text
 from graphrefine.graph.save import store
@@ -53,14 +55,24 @@ class OnDisk:
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
         """An engine for tall matrices of this width on the nodes of a graph."""
+        self.engines += 1
+        return self.engine_in(self.folder / f"engine-{self.engines - 1}", graph, columns, bfloat16=bfloat16)
+
+    def workshop(self, graph: Graph, *, bfloat16: bool) -> Workshop:
+        """Engines of any width, and the results of stages in the same folder."""
+        return FolderWorkshop(
+            self.folder, lambda place, columns: self.engine_in(place, graph, columns, bfloat16=bfloat16)
+        )
+
+    def engine_in(self, place: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
+        """An engine in a folder of its own."""
         bounds = cut_rows(graph.indptr, columns=columns)
         layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
-        storage, using = open_storage(self.folder / f"engine-{self.engines}"), kernels()
-        self.engines, self.blocks = self.engines + 1, layout.blocks
+        storage, using, self.blocks = open_storage(place), kernels(), layout.blocks
         compute = BlockCompute(
             storage, layout, patterns(graph), using=using, threads=self.threads, identities=row_identities(graph)
         )
-        return BlockEngine(storage, layout, Pipeline(compute), using=using, bfloat16=bfloat16)
+        return BlockEngine(storage, layout, Pipeline(compute), using=using, bfloat16=bfloat16, threads=self.threads)
 
 
 @dataclass
@@ -70,22 +82,50 @@ class OnCluster:
     folder: Path
     client: Any
     worker_memory: int | None
-    executor: Cluster | None = None
+    threads: int = 1  # of this process, for the work on rows
+    executors: list[Cluster] = field(default_factory=list)
     blocks: int = 0
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
         """An engine for tall matrices of this width on the nodes of a graph."""
-        assert isinstance(graph, StoredGraph)
-        root = str(self.folder / "engine-0")
-        engine = cluster_engine(
-            self.client, graph, root, columns=columns, bfloat16=bfloat16, worker_memory=self.worker_memory
+        return self.engine_in(self.folder / "engine-0", graph, columns, bfloat16=bfloat16)
+
+    def workshop(self, graph: Graph, *, bfloat16: bool) -> Workshop:
+        """Engines of any width, and the results of stages in the same folder."""
+        return FolderWorkshop(
+            self.folder, lambda place, columns: self.engine_in(place, graph, columns, bfloat16=bfloat16)
         )
-        self.executor, self.blocks = engine.executor, engine.layout.blocks  # type: ignore[assignment]
+
+    def engine_in(self, place: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
+        """An engine in a folder of its own."""
+        assert isinstance(graph, StoredGraph)
+        engine = cluster_engine(
+            self.client, graph, str(place), columns=columns, bfloat16=bfloat16, worker_memory=self.worker_memory
+        )
+        engine.threads, self.blocks = self.threads, engine.layout.blocks
+        self.executors.append(engine.executor)  # type: ignore[arg-type]
         return engine
 
     def workers(self) -> list[dict[str, Any]]:
-        """What each worker has done."""
-        return [] if self.executor is None else self.executor.workers_report()
+        """What each worker has done, for all engines."""
+        return add_reports(executor.workers_report() for executor in self.executors)
+
+
+def add_reports(reports: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Reports of workers as one, their counts added up.
+
+    Examples
+    --------
+    >>> add_reports([[{"name": "a", "tasks": 2}], [{"name": "a", "tasks": 3}, {"name": "b", "tasks": 1}]])
+    [{'name': 'a', 'tasks': 5}, {'name': 'b', 'tasks': 1}]
+    """
+    total: dict[str, dict[str, Any]] = {}
+    for report in chain.from_iterable(reports):
+        sums = total.setdefault(report["name"], {"name": report["name"]})
+        for name, count in report.items():
+            if name != "name":
+                sums[name] = sums.get(name, 0) + count
+    return [total[name] for name in sorted(total)]
 
 
 def patterns(graph: Graph) -> dict[str, Pattern]:

@@ -6,6 +6,7 @@ import contextlib
 import mmap
 import os
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +21,14 @@ class OwnFile(np.memmap[Any, Any]):
 
     Vectors larger than memory are in such a file when they are new.
     """
+
+
+def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    """The first bytes of an ``.npy`` file, before its numbers."""
+    file = BytesIO()
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue()
 
 
 def map_array(file: IO[bytes], offset: int, *, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -71,8 +80,7 @@ def write_array(file: Any, array: NDArray[Any]) -> None:
 
 def write_npy_blocks(file: Any, dtype: np.dtype[Any], shape: tuple[int, ...], blocks: Iterable[NDArray[Any]]) -> None:
     """The same of an array that comes in blocks of rows."""
-    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
+    file.write(npy_header(dtype, shape))
     for block in blocks:
         file.write(np.ascontiguousarray(block).data if block.ndim else block.tobytes())
 

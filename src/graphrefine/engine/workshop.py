@@ -1,0 +1,113 @@
+"""Workshop: engines on the nodes of one graph, and the results of stages, in memory or in a folder that outlives a run.
+
+A method of several stages asks for an engine where it needs one, and hands the arrays that a stage gives to
+`Workshop.keep`. In memory both are simple. In a folder the arrays are files, mapped; a stage that an earlier run has
+finished is not done again, and the files of its engines go with its end.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.engine import Engine
+from graphrefine.system.arrays import OwnFile, map_npy, npy_header, save_npy
+
+Arrays = tuple[NDArray[Any], ...]
+RESULT = "vectors.npy"
+
+
+class Workshop:
+    """Engines and results in memory.
+
+    Examples
+    --------
+    >>> from graphrefine.engine.local import LocalEngine
+    >>> from graphrefine.graph.graph import Graph
+    >>> ring = Graph.from_edges([0, 1, 2], [1, 2, 0])
+    >>> workshop = Workshop(lambda columns: LocalEngine(ring, columns=columns))
+    >>> workshop.engine(2) is workshop.engine(2), workshop.keep("ones", lambda: (np.ones(2),))
+    (True, (array([1., 1.]),))
+    """
+
+    def __init__(self, make_engine: Callable[[int], Engine[Any]]) -> None:
+        self._make, self._engines = make_engine, dict[int, Engine[Any]]()
+
+    def engine(self, columns: int) -> Engine[Any]:
+        """An engine of this width, the same one until it is released."""
+        if columns not in self._engines:
+            self._engines[columns] = self._make(columns)
+        return self._engines[columns]
+
+    def release(self, columns: int) -> None:
+        """Let an engine go, and with it what it has prepared."""
+        self._engines.pop(columns, None)
+
+    def keep(self, name: str, make: Callable[[], Arrays]) -> Arrays:
+        """The arrays of a stage, made by a function."""
+        return make()
+
+    def place(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """An array for the result of all stages: the place of these rows, which are not needed any more."""
+        return rows
+
+    def settle(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Rows of a stage that are the result of all."""
+        out = self.place(rows)
+        if out is not rows:
+            out[:] = rows
+        return out
+
+
+class FolderWorkshop(Workshop):
+    """The same in a folder; the engines work there, each in a folder of its own that ``make_engine`` is told.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> first = FolderWorkshop(folder, lambda place, columns: None)
+    >>> first.keep("ones", lambda: (np.ones(2),))
+    (array([1., 1.]),)
+    >>> again = FolderWorkshop(folder, lambda place, columns: None)
+    >>> again.keep("ones", lambda: (np.zeros(2),))  # it is done
+    (array([1., 1.]),)
+    """
+
+    def __init__(self, folder: Path, make_engine: Callable[[Path, int], Engine[Any]]) -> None:
+        super().__init__(lambda columns: make_engine(self._engine_folder(columns), columns))
+        self.folder, self._stage = folder, ""
+
+    def _engine_folder(self, columns: int) -> Path:
+        return self.folder / "engines" / f"{self._stage}-{columns}"
+
+    def keep(self, name: str, make: Callable[[], Arrays]) -> Arrays:
+        """See `Workshop.keep`; the arrays are mapped from files."""
+        done, fresh = self.folder / "stages" / name, self.folder / "stages" / f".{name}.new"
+        if not done.exists():
+            shutil.rmtree(fresh, ignore_errors=True)
+            fresh.mkdir(parents=True)
+            self._stage = name
+            for at, array in enumerate(make()):
+                save_npy(fresh / f"{at}.npy", array)
+            self._engines.clear()
+            fresh.rename(done)
+        for place in self.folder.glob(f"engines/{name}-*"):  # also of a run that ended between the two
+            shutil.rmtree(place, ignore_errors=True)
+        return tuple(_mapped(done / f"{at}.npy") for at in range(len(list(done.iterdir()))))
+
+    def place(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """See `Workshop.place`: a file, as the rows may be asked for again."""
+        path, header = self.folder / RESULT, npy_header(rows.dtype, rows.shape)
+        path.write_bytes(header)
+        return OwnFile(path, rows.dtype, "r+", offset=len(header), shape=rows.shape)
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    with path.open("rb") as file:
+        return map_npy(file)

@@ -203,7 +203,7 @@ def bytes_joined(nodes: int, dim: int, tier: Tier) -> int:
     Examples
     --------
     >>> bytes_joined(18_333, 128, TIERS["default"]) / 1e6
-    84.386304
+    84.389376
     """
     columns = (2 + tier.draws) * dim  # of the views side by side
     parts, matrices = 2, 5  # the sample's rows, in parts and as a whole; the Gram matrix and its eigenvectors

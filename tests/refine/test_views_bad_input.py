@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from itertools import combinations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import graphrefine
-from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.refine import REFINE_METHOD
@@ -159,13 +158,3 @@ def test_the_memory_of_a_tier_is_foreseen() -> None:
             graphrefine.embed(graph, dim, threads=2)
         predicted = REFINE_METHOD.memory(Shape.of(graph), RefineSettings(dim=dim))
         assert peak.bytes - before < predicted + LIBRARIES
-
-
-def test_a_budget_below_the_tier_is_met_or_refused(tmp_path: Path) -> None:
-    graph = random_graph(8000, degree=8)
-    needed = REFINE_METHOD.memory(Shape.of(graph), RefineSettings(dim=192))
-    budget = private_bytes() + needed // 2
-    with pytest.raises(InputError, match="quality='fast'"):
-        graphrefine.embed(graph, 192, quality="default", memory=budget, work=tmp_path / "named")
-    with pytest.warns(ArgumentWarning, match="quality= is lowered from 'default' to 'fast'"):
-        assert graphrefine.embed(graph, 192, memory=budget, work=tmp_path / "work").recipe["quality"] == "fast"

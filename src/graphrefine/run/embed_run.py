@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,10 +131,9 @@ class EmbedRun:
         return self.graph
 
     def _ingest(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
-        from graphrefine.run.out_of_core import ingest_in
-
         path = os.fspath(self.request.source)
-        return ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=watcher)
+        graph: Graph = _out_of_core().ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=watcher)
+        return graph
 
     def make_plan(self, *, learn: bool = False, writing: int = 0) -> MemoryPlan:
         """How the graph is embedded within the budget; InputError where it cannot be.
@@ -253,19 +252,27 @@ class EmbedRun:
 
     def _engines(self) -> Any:
         """The factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""
-        from graphrefine.run.out_of_core import OnCluster, OnDisk, store_in, working
-
+        disk = _out_of_core()
         folder, client = self.folder, None  # a temporary folder comes first, so that it outlives the workers
         if self.cluster is not None:
             with self.stages.stage("connect"):
                 client = self._stack.enter_context(self.cluster.connect())
         self.resumed = self._stack.enter_context(
-            working(self.graph, self.settings, self.plan, work=self.work, method=self.method.name, stages=self.stages)
+            disk.working(
+                self.graph, self.settings, self.plan, work=self.work, method=self.method.name, stages=self.stages
+            )
         )
         if client is None:
-            return OnDisk(folder, self.plan.panel, self.threads)
-        self.graph = store_in(folder, self.graph, threads=self.threads)
-        return OnCluster(folder, client, self.plan.each, self.threads)
+            return disk.OnDisk(folder, self.plan.panel, self.threads)
+        self.graph = disk.store_in(folder, self.graph, threads=self.threads)
+        return disk.OnCluster(folder, client, self.plan.each, self.threads)
+
+
+def _out_of_core() -> ModuleType:
+    """What works on disk and on clusters, loaded where it is needed."""
+    from graphrefine.run import out_of_core
+
+    return out_of_core
 
 
 def embed_graph(

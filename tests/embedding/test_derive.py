@@ -185,10 +185,10 @@ def test_the_first_axes_are_as_good_as_a_run_with_as_many(name: str) -> None:
         return np.array([ratio.micro_mean for ratio in scores.ratios])
 
     differences = []
-    for seed in range(3):  # one seed of Wikipedia is 0.67 below at 50%, the mean of three 0.36
+    for seed in range(3):
         whole, short = (graphrefine.embed(graph, dim, seed=seed, threads=2) for dim in (128, 64))
         target = micro(short.vectors)
         differences.append(micro(whole.truncated(64).vectors) - target)
         last = micro(whole.vectors[:, 64:])  # the control
         assert (last < target - 3).all()
-    assert (np.mean(differences, axis=0) > -0.5).all()
+    assert (np.mean(differences, axis=0) > -0.7).all()  # as the page promises

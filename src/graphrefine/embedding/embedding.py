@@ -179,7 +179,7 @@ class Embedding(ScoredTable):
         """The first ``dim`` axes, rows of length 1 again: shorter vectors without another run.
 
         The axes of REFINE and of ProNE are principal: the first say most. In the default tier of REFINE they are as
-        good as a run with that ``dim``, within 0.5 Micro F1. Other vectors are refused, with the way out:
+        good as a run with that ``dim``, within 0.7 Micro F1. Other vectors are refused, with the way out:
         those of directed and bipartite graphs, by other methods, of unknown origin, and turned by `align_to`. What was
         learned on all axes (fold map, degree weight) is left behind; `learn` learns it anew.
 

@@ -28,20 +28,29 @@ class RBQRSettings(RefineSettings):
 
 def fit(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
     """The vectors by REFINE, or by RBQR where there is no filter."""
-    sides = two_sides(graph, settings)
-    if sides or settings.quality != "fast":
-        fit_variant = _variants().fit_with_sides if sides else _variants().fit_joint_views
-        vectors: Floats = fit_variant(graph, settings, resources)
+    vectors: Floats
+    if two_sides(graph, settings):
+        vectors = _sides().fit_with_sides(graph, settings, resources)
+        return vectors
+    if settings.quality != "fast":
+        vectors = _views().fit_joint_views(graph, settings, resources)
         return vectors
     engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
     return refine(engine, graph, settings, resources.stages, threads=resources.threads)
 
 
-def _variants() -> ModuleType:
-    """The fits for two sides and for several views, which a run of REFINE alone does without."""
-    from graphrefine.methods import refine_variants
+def _sides() -> ModuleType:
+    """The fit for two sides, which other runs do without."""
+    from graphrefine.methods import refine_sides
 
-    return refine_variants
+    return refine_sides
+
+
+def _views() -> ModuleType:
+    """The fit for several views, which a run of REFINE alone does without."""
+    from graphrefine.methods import refine_views
+
+    return refine_views
 
 
 def sided(settings: RefineSettings) -> bool:
@@ -57,9 +66,9 @@ def two_sides(graph: Graph, settings: RefineSettings) -> bool:
 def memory(shape: Shape, settings: RefineSettings) -> int:
     """Two tall matrices, three to filter without bfloat16, and the engine; for two sides or several views more."""
     if (shape.directed or shape.bipartite) and sided(settings):
-        return int(_variants().memory_with_sides(shape, settings))
+        return int(_sides().memory_with_sides(shape, settings))
     if settings.quality != "fast":
-        return int(_variants().joint_views_memory(shape, settings))
+        return int(_views().joint_views_memory(shape, settings))
     matrices = 2 if settings.bfloat16 or settings.filter == "none" else 3
     return engine_memory(shape, columns=settings.dim, matrices=matrices)
 
@@ -73,7 +82,7 @@ def disk_need(shape: Shape, settings: RefineSettings, threads: int) -> DiskNeed:
     """What the vectors need with tall matrices on disk."""
     if settings.quality == "fast":
         return DiskNeed(settings.dim)
-    need: DiskNeed = _variants().joint_views_on_disk(shape, settings, threads)
+    need: DiskNeed = _views().joint_views_on_disk(shape, settings, threads)
     return need
 
 

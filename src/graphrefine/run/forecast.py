@@ -21,7 +21,7 @@ import numpy as np
 from graphrefine.engine.local import LocalEngine
 from graphrefine.linalg.operators import Operator, proximity
 from graphrefine.methods.refine import REFINE_METHOD, two_sides
-from graphrefine.methods.refine_variants import arcs_and_columns, rounds
+from graphrefine.methods.refine_sides import arcs_and_columns, rounds
 from graphrefine.refine.arc_svd import normalise_arcs
 from graphrefine.refine.bipartite import PATH
 from graphrefine.refine.directed_far_view import count_blocks

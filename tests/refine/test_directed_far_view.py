@@ -32,6 +32,20 @@ from graphs import graphs, random_graph
 Dense = NDArray[np.float64]
 
 
+def with_ends(nodes: int, arcs: int, *, weighted: bool = False, seed: int = 0) -> Graph:
+    """Arcs at random, none into the first third of the nodes and none out of the last: sources, sinks, and both."""
+    rng = np.random.default_rng(seed)
+    source, target = rng.integers(0, nodes - nodes // 3, arcs), rng.integers(nodes // 3, nodes, arcs)
+    weights = rng.uniform(0.2, 5.0, arcs) if weighted else None
+    return Graph.from_edges(source, target, weights, names=np.arange(nodes), directed=True)
+
+
+ANY = st.one_of(
+    graphs(directed=True, least=12, most=120),
+    st.builds(with_ends, st.integers(12, 120), st.integers(9, 400), weighted=st.booleans(), seed=st.integers(0, 99)),
+)
+
+
 def dense_columns(graph: Graph, regions: Regions) -> tuple[Dense, Dense]:
     """X and Y as `graphrefine.refine.directed_far_view` defines them; weights count by their logarithm."""
     A = graph.to_scipy().toarray().astype(np.float64)
@@ -66,7 +80,7 @@ def rows_of_sides(graph: Graph, k: int, seed: int = 0) -> tuple[NDArray[np.float
 
 
 @settings(deadline=None, max_examples=40)
-@given(graphs(directed=True, most=120), st.integers(1, 40), st.integers(1, 9))
+@given(ANY, st.integers(1, 40), st.integers(1, 9))
 def test_columns_are_those_of_the_definition(graph: Graph, count: int, width: int) -> None:
     regions = some_regions(graph, count, seed=1)
     engine = LocalEngine(graph, columns=min(width, graph.nodes), bfloat16=False)
@@ -83,7 +97,7 @@ def test_columns_are_those_of_the_definition(graph: Graph, count: int, width: in
 @pytest.mark.parametrize("weighted", [False, True])
 def test_joint_rows_are_those_of_the_definition(weighted: bool, reorder: bool) -> None:
     """Cosines of both sides, by dense matrices, but for the bytes that hold logarithms; whatever the order of rows."""
-    graph, k = random_graph(90, degree=5, directed=True, weighted=weighted, isolated=6, seed=4), 7
+    graph, k = with_ends(90, 240, weighted=weighted, seed=4), 7
     source, target = rows_of_sides(graph, k)
     regions = target_regions(graph, target, seed=0)
     columns = [np.log(np.maximum(each, 1)) for each in dense_columns(graph, regions)]
@@ -103,11 +117,12 @@ def test_joint_rows_are_those_of_the_definition(weighted: bool, reorder: bool) -
 
 def test_regions_are_of_targets() -> None:
     """As many as said, of nodes that have arcs in, each node with a centre that is near it."""
-    graph = random_graph(900, degree=6, directed=True, seed=2)
+    graph = with_ends(900, 3000, seed=2)
     _, target = rows_of_sides(graph, 6)
     regions = target_regions(graph, target, seed=0)
     into = graph.transposed().out_counts
-    assert regions.size == REGIONS and np.array_equal(regions.of < 0, into == 0)
+    assert regions.size == REGIONS and np.count_nonzero(into == 0) > 50
+    assert np.array_equal(regions.of < 0, into == 0)
     cosines = target @ target[regions.centres].T
     there = into > 0
     assert np.allclose(cosines[np.arange(900), regions.of][there], cosines[there].max(axis=1), atol=1e-6)
@@ -115,14 +130,14 @@ def test_regions_are_of_targets() -> None:
 
 
 @settings(deadline=None, max_examples=20)
-@given(graphs(directed=True, least=12, most=400), st.integers(0, 9))
+@given(ANY, st.integers(0, 9))
 def test_the_same_bits_for_any_threads(graph: Graph, seed: int) -> None:
     one, *more = (graphrefine.embed(graph, dim=12, seed=seed, threads=threads).vectors for threads in (1, 2, 4))
     assert np.isfinite(one).all() and all(np.array_equal(one, other) for other in more)
 
 
 def test_the_same_bits_for_any_threads_where_there_are_blocks_of_rows() -> None:
-    graph = random_graph(6000, degree=4, directed=True, seed=1)
+    graph = with_ends(6000, 20_000, seed=1)
     one, *more = (graphrefine.embed(graph, dim=32, threads=threads).vectors for threads in (1, 2, 4))
     assert all(np.array_equal(one, other) for other in more)
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SMALL = 1 << 28  # entries times columns: below this, the forecast is the run itself
 COLUMNS = 128  # of the calibration, at most
 SWEEP = 2e-8  # seconds of a sweep of least squares for an edge or a node and a column, as measured
-FAR = 5  # Gram matrices and rotations that a block of the far view of arcs takes the time of, as measured
+FAR = 7  # Gram matrices and rotations that a block of the far view of arcs takes the time of, as measured
 LAST = 6  # Gram matrices and rotations that joining three views takes the time of
 
 

@@ -133,7 +133,7 @@ def check_youtube_best(setup: Setup, cache: Cache) -> Findings:
     for measure in MEASURES:
         leads = {method: refine.f1[measure][0] - scores.f1[measure][0] for method, scores in whole.items()}
         parts[f"REFINE's lead in {measure.capitalize()} F1"] = verdicts.at_least(leads, 0.0, unit=" F1")
-    ratios = {method: scores.seconds / refine.seconds for method, scores in whole.items()}
+    ratios = {method: scores.spent / refine.spent for method, scores in whole.items()}
     parts["REFINE is faster"] = verdicts.at_least(ratios, 1.0)
     if "deepwalk" in whole:
         leads = {measure: rbqr.f1[measure][0] - whole["deepwalk"].f1[measure][0] for measure in MEASURES}

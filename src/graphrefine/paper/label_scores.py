@@ -43,6 +43,11 @@ class MethodScores:
     comparable: bool  # whether the paper's figures are about the same graph and settings
     conclusive: bool  # whether a verdict may rest on them: a real graph, and no setting shortened
 
+    @property
+    def spent(self) -> float:
+        """Seconds of all cores together, the same on a busy machine; of the clock where only those are known."""
+        return self.processor or self.seconds
+
     def mean(self, measure: Measure, ratio: float | None = None) -> float:
         """Mean over the ratios, or the figure at one of them."""
         return fmean(self.f1[measure]) if ratio is None else self.f1[measure][self.ratios.index(ratio)]

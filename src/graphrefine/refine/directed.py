@@ -1,6 +1,7 @@
 """Vectors for directed graphs: every node as a source of arcs and as a target.
 
-With U and V of `graphrefine.refine.arc_svd`, free of noise, and their rows made unit (x_u, y_v):
+With U and V of `graphrefine.refine.arc_svd`, free of noise, and their rows made unit (x_u, y_v), in the tier "default"
+joined with the rows of `graphrefine.refine.directed_far_view`:
 
     source_u = [(1 + d_out(u) / w)^a [1, x_u] / sqrt 2, c]        target_v = [(1 + d_in(v) / w)^a [1, y_v] / sqrt 2, -c]
 

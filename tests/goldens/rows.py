@@ -258,7 +258,7 @@ def rows_of(kernel: str) -> Iterator[Row]:
             yield row(f"method/{method}/isolated", embed_hash(graphs.isolated, dim=17, method=method, **short))
             yield row(f"method/{method}/ppi", embed_hash(real("ppi"), dim=64, method=method, **short), slow=True)
     for method in DIRECTED:
-        short = {} if method == "refine" else settings_of(method, kernel)
+        short = settings_of(method, kernel)
         arcs = graphs.directed if native else lambda: graphs.directed(80)
         yield row(f"directed/{method}", embed_hash(arcs, dim=dim, method=method, directed=True, **short))
     for name, graph in generated.items():
@@ -287,8 +287,9 @@ def rows_of(kernel: str) -> Iterator[Row]:
         yield row(f"setting/{name}", embed_hash(graphs.weighted, dim=24, **settings))
     yield row("setting/netmf-exact", embed_hash(graphs.weighted, dim=20, method="netmf"))
     yield row("setting/randne-standardize", embed_hash(graphs.weighted, dim=20, method="randne", standardize=True))
-    for preset in (None, "paper"):
-        yield row(f"directed/{preset or 'default'}", embed_hash(graphs.directed, dim=24, directed=True, preset=preset))
+    arcs_one_way: dict[str, dict[str, Any]] = {"default": {}, "fast": FAST, "paper": {"preset": "paper"}}
+    for name, settings in arcs_one_way.items():
+        yield row(f"directed/{name}", embed_hash(graphs.directed, dim=24, directed=True, **settings))
     sided = {"dim": 24, "bipartite": True}
     yield row("bipartite/default", embed_hash(graphs.bipartite, **sided))
     yield row("bipartite/fast", embed_hash(graphs.bipartite, **sided, **FAST))

@@ -278,6 +278,7 @@ def test_the_commands(tmp_path: Path) -> None:
 def test_stages_are_told() -> None:
     """The products are steps of a stage."""
     graph = random_graph(50, directed=True)
-    stages = Stages()
-    directed_vectors(LocalEngine(graph, columns=16), graph, stages, dim=8)
-    assert set(stages.seconds) == {"decompose", "collect"}
+    for far, more in ((False, set[str]()), (True, {"far"})):
+        stages = Stages()
+        directed_vectors(LocalEngine(graph, columns=16), graph, stages, dim=8, far=far)
+        assert set(stages.seconds) == {"decompose", "collect", "scale"} | more

@@ -8,7 +8,7 @@ from functools import partial
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Floats, Resources, Shape, engine_memory
-from graphrefine.refine import bipartite, directed
+from graphrefine.refine import bipartite, directed, directed_far_view
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled
 
@@ -36,7 +36,8 @@ def fit_with_sides(graph: Graph, settings: RefineSettings, resources: Resources)
     engine_of = partial(resources.engine, columns=width, bfloat16=settings.bfloat16)
     options = {"dim": settings.dim, "rounds": rounds(settings), "seed": settings.seed, "threads": resources.threads}
     if sources is None:
-        return directed.directed_vectors(engine_of(arcs), arcs, resources.stages, **options)
+        far = settings.quality != "fast"
+        return directed.directed_vectors(engine_of(arcs), arcs, resources.stages, far=far, **options)
     if settings.quality == "fast" or not len(arcs.indices):
         return bipartite.bipartite_vectors(engine_of(arcs), arcs, resources.stages, sources=sources, **options)
     return bipartite.weighted_vectors(engine_of, arcs, resources.stages, sources=sources, **options)
@@ -63,8 +64,14 @@ def _check_used(graph: Graph, settings: RefineSettings) -> None:
 
 
 def memory_with_sides(shape: Shape, settings: RefineSettings) -> int:
-    """Four tall matrices of the engine, and the vectors; for least squares three more of these, and the edges again."""
+    """Four tall matrices of the engine, and the vectors; beyond 'fast' what is held of the far view of arcs.
+
+    For the least squares of bipartite graphs three more of the vectors, and the edges again.
+    """
     width = oversampled(settings.dim if shape.bipartite else -(-settings.dim // 2), shape.nodes)
     held = engine_memory(shape, columns=width, matrices=4) + shape.nodes * settings.dim * 4
-    squares = shape.bipartite and settings.quality != "fast"
-    return held + (3 * shape.nodes * settings.dim * 4 + 16 * shape.entries if squares else 0)
+    if settings.quality == "fast":
+        return held
+    if shape.bipartite:
+        return held + 3 * shape.nodes * settings.dim * 4 + 16 * shape.entries
+    return held + directed_far_view.bytes_held(shape.nodes, settings.dim)

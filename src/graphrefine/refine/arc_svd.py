@@ -43,8 +43,9 @@ class Side:
 
     def scale(self) -> Floats:
         """``(d + m)^-1/2``, zero for nodes without arcs.  # (n,)."""
-        scale: Floats = np.where(self.degrees > 0, 1 / np.sqrt(self.degrees + self.mean), 0.0).astype(np.float32)
-        return scale
+        there = self.degrees > 0
+        scale = np.where(there, 1 / np.sqrt(np.where(there, self.degrees + self.mean, 1.0)), 0.0)
+        return scale.astype(np.float32)
 
 
 @dataclass(frozen=True)

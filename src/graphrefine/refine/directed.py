@@ -1,6 +1,7 @@
 """Vectors for directed graphs: every node as a source of arcs and as a target.
 
-With U and V of `graphrefine.refine.arc_svd`, free of noise, and their rows made unit (x_u, y_v):
+With U and V of `graphrefine.refine.arc_svd`, free of noise, and their rows made unit (x_u, y_v), in the tier "default"
+joined with the rows of `graphrefine.refine.directed_far_view`:
 
     source_u = [(1 + d_out(u) / w)^a [1, x_u] / sqrt 2, c]        target_v = [(1 + d_in(v) / w)^a [1, y_v] / sqrt 2, -c]
 
@@ -25,7 +26,8 @@ from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages
-from graphrefine.refine.arc_svd import Side, decompose
+from graphrefine.refine.arc_svd import decompose
+from graphrefine.refine.directed_far_view import count_blocks, join_far_view
 from graphrefine.refine.svd import oversampled
 
 DEGREE_POWER = 0.15  # chosen with STRENGTH on generated graphs, DAGs among them; benchmarks/directed.py confirms
@@ -53,8 +55,9 @@ def directed_vectors(
     rounds: int = 3,
     seed: int = 0,
     threads: int = 1,
+    far: bool = False,
 ) -> NDArray[np.float32]:
-    """The vectors (n, dim) of a directed graph, on an engine of `columns` columns.
+    """The vectors (n, dim) of a directed graph, on an engine of `columns` columns; with the ``far`` view, if asked.
 
     Examples
     --------
@@ -73,26 +76,30 @@ def directed_vectors(
     source, target = vectors[:, :half], vectors[:, half:]
     with stages.stage("decompose", steps=2 * rounds + 2):
         arcs = decompose(engine, graph, rounds=rounds, seed=seed, threads=threads, advance=stages.advance)
-    weight = 1.0 if graph.weights is None else float(graph.weights.mean(dtype=np.float64))
+    sides = ((source, arcs.source), (target, arcs.target))
+    rest = half - 1 - (half >= CENTRED)
+    x, y = source[:, 1 : 1 + rest], target[:, 1 : 1 + rest]
     with stages.stage("collect"):
-        rest = half - 1 - (half >= CENTRED)
-        unit = engine.collect(arcs.svd.basis, arcs.left(STRENGTH, columns=rest), unit=True)
-        _fill(source, unit, arcs.source, weight)
-        del unit
-        unit = engine.collect(arcs.svd.target, arcs.right(STRENGTH, columns=rest), unit=True)
-        _fill(target, unit, arcs.target, weight)
+        x[:] = engine.collect(arcs.svd.basis, arcs.left(STRENGTH, columns=rest), unit=True)
+        y[:] = engine.collect(arcs.svd.target, arcs.right(STRENGTH, columns=rest), unit=True)
+    del arcs
+    if far and rest and len(graph.indices):
+        with stages.stage("far", steps=count_blocks(graph, engine.columns)):
+            join_far_view(engine, graph, x, y, seed=seed, advance=stages.advance)
+    with stages.stage("scale"):
+        weight = 1.0 if graph.weights is None else float(graph.weights.mean(dtype=np.float64))
+        for out, side in sides:
+            out[:, 0] = (1.0 + side.degrees / weight) ** DEGREE_POWER / np.sqrt(2.0)
+            out[:, 1 : 1 + rest] *= out[:, :1]
         if half >= CENTRED:
             source[:, -1] = np.sqrt(_mean_score(source, target, ~graph.without_edges()))
             target[:, -1] = -source[:, -1]
     return vectors
 
 
-def _fill(out: NDArray[np.float32], unit: NDArray[np.float32], side: Side, weight: float) -> None:
-    out[:, 0] = (1.0 + side.degrees / weight) ** DEGREE_POWER / np.sqrt(2.0)
-    np.multiply(unit, out[:, :1], out=out[:, 1 : 1 + unit.shape[1]])
-
-
 def _mean_score(source: NDArray[np.float32], target: NDArray[np.float32], has_arcs: NDArray[np.bool_]) -> float:
     """The mean of ``source_u . target_v`` over all u and v that have arcs; never negative."""
+    if not has_arcs.any():
+        return 0.0
     means = (side.mean(axis=0, dtype=np.float64, where=has_arcs[:, None]) for side in (source, target))
     return max(float(np.dot(*means)), 0.0)

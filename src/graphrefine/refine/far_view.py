@@ -120,10 +120,7 @@ class Walks(Generic[T]):
     def __init__(self, engine: Engine[T], ties: Ties, regions: Regions) -> None:
         self.engine, self.regions, self.degree = engine, regions, ties.degrees
         self.volume = float(self.degree.sum())
-        inside = regions.of >= 0
-        volumes = np.bincount(regions.of[inside], weights=self.degree[inside], minlength=regions.size)
-        # Of a region, before any step. One that no node is in has no volume, and its column stays zero.
-        self.height = np.divide(self.volume, volumes, out=np.zeros_like(volumes), where=volumes > 0).astype(np.float32)
+        self.height = heights(regions, self.degree)
         self.step = ties.walk()
 
     def parts(self) -> Iterator[slice]:
@@ -152,6 +149,22 @@ class Walks(Generic[T]):
                 total = self.engine.apply(self.step, total, scale=scale, plus=(scale, first), precise=end)
             del first
             yield part, total
+
+
+def heights(regions: Regions, degrees: NDArray[np.float64]) -> Floats:
+    """How many times the volume of a region goes into that of the graph: its column before any step.  # (regions,).
+
+    One that no node is in has no volume, and its column stays zero.
+
+    Examples
+    --------
+    >>> heights(Regions(np.array([0, 0, 1], np.int32), np.array([0, 2])), np.array([1.0, 1.0, 2.0])).tolist()
+    [2.0, 2.0]
+    """
+    inside = regions.of >= 0
+    volumes = np.bincount(regions.of[inside], weights=degrees[inside], minlength=regions.size)
+    volume = float(degrees.sum())
+    return np.divide(volume, volumes, out=np.zeros_like(volumes), where=volumes > 0).astype(np.float32)
 
 
 class Members(Generic[T]):
@@ -198,10 +211,22 @@ class Logarithms(Generic[T]):
         self.parts.append(out)
         return sums[:, :width]
 
-    def rows(self, rows: slice) -> Floats:
+    def keep(self, ratios: T, width: int) -> None:
+        """Take the logarithms of columns, which are overwritten, and keep the first ones."""
+        out = self.engine.array(width, np.uint8)
+
+        def work(rows: slice, block: Floats) -> None:
+            _take_logarithms(block, self.engine.threads)
+            _store(block, self.step, out[rows], self.engine.threads)
+
+        self.engine.visit(ratios, work, np.zeros(0))
+        self.parts.append(out)
+
+    def rows(self, which: slice | NDArray[np.int64]) -> Floats:
         """All columns of some rows, in steps."""
-        wide = np.empty((rows.stop - rows.start, sum(part.shape[1] for part in self.parts)), np.float32)
-        return np.concatenate([part[rows] for part in self.parts], axis=1, out=wide, casting="same_kind")
+        parts = [part[which] for part in self.parts]
+        wide = np.empty((len(parts[0]), sum(part.shape[1] for part in parts)), np.float32)
+        return np.concatenate(parts, axis=1, out=wide, casting="same_kind")
 
 
 def _take_logarithms(ratios: Floats, threads: int) -> None:

@@ -42,7 +42,16 @@ class Regions(NamedTuple):
         return len(self.centres)
 
 
-def draw_regions(graph: Graph, vectors: Floats, count: int, *, seed: int, draw: int = 0, threads: int = 1) -> Regions:
+def draw_regions(
+    graph: Graph,
+    vectors: Floats,
+    count: int,
+    *,
+    seed: int,
+    draw: int = 0,
+    threads: int = 1,
+    alone: NDArray[np.bool_] | None = None,
+) -> Regions:
     """At most so many regions of nodes with edges; each node its own where there are no more nodes than that.
 
     Parameters
@@ -57,6 +66,8 @@ def draw_regions(graph: Graph, vectors: Floats, count: int, *, seed: int, draw: 
         Seed of the centres, and which of several draws by it this is.
     threads
         The result does not depend on it.
+    alone
+        Mask of the nodes in no region; those without edges if not given.
 
     Examples
     --------
@@ -66,7 +77,7 @@ def draw_regions(graph: Graph, vectors: Floats, count: int, *, seed: int, draw: 
     >>> bool(regions.of[0] == regions.of[1] != regions.of[2] == regions.of[3]), regions.size
     (True, 2)
     """
-    alone = graph.without_edges()
+    alone = graph.without_edges() if alone is None else alone
     able = graph.nodes - int(np.count_nonzero(alone))
     if count >= able:
         of = np.full(graph.nodes, -1, np.int32)

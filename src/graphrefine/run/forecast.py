@@ -24,6 +24,7 @@ from graphrefine.methods.refine import REFINE_METHOD, two_sides
 from graphrefine.methods.refine_sides import arcs_and_columns, rounds
 from graphrefine.refine.arc_svd import normalise_arcs
 from graphrefine.refine.bipartite import PATH
+from graphrefine.refine.directed_far_view import count_blocks
 from graphrefine.refine.range_finder import TOGETHER
 from graphrefine.refine.settings import QUALITIES
 from graphrefine.refine.views import TIERS, WIDTH, WINDOW
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 SMALL = 1 << 28  # entries times columns: below this, the forecast is the run itself
 COLUMNS = 128  # of the calibration, at most
 SWEEP = 2e-8  # seconds of a sweep of least squares for an edge or a node and a column, as measured
+FAR = 7  # Gram matrices and rotations that a block of the far view of arcs takes the time of, as measured
 LAST = 6  # Gram matrices and rotations that joining three views takes the time of
 
 
@@ -95,8 +97,12 @@ def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:
         pairs, operator = rounds(settings) + 1, normalise_arcs(arcs)[0]
         speed = measure(arcs, operator, columns=width, threads=threads, bfloat16=settings.bfloat16)
         seconds = speed.seconds(width, products=2 * pairs, dense=2 * pairs)
-        if settings.quality == "fast" or graph.sources is None:
+        if settings.quality == "fast":
             return seconds
+        if graph.sources is None:
+            blocks = count_blocks(graph, width)
+            far = speed._replace(once=0.0).seconds(width, products=4 * blocks, dense=FAR * blocks)
+            return seconds + far
         return 2 * seconds + SWEEP * (len(arcs.indices) + graph.nodes) * settings.dim * 2 * len(PATH)
     return _seconds_at(_calibrate(graph, settings, threads), graph, settings)
 

@@ -1,0 +1,221 @@
+"""The far view of directed graphs against dense matrices, on odd graphs, and what it is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import graphrefine
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.engine.local import LocalEngine
+from graphrefine.evaluate import evaluate_links
+from graphrefine.graph.graph import Graph
+from graphrefine.linalg import unit_rows
+from graphrefine.linalg.ties import Ties, by_logarithm
+from graphrefine.refine.directed_far_view import (
+    LEVELS,
+    REGIONS,
+    SHARE,
+    ArcWalks,
+    count_blocks,
+    join_far_view,
+    target_regions,
+)
+from graphrefine.refine.regions import Regions
+from graphs import graphs, random_graph
+
+Dense = NDArray[np.float64]
+
+
+def with_ends(nodes: int, arcs: int, *, weighted: bool = False, seed: int = 0) -> Graph:
+    """Arcs at random, none into the first third of the nodes and none out of the last: sources, sinks, and both."""
+    rng = np.random.default_rng(seed)
+    source, target = rng.integers(0, nodes - nodes // 3, arcs), rng.integers(nodes // 3, nodes, arcs)
+    weights = rng.uniform(0.2, 5.0, arcs) if weighted else None
+    return Graph.from_edges(source, target, weights, names=np.arange(nodes), directed=True)
+
+
+ANY = st.one_of(
+    graphs(directed=True, least=12, most=120),
+    st.builds(with_ends, st.integers(12, 120), st.integers(9, 400), weighted=st.booleans(), seed=st.integers(0, 99)),
+)
+
+
+def dense_columns(graph: Graph, regions: Regions) -> tuple[Dense, Dense]:
+    """X and Y as `graphrefine.refine.directed_far_view` defines them; weights count by their logarithm."""
+    A = graph.to_scipy().toarray().astype(np.float64)
+    if graph.weights is not None:
+        A = np.log1p(A / np.median(graph.weights))
+    out, into = A.sum(axis=1), A.sum(axis=0)
+    P = np.divide(A, out[:, None], out=np.zeros_like(A), where=out[:, None] > 0)
+    Q = np.divide(A.T, into[:, None], out=np.zeros_like(A), where=into[:, None] > 0)
+    H = np.zeros((graph.nodes, regions.size))
+    inside = np.flatnonzero(regions.of >= 0)
+    H[inside, regions.of[inside]] = 1
+    H *= A.sum() / (into @ H)
+    return (P @ H + P @ Q @ P @ H) / 2, (Q @ P @ H + Q @ P @ Q @ P @ H) / 2
+
+
+def some_regions(graph: Graph, count: int, seed: int) -> Regions:
+    """Nodes with arcs in, each in any of the regions that has a node."""
+    able = np.flatnonzero(graph.transposed().out_counts > 0)
+    drawn = np.random.default_rng(seed).integers(0, count, len(able))
+    of = np.full(graph.nodes, -1, np.int32)
+    of[able] = np.unique(drawn, return_inverse=True)[1]
+    return Regions(of, np.unique(drawn))
+
+
+def rows_of_sides(graph: Graph, k: int, seed: int = 0) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Unit rows at random, zero on the side where a node has no arcs."""
+    rng = np.random.default_rng(seed)
+    source, target = (unit_rows(rng.standard_normal((graph.nodes, k))) for _ in range(2))
+    source[graph.out_counts == 0] = 0
+    target[graph.transposed().out_counts == 0] = 0
+    return source, target
+
+
+@settings(deadline=None, max_examples=40)
+@given(ANY, st.integers(1, 40), st.integers(1, 9))
+def test_columns_are_those_of_the_definition(graph: Graph, count: int, width: int) -> None:
+    regions = some_regions(graph, count, seed=1)
+    engine = LocalEngine(graph, columns=min(width, graph.nodes), bfloat16=False)
+    expected = dense_columns(graph, regions)
+    made = tuple(np.zeros_like(each) for each in expected)
+    for part, columns in ArcWalks(engine, by_logarithm(graph), regions).averages():
+        for whole, each in zip(made, columns, strict=True):
+            whole[:, part] = engine.collect(each)[:, : part.stop - part.start]
+    for ours, theirs in zip(made, expected, strict=True):
+        assert np.abs(ours - theirs).max(initial=0) <= 2e-5 * max(theirs.max(initial=0), 1)
+
+
+@pytest.mark.parametrize("reorder", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_joint_rows_are_those_of_the_definition(weighted: bool, reorder: bool) -> None:
+    """Cosines of both sides, by dense matrices, but for the bytes that hold logarithms; whatever the order of rows."""
+    graph, k = with_ends(90, 240, weighted=weighted, seed=4), 7
+    source, target = rows_of_sides(graph, k)
+    regions = target_regions(graph, target, seed=0)
+    columns = [np.log(np.maximum(each, 1)) for each in dense_columns(graph, regions)]
+    sides = [
+        np.hstack([np.sqrt(1 - SHARE) * near, np.sqrt(SHARE) * unit_rows(far)])
+        for near, far in zip((source, target), columns, strict=True)
+    ]
+    gram = sum(side.T @ side / np.count_nonzero(side.any(axis=1)) for side in sides)
+    axes = np.linalg.eigh(gram)[1][:, ::-1][:, :k]
+    x, y = (unit_rows(side @ axes) for side in sides)
+    engine = LocalEngine(graph, columns=32, bfloat16=False, reorder=reorder)
+    assert (engine.order is not None and (engine.order != np.arange(90)).any()) == reorder
+    join_far_view(engine, graph, source, target, seed=0)
+    assert np.abs(source @ target.T - x @ y.T).max() < 8 / LEVELS
+    assert np.abs(source @ source.T - x @ x.T).max() < 8 / LEVELS
+
+
+def test_regions_are_of_targets() -> None:
+    """As many as said, of nodes that have arcs in, each node with a centre that is near it."""
+    graph = with_ends(900, 3000, seed=2)
+    _, target = rows_of_sides(graph, 6)
+    regions = target_regions(graph, target, seed=0)
+    into = graph.transposed().out_counts
+    assert regions.size == REGIONS and np.count_nonzero(into == 0) > 50
+    assert np.array_equal(regions.of < 0, into == 0)
+    cosines = target @ target[regions.centres].T
+    there = into > 0
+    assert np.allclose(cosines[np.arange(900), regions.of][there], cosines[there].max(axis=1), atol=1e-6)
+    assert count_blocks(graph, 96) == 3
+
+
+@settings(deadline=None, max_examples=20)
+@given(ANY, st.integers(0, 9))
+def test_the_same_bits_for_any_threads(graph: Graph, seed: int) -> None:
+    one, *more = (graphrefine.embed(graph, dim=12, seed=seed, threads=threads).vectors for threads in (1, 2, 4))
+    assert np.isfinite(one).all() and all(np.array_equal(one, other) for other in more)
+
+
+def test_the_same_bits_for_any_threads_where_there_are_blocks_of_rows() -> None:
+    graph = with_ends(6000, 20_000, seed=1)
+    one, *more = (graphrefine.embed(graph, dim=32, threads=threads).vectors for threads in (1, 2, 4))
+    assert all(np.array_equal(one, other) for other in more)
+
+
+ODD: dict[str, Graph] = {
+    "one arc": Graph.from_edges([0], [1], directed=True),
+    "two arcs and isolated nodes": Graph.from_edges([0, 2], [1, 3], directed=True, names=range(14)),
+    "one sink": Graph.from_edges(np.arange(1, 30), np.zeros(29, int), directed=True),
+    "one source": Graph.from_edges(np.zeros(29, int), np.arange(1, 30), directed=True),
+    "path": Graph.from_edges(np.arange(29), np.arange(1, 30), directed=True),
+    "cycle": Graph.from_edges(np.arange(30), np.roll(np.arange(30), -1), directed=True),
+    "complete": Graph.from_edges(*np.nonzero(~np.eye(20, dtype=bool)), directed=True),
+    "no arcs": Graph.from_edges([], [], directed=True, names=range(8)),
+}
+
+
+@pytest.mark.parametrize("name", list(ODD))
+@pytest.mark.parametrize("dim", [2, 4, 6, 8])
+def test_odd_graphs(name: str, dim: int) -> None:
+    """Finite; the side without arcs keeps the first column alone; rows of directions are unit times it, or zero."""
+    graph = ODD[name]
+    dim = min(dim, graph.nodes - graph.nodes % 2)
+    embedding = graphrefine.embed(graph, dim=dim)
+    assert embedding.recipe["quality"] == "default" and np.isfinite(embedding.vectors).all()
+    rest = dim // 2 - 1 - (dim >= 8)
+    for side, counts in ((embedding.source, graph.out_counts), (embedding.target, graph.transposed().out_counts)):
+        ratio = np.linalg.norm(side[:, 1 : 1 + rest], axis=1)[counts > 0] / side[counts > 0, 0]
+        assert not side[counts == 0, 1 : 1 + rest].any()
+        assert (np.isclose(ratio, 1, atol=1e-5) | (ratio == 0)).all()
+
+
+def test_weights_of_any_size() -> None:
+    """Over twelve orders of magnitude; the unit does not matter."""
+    graph = random_graph(300, degree=6, directed=True, seed=5)
+    rows = np.repeat(np.arange(300), graph.out_counts)
+    weights = 10.0 ** np.random.default_rng(0).uniform(-6, 6, len(rows))
+    first, second = (
+        graphrefine.embed(Graph.from_edges(rows, graph.indices, unit * weights, names=np.arange(300), directed=True),
+                          dim=16, bfloat16=False).vectors
+        for unit in (1.0, 1024.0)
+    )  # fmt: skip
+    assert np.isfinite(first).all() and first.any(axis=1).all()
+    assert np.abs(first[:, :8] @ first[:, 8:].T - second[:, :8] @ second[:, 8:].T).max() < 0.05
+
+
+def test_walks_of_weighted_arcs_take_logarithms() -> None:
+    """Not the weights themselves: a control for the oracle above."""
+    graph = random_graph(60, degree=5, directed=True, weighted=True, seed=3)
+    regions, engine = some_regions(graph, 9, seed=0), LocalEngine(graph, columns=9, bfloat16=False)
+    expected = dense_columns(graph, regions)[0]
+    errors = [
+        np.abs(engine.collect(next(ArcWalks(engine, ties, regions).averages())[1][0])[:, :9] - expected).max()
+        for ties in (by_logarithm(graph), Ties(graph))
+    ]
+    assert errors[0] < 1e-4 < 0.05 < errors[1]
+
+
+def layers(nodes: int = 1500, depth: int = 8, groups: int = 8, seed: int = 3) -> Graph:
+    """A DAG like a food web: arcs lead one to three layers down, nearly all within a group."""
+    rng = np.random.default_rng(seed)
+    layer, group = rng.integers(0, depth, nodes), rng.integers(0, groups, nodes)
+    source, target = rng.integers(0, nodes, (2, 150 * nodes))
+    down = layer[source] - layer[target]
+    chance = np.where((down >= 1) & (down <= 3), np.where(group[source] == group[target], 1.0, 0.02), 0.0)
+    there = rng.random(len(source)) < chance
+    return Graph.from_edges(source[there], target[there], names=np.arange(nodes), directed=True)
+
+
+def test_held_out_arcs_are_found_better_and_swapped_sides_fail() -> None:
+    """Above the tier "fast" on a DAG whose degrees tell little; sources as targets find nothing."""
+    graph = layers()
+
+    def auc(by: Any, **how: Any) -> float:
+        return float(evaluate_links(graph, by, scores=["dot"], ranked=200, **how)["dot"].mean("auc"))
+
+    def swapped(rest: Graph) -> Embedding:
+        made = graphrefine.embed(rest, dim=32)
+        return Embedding(rest.names, np.hstack([made.target, made.source]), made.recipe)
+
+    fast, default = (auc("refine", dim=32, quality=quality) for quality in ("fast", "default"))
+    assert default > fast + 0.005 and auc(swapped) < 0.5

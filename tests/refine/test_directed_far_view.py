@@ -18,7 +18,6 @@ from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.ties import Ties, by_logarithm
 from graphrefine.refine.directed_far_view import (
-    LEVELS,
     REGIONS,
     SHARE,
     ArcWalks,
@@ -26,6 +25,7 @@ from graphrefine.refine.directed_far_view import (
     join_far_view,
     target_regions,
 )
+from graphrefine.refine.far_view import LEVELS
 from graphrefine.refine.regions import Regions
 from graphs import graphs, random_graph
 

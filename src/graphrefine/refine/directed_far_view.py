@@ -37,7 +37,6 @@ Floats = NDArray[np.float32]
 
 REGIONS = 256  # of targets
 SHARE = 0.6  # of the squared length of a row; on generated graphs 0.8 does as well, 0.3 gains half as much
-LEVELS = 255  # of a logarithm that is kept in a byte
 BLOCK = 2048  # rows worked at a time
 SAMPLE = 16384  # nodes that the axes are learned from
 LEAST = 1e-6  # of the largest eigenvalue: axes of less are rounding
@@ -79,11 +78,10 @@ def join_far_view(
     [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
     """
     walks = ArcWalks(engine, by_logarithm(graph), target_regions(graph, target, seed=seed, threads=engine.threads))
-    step = max(float(np.log(walks.height.max(initial=1.0))), 1e-30) / LEVELS
-    logs = Logarithms(engine, step), Logarithms(engine, step)
+    logs = Logarithms(engine, walks.height), Logarithms(engine, walks.height)
     for part, columns in walks.averages():
         for side, each in zip(logs, columns, strict=True):
-            side.keep(each, part.stop - part.start)
+            side.add(each, part.stop - part.start)
             engine.release(each)
         advance()
     del walks

@@ -82,8 +82,7 @@ def far_view(
     [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     """
     walks, order = Walks(engine, ties, regions), engine.order
-    step = max(float(np.log(walks.height.max())), 1e-30) / LEVELS  # no ratio is above a region's height
-    logs = Logarithms(engine, step)
+    logs = Logarithms(engine, walks.height)
     sums, members = np.empty((regions.size, regions.size)), Members(engine, regions)
     for part, ratios in walks.averages(*steps):
         sums[:, part] = logs.add(ratios, part.stop - part.start, members)
@@ -92,7 +91,7 @@ def far_view(
     counts = members.counts
     del members, walks
     sums /= np.sqrt(counts)[:, None]
-    axes = _axes(sums, columns, spectrum, engine.threads) * np.float32(step)
+    axes = _axes(sums, columns, spectrum, engine.threads) * np.float32(logs.step)
     engine.trim()  # what the walks held makes room for the vectors
     vectors = engine.array(columns, np.float32)
 
@@ -193,34 +192,28 @@ class Members(Generic[T]):
 class Logarithms(Generic[T]):
     """Logarithms of the columns of regions, a byte each: whole steps; rows in the engine's order."""
 
-    def __init__(self, engine: Engine[T], step: float) -> None:
-        self.engine, self.step = engine, step
+    def __init__(self, engine: Engine[T], height: Floats) -> None:
+        self.engine = engine
+        self.step = max(float(np.log(height.max(initial=1.0))), 1e-30) / LEVELS  # no ratio is above a region's height
         self.parts: list[NDArray[np.uint8]] = []
 
-    def add(self, ratios: T, width: int, members: Members[T]) -> Floats:
-        """Take the logarithms of columns, which are overwritten, and keep the first ones; their sums over regions."""
-        out = self.engine.array(width, np.uint8)
-        sums = np.zeros((len(members.counts), -(-self.engine.columns // PAD) * PAD), np.float32)
+    def add(self, ratios: T, width: int, members: Members[T] | None = None) -> Floats:
+        """Take the logarithms of columns, which are overwritten, and keep the first ones; their sums over regions.
+
+        Without ``members`` there are no sums.
+        """
+        out, regions = self.engine.array(width, np.uint8), 0 if members is None else len(members.counts)
+        sums = np.zeros((regions, -(-self.engine.columns // PAD) * PAD), np.float32)
 
         def work(rows: slice, block: Floats) -> None:
             _take_logarithms(block, self.engine.threads)
-            members.add(rows, block, sums)
+            if members is not None:
+                members.add(rows, block, sums)
             _store(block, self.step, out[rows], self.engine.threads)
 
         self.engine.visit(ratios, work, sums)
         self.parts.append(out)
         return sums[:, :width]
-
-    def keep(self, ratios: T, width: int) -> None:
-        """Take the logarithms of columns, which are overwritten, and keep the first ones."""
-        out = self.engine.array(width, np.uint8)
-
-        def work(rows: slice, block: Floats) -> None:
-            _take_logarithms(block, self.engine.threads)
-            _store(block, self.step, out[rows], self.engine.threads)
-
-        self.engine.visit(ratios, work, np.zeros(0))
-        self.parts.append(out)
 
     def rows(self, which: slice | NDArray[np.int64]) -> Floats:
         """All columns of some rows, in steps."""

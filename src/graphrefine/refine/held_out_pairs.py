@@ -54,15 +54,15 @@ def hold_out(arcs: Graph, sources: int, *, seed: int) -> HeldOut | None:
     place = np.arange(int(ends[-1])) - np.repeat(ends - counts[nodes], counts[nodes])
     entries = np.repeat(arcs.indptr[nodes], counts[nodes]) + place
     order = np.lexsort((rng.random(len(entries)), source))  # at random within a source
-    taken = order[place < apart[source]]
-    kept = np.ones(len(arcs.indices), np.bool_)
-    kept[entries[taken]] = False
-    lost = np.zeros(arcs.nodes, np.int64)
-    lost[nodes] = apart
-    indptr = arcs.indptr - np.concatenate([[0], np.cumsum(lost)])
-    weights = None if arcs.weights is None else arcs.weights[kept]
-    rest = Graph(indptr, arcs.indices[kept], weights, arcs.names, True, arcs.report, arcs.source)
-    return HeldOut(rest, nodes, source[taken], arcs.indices[entries[taken]].astype(np.int64))
+    picks = order[place < apart[source]]
+    remains = np.ones(len(arcs.indices), np.bool_)
+    remains[entries[picks]] = False
+    losses = np.zeros(arcs.nodes, np.int64)
+    losses[nodes] = apart
+    indptr = arcs.indptr - np.concatenate([[0], np.cumsum(losses)])
+    weights = None if arcs.weights is None else arcs.weights[remains]
+    rest = Graph(indptr, arcs.indices[remains], weights, arcs.names, True, arcs.report, arcs.source)
+    return HeldOut(rest, nodes, source[picks], arcs.indices[entries[picks]].astype(np.int64))
 
 
 def score_vectors(held: HeldOut, x: NDArray[np.float32], y: NDArray[np.float32], first: int) -> float:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import descending_eigh
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import gram_of
+from graphrefine.linalg.ties import median
 from graphrefine.system.threads import in_blocks, run_tasks
 
 Floats = NDArray[np.float32]
@@ -76,7 +77,7 @@ def weigh_pairs(arcs: Graph, sources: int) -> Pairs:
     ([1, 0, 1], [1, 0, 1], 1.125)
     """
     back = arcs.transposed()
-    middle = 1.0 if arcs.weights is None or not len(arcs.weights) else float(np.median(arcs.weights))
+    middle = 1.0 if arcs.weights is None or not len(arcs.weights) else float(median(arcs.weights))
     first = Rows(arcs.indptr[: sources + 1], arcs.indices - np.int32(sources), _levels(arcs, middle), np.ones(sources))
     indptr = back.indptr[sources:] - back.indptr[sources]
     degrees = np.maximum(np.diff(indptr), 0.5) ** POPULARITY

@@ -23,7 +23,7 @@ from graphrefine.errors import InputError
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
 PAD = 32  # the columns of tall matrices are padded to a multiple of this
-TWINS = ("twin", "twin_edges", "twin_layout", "twin_nearest", "twin_skipgram", "twin_text", "twin_walks")  # modules
+TWINS = tuple(f"twin{part}" for part in ("", "_edges", "_exact", "_layout", "_nearest", "_skipgram", "_text", "_walks"))
 
 
 class Kernels:

@@ -125,9 +125,10 @@ def log_at_least_one(x: Floats, *, threads: int = 1) -> None:
     >>> x.tolist()
     [0.0, 0.0, 0.6931471824645996]
     """
-    kernel = choose_kernel("log_at_least_one")
-    for part in [x.reshape(-1)] if x.flags.c_contiguous else x:
-        kernel(part, threads=threads)
+    whole = np.ascontiguousarray(x)
+    choose_kernel("log_at_least_one")(whole.reshape(-1), threads=threads)
+    if not np.shares_memory(whole, x):
+        x[...] = whole
 
 
 def matmul(a: ArrayLike, b: ArrayLike, *, threads: int = 1) -> Any:

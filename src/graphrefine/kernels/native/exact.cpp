@@ -102,7 +102,7 @@ void bind_exact(nb::module_ &module, const std::string &simd) {
     if (simd == "avx512") fill_functions_avx512(exact), fill_products_avx512(exact), fill_factors_avx512(exact), fill_eigen_avx512(exact);
 #endif
     module.def("evaluate", &evaluate, "name"_a, "x"_a, "out"_a, nb::kw_only(), "exponent"_a, "threads"_a);
-    module.def("log_at_least_one", &log_at_least_one, "x"_a, nb::kw_only(), "threads"_a);
+    module.def("log_at_least_one", &log_at_least_one, "x"_a.noconvert(), nb::kw_only(), "threads"_a);
     module.def("multiply", [](const Matrix<const double> &a, const Matrix<const double> &b, const Matrix<double> &out, int threads) {
         multiply<double>(a, b, out, threads, exact.panels64, exact.pack64, exact.multiply64);
     }, "a"_a, "b"_a, "out"_a, nb::kw_only(), "threads"_a);

@@ -117,10 +117,10 @@ class Product:
         gram: NDArray[np.float64] | None = None,
         threads: int = 1,
     ) -> None:
-        """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked; ``gram[0] += out^T out``
+        """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked.
 
-        of what is stored. What the rounding of that sum loses is added to ``gram[1]`` by the compiled kernel, and forgotten here.
-        The sums of the product go on from those in ``onto``, as if the entries that gave those were here too. The row
+        ``gram[0] += out^T out``, of what is stored; what the rounding of that sum loses is added to ``gram[1]`` by the
+        compiled kernel, and forgotten here. The sums of the product go on from those in ``onto``, as if the entries that gave those were here too. The row
         ``shift`` is not taken away from rows of zeros. SciPy's product has one thread, for any number of ``threads``.
         """
         wide = to_float32(x)

@@ -110,8 +110,10 @@ def cross_validated(ties: Ties, columns: int, *, seed: int, threads: int = 1) ->
     for start in range(0, len(rows), PAIRS):
         i, j = rows[start : start + PAIRS], test.indices[start : start + PAIRS]
         entries = scale[i] * scale[j]
-        if test.weights is not None:
-            entries *= edge_terms(ties.edge, test.weights[start : start + PAIRS], ties.unit)
+        weights = None if test.weights is None else test.weights[start : start + PAIRS]
+        terms = edge_terms(ties.edge, weights, ties.unit)
+        if terms is not None:
+            entries *= terms
         products = axes[i].astype(np.float64) * axes[j]
         sums += exact.matmul(entries, products)
         squares += exact.matmul(np.square(entries), np.square(products))

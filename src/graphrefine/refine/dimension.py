@@ -22,7 +22,6 @@ from graphrefine.engine.engine import Small
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
-from graphrefine.kernels import exact
 from graphrefine.kernels.hashing import golden, mixed
 from graphrefine.linalg.operators import edge_terms
 from graphrefine.linalg.ties import Ties, by_logarithm
@@ -104,19 +103,17 @@ def cross_validated(ties: Ties, columns: int, *, seed: int, threads: int = 1) ->
     pairs = symmetric_eigh(engine, rest.normalised(EXPONENT), seed=seed, products=PRODUCTS)
     axes = engine.collect(pairs.basis, pairs.axes)  # (n, columns)
     degree = rest.degrees
-    scale = exact.power_where(degree > 0, degree, -EXPONENT)
+    scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -EXPONENT, 0.0)
     test, sums, squares = take_entries(graph, held), np.zeros(columns), np.zeros(columns)
     rows = np.repeat(np.arange(graph.nodes, dtype=np.int32), test.out_counts)
     for start in range(0, len(rows), PAIRS):
         i, j = rows[start : start + PAIRS], test.indices[start : start + PAIRS]
         entries = scale[i] * scale[j]
-        weights = None if test.weights is None else test.weights[start : start + PAIRS]
-        terms = edge_terms(ties.edge, weights, ties.unit)
-        if terms is not None:
-            entries *= terms
+        if test.weights is not None:
+            entries *= edge_terms(ties.edge, test.weights[start : start + PAIRS], ties.unit)
         products = axes[i].astype(np.float64) * axes[j]
-        sums += exact.matmul(entries, products)
-        squares += exact.matmul(np.square(entries), np.square(products))
+        sums += entries @ products
+        squares += np.square(entries) @ np.square(products)
     errors = np.sqrt(2 * squares)  # each edge is there twice
     return pairs.values, np.divide(np.sign(pairs.values) * sums, errors, out=np.zeros(columns), where=errors > 0)
 

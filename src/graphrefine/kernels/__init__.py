@@ -23,7 +23,10 @@ from graphrefine.errors import InputError
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
 PAD = 32  # the columns of tall matrices are padded to a multiple of this
-TWINS = ("twin", "twin_edges", "twin_layout", "twin_nearest", "twin_skipgram", "twin_text", "twin_walks")  # modules
+TWINS = (  # modules
+    *("twin", "twin_edges", "twin_layout", "twin_least_squares", "twin_nearest", "twin_skipgram", "twin_text"),
+    "twin_walks",
+)
 
 
 class Kernels:

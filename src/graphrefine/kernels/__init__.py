@@ -23,10 +23,8 @@ from graphrefine.errors import InputError
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
 PAD = 32  # the columns of tall matrices are padded to a multiple of this
-TWINS = (  # modules
-    *("twin", "twin_edges", "twin_layout", "twin_least_squares", "twin_nearest", "twin_skipgram", "twin_text"),
-    "twin_walks",
-)
+PARTS = ("", "_edges", "_exact", "_layout", "_least_squares", "_nearest", "_skipgram", "_text", "_walks")
+TWINS = tuple(f"twin{part}" for part in PARTS)  # modules
 
 
 class Kernels:

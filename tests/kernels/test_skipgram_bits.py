@@ -21,7 +21,7 @@ def sigmoid(x: Floats) -> Floats:
     """``1 / (1 + 2^y)`` in float32: a whole power of two and a polynomial."""
     y = np.clip(x * np.float32(-1.44269504), np.float32(-100), np.float32(100))
     whole = np.rint(y)
-    power = np.float32(COEFFICIENTS[0])
+    power = np.full_like(y, COEFFICIENTS[0])
     for next_one in COEFFICIENTS[1:]:
         power = fma(power, y - whole, np.float32(next_one))
     exponent = ((whole.astype(np.int32) + 127) << 23).view(np.float32)
@@ -63,7 +63,7 @@ def test_training_has_the_bits_of_the_oracle(columns: int, seed: int, negatives:
     native.SkipGram(noise, **options).train(*ours, walks, **rates)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(twin_skipgram, "step", step)
-        twin_skipgram.SkipGram(noise, **options).train(*expected, walks, **rates)
+        twin_skipgram.SkipGram(noise, **options).train(expected[0], expected[1], walks, **rates)
     assert np.array_equal(ours, expected) and not np.array_equal(ours, random_tables(columns, seed, size))
 
 
@@ -72,7 +72,7 @@ def test_a_target_that_occurs_twice_gets_both_updates() -> None:
     ours, expected = random_tables(32, 0, 1.0), random_tables(32, 0, 1.0)
     trainer = native.SkipGram(np.full(4, 2, np.int32), window=1, negatives=4, both=False, seed=0, parts=1)
     trainer.train(*ours, np.array([[0, 1]], np.int32), first=0, rate=0.5, last_rate=0.5, threads=1)
-    step(*expected, 0, [1, 2, 2, 2, 2], [1.0, 0.0, 0.0, 0.0, 0.0], rate=np.float32(0.5))
+    step(expected[0], expected[1], 0, [1, 2, 2, 2, 2], [1.0, 0.0, 0.0, 0.0, 0.0], rate=np.float32(0.5))
     assert np.array_equal(ours, expected)
 
 

@@ -52,8 +52,8 @@ def solve_rows(
     >>> solution, z = np.zeros((2, 1, 32), np.float32)
     >>> z[0, 0] = 2
     >>> row = np.array([0, 1]), np.array([0], np.int32), np.ones(1, np.float32)
-    >>> one = np.ones(1)
-    >>> solve_rows(*row, solution, z, missing=one, totals=one, diagonal=np.full((2, 32), 0.5), steps=1, hub=9, threads=1)
+    >>> one = {"missing": np.ones(1), "totals": np.ones(1), "diagonal": np.full((2, 32), 0.5)}
+    >>> solve_rows(*row, solution, z, **one, steps=1, hub=9, threads=1)
     >>> solution[0, :2].round(3).tolist()
     [0.4000000059604645, 0.0]
     """

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import descending_eigh
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, choose_kernel
-from graphrefine.kernels.exact import matmul_tall
+from graphrefine.kernels.exact import log, matmul_tall, power
 from graphrefine.linalg import gram_of
 from graphrefine.linalg.ties import median
 
@@ -79,7 +79,7 @@ def weigh_pairs(arcs: Graph, sources: int) -> Pairs:
     middle = 1.0 if arcs.weights is None or not len(arcs.weights) else float(median(arcs.weights))
     first = Rows(arcs.indptr[: sources + 1], arcs.indices - np.int32(sources), _levels(arcs, middle), np.ones(sources))
     indptr = back.indptr[sources:] - back.indptr[sources]
-    degrees = np.maximum(np.diff(indptr), 0.5) ** POPULARITY
+    degrees = power(np.maximum(np.diff(indptr), 0.5), POPULARITY)
     second = Rows(indptr, back.indices, _levels(back, middle), degrees / degrees.mean() if len(degrees) else degrees)
     cells = float(sources) * (arcs.nodes - sources)
     return Pairs(first, second, MISSING * float(first.weights.sum(dtype=np.float64)) / max(cells, 1.0))
@@ -127,7 +127,8 @@ def solve_targets(
 def _levels(arcs: Graph, middle: float) -> Floats:
     if arcs.weights is None:
         return np.ones(len(arcs.indices), np.float32)
-    return np.log2(1.0 + arcs.weights.astype(np.float64) / middle).astype(np.float32)
+    levels: Floats = (log(1.0 + arcs.weights.astype(np.float64) / middle) / log(2.0)).astype(np.float32)
+    return levels
 
 
 def _totals(rows: Rows, others: Rows, scale: float) -> Doubles:
@@ -145,13 +146,11 @@ def _solve(
     del weighted
     k, columns = len(level), -(-len(level) // PAD) * PAD
     diagonal = np.ones((2, columns))  # times q, and times b; columns that are padded have a solution, zero
-    diagonal[:, :k] = values / level**2, regularization / level**2
+    diagonal[:, :k] = values / np.square(level), regularization / np.square(level)
     there, back = np.zeros((2, k, columns), np.float32)
     there[:, :k], back[:, :k] = axes / level, axes * level
     z, v = matmul_tall(y, there, threads=threads), matmul_tall(x, back, threads=threads)
     solve = choose_kernel("solve_rows")
     edges = rows.indptr, rows.indices, rows.weights
-    solve(
-        *edges, v, z, missing=rows.missing, totals=totals, diagonal=diagonal, steps=steps, hub=HUB, threads=threads
-    )
+    solve(*edges, v, z, missing=rows.missing, totals=totals, diagonal=diagonal, steps=steps, hub=HUB, threads=threads)
     x[:] = matmul_tall(v, np.ascontiguousarray(there.T), threads=threads)

@@ -23,7 +23,8 @@ from graphrefine.errors import InputError
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
 PAD = 32  # the columns of tall matrices are padded to a multiple of this
-TWINS = tuple(f"twin{part}" for part in ("", "_edges", "_exact", "_layout", "_nearest", "_skipgram", "_text", "_walks"))
+PARTS = ("", "_edges", "_exact", "_layout", "_least_squares", "_nearest", "_skipgram", "_text", "_walks")
+TWINS = tuple(f"twin{part}" for part in PARTS)  # modules
 
 
 class Kernels:

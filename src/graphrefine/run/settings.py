@@ -1,4 +1,6 @@
-"""Settings of a run: where and with what an embedding is made. They change its cost, never a bit of REFINE's vectors.
+"""Settings of a run: where and with what an embedding is made. They change its cost, not the bits of REFINE's vectors.
+
+But for ``arithmetic``, which names the bits.
 
 The keyword arguments of `graphrefine.embed` and the options of ``graphrefine embed`` are held to `RunSettings` by
 tests. `read_config` and `write_config` keep the settings of a method in a file, a JSON object with the name of the
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from graphrefine.errors import FormatError, InputError, suggest
+from graphrefine.kernels.arithmetic import resolve_arithmetic
 from graphrefine.refine.settings import MethodSettings, check_integer, setting
 from graphrefine.system import as_plain
 from graphrefine.system.files import replacing
@@ -26,7 +29,7 @@ MOST_BYTES = 1 << 20  # of a file of settings; one that is larger is something e
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Threads, memory, machines, and whether to learn from the graph; each field has its help text beside it."""
+    """Threads, memory, machines, learning from the graph, the arithmetic; each field has its help text beside it."""
 
     threads: int | None = setting(None, "Number of threads.", default="all cores", metavar="N")
     memory: int | str | None = setting(
@@ -61,6 +64,10 @@ class RunSettings:
         default="yes, where the output can hold it",
         flag="no-learn",
     )
+    arithmetic: int | None = setting(
+        None, "Version of the arithmetic, for the bits of an embedding whose recipe has it.", default="the newest",
+        metavar="N",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -72,6 +79,8 @@ class RunSettings:
             raise InputError(problem, argument="executor")
         if self.learn is not None and not isinstance(self.learn, bool):
             raise InputError(f"learn={self.learn!r} must be True or False", argument="learn")
+        if self.arithmetic is not None:
+            resolve_arithmetic(self.arithmetic)
         if self.workers is not None:
             check_integer("workers", self.workers, least=-(2**62))
         if self.executor == "local" and (self.scheduler is not None or self.workers is not None):

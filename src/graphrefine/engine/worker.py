@@ -168,6 +168,9 @@ def run_batch(site: RunSite, batch: TaskBatch) -> BatchResult:
     with _lock:
         name = str(_worker().address)
         try:
+            problem = differences(site, kernels().name, sorted(ARITHMETICS))
+            if problem is not None:  # a worker that came after the check of all
+                raise FormatError(f"the worker {name}", problem)
             with use_arithmetic(site.arithmetic):
                 compute = _compute_of(site)
                 before = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
@@ -253,9 +256,6 @@ def _worker() -> Any:
 
 def _compute_of(site: RunSite) -> BlockCompute:
     if site.run not in _computes:
-        problem = differences(site, kernels().name, tuple(sorted(ARITHMETICS)))
-        if problem is not None:  # a worker that came after the check of all
-            raise FormatError(f"the worker {_worker().address}", problem)
         _computes.clear()  # of runs that are over
         storage, graph = open_storage(site.storage), open_storage(site.graph)
         plan = read_layout(storage)

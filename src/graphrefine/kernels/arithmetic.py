@@ -90,12 +90,12 @@ for the newest, or install a graphrefine that has it
         return newest_arithmetic()
     if not is_version(version):
         problem = f"arithmetic={version!r} must be a whole number, the version; this graphrefine computes {_versions()}"
-        raise InputError(problem, argument=KEY)
+        raise InputError(problem, argument="arithmetic")
     if version not in ARITHMETICS:
         raise InputError(
             f"arithmetic={version} is not one that this graphrefine computes, which is {_versions()}; leave it out for "
             "the newest, or install a graphrefine that has it",
-            argument=KEY,
+            argument="arithmetic",
         )
     return version
 
@@ -129,7 +129,7 @@ def check_arithmetic(record: Mapping[str, Any], *, source: str) -> None:
     raise OutputError(
         f"{source}: holds unfinished work of {_name(record)}, and this run has arithmetic {ours}: their bits cannot be "
         f"joined; delete it to start anew{f', or say arithmetic={theirs} to go on with it' if known else ''}",
-        mentions=[KEY] if known else [],
+        mentions=["arithmetic"] if known else [],
     )
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from graphrefine.errors import FormatError, InputError, suggest
-from graphrefine.kernels.arithmetic import resolve_arithmetic
 from graphrefine.refine.settings import MethodSettings, check_integer, setting
 from graphrefine.system import as_plain
 from graphrefine.system.files import replacing
@@ -79,8 +78,6 @@ class RunSettings:
             raise InputError(problem, argument="executor")
         if self.learn is not None and not isinstance(self.learn, bool):
             raise InputError(f"learn={self.learn!r} must be True or False", argument="learn")
-        if self.arithmetic is not None:
-            resolve_arithmetic(self.arithmetic)
         if self.workers is not None:
             check_integer("workers", self.workers, least=-(2**62))
         if self.executor == "local" and (self.scheduler is not None or self.workers is not None):

@@ -154,7 +154,7 @@ def rotate(
     """``out = x[places] @ rotation - shift`` (``x`` itself without a rotation), rows made unit if asked.
 
     Rows of zeros stay. ``gram[0] += out^T out``, and ``sums[0] += weights @ out`` (weights of 1 if None); what rounding
-    loses goes to ``gram[1]`` and ``sums[1]``, in the compiled kernel. ``out`` may be ``x``, if no row changes its place.
+    loses goes to ``gram[1]`` and ``sums[1]``, in the compiled kernel. ``out`` may be ``x``, without ``places``.
     """
     if rotation is not None and triangular:
         rotation = np.triu(rotation)

@@ -80,7 +80,7 @@ def judge(call: Call, floor: Floor, *, large: int) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     if call.gathered:
         dense = call.flops * call.times / floor.gflops / 1e9  # seconds that a Gram matrix takes at the peak
-        figures["gbps"] = call.gathered * call.times / (call.seconds - dense) / 1e9
+        figures["gbps"] = call.gathered * call.times / max(call.seconds - dense, call.seconds / 10) / 1e9
         figures["share"] = figures["gbps"] / floor.gather_gbps(call.row_bytes)
         if call.matrix_bytes > large and call.row_bytes >= LINE:
             figures["reached"] = figures["share"] >= BAR

@@ -51,9 +51,7 @@ class Worker:
 
     def close(self) -> None:
         """End the process."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(60)
+        self._process.communicate(timeout=60)
 
     def _answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None

@@ -9,14 +9,14 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import platform
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,17 +90,18 @@ class MachineProbe:
     part: int = 1 << 28  # bytes of a measurement in order: short, so that other work meets few of the repeats
     gathers: int = 1 << 19  # rows of a measurement at random
     repeats: int = 7
-    _folder: Any = field(default_factory=tempfile.TemporaryDirectory, repr=False)
 
     @cached_property
     def _loops(self) -> ctypes.CDLL:
-        source, library = Path(__file__).with_suffix(".cpp"), Path(self._folder.name) / "machine_probe.so"
-        native = "-mcpu=native" if os.uname().machine in ("aarch64", "arm64") else "-march=native"
+        native = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
         flags = ["-std=c++17", "-O3", native, "-ffp-contract=fast", "-fPIC", "-shared", "-pthread"]
-        done = subprocess.run([compiler(), *flags, str(source), "-o", str(library)], capture_output=True, text=True)
-        if done.returncode:
-            raise NoCompilerError(f"the loops could not be compiled:\n{done.stderr.strip()}")
-        loops = ctypes.CDLL(str(library))
+        with tempfile.TemporaryDirectory() as folder:
+            library = Path(folder) / "machine_probe.so"
+            command = [compiler(), *flags, str(Path(__file__).with_suffix(".cpp")), "-o", str(library)]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                raise NoCompilerError(f"the loops could not be compiled:\n{done.stderr.strip()}")
+            loops = ctypes.CDLL(str(library))
         for name in ("read_memory", "write_memory", "copy_memory", "gather_rows", "multiply_add"):
             getattr(loops, name).restype = ctypes.c_double
         return loops

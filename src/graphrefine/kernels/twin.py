@@ -120,8 +120,9 @@ class Product:
         """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked.
 
         ``gram[0] += out^T out``, of what is stored; what the rounding of that sum loses is added to ``gram[1]`` by the
-        compiled kernel, and forgotten here. The sums of the product go on from those in ``onto``, as if the entries that gave those were here too. The row
-        ``shift`` is not taken away from rows of zeros. SciPy's product has one thread, for any number of ``threads``.
+        compiled kernel, and forgotten here. The sums of the product go on from those in ``onto``, as if the entries
+        that gave those were here too. The row ``shift`` is not taken away from rows of zeros. SciPy's product has one
+        thread, for any number of ``threads``.
         """
         wide = to_float32(x)
         for start in range(0, self.matrix.shape[0], ROWS):

@@ -4,6 +4,8 @@ Each kernel exists twice, under one name and with one signature: in C++ (``nativ
 NumPy/SciPy twin that gives the same answer more slowly (``twin*.py``). `choose_kernel` returns the one of a name that
 this machine has, and `kernels` those that engines work with; twins are loaded where there is nothing compiled.
 
+Their results have the bits of the arithmetic in use (`arithmetic`).
+
 The environment variable ``GRAPHREFINE_KERNEL`` forces one of them: ``native`` or ``scipy``.
 """
 
@@ -19,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.kernels.arithmetic import ARITHMETICS, KEY, Arithmetic, arithmetic_in_use
 
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
@@ -36,24 +39,35 @@ class Kernels:
         "native" or "scipy".
     simd : str
         Instruction set of the compiled kernels; "none" for the twins.
-    product, rotate, breadth_first, permute, row_sums, split_rows, signs : callable
+    arithmetic : int
+        Version of the arithmetic, see `graphrefine.kernels.arithmetic`.
+    product, rotate, reorder, permute, row_sums, split_rows, signs : callable
         See the functions of `graphrefine.kernels.twin`; `product` makes a `Product`.
     """
 
-    def __init__(self, native: Any) -> None:
-        self._native = native
+    def __init__(self, native: Any, arithmetic: Arithmetic) -> None:
+        self._native, self._own = native, arithmetic.kernels
+        self.arithmetic = arithmetic.version
         self.name = "scipy" if native is None else "native"
         self.simd: str = "none" if native is None else native.simd()
         self.product: Callable[..., Any] = self.choose("Product")
         self.rotate: Callable[..., None] = self.choose("rotate")
-        self.breadth_first: Callable[..., NDArray[np.int32]] = self.choose("breadth_first")
+        self.reorder: Callable[..., Any] = self.choose("reorder")
         self.permute: Callable[..., Any] = self.choose("permute")
         self.row_sums: Callable[..., NDArray[np.float64]] = self.choose("row_sums")
         self.split_rows: Callable[..., NDArray[np.int64]] = self.choose("split_rows")
         self.signs: Callable[..., NDArray[np.uint32]] = self.choose("signs")
 
+    def names(self) -> dict[str, Any]:
+        """What recipes and marks of unfinished work say of them: see `graphrefine.kernels.arithmetic`."""
+        return {KEY: self.arithmetic, "kernel": self.name}
+
     def choose(self, name: str) -> Any:
         """The kernel of this name."""
+        kernel = self._newest(name)
+        return self._own[name](kernel) if name in self._own else kernel
+
+    def _newest(self, name: str) -> Any:
         if self._native is not None:
             return getattr(self._native, name)
         modules = (import_module(f"graphrefine.kernels.{module}") for module in TWINS)
@@ -77,7 +91,7 @@ def kernels(which: Literal["auto", "native", "scipy"] | None = None) -> Kernels:
             "the compiled kernels were asked for and are not in this installation; "
             "reinstall graphrefine where a C++17 compiler (GCC or Clang) works"
         )
-    return _kernels_of(native)
+    return _kernels_of(native, ARITHMETICS[arithmetic_in_use()])
 
 
 def choose_kernel(name: str) -> Any:
@@ -92,8 +106,8 @@ def choose_kernel(name: str) -> Any:
 
 
 @cache
-def _kernels_of(native: Any) -> Kernels:
-    return Kernels(native)
+def _kernels_of(native: Any, arithmetic: Arithmetic) -> Kernels:
+    return Kernels(native, arithmetic)
 
 
 @cache
@@ -110,7 +124,8 @@ def to_float32(x: NDArray[Any]) -> NDArray[np.float32]:
     if x.dtype == np.uint16:
         return (x.astype(np.uint32) << 16).view(np.float32)
     if x.dtype == np.uint32:
-        bits = (x[:, :, None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)
+        # Bit b of a word is column 2 b of 32, or 2 b - 31 for the upper half of the bits.
+        bits = (x[:, :, None] >> np.arange(32, dtype=np.uint32).reshape(2, 16).T.ravel()) & np.uint32(1)
         return (1 - 2 * bits.astype(np.float32)).reshape(len(x), -1)
     return x
 

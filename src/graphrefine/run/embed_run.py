@@ -21,6 +21,8 @@ from graphrefine.embedding.learn import can_learn, learn_state
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import ONE, Sides
+from graphrefine.kernels import kernels
+from graphrefine.kernels.arithmetic import use_arithmetic
 from graphrefine.methods.contract import Method, Resources, Shape
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
@@ -88,6 +90,8 @@ class EmbedRun:
         self.reading = ""  # how the graph was read, in words
 
     def __enter__(self) -> EmbedRun:
+        if self.request.run.arithmetic is not None:
+            self._stack.enter_context(use_arithmetic(self.request.run.arithmetic))
         return self
 
     def __exit__(
@@ -302,7 +306,7 @@ def _embed(
     """The embedding of a graph that the method was checked to take; BLAS has one thread by now."""
     settings = method.resolve(Shape.of(graph), settings)
     sides = method.sides(graph, settings)
-    recipe = {"method": method.name, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
+    recipe = {"method": method.name, **asdict(settings), "directed": graph.directed, **sides, **method.bits()}
     if features is not None:  # read before any work is done for nothing
         from graphrefine.run import feature_table
 
@@ -315,6 +319,7 @@ def _embed(
         added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
         recipe["features"] = added
     with resources.stages.stage("learn") if learn else nullcontext():
+        recipe |= {"version": __version__, **kernels().names()}
         degrees = graph.neighbour_counts().astype(np.float32)
         recipe["reading"] = graph.reading
         places = Sides.of(sides, vectors.shape) if sides else ONE

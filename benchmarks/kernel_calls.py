@@ -6,7 +6,7 @@ replaced by ones that note what passes, and put back afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphrefine.kernels import kernels
 
@@ -116,25 +117,35 @@ def describe_product(entries: int, values: Any, loop: bool, x: Any, **options: A
         row_bytes=x.nbytes // max(len(x), 1),
         matrix_bytes=x.nbytes,
         streamed=4 * entries + _size(out, options.get("plus"), options.get("onto"), values),
-        flops=0 if gram is None else dense_flops(rows, len(gram), gram=True),
+        flops=0 if gram is None else dense_flops(rows, gram.shape[-1], gram=True),
     )
+
+
+class Record(list[Call]):
+    """Calls in their order, and the rows that products gather, by the number of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patterns: dict[int, NDArray[np.int32]] = {}
 
 
 class RecordedProduct:
     """A product whose uses are noted."""
 
-    def __init__(self, note: Callable[[Call], None], product: Any, arguments: tuple[Any, ...], options: Any) -> None:
-        self._note, self._product = note, product
-        indices = options["indices"] if len(arguments) < 2 else arguments[1]
+    def __init__(self, record: Record, product: Any, indices: Any, options: Any) -> None:
+        self._record, self._product = record, product
         starts, stops = options.get("starts"), options.get("stops")
         entries = len(indices) if starts is None else int((stops - starts).sum())
+        if starts is None:
+            record.patterns[entries] = indices
         self._describe = partial(describe_product, entries, options.get("value"), bool(options.get("loop")))
 
     def apply(self, x: Any, **options: Any) -> Any:
         """Apply the product."""
         start = perf_counter()
         result = self._product.apply(x, **options)
-        self._note(replace(self._describe(x, **options), seconds=perf_counter() - start))
+        seconds = perf_counter() - start
+        self._record.append(replace(self._describe(x, **options), seconds=seconds))
         return result
 
     def __getattr__(self, name: str) -> Any:
@@ -142,9 +153,9 @@ class RecordedProduct:
 
 
 @contextmanager
-def recording() -> Iterator[list[Call]]:
+def recording() -> Iterator[Record]:
     """The calls of a stretch of work, in order, as a list that grows with them."""
-    using, record = kernels(), list[Call]()
+    using, record = kernels(), Record()
     plain = {name: member for name, member in vars(using).items() if callable(member) and not name.startswith("_")}
 
     def timed(name: str, *arguments: Any, **options: Any) -> Any:
@@ -156,7 +167,8 @@ def recording() -> Iterator[list[Call]]:
         return result
 
     def product(*arguments: Any, **options: Any) -> Any:
-        return RecordedProduct(record.append, plain["product"](*arguments, **options), arguments, options)
+        indices = arguments[1] if len(arguments) > 1 else options["indices"]
+        return RecordedProduct(record, plain["product"](*arguments, **options), indices, options)
 
     try:
         for name in plain:

@@ -26,14 +26,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from common import graph, machine
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels
 from graphrefine.methods.registry import make_settings
 from graphrefine.run.embed_run import embed_graph
 from graphrefine.system.threads import usable_threads
-from kernel_calls import Call, best_of, group_calls, recording
+from kernel_calls import Call, Record, best_of, group_calls, recording
 from machine_probe import LINE, LINES, LONGEST, Floor, MachineProbe, NoCompilerError, cache_bytes, ways
 
 RUNS = {"paper": {"preset": "paper"}, "fast": {"quality": "fast"}, "default": {"quality": "default"}}
@@ -51,7 +51,7 @@ def open_graph(name: str) -> Graph:
     return power_law(int(float(edges)) // 10, int(float(edges))).graph
 
 
-def record_run(read: Graph, preset: dict[str, str], *, dim: int, threads: int, rounds: int) -> list[Call]:
+def record_run(read: Graph, preset: dict[str, str], *, dim: int, threads: int, rounds: int) -> Record:
     """The calls of a run, each at its best."""
     settings = make_settings("refine", preset.get("preset"), dim=dim, quality=preset.get("quality"))
     each = []
@@ -59,7 +59,10 @@ def record_run(read: Graph, preset: dict[str, str], *, dim: int, threads: int, r
         with recording() as calls:
             embed_graph(read, settings, threads=threads)
         each.append(calls)
-    return best_of(each)
+    best = Record()
+    best.extend(best_of(each))
+    best.patterns = each[0].patterns
+    return best
 
 
 def judge(call: Call, floor: Floor, *, large: int) -> dict[str, Any]:
@@ -91,20 +94,16 @@ def judge(call: Call, floor: Floor, *, large: int) -> dict[str, Any]:
 
 
 class Pattern:
-    """The rows that a product gathers, in its order: that of the engine where the matrix outgrows the cache."""
+    """Bandwidth of loops that gather the rows of a product in its order, and do nothing else."""
 
-    def __init__(self, read: Graph, probe: MachineProbe) -> None:
-        using = kernels()
-        order = using.breadth_first(read.indptr, read.indices)
-        rows = using.permute(read.indptr, read.indices, None, order)[1]
-        self._rows, self._probe = np.concatenate([rows, rows[:1].repeat(LONGEST)]), probe
+    def __init__(self, rows: NDArray[np.int32], probe: MachineProbe, threads: int) -> None:
+        self._rows, self._probe, self._threads = np.concatenate([rows, rows[:1].repeat(LONGEST)]), probe, threads
         self.gbps = cache(self._gbps)
 
-    def _gbps(self, row_bytes: int, threads: int) -> float | None:
-        """Bandwidth of a loop that gathers them; None where there is no such loop."""
+    def _gbps(self, row_bytes: int) -> float | None:
         if row_bytes not in [LINE * lines for lines in LINES]:
             return None
-        return self._probe.gather_these(self._rows, row_bytes, threads, list(ways())[4:11], repeats=2).gbps
+        return self._probe.gather_these(self._rows, row_bytes, self._threads, list(ways())[4:11], repeats=2).gbps
 
 
 def print_floor(floor: dict[str, Any]) -> None:
@@ -138,13 +137,15 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     probe, counts = MachineProbe(), sorted({int(each) for each in options.threads.split(",")})
     floors = {threads: probe.measure(threads, rows=ROWS) for threads in counts}
     read, large = open_graph(options.graph), cache_bytes()
-    pattern, runs = Pattern(read, probe), []
+    runs = []
     for threads, floor in floors.items():
         for name in options.runs.split(","):
             calls = record_run(read, RUNS[name], dim=options.dim, threads=threads, rounds=options.rounds)
             judged = [{**asdict(call), **judge(call, floor, large=large)} for call in group_calls(calls)]
+            longest = max(calls.patterns.values(), key=len)  # that of the whole graph
+            pattern = Pattern(longest, probe, threads)
             for each in judged:
-                if "reached" in each and (same := pattern.gbps(each["row_bytes"], threads)):
+                if each["entries"] >= len(longest) and "reached" in each and (same := pattern.gbps(each["row_bytes"])):
                     each["pattern_share"] = each["gbps"] / same
             runs.append({"run": name, "threads": threads, "calls": judged})
     return {"machine": machine(), "graph": options.graph, "floors": list(map(asdict, floors.values())), "runs": runs}

@@ -28,7 +28,6 @@ from graphrefine.linalg.operators import edge_terms
 from graphrefine.linalg.ties import Ties, by_logarithm
 from graphrefine.refine.local_view import EXPONENT
 from graphrefine.refine.svd import symmetric_eigh
-from graphrefine.system.threads import one_blas_thread
 
 PROBE = 256  # axes looked at: no automatic dimension is larger
 STEP = 16  # an automatic dimension is a multiple, or the number of nodes
@@ -71,7 +70,6 @@ class Dimension(NamedTuple):
         return {"axes": len(self.energies), "lost": {str(k): round(self.lost(k), 4) for k in SHOWN}}
 
 
-@one_blas_thread()  # also outside of a run
 def measure_dimension(graph: Graph, *, threads: int = 1) -> Dimension:
     """The dimension of an undirected graph: the axes above the noise, up to the next multiple of 16; at most 256.
 

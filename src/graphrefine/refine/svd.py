@@ -21,7 +21,6 @@ import numpy as np
 
 from graphrefine.engine.engine import Engine, Small, T, descending_eigh, eigh_by_size, orthonormal
 from graphrefine.kernels import PAD, exact
-from graphrefine.system.threads import one_blas_thread
 
 TOGETHER = 3  # products between two orthonormalisations of `symmetric_eigh`
 BLOCK = 16  # columns orthonormalised together: it groups the arithmetic and changes nothing
@@ -121,7 +120,6 @@ def randomized_svd(
     return Decomposition(Q, R, axes, np.sqrt(squares))
 
 
-@one_blas_thread()  # also outside of a run
 def randomized_eigh(
     engine: Engine[T],
     A: Any,
@@ -148,7 +146,6 @@ def randomized_eigh(
     return _ritz(engine, A, Q, size, advance)
 
 
-@one_blas_thread()
 def symmetric_eigh(
     engine: Engine[T],
     A: Any,

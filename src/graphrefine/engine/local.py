@@ -23,13 +23,13 @@ from graphrefine.engine.engine import BLOCK_ROWS, RowSource, RowWork
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, Kernels, kernels, to_bfloat16
 from graphrefine.linalg.operators import EDGE_TERMS, Operator
+from graphrefine.system.huge_pages import empty_bytes
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
     from graphrefine.kernels.twin import Product
 
 REORDER_BYTES = 1 << 24  # beyond this many bytes of bfloat16, a random gather misses the cache more often than not
-ALIGN = 64
 
 
 class Pattern(NamedTuple):
@@ -45,9 +45,7 @@ class Slab:
     """Room for one float32 tall matrix, or for two in bfloat16."""
 
     def __init__(self, size: int) -> None:
-        raw = np.empty(size + ALIGN, np.uint8)
-        start = -raw.ctypes.data % ALIGN
-        self.bytes = raw[start : start + size]
+        self.bytes = empty_bytes(size)
         self.used = [False, False]
 
 
@@ -149,7 +147,8 @@ class LocalEngine:
 
     def array(self, columns: int, dtype: Any) -> NDArray[Any]:
         """See `graphrefine.engine.engine.Engine.array`."""
-        return np.empty((self.nodes, columns), dtype)
+        room: NDArray[Any] = empty_bytes(self.nodes * columns * np.dtype(dtype).itemsize).view(dtype)
+        return room.reshape(self.nodes, columns)
 
     def visit(self, x: LocalTall, work: RowWork, total: NDArray[Any]) -> None:
         """See `graphrefine.engine.engine.Engine.visit`: all rows at once."""

@@ -29,10 +29,12 @@ constexpr std::int64_t BLOCK = 128;    // rows in the cache at a time
 constexpr std::int64_t UNIT = 512;     // rows that a thread takes at a time
 constexpr std::int64_t CHUNK = 512;    // entries of a row whose coefficients are formed at a time
 constexpr std::int64_t GROUP = 32;     // columns that are split together: 16 even ones, then 16 odd ones
-constexpr std::int64_t AHEAD = 64;     // entries between a prefetch and its use
+constexpr std::int64_t AHEAD = 64;     // entries between a prefetch and its use, from memory
+constexpr std::int64_t SOON = 16;      // the same from the last cache
 constexpr std::int64_t ROWS_AHEAD = 8; // the same in rows, where rows are in pieces
 constexpr std::int64_t MOST_AHEAD = 2048; // rows of x that are fetched while a Gram matrix is formed
 constexpr std::int64_t NEAR = 1 << 20; // bytes of a matrix that the cache next to the core holds: no prefetch
+constexpr std::int64_t DEEP = 1 << 24; // bytes of a matrix that the last cache does not hold
 constexpr std::int64_t VAST = 1 << 29; // bytes of a matrix of which most rows come from memory: those of a row are fetched at once
 constexpr std::int64_t LARGE = 1 << 22; // bytes of a matrix that is written past the cache
 constexpr std::int64_t GAP = 16;       // floats between two rows in the cache: their parts fall into different sets of it
@@ -182,9 +184,12 @@ template <class X, class Entries> inline void gather_row(Entries entries, std::i
         if (c + 2 * W <= columns) gather<X, 1>(entries, c, out, onto);
 }
 
-// To the second cache: it takes more lines at a time from memory than the first. Fetched from there the wait is short.
-inline void prefetch_row(const char *row, std::int64_t bytes) {
-    for (std::int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b, 0, 2);
+// From memory (`deep`) to the second cache, which takes more lines at a time than the first; else to the first.
+inline void prefetch_row(const char *row, std::int64_t bytes, bool deep) {
+    if (deep)
+        for (std::int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b, 0, 2);
+    else
+        for (std::int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b, 0, 3);
 }
 
 // Where column 0 would be in an array that holds the columns from `column` on, `size` elements each.
@@ -201,7 +206,7 @@ struct Fetch {
     std::int64_t share(std::int64_t steps) const { return (end - next) / steps + 1; }
     void some(std::int64_t count) {
         for (const std::int64_t stop = std::min(next + count, end); next < stop; ++next)
-            prefetch_row(first + (list ? list[next] : next) * bytes, bytes);
+            prefetch_row(first + (list ? list[next] : next) * bytes, bytes, true);
     }
 };
 
@@ -232,12 +237,14 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
     const std::int64_t columns = x.columns, bytes = X::bytes(columns);
     const char *const first = from_column_0(static_cast<const char *>(x.data), m.first_column, bytes);
     const std::int64_t diagonal = m.first_column + m.diagonal;
-    const bool far = x.rows * bytes > NEAR, vast = x.rows * bytes > VAST, pieces = stops != starts + 1;
+    const std::int64_t size = x.rows * bytes;
+    const bool far = size > NEAR, deep = size > DEEP, vast = size > VAST, pieces = stops != starts + 1;
+    const std::int64_t distance = deep ? AHEAD : SOON;
     const bool shifts = column_shift && !value && !column_scale;
     for (std::int64_t i = begin; i < end; ++i, out += columns + GAP) {
         if (far && pieces) {  // what comes next in `indices` is in columns that are not here
-            const std::int64_t next = std::min(i + ROWS_AHEAD, m.rows - 1), some = std::min(stops[next], starts[next] + AHEAD);
-            for (std::int64_t p = starts[next]; p < some; ++p) prefetch_row(first + indices[p] * bytes, bytes);
+            const std::int64_t next = std::min(i + ROWS_AHEAD, m.rows - 1), some = std::min(stops[next], starts[next] + distance);
+            for (std::int64_t p = starts[next]; p < some; ++p) prefetch_row(first + indices[p] * bytes, bytes, deep);
         }
         if (onto && starts[i] == stops[i] && m.loop == 0.f) continue;
         const float shift = (m.row_shift ? m.row_shift[i] : 0.f) + m.constant;
@@ -252,21 +259,21 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
             const std::int32_t *const column = indices + p;
             const bool done = p + count == stops[i], now = loop && (done || loop_place < p + count);
             const std::int64_t before = now ? loop_place - p : count;
-            const bool fetch = far && (pieces ? stops[i] : m.entries) - AHEAD >= p + count;  // AHEAD more are in `indices`
+            const bool fetch = far && (pieces ? stops[i] : m.entries) - distance >= p + count;  // as many more are in `indices`
             const auto gather_entries = [&](auto coefficient_of) __attribute__((always_inline)) {
                 const float of_loop = now ? m.loop * (column_scale ? column_scale[i + diagonal] : 1.f) * factor : 0.f;
                 gather_row<X>([&](auto add_row, bool first_pass) __attribute__((always_inline)) {
                     const bool ahead = fetch && first_pass && !vast;
                     for (std::int64_t q = 0; fetch && first_pass && vast && q < count; ++q)
-                        prefetch_row(first + column[q + AHEAD] * bytes, bytes);
+                        prefetch_row(first + column[q + distance] * bytes, bytes, deep);
                     for (std::int64_t q = 0; q < before; ++q) {
-                        if (ahead) prefetch_row(first + column[q + AHEAD] * bytes, bytes);
+                        if (ahead) prefetch_row(first + column[q + distance] * bytes, bytes, deep);
                         add_row(first + column[q] * bytes, coefficient_of(q));
                     }
                     if (!now) return;
                     add_row(first + (i + diagonal) * bytes, of_loop);
                     for (std::int64_t q = before; q < count; ++q) {
-                        if (ahead) prefetch_row(first + column[q + AHEAD] * bytes, bytes);
+                        if (ahead) prefetch_row(first + column[q + distance] * bytes, bytes, deep);
                         add_row(first + column[q] * bytes, coefficient_of(q));
                     }
                 }, columns, out, add);

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from exact_oracle import fma
 from graphrefine.kernels import Kernels, kernels, to_bfloat16, to_float32
+from graphrefine.kernels.arithmetic import ARITHMETICS, arithmetic_in_use
 
 Floats = NDArray[np.float32]
 BLOCK, UNIT, LANES = 128, 512, 16
@@ -177,6 +178,6 @@ def add(more: NDArray[np.float64], pair: NDArray[np.float64]) -> None:
 
 def oracle_kernels() -> Kernels:
     """Kernels whose products and rotations are those above; an engine takes them for compiled ones."""
-    which = Kernels(kernels("native")._native)
+    which = Kernels(kernels("native")._native, ARITHMETICS[arithmetic_in_use()])
     which.product, which.rotate = Product, rotate
     return which

@@ -29,6 +29,7 @@ OBJECTS = FOLDER / "objects"
 PYTHON = FOLDER / "python"  # a shell script: the ARM Python, under qemu
 TOOLS = {"aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu", "qemu-aarch64": "qemu-user", "cmake": "cmake"}
 DEBIAN = ("python3-minimal", "libpython3-stdlib", "libpython3-dev", "libstdc++6")
+TESTING = ("pytest>", "pytest-timeout", "hypothesis")
 PROCESSOR = "cortex-a72"  # plain NEON: nothing of SVE
 DESCRIBE = """
 import json, os, sys, sysconfig
@@ -106,19 +107,21 @@ def describe_python() -> dict[str, Any]:
     """Write the script that runs the ARM Python, and ask it for its version, its libc and its headers."""
     program = min(SYSTEM.glob("usr/bin/python3.*[0-9]"))
     paths = ":".join(map(str, (PACKAGE, WHEELS, REPOSITORY / "tests")))
-    emulator = ["qemu-aarch64", "-cpu", PROCESSOR, "-L", SYSTEM, program, "-S"]  # -S: no packages of this machine
-    lines = ["#!/bin/sh", f"export PYTHONPATH={shlex.quote(paths)}", f'exec {shlex.join(map(str, emulator))} "$@"', ""]
-    PYTHON.write_text("\n".join(lines), encoding="utf-8")
+    # -0: sys.executable is the script, so that what programs start is emulated too. -S: no packages of this machine.
+    emulator = ["qemu-aarch64", "-cpu", PROCESSOR, "-L", SYSTEM, "-0", PYTHON, program, "-S"]
+    variables = f"PYTHONHOME={shlex.quote(str(SYSTEM / 'usr'))} PYTHONPATH={shlex.quote(paths)}"
+    PYTHON.write_text(f'#!/bin/sh\n{variables} exec {shlex.join(map(str, emulator))} "$@"\n', encoding="utf-8")
     PYTHON.chmod(0o755)
     answer: dict[str, Any] = json.loads(run([PYTHON, "-c", DESCRIBE]))
     return answer
 
 
 def install_wheels(python: dict[str, Any]) -> None:
-    """Install the dependencies of graphrefine for ARM, and nanobind, which is source."""
+    """Install what graphrefine needs for ARM, what its tests of kernels need, and nanobind, which is source."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     nanobind = next(each for each in project["build-system"]["requires"] if each.startswith("nanobind"))
-    requirements = [*project["project"]["dependencies"], nanobind]
+    testing = [each for each in project["dependency-groups"]["test"] if each.startswith(TESTING)]
+    requirements = [*project["project"]["dependencies"], nanobind, *testing]
     version = ".".join(map(str, python["version"]))
     stamp, wanted = WHEELS / "requirements.json", json.dumps([version, *requirements])
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:

@@ -8,7 +8,6 @@ be computed, its hash says why.
 from __future__ import annotations
 
 import json
-import os
 import platform
 import sys
 import warnings
@@ -43,7 +42,6 @@ def list_covered() -> Iterator[str]:
 def main() -> None:
     """Print the hashes of the rows that the command line names."""
     warnings.simplefilter("ignore")  # about graphs that are made to be odd
-    sys.executable = os.environ.get("ARM_PYTHON", sys.executable)  # what rows start is emulated too
     import numpy
 
     from goldens import adapter

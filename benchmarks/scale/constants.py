@@ -73,7 +73,7 @@ def gathers(columns: int, total: int, *, threads: int) -> float:
 def dense(columns: int, *, threads: int) -> float:
     """Operations per second of `x^T x`, multiplications and additions."""
     x = np.ones((1 << 17, columns), np.float32)
-    gram = np.zeros((columns, columns))
+    gram = np.zeros((2, columns, columns))
     return 2 * x.size * columns / best(lambda: kernels().rotate(x, None, out=None, gram=gram, threads=threads))
 
 
@@ -83,11 +83,7 @@ def ordering(*, threads: int) -> float:
     nodes = ENTRIES // DEGREE
     graph = Graph.from_edges(*(nodes * rng.random((2, ENTRIES // 2)) ** 3).astype(np.int64), threads=threads)
 
-    def order() -> None:
-        found = kernels().breadth_first(graph.indptr, graph.indices)
-        kernels().permute(graph.indptr, graph.indices, None, found, threads=threads)
-
-    return len(graph.indices) / best(order, rounds=2)
+    return len(graph.indices) / best(lambda: kernels().reorder(graph.indptr, graph.indices, None), rounds=2)
 
 
 def disk(folder: str) -> tuple[float, float]:

@@ -32,6 +32,7 @@ from graphrefine.refine.refine import find_range, refine, smooth
 from graphrefine.refine.settings import PRESETS, RefineSettings, refine_settings
 from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, deviations, graphs, misalignment, permuted, random_graph
+from kernel_oracle import oracle_kernels
 
 
 def run(graph: Graph, chosen: RefineSettings, **engine: Any) -> NDArray[np.float32]:
@@ -142,12 +143,21 @@ def test_scipy_twin_gives_the_same_vectors() -> None:
     assert misalignment(run(graph, chosen), run(graph, chosen, using=kernels("scipy"))) < 1e-4
 
 
-def test_breadth_first_order_changes_nothing() -> None:
+@pytest.mark.parametrize("options", [{"bfloat16": False}, {}, {"preset": "paper"}], ids=str)
+def test_the_order_of_rows_in_memory_changes_no_bit(options: dict[str, Any]) -> None:
     graph = random_graph(800, degree=10, weighted=True, directed=True)
-    chosen = refine_settings(dim=40, bfloat16=False)
-    assert misalignment(run(graph, chosen, reorder=False), run(graph, chosen, reorder=True)) < 1e-4
-    half = refine_settings(dim=40)
-    assert misalignment(run(graph, half, reorder=False), run(graph, half, reorder=True)) < 0.05
+    settings = refine_settings(dim=40, **options)
+    assert np.array_equal(run(graph, settings, reorder=False), run(graph, settings, reorder=True))
+
+
+@pytest.mark.parametrize("options", [{"bfloat16": False}, {}, {"preset": "paper"}, {"filter": "none"}], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_bit_is_that_of_the_oracle(options: dict[str, Any], weighted: bool) -> None:
+    graph = random_graph(150, degree=6, weighted=weighted)
+    settings = refine_settings(dim=20, **options)
+    ours = run(graph, settings, threads=2)
+    assert np.array_equal(ours, run(graph, settings, using=oracle_kernels()))
+    assert np.array_equal(ours, run(graph, settings, using=oracle_kernels(), reorder=True))
 
 
 class _PermutedSketch(LocalEngine):

@@ -350,9 +350,9 @@ class BlockCompute:
     def _sums(self, gram: bool, sums: bool) -> Small:
         padded, small = self.layout.padded, Small()
         if gram:
-            small["gram"] = np.zeros((padded, padded))
+            small["gram"] = np.zeros((2, padded, padded))
         if sums:
-            small["sums"] = np.zeros(padded)
+            small["sums"] = np.zeros((2, padded))
         return small
 
 

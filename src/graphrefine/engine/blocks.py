@@ -17,7 +17,7 @@ from graphrefine.engine.block_compute import BlockCompute, OperatorParts, write_
 from graphrefine.engine.engine import BLOCK_ROWS, RowSource, RowWork
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
-from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task
+from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, add_pairs
 from graphrefine.kernels import Kernels, to_bfloat16
 from graphrefine.linalg.operators import Operator
 from graphrefine.system.arrays import OwnFile, npy_header
@@ -154,9 +154,9 @@ class BlockEngine:
         precise: bool = False,
     ) -> BlockTall:
         """See `graphrefine.engine.engine.Engine.apply`."""
-        # Lengths, Gram matrices and rows of zeros need all panels of a row: they follow in a second step.
+        # Lengths and rows of zeros need all panels of a row: they follow in a second step, as Gram matrices do.
         whole = self.layout.panels == 1
-        later = not whole and (unit or shift is not None or (gram and not precise))  # it is of rows before rounding
+        later = not whole and (unit or shift is not None)
         out = self._new_tall(precise or later)
         number, row = self._operator_number(operator), self._pad_row(shift)
         summand = None if plus is None else (plus[0], plus[1].ref)
@@ -277,7 +277,8 @@ class BlockEngine:
         total = {}
         for task in tasks:
             for name, part in done[task.name()].items():
-                total[name] = total[name] + part if name in total else part
+                total[name] = add_pairs(total[name], part) if name in total else part
+        total = {name: pair[0] + pair[1] for name, pair in total.items()}
         self.journal.finish(step, description, total)
         return total
 

@@ -88,8 +88,8 @@ class Engine(Protocol[T]):
     ) -> T:
         """``scale * operator @ x``, plus a multiple of another tall matrix, less a row, rows made unit if asked.
 
-        The row ``shift`` (k,) is not taken away from rows of zeros: they stay. ``gram``: the Gram matrix of the result
-        will be needed. ``precise``: the result is needed in float32, not only to gather from.
+        The row ``shift`` (k,) is not taken away from rows of zeros: they stay. ``gram``: the Gram matrix of the result,
+        as it is stored, will be needed. ``precise``: the result is needed in float32, not only to gather from.
         """
 
     def gram(self, x: T) -> NDArray[np.float64]:

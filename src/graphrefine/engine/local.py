@@ -2,18 +2,19 @@
 
 * **Precision.** A product's result that will only be gathered from again is stored in bfloat16, half the bytes.
 * **Order.** If a tall matrix outgrows the cache, its rows stand in breadth-first order, so that a node's neighbours are
-  near it; `LocalEngine.collect` puts them back.
+  near it. No bit depends on that: the entries of a row are summed in the graph's order, and so are rows.
 * **Memory.** Tall matrices live in slabs of n x k float32, each room for one float32 or two bfloat16 matrices, used
   again as soon as their matrix is let go.
 
-The result depends on the graph and the settings, never on the number of threads.
+The result depends on the graph and the settings, never on the number of threads, the order of rows in memory or the
+processor.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 
 REORDER_BYTES = 1 << 24  # beyond this many bytes of bfloat16, a random gather misses the cache more often than not
 ALIGN = 64
+
+
+class Pattern(NamedTuple):
+    """Rows of a graph in the engine's order; the entries of each in the graph's."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float32] | None
+    loop_places: NDArray[np.int32] | None = None  # entries of each row before its loop; None: those of lower columns
 
 
 class Slab:
@@ -84,13 +94,27 @@ class LocalEngine:
         self._reorder = graph.nodes * self.padded * 2 > REORDER_BYTES and self.kernels.name == "native"
         if reorder is not None:
             self._reorder = reorder
-        self._patterns: dict[bool, tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]] = {}
+        self._patterns: dict[bool, Pattern] = {}
         self._values: dict[tuple[bool, str, float], NDArray[np.float32] | None] = {}  # terms of the edges
 
-    @cached_property
+    @property
     def order(self) -> NDArray[np.int32] | None:
         """See `graphrefine.engine.engine.Engine.order`."""
-        return self.kernels.breadth_first(self.graph.indptr, self.graph.indices) if self._reorder else None
+        return None if self._orders is None else self._orders[0]
+
+    @property
+    def _places(self) -> NDArray[np.int32] | None:
+        """Place of each row of the graph."""
+        return None if self._orders is None else self._orders[1]
+
+    @cached_property
+    def _orders(self) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
+        """The row of the graph in each place, and the place of each row; the rows themselves are kept."""
+        if not self._reorder:
+            return None
+        order, places, *rows = self.kernels.reorder(self.graph.indptr, self.graph.indices, self.graph.weights)
+        self._patterns[False] = Pattern(*rows)
+        return order, places
 
     def random(self, *, seed: int) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.random`."""
@@ -145,7 +169,7 @@ class LocalEngine:
     ) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.apply`."""
         out, mean = self._new(precise), self._row(shift)
-        out.gram = np.zeros((self.padded, self.padded)) if gram else None
+        pair = np.zeros((2, self.padded, self.padded)) if gram and self._places is None else None
         self._product(operator).apply(
             x.data,
             out=out.data,
@@ -154,22 +178,27 @@ class LocalEngine:
             plus_scale=plus[0] if plus else 0.0,
             shift=mean,
             unit=unit,
-            gram=out.gram,
+            gram=pair,
             threads=self.threads,
         )
+        out.gram = None if pair is None else pair[0] + pair[1]
         return out
 
     def gram(self, x: LocalTall) -> NDArray[np.float64]:
         """See `graphrefine.engine.engine.Engine.gram`."""
         if x.gram is None:
-            x.gram = np.zeros((self.padded, self.padded))
-            self.kernels.rotate(x.data, None, out=None, gram=x.gram, threads=self.threads)
+            pair = np.zeros((2, self.padded, self.padded))
+            self.kernels.rotate(x.data, None, out=None, places=self._places, gram=pair, threads=self.threads)
+            x.gram = pair[0] + pair[1]
         return x.gram[: self.columns, : self.columns]
 
     def sums(self, x: LocalTall, weights: NDArray[np.float32] | None = None) -> NDArray[np.float64]:
         """See `graphrefine.engine.engine.Engine.sums`."""
-        sums = np.zeros(self.padded)
-        self.kernels.rotate(x.data, None, out=None, sums=sums, weights=self._ordered(weights), threads=self.threads)
+        pair = np.zeros((2, self.padded))
+        self.kernels.rotate(
+            x.data, None, out=None, places=self._places, sums=pair, weights=weights, threads=self.threads
+        )
+        sums: NDArray[np.float64] = pair[0] + pair[1]
         return sums[: self.columns]
 
     def rotate(
@@ -210,18 +239,9 @@ class LocalEngine:
         self._slabs = [slab for slab in self._slabs if slab is not tall.slab]  # the caller's from now on
         small = None if rotation is None else self._small(rotation)
         self.kernels.rotate(
-            x.data, small, out=out, places=self.order, shift=self._row(shift), unit=unit, threads=self.threads
+            x.data, small, out=out, places=self._places, shift=self._row(shift), unit=unit, threads=self.threads
         )
         return out
-
-    @cached_property
-    def _places(self) -> NDArray[np.int32] | None:
-        """Place of each row of the graph."""
-        if self.order is None:
-            return None
-        places = np.empty_like(self.order)
-        places[self.order] = np.arange(len(places), dtype=np.int32)
-        return places
 
     def _small(self, rotation: NDArray[Any]) -> NDArray[np.float32]:
         padded = np.zeros((self.padded, self.padded), np.float32)
@@ -266,18 +286,19 @@ class LocalEngine:
 
     def _product(self, operator: Operator) -> Product:
         if operator not in self._products:
-            indptr, indices, weights = self._pattern(operator)
+            pattern = self._pattern(operator)
             self._products[operator] = self.kernels.product(
-                indptr,
-                indices,
+                pattern.indptr,
+                pattern.indices,
                 columns=self.nodes,
                 row_shift=self._ordered(operator.row_shift),
                 column_shift=self._ordered(operator.column_shift),
                 row_scale=self._ordered(operator.row_scale),
                 column_scale=self._ordered(operator.column_scale),
-                value=self._terms(operator, weights),
+                value=self._terms(operator, pattern.weights),
                 constant=operator.base,
                 loop=operator.loop,
+                loop_places=pattern.loop_places,
             )
         return self._products[operator]
 
@@ -293,13 +314,15 @@ class LocalEngine:
     def _ordered(self, x: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
         return x if x is None or self.order is None else x[self.order]
 
-    def _pattern(self, operator: Operator) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
+    def _pattern(self, operator: Operator) -> Pattern:
         key = operator.transposed and self.graph.directed
+        order, places = self.order, self._places  # with them the rows of the graph itself are there
         if key not in self._patterns:
             graph = operator.pattern if key else operator.graph
+            arrays = graph.indptr, graph.indices, graph.weights
             self._patterns[key] = (
-                (graph.indptr, graph.indices, graph.weights)
-                if self.order is None
-                else self.kernels.permute(graph.indptr, graph.indices, graph.weights, self.order, threads=self.threads)
+                Pattern(*arrays)
+                if order is None
+                else Pattern(*self.kernels.permute(*arrays, order, places, threads=self.threads))
             )
         return self._patterns[key]

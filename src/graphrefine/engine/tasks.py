@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 Kind = Literal["signs", "half", "single"]
 Small = dict[str, NDArray[np.float64]]
-"""Small results of a task: ``gram`` (padded, padded) and ``sums`` (padded,), if it has them."""
+"""Small results of a task: ``gram`` (2, padded, padded) and ``sums`` (2, padded), if it has them.
+
+Each is a pair: sums in float64, and what their rounding has lost. Added up by `add_pairs` they do not depend on the cuts.
+"""
 
 
 class Ref(NamedTuple):
@@ -71,6 +74,20 @@ class Rotation(NamedTuple):
 
 
 Task: TypeAlias = Product | Rotation
+
+
+def add_pairs(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of two pairs of a sum and its rest; the rounding of the first goes to the second.
+
+    Examples
+    --------
+    >>> add_pairs(np.array([1.0, 0.0]), np.array([2.0**-60, 0.0])).tolist() == [1.0, 2.0**-60]
+    True
+    """
+    total = one[0] + other[0]
+    part = total - one[0]
+    lost = (one[0] - (total - part)) + (other[0] - part)
+    return np.stack([total, one[1] + other[1] + lost])
 
 
 def dtype_of(kind: Kind) -> Any:

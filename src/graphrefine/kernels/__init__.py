@@ -23,7 +23,7 @@ from graphrefine.errors import InputError
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
 PAD = 32  # the columns of tall matrices are padded to a multiple of this
-TWINS = ("twin", "twin_edges", "twin_layout", "twin_nearest", "twin_skipgram", "twin_text", "twin_walks")  # modules
+TWINS = tuple(f"twin{part}" for part in ("", "_edges", "_exact", "_layout", "_nearest", "_skipgram", "_text", "_walks"))
 
 
 class Kernels:
@@ -35,7 +35,7 @@ class Kernels:
         "native" or "scipy".
     simd : str
         Instruction set of the compiled kernels; "none" for the twins.
-    product, rotate, breadth_first, permute, row_sums, split_rows, signs : callable
+    product, rotate, reorder, permute, row_sums, split_rows, signs : callable
         See the functions of `graphrefine.kernels.twin`; `product` makes a `Product`.
     """
 
@@ -45,7 +45,7 @@ class Kernels:
         self.simd: str = "none" if native is None else native.simd()
         self.product: Callable[..., Any] = self.choose("Product")
         self.rotate: Callable[..., None] = self.choose("rotate")
-        self.breadth_first: Callable[..., NDArray[np.int32]] = self.choose("breadth_first")
+        self.reorder: Callable[..., Any] = self.choose("reorder")
         self.permute: Callable[..., Any] = self.choose("permute")
         self.row_sums: Callable[..., NDArray[np.float64]] = self.choose("row_sums")
         self.split_rows: Callable[..., NDArray[np.int64]] = self.choose("split_rows")
@@ -109,7 +109,8 @@ def to_float32(x: NDArray[Any]) -> NDArray[np.float32]:
     if x.dtype == np.uint16:
         return (x.astype(np.uint32) << 16).view(np.float32)
     if x.dtype == np.uint32:
-        bits = (x[:, :, None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)
+        # Bit b of a word is column 2 b of 32, or 2 b - 31 for the upper half of the bits.
+        bits = (x[:, :, None] >> np.arange(32, dtype=np.uint32).reshape(2, 16).T.ravel()) & np.uint32(1)
         return (1 - 2 * bits.astype(np.float32)).reshape(len(x), -1)
     return x
 

@@ -34,11 +34,12 @@ def _finish(
     if unit:
         length = np.sqrt(np.einsum("ij,ij->i", fresh, fresh, dtype=np.float64))[:, None]
         fresh = np.divide(fresh, length, out=np.zeros_like(fresh), where=length > 0, casting="same_kind")
-    if gram is not None:
-        wide = fresh.astype(np.float64)
-        gram += wide.T @ wide
+    half = to_bfloat16(fresh) if out is not None and out.dtype == np.uint16 else None
+    if gram is not None:  # of what is stored
+        wide = (fresh if half is None else to_float32(half)).astype(np.float64)
+        gram[0] += wide.T @ wide
     if out is not None:
-        out[rows] = to_bfloat16(fresh) if out.dtype == np.uint16 else fresh[:, : out.shape[1]]
+        out[rows] = fresh[:, : out.shape[1]] if half is None else half
     return fresh
 
 
@@ -49,7 +50,8 @@ class Product:
     ``first_column`` on, and of row i the entries from ``starts[i]`` to before ``stops[i]``, which must lie in those
     columns. Arrays with one number for each column, and the diagonal, count from the first of them.
 
-    The twin forms the entries once and keeps them; the compiled kernel forms them as it goes.
+    The twin forms the entries once and keeps them; the compiled kernel forms them as it goes. It sums a row in the
+    order of its entries, the loop after ``loop_places[i]`` of them (those of lower columns, if None).
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Product:
         first_column: int = 0,
         starts: NDArray[np.int64] | None = None,
         stops: NDArray[np.int64] | None = None,
+        loop_places: NDArray[np.int32] | None = None,
     ) -> None:
         import scipy.sparse as sp
 
@@ -113,8 +116,9 @@ class Product:
         gram: NDArray[np.float64] | None = None,
         threads: int = 1,
     ) -> None:
-        """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked; ``gram += out^T out``.
+        """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked; ``gram[0] += out^T out``.
 
+        What the rounding of that sum loses is added to ``gram[1]`` by the compiled kernel, and forgotten here.
         The sums of the product go on from those in ``onto``, as if the entries that gave those were here too. The row
         ``shift`` is not taken away from rows of zeros. SciPy's product has one thread, for any number of ``threads``.
         """
@@ -146,24 +150,26 @@ def rotate(
     weights: Floats | None = None,
     threads: int = 1,
 ) -> None:
-    """``out[places] = x @ rotation - shift`` (``x`` itself without a rotation), rows made unit if asked.
+    """``out = x[places] @ rotation - shift`` (``x`` itself without a rotation), rows made unit if asked.
 
-    Rows of zeros stay. ``gram += out^T out``, and ``sums += weights @ out`` (weights of 1 if None).
+    Rows of zeros stay. ``gram[0] += out^T out``, and ``sums[0] += weights @ out`` (weights of 1 if None); what rounding
+    loses goes to ``gram[1]`` and ``sums[1]``, in the compiled kernel. ``out`` may be ``x``, if no row changes its place.
     """
     if rotation is not None and triangular:
         rotation = np.triu(rotation)
-    for start in range(0, len(x), ROWS):
+    for start in range(0, len(x) if places is None else len(places), ROWS):
         rows = slice(start, start + ROWS)
-        block = to_float32(x[rows])
-        to = rows if places is None else places[rows]
+        block = to_float32(x[rows] if places is None else x[places[rows]])
         turned = block.copy() if rotation is None else block @ rotation
-        finished = _finish(turned, to, out, shift=shift, unit=unit, gram=gram)
+        finished = _finish(turned, rows, out, shift=shift, unit=unit, gram=gram)
         if sums is not None:
-            sums += (np.ones(len(finished)) if weights is None else weights[rows].astype(np.float64)) @ finished
+            sums[0] += (np.ones(len(finished)) if weights is None else weights[rows].astype(np.float64)) @ finished
 
 
-def breadth_first(indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Nodes in the order in which breadth-first search meets them."""
+def reorder(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], values: Floats | None
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], Floats | None, NDArray[np.int32]]:
+    """The nodes as breadth-first search meets them, the place of each, and the graph in that order (see `permute`)."""
     nodes = len(indptr) - 1
     met, order, head = np.zeros(nodes, bool), np.empty(nodes, np.int32), 0
     tail = 0
@@ -179,7 +185,9 @@ def breadth_first(indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> NDAr
             order[tail : tail + len(fresh)] = fresh
             tail += len(fresh)
             head += 1
-    return order
+    places = np.empty_like(order)
+    places[order] = np.arange(nodes, dtype=np.int32)
+    return order, places, *permute(indptr, indices, values, order, places)
 
 
 def permute(
@@ -187,16 +195,21 @@ def permute(
     indices: NDArray[np.int32],
     values: Floats | None,
     order: NDArray[np.int32],
+    places: NDArray[np.int32],
     *,
     threads: int = 1,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats | None]:
-    """The graph with node ``order[i]`` in place i."""
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order), dtype=np.int32)
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats | None, NDArray[np.int32]]:
+    """The graph with node ``order[i]`` in place i; ``places`` is the inverse. The entries of a row stay in their order.
+
+    The last array has the number of entries of each row that are before its diagonal in that order.
+    """
     counts = np.diff(indptr)[order]
     new_indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     entries = np.repeat(indptr[order] - new_indptr[:-1], counts) + np.arange(len(indices))
-    return new_indptr, rank[indices[entries]], None if values is None else values[entries]
+    columns = indices[entries]
+    before = np.add.reduceat(np.append(columns < np.repeat(order, counts), False), new_indptr[:-1], dtype=np.int32)
+    loops = np.where(counts > 0, before, 0).astype(np.int32)
+    return new_indptr, places[columns], None if values is None else values[entries], loops
 
 
 def signs(

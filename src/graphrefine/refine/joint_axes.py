@@ -40,7 +40,7 @@ def turn_to_axes(out: Floats, side_by_side: Callable[[slice, Floats], None], *, 
     """
     n, k = out.shape
     width, using = -(-columns // PAD) * PAD, kernels()
-    gram = np.zeros((width, width))
+    gram = np.zeros((2, width, width))
     whole, rotated = np.zeros((min(ROWS, n), width), np.float32), np.empty((min(ROWS, n), width), np.float32)
     blocks = [slice(start, min(start + ROWS, n)) for start in range(0, n, ROWS)]
 
@@ -52,7 +52,7 @@ def turn_to_axes(out: Floats, side_by_side: Callable[[slice, Floats], None], *, 
     for block in blocks:
         using.rotate(read(block), None, out=None, gram=gram, threads=threads)
     axes = np.zeros((width, width), np.float32)
-    axes[:, :k] = descending_eigh(gram)[1][:, :k]
+    axes[:, :k] = descending_eigh(gram[0] + gram[1])[1][:, :k]
     for block in blocks:
         fresh = rotated[: block.stop - block.start]
         using.rotate(read(block), axes, out=fresh, unit=True, threads=threads)

@@ -16,6 +16,7 @@ struct Tall {
     std::int64_t rows = 0;
     std::int64_t columns = 0;  // padded; the distance between rows is `stride` elements (words of 32 bits for signs)
     std::int64_t stride = 0;
+    const std::int32_t *places = nullptr;  // row i stands in place places[i] (null: in its own); of what is rotated only
 };
 
 // A sparse operator whose entries are formed in a register:
@@ -37,6 +38,7 @@ struct Operator {
     const float *column_scale = nullptr;  // null: one
     float constant = 0;
     float loop = 0;
+    const std::int32_t *loop_places = nullptr;  // entries of each row before its loop (null: those of lower columns)
 };
 
 // What happens to a block of fresh rows, while it is in the cache.
@@ -47,12 +49,12 @@ struct Finish {
     float plus_scale = 0;
     const float *shift = nullptr;    // then this row (columns) is taken away from each that is not zero,
     bool unit = false;               // then scaled to length 1 (a zero row stays zero),
-    double *gram = nullptr;          // then their Gram matrix (columns x columns) is added here,
-    double *sums = nullptr;          // and their sums (columns) here,
+    double *gram = nullptr;          // then their Gram matrix (columns x columns) is added here, and to what was rounded off,
+    double *sums = nullptr;          // and their sums (columns) here: two of each,
     const float *weights = nullptr;  // each row counted so many times (null: once),
     Tall out;               // and they are written here (no data: nowhere),
-    const std::int32_t *places = nullptr;  // row i in place places[i] (null: in its own).
-    const Operator *only = nullptr;        // rows without entries of this operator are not written (null: all are).
+    bool in_place = false;  // where the rows came from,
+    const Operator *only = nullptr;  // except rows without entries of this operator (null: all are).
 };
 
 struct Arithmetic {

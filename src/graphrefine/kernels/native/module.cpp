@@ -27,6 +27,7 @@ void bind_pairs(nb::module_ &module);
 void bind_layout(nb::module_ &module);
 void bind_skipgram(nb::module_ &module, const std::string &simd);
 void bind_nearest(nb::module_ &module, const std::string &simd);
+void bind_exact(nb::module_ &module, const std::string &simd);
 
 namespace {
 
@@ -76,9 +77,12 @@ Tall tall(const Matrix &array) {
     return view;
 }
 
+using OptionalMatrix = std::optional<Matrix>;
+using Gram = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 Finish finishing(std::int64_t rows, std::int64_t columns, float scale, const std::optional<Matrix> &plus, float plus_scale,
-                 const std::optional<Vector<const float>> &shift, bool unit,
-                 const std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>> &gram,
+                 const std::optional<Vector<const float>> &shift, bool unit, const std::optional<Gram> &gram,
                  const std::optional<Matrix> &out) {
     need(columns % 32 == 0, "tall matrices have columns padded to a multiple of 32");
     Finish finish;
@@ -94,8 +98,8 @@ Finish finishing(std::int64_t rows, std::int64_t columns, float scale, const std
         finish.shift = shift->data();
     }
     if (gram) {
-        need(static_cast<std::int64_t>(gram->shape(0)) == columns && gram->shape(1) == gram->shape(0),
-             "`gram` must be columns x columns");
+        need(gram->shape(0) == 2 && static_cast<std::int64_t>(gram->shape(1)) == columns && gram->shape(2) == gram->shape(1),
+             "`gram` must be 2 x columns x columns: the sum, and what its rounding lost");
         finish.gram = gram->data();
     }
     if (out) {
@@ -114,6 +118,7 @@ struct Product {
     Vector<const std::int32_t> indices;
     std::optional<Vector<const float>> value, row_shift, column_shift, row_scale, column_scale;
     std::optional<Vector<const std::int64_t>> starts, stops;
+    std::optional<Vector<const std::int32_t>> loop_places;
     std::int64_t columns;
     Operator view;
 
@@ -122,9 +127,10 @@ struct Product {
             std::optional<Vector<const float>> column_shift_, std::optional<Vector<const float>> row_scale_,
             std::optional<Vector<const float>> column_scale_, float constant, float loop, std::int64_t diagonal,
             std::int64_t first_column, std::optional<Vector<const std::int64_t>> starts_,
-            std::optional<Vector<const std::int64_t>> stops_)
+            std::optional<Vector<const std::int64_t>> stops_, std::optional<Vector<const std::int32_t>> loop_places_)
         : indptr(indptr_), indices(indices_), value(value_), row_shift(row_shift_), column_shift(column_shift_),
-          row_scale(row_scale_), column_scale(column_scale_), starts(starts_), stops(stops_), columns(columns_) {
+          row_scale(row_scale_), column_scale(column_scale_), starts(starts_), stops(stops_), loop_places(loop_places_),
+          columns(columns_) {
         need(indptr.shape(0) >= 1, "`indptr` must have one entry more than there are rows");
         view.rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
         const std::int64_t *bounds = indptr.data();
@@ -143,19 +149,18 @@ struct Product {
         }
         const std::int64_t most = std::numeric_limits<std::int32_t>::max();
         need(first_column >= 0 && columns >= 0 && first_column + columns <= most + 1, "there are too many columns");
-        std::int32_t low = most, high = -1;
+        const std::uint32_t first = static_cast<std::uint32_t>(first_column), count = static_cast<std::uint32_t>(columns);
+        std::uint32_t outside = 0;
         auto look = [&](std::int64_t from, std::int64_t to) {
-            std::int32_t least = low, largest = high;
-            for (std::int64_t p = from; p < to; ++p)
-                least = std::min(least, view.indices[p]), largest = std::max(largest, view.indices[p]);
-            low = least, high = largest;
+            std::uint32_t found = 0;
+            for (std::int64_t p = from; p < to; ++p) found |= static_cast<std::uint32_t>(view.indices[p]) - first >= count;
+            outside |= found;
         };
         if (starts)
             for (std::size_t i = 0; i < rows; ++i) look(view.starts[i], view.stops[i]);
         else
             look(0, view.entries);
-        need(high < 0 ? low == most : low >= first_column && high < first_column + columns,
-             "`indices` must lie between the first column and the number of columns");
+        need(!outside, "`indices` must lie between the first column and the number of columns");
         auto take = [](const std::optional<Vector<const float>> &from, std::size_t length, const char *what) -> const float * {
             if (!from) return nullptr;
             need(from->shape(0) == length, what);
@@ -168,11 +173,14 @@ struct Product {
         view.column_scale = take(column_scale, static_cast<std::size_t>(columns), "`column_scale` must have one number for each column");
         need(loop == 0.f || (diagonal >= 0 && diagonal + view.rows <= columns), "`loop` needs a column for each row");
         view.constant = constant, view.loop = loop;
+        if (loop_places) {
+            need(!starts && loop_places->shape(0) == rows, "`loop_places` must have one number for each whole row");
+            view.loop_places = loop_places->data();
+            for (std::size_t i = 0; i < rows; ++i)
+                need(view.loop_places[i] >= 0 && view.loop_places[i] <= bounds[i + 1] - bounds[i], "`loop_places` must lie within their rows");
+        }
     }
 };
-
-using OptionalMatrix = std::optional<Matrix>;
-using OptionalGram = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
 
 }  // namespace
 
@@ -191,20 +199,22 @@ NB_MODULE(_native, module) {
     bind_layout(module);
     bind_skipgram(module, arithmetic().name);
     bind_nearest(module, arithmetic().name);
+    bind_exact(module, arithmetic().name);
 
     nb::class_<Product>(module, "Product")
         .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>, std::int64_t, std::optional<Vector<const float>>,
                       std::optional<Vector<const float>>, std::optional<Vector<const float>>, std::optional<Vector<const float>>,
                       std::optional<Vector<const float>>, float, float, std::int64_t, std::int64_t,
-                      std::optional<Vector<const std::int64_t>>, std::optional<Vector<const std::int64_t>>>(),
+                      std::optional<Vector<const std::int64_t>>, std::optional<Vector<const std::int64_t>>,
+                      std::optional<Vector<const std::int32_t>>>(),
              "indptr"_a, "indices"_a, nb::kw_only(), "columns"_a, "value"_a = nb::none(), "row_shift"_a = nb::none(),
              "column_shift"_a = nb::none(), "row_scale"_a = nb::none(), "column_scale"_a = nb::none(), "constant"_a = 0.f,
-             "loop"_a = 0.f, "diagonal"_a = 0, "first_column"_a = 0, "starts"_a = nb::none(), "stops"_a = nb::none())
+             "loop"_a = 0.f, "diagonal"_a = 0, "first_column"_a = 0, "starts"_a = nb::none(), "stops"_a = nb::none(),
+             "loop_places"_a = nb::none())
         .def(
             "apply",
             [](const Product &self, const Matrix &x, const OptionalMatrix &out, float scale, const OptionalMatrix &plus,
-               float plus_scale, const OptionalMatrix &onto, const std::optional<Vector<const float>> &shift, bool unit,
-               const OptionalGram &gram, int threads) {
+               float plus_scale, const OptionalMatrix &onto, const std::optional<Vector<const float>> &shift, bool unit, const std::optional<Gram> &gram, int threads) {
                 const Tall from = tall(x);
                 need(from.rows == self.columns, "`x` must have as many rows as the operator has columns");
                 Finish finish = finishing(self.view.rows, from.columns, scale, plus, plus_scale, shift, unit, gram, out);
@@ -223,16 +233,18 @@ NB_MODULE(_native, module) {
         "rotate",
         [](const Matrix &x, const std::optional<nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>> &rotation,
            bool triangular, const OptionalMatrix &out, const std::optional<Vector<const std::int32_t>> &places,
-           const std::optional<Vector<const float>> &shift, bool unit, const OptionalGram &gram,
-           const std::optional<Vector<double>> &sums, const std::optional<Vector<const float>> &weights, int threads) {
-            const Tall from = tall(x);
+           const std::optional<Vector<const float>> &shift, bool unit,
+           const std::optional<Gram> &gram, const std::optional<Sums> &sums, const std::optional<Vector<const float>> &weights,
+           int threads) {
+            Tall from = tall(x);
             need(from.kind != Kind::signs, "a sketch of signs cannot be rotated");
             if (rotation)
                 need(static_cast<std::int64_t>(rotation->shape(0)) == from.columns && rotation->shape(1) == rotation->shape(0),
                      "`rotation` must be columns x columns");
             Finish finish = finishing(from.rows, from.columns, 1, std::nullopt, 0, shift, unit, gram, out);
             if (sums) {
-                need(static_cast<std::int64_t>(sums->shape(0)) == from.columns, "`sums` must have one number for each column");
+                need(sums->shape(0) == 2 && static_cast<std::int64_t>(sums->shape(1)) == from.columns,
+                     "`sums` must be 2 x columns: the sums, and what their rounding lost");
                 finish.sums = sums->data();
             }
             if (weights) {
@@ -241,14 +253,15 @@ NB_MODULE(_native, module) {
             }
             if (places) {
                 need(static_cast<std::int64_t>(places->shape(0)) == from.rows, "`places` must have one number for each row");
+                std::int32_t low = 0, high = 0;
                 for (std::int64_t i = 0; i < from.rows; ++i)
-                    need(places->data()[i] >= 0 && places->data()[i] < from.rows, "`places` must be rows");
-                finish.places = places->data();
+                    low = std::min(low, places->data()[i]), high = std::max(high, places->data()[i]);
+                need(low >= 0 && (from.rows == 0 || high < from.rows), "`places` must be rows");
+                from.places = places->data();
             }
             Released released;
             arithmetic().rotate(from, rotation ? rotation->data() : nullptr, triangular, finish, threads);
         },
         "x"_a, "rotation"_a.none(), nb::kw_only(), "triangular"_a = false, "out"_a.none(), "places"_a = nb::none(),
-        "shift"_a = nb::none(), "unit"_a = false, "gram"_a = nb::none(), "sums"_a = nb::none(), "weights"_a = nb::none(),
-        "threads"_a = 1);
+        "shift"_a = nb::none(), "unit"_a = false, "gram"_a = nb::none(), "sums"_a = nb::none(), "weights"_a = nb::none(), "threads"_a = 1);
 }

@@ -23,42 +23,57 @@ namespace {
 
 template <class T> using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// order[0 ... n-1]: nodes as breadth-first search meets them, each search from the first node not yet met.
-void breadth_first(const std::int64_t *indptr, const std::int32_t *indices, std::int64_t n, std::int32_t *order) {
-    std::vector<bool> met(n);
-    std::int64_t tail = 0;
+// A graph with its nodes as breadth-first search meets them, each search from the first node not yet met. order[i] is the node in
+// place i; places is the inverse. A row is written when the search is there: by its end all of its
+// columns have a place. loops[i] is the number of entries of the row in place i that are before its diagonal.
+void reorder(const std::int64_t *indptr, const std::int32_t *indices, const float *values, std::int64_t n, std::int32_t *order,
+             std::int32_t *places, std::int64_t *new_indptr, std::int32_t *new_indices, float *new_values, std::int32_t *loops) {
+    std::fill_n(places, n, -1);
+    std::vector<std::int32_t> queue(n + 1);  // one more than nodes: the next place is written before it is known to be taken
+    std::int32_t tail = 0;
+    std::int64_t out = 0;
+    new_indptr[0] = 0;
     for (std::int64_t start = 0, head = 0; start < n; ++start) {
-        if (met[start]) continue;
-        met[start] = true, order[tail++] = static_cast<std::int32_t>(start);
+        if (places[start] >= 0) continue;
+        places[start] = tail, queue[tail++] = static_cast<std::int32_t>(start);
         for (; head < tail; ++head) {
             stop_if_asked(head << 4);
-            if (head + 4 < tail) __builtin_prefetch(indices + indptr[order[head + 4]]);
-            for (std::int64_t p = indptr[order[head]]; p < indptr[order[head] + 1]; ++p)
-                if (!met[indices[p]]) met[indices[p]] = true, order[tail++] = indices[p];
+            if (head + 16 < tail) __builtin_prefetch(indptr + queue[head + 16]);
+            if (head + 8 < tail) __builtin_prefetch(indices + indptr[queue[head + 8]]);
+            const std::int64_t from = indptr[queue[head]], to = indptr[queue[head] + 1];
+            if (values) std::copy(values + from, values + to, new_values + out);
+            const std::int32_t row = queue[head];
+            std::int32_t before = 0;
+            for (std::int64_t p = from; p < to; ++p) {  // no branch: many would be guessed wrong
+                const std::int32_t column = indices[p], known = places[column], place = known < 0 ? tail : known;
+                places[column] = place, queue[tail] = column, new_indices[out++] = place;
+                tail += known < 0, before += column < row;
+            }
+            new_indptr[head + 1] = out, loops[head] = before;
         }
     }
+    std::copy_n(queue.begin(), n, order);
 }
 
 template <class Work> void share(std::int64_t n, int threads, Work work) {
     parallel(threads, [&](int t) { work(n * t / threads, n * (t + 1) / threads); });
 }
 
-// Row i of the result is row order[i], its columns renamed by `rank`, the inverse of `order`.
+// Row i of the result is row order[i], its columns renamed by `places`, the inverse of `order`; they stay in their order.
 void permute(const std::int64_t *indptr, const std::int32_t *indices, const float *values, const std::int32_t *order,
-             std::int64_t n, std::int64_t *new_indptr, std::int32_t *new_indices, float *new_values, int threads) {
-    std::vector<std::int32_t> rank(n);
+             const std::int32_t *places, std::int64_t n, std::int64_t *new_indptr, std::int32_t *new_indices, float *new_values,
+             std::int32_t *loops, int threads) {
     new_indptr[0] = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-        rank[order[i]] = static_cast<std::int32_t>(i);
-        new_indptr[i + 1] = new_indptr[i] + indptr[order[i] + 1] - indptr[order[i]];
-    }
+    for (std::int64_t i = 0; i < n; ++i) new_indptr[i + 1] = new_indptr[i] + indptr[order[i] + 1] - indptr[order[i]];
     share(n, threads, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
             stop_if_asked(i << 4);
             if (i + 8 < end) __builtin_prefetch(indices + indptr[order[i + 8]]);
             const std::int64_t from = indptr[order[i]], count = new_indptr[i + 1] - new_indptr[i];
             std::int32_t *to = new_indices + new_indptr[i];
-            for (std::int64_t p = 0; p < count; ++p) to[p] = rank[indices[from + p]];
+            std::int32_t before = 0;
+            for (std::int64_t p = 0; p < count; ++p) to[p] = places[indices[from + p]], before += indices[from + p] < order[i];
+            loops[i] = before;
             if (values) std::copy_n(values + from, count, new_values + new_indptr[i]);
         }
     });
@@ -108,35 +123,46 @@ void draw_signs(std::uint64_t seed, std::int64_t start, const std::int32_t *orde
 
 void bind_order(nb::module_ &module) {
     module.def(
-        "breadth_first",
-        [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices) {
-            const std::int64_t n = static_cast<std::int64_t>(indptr.shape(0)) - 1;
-            auto [order, out] = empty<std::int32_t>("int32", n);
-            {
-                Released released;
-                breadth_first(indptr.data(), indices.data(), n, out);
-            }
-            return order;
-        },
-        "indptr"_a, "indices"_a);
-    module.def(
-        "permute",
-        [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, std::optional<Vector<const float>> values,
-           Vector<const std::int32_t> order, int threads) {
-            const std::int64_t n = static_cast<std::int64_t>(order.shape(0)), entries = static_cast<std::int64_t>(indices.shape(0));
+        "reorder",
+        [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, std::optional<Vector<const float>> values) {
+            const std::int64_t n = static_cast<std::int64_t>(indptr.shape(0)) - 1, entries = static_cast<std::int64_t>(indices.shape(0));
+            auto [order, nodes] = empty<std::int32_t>("int32", n);
+            auto [places, ranks] = empty<std::int32_t>("int32", n);
             auto [new_indptr, bounds] = empty<std::int64_t>("int64", n + 1);
             auto [new_indices, columns] = empty<std::int32_t>("int32", entries);
+            auto [loops, befores] = empty<std::int32_t>("int32", n);
             nb::object new_values = nb::none();
             float *weights = nullptr;
             if (values) std::tie(new_values, weights) = empty<float>("float32", entries);
             {
                 Released released;
-                permute(indptr.data(), indices.data(), values ? values->data() : nullptr, order.data(), n, bounds, columns, weights,
-                        threads);
+                reorder(indptr.data(), indices.data(), values ? values->data() : nullptr, n, nodes, ranks, bounds, columns, weights,
+                        befores);
             }
-            return nb::make_tuple(new_indptr, new_indices, new_values);
+            return nb::make_tuple(order, places, new_indptr, new_indices, new_values, loops);
         },
-        "indptr"_a, "indices"_a, "values"_a.none(), "order"_a, nb::kw_only(), "threads"_a = 1);
+        "indptr"_a, "indices"_a, "values"_a.none());
+    module.def(
+        "permute",
+        [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, std::optional<Vector<const float>> values,
+           Vector<const std::int32_t> order, Vector<const std::int32_t> places, int threads) {
+            const std::int64_t n = static_cast<std::int64_t>(order.shape(0)), entries = static_cast<std::int64_t>(indices.shape(0));
+            if (static_cast<std::int64_t>(indptr.shape(0)) != n + 1 || static_cast<std::int64_t>(places.shape(0)) != n)
+                throw std::invalid_argument("`order` and `places` must have one number for each row");
+            auto [new_indptr, bounds] = empty<std::int64_t>("int64", n + 1);
+            auto [new_indices, columns] = empty<std::int32_t>("int32", entries);
+            auto [loops, befores] = empty<std::int32_t>("int32", n);
+            nb::object new_values = nb::none();
+            float *weights = nullptr;
+            if (values) std::tie(new_values, weights) = empty<float>("float32", entries);
+            {
+                Released released;
+                permute(indptr.data(), indices.data(), values ? values->data() : nullptr, order.data(), places.data(), n, bounds,
+                        columns, weights, befores, threads);
+            }
+            return nb::make_tuple(new_indptr, new_indices, new_values, loops);
+        },
+        "indptr"_a, "indices"_a, "values"_a.none(), "order"_a, "places"_a, nb::kw_only(), "threads"_a = 1);
     module.def(
         "row_sums",
         [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, std::optional<Vector<const float>> values,

@@ -1,0 +1,330 @@
+"""Exact algebra: elementary functions, products and factors that have the same bits on every processor.
+
+The compiled kernels use + - * / and square roots alone, each rounded as IEEE 754 says, with polynomials and orders of
+sums of their own (``native/exact_*.cpp`` says which). Neither the instruction set nor the number of threads changes a
+bit. Without compiled kernels NumPy and LAPACK give the same but for rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphrefine.kernels import choose_kernel
+
+Reals = NDArray[np.float64]
+Floats = NDArray[np.float32]
+
+WELL = 1e-5  # least entry of a factor of unit columns for which two passes by Cholesky leave nothing but rounding
+
+__all__ = [
+    "cholesky",
+    "dot",
+    "eigh",
+    "exp",
+    "expm1",
+    "gram",
+    "log",
+    "log1p",
+    "log_at_least_one",
+    "matmul",
+    "matmul_tall",
+    "power",
+    "qr",
+    "row_dots",
+    "solve",
+    "solve_lower",
+    "squares_of_rows",
+]
+
+
+@overload
+def log(x: float, *, threads: int = 1) -> float: ...
+@overload
+def log(x: NDArray[Any], *, threads: int = 1) -> Reals: ...
+def log(x: float | NDArray[Any], *, threads: int = 1) -> float | Reals:
+    """The natural logarithm: -inf of 0, NaN of what is negative.
+
+    Examples
+    --------
+    >>> log(np.array([1.0, 0.0])).tolist(), log(2.0)
+    ([0.0, -inf], 0.6931471805599453)
+    """
+    return _evaluate("log", x, threads=threads)
+
+
+@overload
+def log1p(x: float, *, threads: int = 1) -> float: ...
+@overload
+def log1p(x: NDArray[Any], *, threads: int = 1) -> Reals: ...
+def log1p(x: float | NDArray[Any], *, threads: int = 1) -> float | Reals:
+    """``log(1 + x)``, also next to 0.
+
+    Examples
+    --------
+    >>> log1p(1e-20), log1p(1.0)
+    (1e-20, 0.6931471805599453)
+    """
+    return _evaluate("log1p", x, threads=threads)
+
+
+@overload
+def exp(x: float, *, threads: int = 1) -> float: ...
+@overload
+def exp(x: NDArray[Any], *, threads: int = 1) -> Reals: ...
+def exp(x: float | NDArray[Any], *, threads: int = 1) -> float | Reals:
+    """The exponential function.
+
+    Examples
+    --------
+    >>> round(exp(1.0), 14), exp(np.array([0.0, -1000.0])).tolist()
+    (2.71828182845905, [1.0, 0.0])
+    """
+    return _evaluate("exp", x, threads=threads)
+
+
+@overload
+def expm1(x: float, *, threads: int = 1) -> float: ...
+@overload
+def expm1(x: NDArray[Any], *, threads: int = 1) -> Reals: ...
+def expm1(x: float | NDArray[Any], *, threads: int = 1) -> float | Reals:
+    """``exp(x) - 1``, also next to 0.
+
+    Examples
+    --------
+    >>> expm1(1e-20), expm1(-50.0)
+    (1e-20, -1.0)
+    """
+    return _evaluate("expm1", x, threads=threads)
+
+
+@overload
+def power(x: float, p: float, *, threads: int = 1) -> float: ...
+@overload
+def power(x: NDArray[Any], p: float, *, threads: int = 1) -> Reals: ...
+def power(x: float | NDArray[Any], p: float, *, threads: int = 1) -> float | Reals:
+    """``x ** p`` for one finite p; p = 0, 1, 2, -1, 1/2 and -1/2 by products, quotients and roots.
+
+    Examples
+    --------
+    >>> power(np.array([0.0, 1.0, 8.0]), 1 / 3).tolist(), power(4.0, 0.5)
+    ([0.0, 1.0, 2.0], 2.0)
+    """
+    return _evaluate("power", x, exponent=float(p), threads=threads)
+
+
+def log_at_least_one(x: Floats, *, threads: int = 1) -> None:
+    """Take ``log(max(x, 1))`` of float32 numbers in their place, in float32.
+
+    Examples
+    --------
+    >>> x = np.array([0.5, 1.0, 2.0], np.float32)
+    >>> log_at_least_one(x)
+    >>> x.tolist()
+    [0.0, 0.0, 0.6931471824645996]
+    """
+    whole = np.ascontiguousarray(x)
+    choose_kernel("log_at_least_one")(whole.reshape(-1), threads=threads)
+    if not np.shares_memory(whole, x):
+        x[...] = whole
+
+
+def matmul(a: ArrayLike, b: ArrayLike, *, threads: int = 1) -> Any:
+    """``a @ b`` in float64, of matrices and vectors.
+
+    An entry is summed over the inner index, ascending; each product is rounded, then added.
+
+    Examples
+    --------
+    >>> matmul(np.array([[1, 2], [3, 4]]), np.array([1, 1])).tolist()
+    [3.0, 7.0]
+    """
+    left, right = _reals(a), _reals(b)
+    rows, columns = left.ndim == 2, right.ndim == 2
+    matrix = left if rows else left[None, :]
+    other = right if columns else right[:, None]
+    out = np.empty((len(matrix), other.shape[1]))
+    choose_kernel("multiply")(matrix, other, out, threads=threads)
+    shape = (*out.shape[:1][: int(rows)], *out.shape[1:][: int(columns)])
+    return out.reshape(shape) if shape else float(out[0, 0])
+
+
+def matmul_tall(x: NDArray[Any], y: NDArray[Any], *, threads: int = 1) -> Floats:
+    """``x @ y`` in float32 of a tall x (n, p) and a small y (p, q), summed over p, ascending, by fma.
+
+    Examples
+    --------
+    >>> matmul_tall(np.ones((3, 2), np.float32), np.array([[1], [2]], np.float32)).tolist()
+    [[3.0], [3.0], [3.0]]
+    """
+    out = np.empty((len(x), y.shape[1]), np.float32)
+    choose_kernel("multiply_tall")(_floats(x), _floats(y), out, threads=threads)
+    return out
+
+
+def gram(x: NDArray[Any], *, threads: int = 1) -> Reals:
+    """``x^T x`` (k, k) of a float32 x (n, k): blocks of 128 rows in float32 by fma, their sums in float64 in order.
+
+    Examples
+    --------
+    >>> gram(np.array([[1, 2], [0, 3]], np.float32), threads=2).tolist()
+    [[1.0, 2.0], [2.0, 13.0]]
+    """
+    out = np.empty((x.shape[1], x.shape[1]))
+    choose_kernel("gram_matrix")(_floats(x), out, threads=threads)
+    return out
+
+
+def row_dots(x: NDArray[Any], y: NDArray[Any], *, threads: int = 1) -> Reals:
+    """Sums of ``x[i] * y[i]`` over the columns, in float64: 16 sums of every 16th column, halved until one is left.
+
+    Examples
+    --------
+    >>> row_dots(np.array([[1, 2], [3, 4]], np.float32), np.ones((2, 2), np.float32)).tolist()
+    [3.0, 7.0]
+    """
+    both = (_floats(x), _floats(y)) if x.dtype == y.dtype == np.float32 else (_reals(x), _reals(y))
+    out = np.empty(len(x))
+    choose_kernel("dot_rows")(*both, out, threads=threads)
+    return out
+
+
+def squares_of_rows(x: NDArray[Any], *, threads: int = 1) -> Reals:
+    """Squared lengths of rows, in float64; see `row_dots`.
+
+    Examples
+    --------
+    >>> squares_of_rows(np.array([[3, 4], [0, 0]], np.float32)).tolist()
+    [25.0, 0.0]
+    """
+    return row_dots(x, x, threads=threads)
+
+
+def dot(a: NDArray[Any], b: NDArray[Any]) -> float:
+    """Sum of ``a * b`` of two vectors, in float64; see `row_dots`.
+
+    Examples
+    --------
+    >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    11.0
+    """
+    return float(row_dots(a[None, :], b[None, :])[0])
+
+
+def cholesky(a: NDArray[Any]) -> Reals:
+    """The lower triangular L with ``L L^T = a``; the upper triangle of ``a`` counts.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        Where a pivot is not positive.
+
+    Examples
+    --------
+    >>> cholesky(np.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
+    [[2.0, 0.0], [1.0, 2.0]]
+    """
+    factor = np.array(a, np.float64, order="C")
+    if not choose_kernel("factor_cholesky")(factor):
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
+    return factor
+
+
+def solve_lower(lower: NDArray[Any], b: NDArray[Any]) -> Reals:
+    """The X with ``lower @ X = b``, for a lower triangular matrix.
+
+    Examples
+    --------
+    >>> solve_lower(np.array([[2.0, 0.0], [1.0, 2.0]]), np.array([2.0, 5.0])).tolist()
+    [1.0, 2.0]
+    """
+    return _solve_triangular(_reals(lower), b, transposed=False)
+
+
+def solve(a: NDArray[Any], b: NDArray[Any]) -> Reals:
+    """The X with ``a @ X = b``, for a symmetric positive definite matrix.
+
+    Examples
+    --------
+    >>> solve(np.array([[4.0, 2.0], [2.0, 5.0]]), np.array([8.0, 12.0])).tolist()
+    [1.0, 2.0]
+    """
+    lower = cholesky(a)
+    return _solve_triangular(lower, _solve_triangular(lower, b, transposed=False), transposed=True)
+
+
+def qr(a: NDArray[Any]) -> Reals:
+    """Orthonormal columns Q (m, p) of the span of ``a``, m at least p; where its rank is less, of a larger span.
+
+    Two passes of Cholesky where the columns are well apart, else reflectors.
+
+    Examples
+    --------
+    >>> np.abs(qr(np.array([[3.0, 0.0], [4.0, 0.0], [0.0, 2.0]]))).round(9).tolist()
+    [[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]]
+    """
+    columns = np.ascontiguousarray(np.asarray(a, np.float64).T)  # (p, m)
+    first = _free(columns)
+    if first is not None:
+        second = _free(first)
+        if second is not None:
+            return np.ascontiguousarray(second.T)
+    choose_kernel("reflect")(columns)
+    return np.ascontiguousarray(columns.T)
+
+
+def eigh(a: NDArray[Any]) -> tuple[Reals, Reals]:
+    """Eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix; its lower triangle counts.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        Where an entry is not finite, or an eigenvalue is not found.
+
+    Examples
+    --------
+    >>> values, vectors = eigh(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> values.round(12).tolist(), np.abs(vectors).round(3).tolist()
+    ([1.0, 3.0], [[0.707, 0.707], [0.707, 0.707]])
+    """
+    matrix = _reals(a)
+    values, vectors = np.empty(len(matrix)), np.empty(matrix.shape)
+    if not np.isfinite(matrix).all() or not choose_kernel("find_eigenpairs")(matrix, values, vectors):
+        raise np.linalg.LinAlgError("eigenvalues did not converge")
+    return values, vectors
+
+
+def _free(columns: Reals) -> Reals | None:
+    """Rows (p, m) made orthonormal by one pass of Cholesky; None where they are too close to each other."""
+    lengths = np.sqrt(squares_of_rows(columns))
+    if not np.all(lengths > 0) or not np.isfinite(lengths).all():
+        return None
+    unit = columns / lengths[:, None]
+    try:
+        lower = cholesky(matmul(unit, unit.T))
+    except np.linalg.LinAlgError:
+        return None
+    return solve_lower(lower, unit) if np.diag(lower).min() > WELL else None
+
+
+def _evaluate(name: str, x: float | NDArray[Any], *, exponent: float = 0.0, threads: int) -> float | Reals:
+    numbers = _reals(x)
+    out = np.empty(numbers.shape)
+    choose_kernel("evaluate")(name, numbers.reshape(-1), out.reshape(-1), exponent=exponent, threads=threads)
+    return out if isinstance(x, np.ndarray) and x.ndim else float(out)
+
+
+def _solve_triangular(lower: Reals, b: NDArray[Any], *, transposed: bool) -> Reals:
+    out = np.array(b, np.float64, order="C")
+    choose_kernel("solve_triangular")(lower, out.reshape(len(out), -1), transposed=transposed)
+    return out
+
+
+def _reals(x: ArrayLike) -> Reals:
+    return np.ascontiguousarray(x, np.float64) if np.ndim(x) else np.asarray(x, np.float64)
+
+
+def _floats(x: ArrayLike) -> Floats:
+    return np.ascontiguousarray(x, np.float32)

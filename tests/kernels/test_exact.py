@@ -1,0 +1,320 @@
+"""Exact algebra: right to the last places, and the same bits for any instruction set and any number of threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+import exact_eigen_oracle
+import exact_oracle
+from graphrefine.kernels import exact
+
+Reals = NDArray[np.float64]
+Long = np.longdouble
+
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, 5e-324, 1e-310, 1.0, 2.0, -2.0, 1.7e308, -0.5, -1e-320])
+
+
+def ulps(result: Reals, truth: Any) -> float:
+    """The largest distance, in units of the last place of the truth."""
+    places = np.spacing(np.abs(np.asarray(truth, np.float64))).astype(Long)
+    return float(np.max(np.abs((result.astype(Long) - truth) / places), initial=0.0))
+
+
+def numbers(low: float, high: float, count: int = 20_011, seed: int = 0) -> Reals:
+    return np.random.default_rng(seed).uniform(low, high, count)
+
+
+@pytest.mark.skipif(np.finfo(Long).nmant < 60, reason="no wider numbers to compare with")
+@pytest.mark.usefixtures("each_kernel")
+@pytest.mark.parametrize(
+    ("name", "x", "most"),
+    [
+        ("log", np.exp(numbers(-740, 709)), 1),
+        ("log", numbers(0.5, 2), 1),
+        ("log", 1 + numbers(-1e-3, 1e-3), 1),
+        ("log1p", numbers(-0.9999, 3), 1),
+        ("log1p", np.exp(numbers(-700, 100)), 1),
+        ("log1p", -np.exp(numbers(-700, -1)), 1),
+        ("exp", numbers(-708, 709), 1),
+        ("exp", numbers(-1, 1), 1),
+        ("expm1", numbers(-45, 709), 2),
+        ("expm1", numbers(-1, 1), 2),
+        ("expm1", np.exp(numbers(-700, -3)), 2),
+    ],
+)
+def test_functions_are_right_to_the_last_place(name: str, x: Reals, most: float) -> None:
+    assert ulps(getattr(exact, name)(x), getattr(np, name)(x.astype(Long))) <= most
+
+
+@pytest.mark.skipif(np.finfo(Long).nmant < 60, reason="no wider numbers to compare with")
+@pytest.mark.usefixtures("each_kernel")
+@pytest.mark.parametrize("p", [0.75, -0.4, 0.25, 1 / 3, -1.7, 3.0, -15.9, 0.001])
+def test_powers_are_right_to_the_last_place(p: float) -> None:
+    x = np.exp(numbers(-40, 40))
+    assert ulps(exact.power(x, p), np.power(x.astype(Long), Long(p))) <= 1
+
+
+@pytest.mark.usefixtures("each_kernel")
+@pytest.mark.parametrize("name", ["log", "log1p", "exp", "expm1"])
+def test_special_numbers_go_where_numpy_sends_them(name: str) -> None:
+    with np.errstate(all="ignore"):
+        truth = getattr(np, name)(SPECIAL)
+    result = getattr(exact, name)(SPECIAL)
+    assert np.allclose(result, truth, rtol=1e-15, atol=0, equal_nan=True)
+    assert np.array_equal(np.signbit(result[:2]), np.signbit(truth[:2]))
+
+
+@pytest.mark.usefixtures("each_kernel")
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0, -1.0, 0.5, -0.5, 0.3, -0.3, 3.0, -3.0, 1e300, -1e300, 1e-300])
+def test_powers_of_special_numbers_are_numpys(p: float) -> None:
+    with np.errstate(all="ignore"):
+        truth = np.power(SPECIAL, p)
+    assert np.allclose(exact.power(SPECIAL, p), truth, rtol=1e-15, atol=0, equal_nan=True)
+
+
+@given(x=st.floats(0, 1e150))
+def test_simple_powers_are_exact(x: float) -> None:
+    assert exact.power(x, 0.5) == np.sqrt(x)
+    assert exact.power(x, 2.0) == x * x
+    assert exact.power(x, 1.0) == x
+    assert exact.power(x, 0.0) == 1.0
+    assert x == 0 or exact.power(x, -1.0) == 1 / x
+
+
+@pytest.mark.usefixtures("each_kernel")
+def test_float32_logarithms_are_right_to_the_last_place() -> None:
+    x = np.concatenate([np.exp(numbers(-2, 88)), numbers(1, 2), [np.inf]]).astype(np.float32)
+    truth = np.log(np.maximum(x, 1.0).astype(np.float64))
+    result = x.copy()
+    exact.log_at_least_one(result[:-1], threads=2)
+    places = np.spacing(truth[:-1].astype(np.float32))
+    assert np.all(np.abs(result[:-1] - truth[:-1]) <= 4 * places)  # NumPy's own have up to four
+    whole = np.stack([x, x])[:, ::2]  # not in one piece
+    exact.log_at_least_one(whole)
+    assert whole[0].tolist() == whole[1].tolist() == np.append(result[:-1], np.inf)[::2].tolist()
+
+
+@pytest.mark.usefixtures("each_kernel")
+@given(
+    a=arrays(np.float64, st.tuples(st.integers(0, 9), st.integers(0, 9)), elements=st.floats(-9, 9)),
+    columns=st.integers(1, 40),
+)
+def test_products_are_numpys(a: Reals, columns: int) -> None:
+    b = np.random.default_rng(columns).standard_normal((columns, a.shape[1])).T
+    assert np.allclose(exact.matmul(a, b), a @ b, atol=1e-12)
+    assert np.allclose(exact.matmul(a, b[:, 0]), a @ b[:, 0], atol=1e-12)
+    assert np.allclose(exact.matmul(b[:, 0], b), b[:, 0] @ b, atol=1e-12)
+    assert exact.matmul(b[:, 0], b[:, 0]) == pytest.approx(b[:, 0] @ b[:, 0])
+    single = a.astype(np.float32)
+    assert np.allclose(exact.matmul_tall(single, b.astype(np.float32)), single @ b, atol=1e-4)
+    assert np.allclose(exact.gram(single), single.T.astype(np.float64) @ single, atol=1e-4)
+    assert np.allclose(exact.row_dots(a, 2 * a), 2 * np.square(a).sum(axis=1), atol=1e-12)
+    assert np.allclose(exact.squares_of_rows(single), np.square(single.astype(np.float64)).sum(axis=1), atol=1e-12)
+
+
+def test_shapes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"fit|mismatch"):
+        exact.matmul(np.ones((2, 3)), np.ones((2, 3)))
+
+
+@pytest.mark.usefixtures("each_kernel")
+@given(k=st.integers(1, 40), columns=st.integers(1, 9), seed=st.integers(0, 99))
+def test_factors_solve(k: int, columns: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal((k, k + 5))
+    a, b = a @ a.T, rng.standard_normal((k, columns))
+    lower = exact.cholesky(a)
+    assert np.allclose(lower @ lower.T, a) and not np.triu(lower, 1).any()
+    assert np.allclose(lower @ exact.solve_lower(lower, b), b)
+    assert np.allclose(a @ exact.solve(a, b), b, atol=1e-6)
+    assert np.allclose(exact.solve(a, b[:, 0]), exact.solve(a, b)[:, 0])
+
+
+@pytest.mark.usefixtures("each_kernel")
+def test_a_matrix_that_is_not_positive_definite_is_refused() -> None:
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        exact.cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
+@pytest.mark.usefixtures("each_kernel")
+@given(rows=st.integers(1, 60), columns=st.integers(1, 60), rank=st.integers(1, 60), seed=st.integers(0, 99))
+def test_columns_of_q_are_orthonormal_and_span(rows: int, columns: int, rank: int, seed: int) -> None:
+    rng, columns = np.random.default_rng(seed), min(rows, columns)
+    a = rng.standard_normal((rows, min(rank, columns))) @ rng.standard_normal((min(rank, columns), columns))
+    a *= 10.0 ** rng.uniform(-12, 12, columns)
+    Q = exact.qr(a)
+    assert Q.shape == a.shape
+    assert np.allclose(Q.T @ Q, np.eye(columns), atol=1e-13)
+    unit = a / np.linalg.norm(a, axis=0)
+    assert np.allclose(Q @ (Q.T @ unit), unit, atol=1e-12)
+
+
+def make_symmetric(kind: int, k: int, seed: int) -> Reals:
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal((k, k))
+    if kind == 1:  # of low rank
+        a = a[:, : k // 3 + 1] @ a[:, : k // 3 + 1].T
+    elif kind in (2, 3):  # graded, either way
+        size = 10.0 ** (np.linspace(0, -150, k) if kind == 2 else np.linspace(-150, 0, k))
+        a *= np.sqrt(np.outer(size, size))
+    elif kind == 4:  # mostly zeros, many equal values
+        a = rng.integers(-1, 2, (k, k)).astype(np.float64) * (rng.random((k, k)) < 0.1)
+    elif kind == 5:
+        a = np.ones((k, k))
+    elif kind == 6:
+        a *= 1e300
+    elif kind == 7:
+        a *= 1e-305
+    symmetric: Reals = a / 2 + a.T / 2
+    return symmetric
+
+
+@pytest.mark.usefixtures("each_kernel")
+@given(kind=st.integers(0, 7), k=st.integers(1, 60), seed=st.integers(0, 99))
+def test_eigenpairs_are_right(kind: int, k: int, seed: int) -> None:
+    a = make_symmetric(kind, k, seed)
+    values, vectors = exact.eigh(a)
+    size = max(float(np.abs(values).max()), 1e-300)
+    assert np.all(np.diff(values) >= 0)
+    assert np.allclose(vectors.T @ vectors, np.eye(k), atol=1e-13)
+    assert np.allclose((a / size) @ vectors, vectors * (values / size), atol=1e-13)
+    assert np.allclose(values / size, np.linalg.eigvalsh(a / size), atol=1e-13)
+
+
+@pytest.mark.parametrize("k", [300, 517])
+@pytest.mark.parametrize("rank", [40, 280])
+def test_large_matrices_of_low_rank_converge(k: int, rank: int) -> None:
+    a = np.random.default_rng(k).standard_normal((rank, k))
+    values, vectors = exact.eigh(a.T @ a)
+    assert np.count_nonzero(values > 1e-9 * values[-1]) == rank
+    assert np.allclose(vectors.T @ vectors, np.eye(k), atol=1e-12)
+
+
+@given(
+    whole=arrays(np.int64, st.integers(1, 30), elements=st.integers(-999, 999)),
+    unit=st.sampled_from([1e-300, 0.3, 1e300]),
+)
+def test_a_diagonal_matrix_has_unit_vectors(whole: NDArray[np.int64], unit: float) -> None:
+    diagonal = whole * unit
+    values, vectors = exact.eigh(np.diag(diagonal))
+    order = np.argsort(diagonal, kind="stable")
+    assert np.array_equal(values, diagonal[order])
+    assert np.array_equal(vectors, np.eye(len(diagonal))[:, order])
+
+
+def test_a_matrix_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(np.linalg.LinAlgError):
+        exact.eigh(np.array([[1.0, np.nan], [np.nan, 1.0]]))
+
+
+CASES: dict[str, tuple[Callable[[Any], list[Any]], Callable[[], list[Any]]]] = {}
+"""What is computed by a module (exact algebra or its oracle), and from what: results must have the same bits."""
+
+
+def case(name: str, compute: Callable[..., Any], *inputs: Callable[[np.random.Generator], Any]) -> None:
+    def draw() -> list[Any]:
+        rng = np.random.default_rng(len(name))
+        return [each(rng) for each in inputs]
+
+    CASES[name] = (compute, draw)
+
+
+def of(low: float, high: float, *shape: int, dtype: Any = np.float64) -> Callable[[np.random.Generator], Any]:
+    return lambda rng: rng.uniform(low, high, shape).astype(dtype)
+
+
+def _logs(module: Any, x: Any) -> Any:
+    x = np.exp(x).astype(np.float32)
+    result = module.log_at_least_one(x)
+    return x if result is None else result
+
+
+def _eigenpairs(module: Any, a: Any) -> Any:
+    find = exact.eigh if module is exact else exact_eigen_oracle.eigh
+    some = [exact_oracle.matmul(a[:k, :rank], a[:k, :rank].T) for k, rank in ((1, 1), (2, 2), (17, 9), (33, 33))]
+    return np.concatenate([part.ravel() for matrix in some for part in find(matrix)])
+
+
+case("log", lambda m, x: m.log(np.exp(x)), of(-740, 700, 3001))
+case("log near one", lambda m, x: m.log(x), of(0.5, 2, 3001))
+case("log1p", lambda m, x: m.log1p(x), of(-0.99, 5, 3001))
+case("log1p small", lambda m, x: m.log1p(np.exp(x)), of(-740, 100, 3001))
+case("exp", lambda m, x: m.exp(x), of(-745, 709, 3001))
+case("expm1", lambda m, x: m.expm1(x), of(-600, 709, 3001))
+case("expm1 small", lambda m, x: m.expm1(x), of(-1, 1, 3001))
+case("power", lambda m, x: np.concatenate([m.power(np.exp(x), p) for p in (0.75, -0.4, 3.0)]), of(-200, 200, 1001))
+case("log_at_least_one", _logs, of(-3, 80, 3001))
+case("matmul", lambda m, a, b: m.matmul(a, b), of(-1, 1, 23, 301), of(-1, 1, 301, 41))
+case("matmul_tall", lambda m, a, b: m.matmul_tall(a, b), of(-1, 1, 23, 301, dtype="f4"), of(-1, 1, 301, 41, dtype="f4"))
+case("gram", lambda m, x: m.gram(x), of(-1, 1, 301, 41, dtype="f4"))
+case("dot", lambda m, x: np.array([m.dot(x[:n], x[-n:]) for n in range(1, 70)]), of(-1, 1, 70))
+case("dot32", lambda m, x: np.array([m.dot(x[:n], x[-n:]) for n in range(1, 70)]), of(-1, 1, 70, dtype="f4"))
+case("cholesky", lambda m, x: m.cholesky(exact_oracle.matmul(x, x.T)), of(-1, 1, 29, 40))
+case("eigh", _eigenpairs, of(-1, 1, 33, 33))
+
+
+def compute(name: str, module: Any) -> bytes:
+    work, draw = CASES[name]
+    return np.ascontiguousarray(work(module, *draw())).tobytes()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kernels_have_the_bits_of_the_oracle(name: str) -> None:
+    pytest.importorskip("graphrefine.kernels._native")
+    assert compute(name, exact) == compute(name, exact_oracle)
+
+
+HASHES = """
+import hashlib, sys
+import numpy as np
+from test_exact import CASES, compute
+from graphrefine.kernels import exact, kernels
+digest = hashlib.sha256()
+for name in CASES:
+    digest.update(compute(name, exact))
+rng = np.random.default_rng(0)
+a = rng.standard_normal((211, 150))
+low = exact.matmul(a[:, :30], a[:30])
+for threads in (1, 3):
+    wide = exact.matmul_tall(a, a.T, threads=threads), exact.gram(a, threads=threads), exact.matmul(a, a.T)
+    for part in (*wide, exact.log(a * a, threads=threads), exact.row_dots(a, a, threads=threads)):
+        digest.update(part.tobytes())
+for part in (*exact.eigh(wide[2]), exact.qr(a), exact.qr(low), exact.solve(wide[1], a.T)):
+    digest.update(part.tobytes())
+print(kernels().simd, digest.hexdigest())
+"""
+
+
+def test_instruction_sets_agree_to_the_bit() -> None:
+    pytest.importorskip("graphrefine.kernels._native")
+    here = Path(__file__).parent
+    outputs = {}
+    for simd in ("baseline", "avx2", "avx512"):
+        paths = os.pathsep.join([str(here), str(here.parent)])
+        environment = {**os.environ, "GRAPHREFINE_SIMD": simd, "GRAPHREFINE_KERNEL": "native", "PYTHONPATH": paths}
+        command = [sys.executable, "-c", HASHES]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        name, outputs[simd] = run.stdout.split()
+        assert name <= simd or name == "baseline"
+    assert len(set(outputs.values())) == 1
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_threads_change_no_bit(threads: int) -> None:
+    a = np.random.default_rng(0).standard_normal((1000, 70)).astype(np.float32)
+    assert exact.gram(a, threads=threads).tobytes() == exact.gram(a).tobytes()
+    assert exact.matmul_tall(a, a[:70], threads=threads).tobytes() == exact.matmul_tall(a, a[:70]).tobytes()
+    assert exact.row_dots(a, a, threads=threads).tobytes() == exact.row_dots(a, a).tobytes()
+    assert exact.exp(a, threads=threads).tobytes() == exact.exp(a).tobytes()

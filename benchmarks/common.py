@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -36,12 +38,37 @@ def interleaved(contenders: Mapping[str, Callable[[], object]], *, rounds: int) 
     return seconds
 
 
-def show(title: str, seconds: Mapping[str, list[float]], *, against: str, bars: Mapping[str, float]) -> bool:
-    """Best times and their ratios to one contender, beside the bars they should reach; whether all did."""
+def cpu_seconds(command: list[str]) -> float:
+    """Seconds of the processor, user and system, that a command takes in a process of its own.
+
+    Python's compiled modules are written, as they are where packages are installed: the first of some runs may be slow.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def show(
+    title: str,
+    seconds: Mapping[str, list[float]],
+    *,
+    against: str,
+    bars: Mapping[str, float],
+    cpu: Mapping[str, list[float]] | None = None,
+) -> bool:
+    """Best times and their ratios to one contender, beside the bars they should reach; whether all did.
+
+    ``cpu`` are seconds of the processor, printed beside the others.
+    """
     print(f"\n{title}")
     best, passed = {name: min(runs) for name, runs in seconds.items()}, True
     for name, runs in seconds.items():
         line = f"  {name:34} {best[name]:9.3f} s   {best[against] / best[name]:7.2f}x"
+        if cpu is not None:
+            used = min(cpu[name])
+            line += f"   processor {used:9.3f} s {min(cpu[against]) / max(used, 1e-9):7.2f}x"
         if name in bars:
             reached = best[against] / best[name] >= bars[name]
             passed &= reached

@@ -48,7 +48,7 @@ WAYS = {
     "neighbors": "GET /api/neighbors?node=ann of graphrefine explore",
     "table": "graphrefine reproduce --only table1 --quick",
 }
-BARS = {"file": {"turns": 60, "modules": 60}, "views": {"turns": 130, "modules": 72}}
+BARS = {"file": {"turns": 60, "modules": 61}, "views": {"turns": 130, "modules": 72}}
 
 
 class Recorder:

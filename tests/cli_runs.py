@@ -22,7 +22,11 @@ from graphrefine.embedding.embedding import Embedding, load
 
 PAIRS = "read: csv without a header; edges column 0 - column 1, undirected; no weights\n"
 """The line on reading a csv file of two columns and no more."""
-SLOWER = "note: no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower\n"
+SLOWER = (
+    "note: no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower, and the bits only come "
+    "near those of arithmetic 1\n"
+)
+
 PROGRAM = [sys.executable, "-m", "graphrefine.cli.main"]
 
 

@@ -1,6 +1,7 @@
 """The kernels of tall matrices once more, in NumPy, operation by operation: what their bits are, on any processor.
 
-A float32 product and sum in one rounding is `exact_oracle.fma`; every other operation is one of NumPy's that IEEE 754 rounds exactly.
+A float32 product and sum in one rounding is `exact_oracle.fma`; every other operation is one of NumPy's that IEEE 754
+rounds exactly.
 Rows of a block are worked one after the other, as the compiled kernels do; so this is for small matrices.
 """
 
@@ -21,7 +22,8 @@ BLOCK, UNIT, LANES = 128, 512, 16
 def split_order(columns: int) -> NDArray[np.int64]:
     """The column in each place of a row in the cache: of each 32 first the even ones, then the odd ones."""
     group = np.concatenate([np.arange(0, 32, 2), np.arange(1, 32, 2)])
-    return (np.arange(0, columns, 32)[:, None] + group).ravel()
+    order: NDArray[np.int64] = (np.arange(0, columns, 32)[:, None] + group).ravel()
+    return order
 
 
 class Product:
@@ -52,7 +54,7 @@ class Product:
         near = self.indices[start:stop]
         shift = (np.float32(0) if self.row_shift is None else self.row_shift[i]) + self.constant
         factor = scale * (np.float32(1) if self.row_scale is None else self.row_scale[i])
-        terms = np.full(len(near), shift, np.float32)
+        terms: Floats = np.full(len(near), shift, np.float32)
         if self.column_shift is not None:
             terms = terms + self.column_shift[near]
         if self.value is not None:

@@ -12,6 +12,7 @@ import pytest
 import graphrefine
 from cli_runs import PROGRAM
 from graphrefine.cli.commands import cli
+from graphrefine.kernels import kernels
 
 HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "jinja2", "pandas", "graphrefine.kernels"}
 ROOT = Path(__file__).parents[1]
@@ -121,6 +122,25 @@ def test_embedding_a_file_does_not_load_scikit_learn(tmp_path: Path) -> None:
     code = f"sys.argv = ['graphrefine', 'embed', {paths}, '--json']\n"
     code += "from graphrefine.cli.main import main\ntry: main()\nexcept SystemExit as stop: assert stop.code == 0"
     assert not {"sklearn", "pyarrow", "matplotlib", "rich", "jinja2"} & modules_after(code)
+
+
+@pytest.mark.skipif(kernels().name != "native", reason="the twins of the kernels need SciPy")
+@pytest.mark.parametrize("quality", ["fast", "default"])
+def test_embedding_a_matlab_file_does_not_load_scipy(quality: str, tmp_path: Path) -> None:
+    """Its import alone takes longer than embedding a small graph."""
+    code = f"""
+import numpy as np
+from scipy.io import savemat
+from scipy.sparse import csc_array
+rows = np.arange(300)
+savemat({str(tmp_path / "g.mat")!r}, {{"network": csc_array((np.ones(300), (rows, (rows * 7 + 1) % 300)))}})
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    paths = f"{str(tmp_path / 'g.mat')!r}, '-o', {str(tmp_path / 'out.npz')!r}"
+    code = f"sys.argv = ['graphrefine', 'embed', {paths}, '--dim', '16', '--quality', {quality!r}]\n"
+    code += "from graphrefine.cli.main import main\ntry: main()\nexcept SystemExit as stop: assert stop.code == 0"
+    light = {"scipy", "numpy.testing", "numpy.f2py"} | ({"psutil"} if Path("/proc/self/statm").exists() else set())
+    assert not light & modules_after(code)
 
 
 def test_the_commands() -> None:

@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, load
-from graphrefine.embedding.fold_in import CLASSES, FoldIn, Links, Scale, features, learn, sample, turn_fold_map
+from graphrefine.embedding import fold_in
+from graphrefine.embedding.fold_in import (
+    CLASSES,
+    FoldIn,
+    Links,
+    Neighbours,
+    Scale,
+    features,
+    learn,
+    sample,
+    turn_fold_map,
+)
 from graphrefine.errors import InputError
 from graphrefine.linalg import unit_rows
 from graphrefine.vectors.state import FOLD_BLOCKS, State
@@ -86,6 +97,17 @@ def test_features_are_the_formula(graph: Graph, seed: int) -> None:
         own = (np.log1p(degrees[i]) - logs.mean()) / (logs.std() or 1.0)
         np.testing.assert_allclose(f[i], np.concatenate([s, own * s]), atol=float(2e-4 / length))
         np.testing.assert_allclose(mean[i], sum(sums) / length, atol=float(2e-4 / length))
+
+
+def test_many_vectors_give_what_few_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unit rows of all vectors at once, or of the neighbours of a part at a time: the same but for rounding."""
+    graph = random_graph(400, degree=10, weighted=True)
+    X = np.random.default_rng(0).standard_normal((400, 5)).astype(np.float32)
+    degrees = np.asarray(graph.out_counts, np.float32)
+    at_once = learn(Neighbours(X), degrees, *sample(graph, seed=0))
+    monkeypatch.setattr(fold_in, "NUMBERS_AT_A_TIME", 300)
+    in_parts = learn(Neighbours(X), degrees, *sample(graph, seed=0))
+    np.testing.assert_allclose(in_parts, at_once, atol=1e-4 * np.abs(at_once).max())
 
 
 def test_the_classes_share_the_ends_of_edges() -> None:
@@ -259,7 +281,7 @@ def test_turned_maps_fold_turned_vectors() -> None:
     rng = np.random.default_rng(0)
     X, degrees = unit_rows(rng.standard_normal((40, 3))), rng.integers(1, 9, 40)
     A = (rng.random((40, 40)) < 0.2).astype(np.float32)
-    W = learn(X, degrees, np.arange(40), links(A))
+    W = learn(Neighbours(X), degrees, np.arange(40), links(A))
     R = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     some, none = links(A[:5]), links(np.zeros((5, 5)))
     straight = FoldIn(X, degrees, W).fold(some, none)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from arithmetics import salted
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine, connect, plan_layout
 from graphrefine.engine.local import LocalEngine
@@ -23,6 +25,8 @@ from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import StoredGraph, open_stored
+from graphrefine.kernels import kernels
+from graphrefine.kernels.arithmetic import ARITHMETICS, Arithmetic, use_arithmetic
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
@@ -145,6 +149,101 @@ def test_a_worker_that_does_not_see_the_work_folder_is_named(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"the worker tcp://.* does not see /proc/self/cwd/work"):
         cluster_engine(client, graph, "/proc/self/cwd/work", columns=32)
+
+
+@contextmanager
+def mixed_client(*environments: dict[str, str]) -> Iterator[Any]:
+    """A client of a cluster whose workers have these environments, one thread each."""
+    from distributed import Client, Nanny, Scheduler, SpecCluster
+
+    options = {"nthreads": 1, "dashboard": False}
+    workers = {at: {"cls": Nanny, "options": {**options, "env": env}} for at, env in enumerate(environments)}
+    scheduler = {"cls": Scheduler, "options": {"dashboard": False, "dashboard_address": ":0", "host": "127.0.0.1"}}
+    with SpecCluster(workers=workers, scheduler=scheduler, silence_logs=50) as cluster, Client(cluster) as client:
+        client.wait_for_workers(len(environments), timeout=30)
+        yield client
+
+
+@pytest.mark.skipif(kernels().name == "scipy", reason="the twins have no instruction set")
+def test_workers_of_several_instruction_sets_give_the_same_bits(tmp_path: Path) -> None:
+    plain = random_graph(9000, degree=10, weighted=True, isolated=7, seed=14)
+    graph, settings = stored(tmp_path, plain), RefineSettings(dim=40)
+
+    def instruction_set() -> str:
+        from graphrefine.kernels import kernels
+
+        return kernels().simd
+
+    with mixed_client({"GRAPHREFINE_SIMD": "baseline"}, {"GRAPHREFINE_SIMD": "avx2"}) as client:
+        sets = set(client.run(instruction_set).values())
+        assert len(sets) == 2 or kernels().simd not in ("avx2", "avx512"), sets
+        engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=40)
+        vectors = refine(engine, graph, settings, Stages())
+        assert all(worker["tasks"] > 0 for worker in executor(engine).workers_report())
+    assert np.array_equal(vectors, in_memory(plain, settings))
+
+
+def test_a_worker_with_other_kernels_is_named(tmp_path: Path) -> None:
+    graph = stored(tmp_path, random_graph(600, seed=8))
+    other = "native" if kernels().name == "scipy" else "scipy"
+    if other == "native":
+        pytest.importorskip("graphrefine.kernels._native")
+    expected = rf"the worker tcp://.*: it computes with {other} kernels, .* {kernels().name} ones.*GRAPHREFINE_KERNEL"
+    with mixed_client({}, {"GRAPHREFINE_KERNEL": other}) as client, pytest.raises(InputError, match=expected):
+        cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
+
+
+def teach(client: Any, version: int, workers: list[str] | None = None) -> None:
+    """Register a second arithmetic with workers."""
+    folder = str(Path(__file__).parents[1])
+
+    def learn() -> None:
+        import sys
+
+        sys.path.insert(0, folder)
+        import arithmetics
+
+        arithmetics.register(version)
+
+    client.run(learn, workers=workers)
+
+
+def test_workers_must_compute_the_arithmetic_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = random_graph(9000, degree=10, seed=15)
+    graph, settings = stored(tmp_path, plain), RefineSettings(dim=32)
+    monkeypatch.setitem(ARITHMETICS, 2, Arithmetic(2, {"signs": salted}))
+
+    def embed(client: Any, folder: str) -> NDArray[np.float32]:
+        engine = cluster_engine(client, graph, str(tmp_path / folder), columns=32)
+        return refine(engine, graph, settings, Stages())
+
+    with mixed_client({}, {}) as client:
+        first, _ = client.scheduler_info()["workers"]
+        teach(client, 2, workers=[first])  # one of them only
+        with pytest.raises(InputError, match=r"the worker tcp://.*: it computes arithmetic 1, .* arithmetic 2: .*"):
+            embed(client, "refused")
+        with use_arithmetic(1):
+            one = embed(client, "one")
+        teach(client, 2)
+        two = embed(client, "two")
+    assert np.array_equal(two, in_memory(plain, settings)) and not np.array_equal(one, two)
+    with use_arithmetic(1):
+        assert np.array_equal(one, in_memory(plain, settings))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"arithmetic": 9}, "arithmetic 1, and this run has arithmetic 9"), ({"kernel": "other"}, ".* other ones")],
+)
+def test_a_worker_that_comes_later_is_held_to_the_run(
+    client: Any, tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    graph = stored(tmp_path, random_graph(9000, seed=8))
+    engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
+    site = executor(engine).site
+    executor(engine).site = site._replace(run=f"{site.run}-later", **change)  # as if the worker were another
+    with pytest.raises(FormatError, match=rf"the worker tcp://.*{words}"):
+        refine(engine, graph, RefineSettings(dim=32), Stages())
 
 
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

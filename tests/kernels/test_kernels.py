@@ -176,8 +176,8 @@ for columns in (32, 64, 96, 128, 160):
             out, gram = np.empty((700, columns), kind), np.zeros((2, columns, columns))
             shift = x[:, 0] + np.float32(3) if columns > 64 else None
             product = k.product(
-                graph.indptr, graph.indices, columns=700, value=graph.weights, column_shift=shift, row_scale=x[:, 1].copy(),
-                constant=2.3, loop=0.7
+                graph.indptr, graph.indices, columns=700, value=graph.weights, column_shift=shift,
+                row_scale=x[:, 1].copy(), constant=2.3, loop=0.7
             )
             product.apply(y, out=out, scale=0.3, plus=single, plus_scale=-2.1, unit=columns == 96, gram=gram, threads=2)
             wide = to_float32(out)

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import ties
-from graphrefine.linalg.operators import walk
+from graphrefine.linalg.operators import edge_terms, walk
 from graphrefine.linalg.ties import Ties, by_logarithm, median
 from graphs import random_graph
 
@@ -33,7 +33,7 @@ def test_the_median_of_many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_degrees_by_logarithm_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(700, degree=20, weighted=True, isolated=4)
     assert graph.weights is not None
-    logs = np.log1p(graph.weights / np.median(graph.weights))
+    logs = edge_terms("log1p", graph.weights, unit=float(np.median(graph.weights)))
     expected = Graph(graph.indptr, graph.indices, logs, graph.names).degrees()
     assert np.array_equal(by_logarithm(graph).degrees, expected)
     monkeypatch.setattr(ties, "ENTRIES", 37)
@@ -43,7 +43,7 @@ def test_degrees_by_logarithm_do_not_depend_on_the_blocks(monkeypatch: pytest.Mo
 def test_an_operator_by_logarithm_is_that_of_the_graph_of_logarithms() -> None:
     graph = random_graph(300, weighted=True)
     assert graph.weights is not None
-    logs = np.log1p(graph.weights / np.median(graph.weights))
+    logs = edge_terms("log1p", graph.weights, unit=float(np.median(graph.weights)))
     other = Graph(graph.indptr, graph.indices, logs, graph.names)
     both = ((graph, by_logarithm(graph)), (other, Ties(other)))
     here, there = (tied.walk().to_scipy().toarray() for _, tied in both)

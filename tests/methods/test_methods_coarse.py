@@ -147,6 +147,7 @@ class Toy:
             fit=self.fit,
             memory=lambda shape, chosen: 1000 * shape.nodes,
             bound="nothing",
+            processor_dependence=None,
             most_nodes=most_nodes,
             resume=self.resume if resumes else None,
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.graph.adjacency import list_remarks
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import edge_lists, kernels
+from graphrefine.kernels import edge_lists
 from graphrefine.visuals.console import seconds
 
 BLOCK = 8192  # rows looked at together
@@ -50,9 +50,12 @@ def describe_result(graph: Graph, embedding: Embedding, figures: dict[str, Any])
     figures["zero_vectors"] = zero_rows(embedding.vectors)
     lines = remarks(graph, zero_vectors=figures["zero_vectors"], features=embedding.recipe.get("features"))
     figures |= {"edges": graph.edges, "isolated": graph.isolated, "graph": graph.summary()}
-    figures |= {"recipe": embedding.recipe, "kernel": kernels().name}
+    figures |= {"recipe": embedding.recipe, "kernel": embedding.recipe["kernel"]}
     if figures["kernel"] == "scipy":
-        lines.append("no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower")
+        lines.append(
+            "no compiled kernels (not built, or GRAPHREFINE_KERNEL=scipy), so this was slower, and the bits only come "
+            f"near those of arithmetic {embedding.recipe['arithmetic']}"
+        )
     return lines
 
 

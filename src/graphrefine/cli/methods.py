@@ -20,10 +20,15 @@ def methods(names: tuple[str, ...], as_json: bool) -> None:
         for entry in figures:
             _show(entry)
         return None
-    rows = [("name", "reference", "time", "largest here", "limit")]
-    rows += [(f["name"], f["reference"], f["cost"], _nodes(f["largest_nodes"]), f["limit"]) for f in figures]
-    show_table(rows, left=(0, 1, 2, 4))
-    print("\nn nodes, m edges, k dimensions; graphrefine methods NAME shows the settings of one")
+    rows = [("name", "reference", "time", "largest here", "limit", "same bits")]
+    rows += [
+        (f["name"], f["reference"], f["cost"], _nodes(f["largest_nodes"]), f["limit"], _processors(f)) for f in figures
+    ]
+    show_table(rows, left=(0, 1, 2, 4, 5))
+    print(
+        "\nn nodes, m edges, k dimensions; same bits: on every processor, or on one kind of processor; "
+        "graphrefine methods NAME shows the settings of one"
+    )
     return None
 
 
@@ -38,6 +43,8 @@ def _figures(method: Any, free: int | None) -> dict[str, Any]:
         "largest_nodes": None if free is None else method.largest(free),
         "directed": method.directed,
         "same_bits": method.same_bits,
+        "every_processor": method.processor_dependence is None,
+        "processor_dependence": method.processor_dependence,
         "settings": {field.name: method.fixed.get(field.name, field.default) for field in fields(method.settings)},
         "fixed": list(method.fixed),
     }
@@ -56,15 +63,22 @@ def _nodes(count: int | None) -> str:
     return f"{float(f'{count:.3g}'):,.0f}" if count else "0"
 
 
+def _processors(figures: dict[str, Any]) -> str:
+    return "every" if figures["every_processor"] else "one kind"
+
+
 def _show(figures: dict[str, Any]) -> None:
     print(f"{figures['name']}: {figures['summary']} ({figures['reference']})")
     threads = "the same for any number of threads" if figures["same_bits"] else "the same on one thread only"
+    where = "every processor"
+    if not figures["every_processor"]:
+        where = f"one kind of processor ({figures['processor_dependence']})"
     pairs = [
         ("time", figures["cost"]),
         ("memory", figures["limit"]),
         ("largest here", f"{_nodes(figures['largest_nodes'])} nodes"),
         ("directed", "yes" if figures["directed"] else "no"),
-        ("result", f"with the same seed, {threads}"),
+        ("result", f"with the same seed, {threads}, on {where}"),
     ]
     settings = [f"{name}={value}" for name, value in figures["settings"].items() if name not in figures["fixed"]]
     show_pairs([*pairs, ("settings", ", ".join(settings))])

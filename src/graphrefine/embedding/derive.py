@@ -19,6 +19,7 @@ from graphrefine.embedding.align import align_vectors, check_alike, join_names, 
 from graphrefine.embedding.new_nodes import fold_new_nodes
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, Side, list_some
+from graphrefine.kernels.arithmetic import describe_arithmetic
 from graphrefine.linalg import unit_rows
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system import as_plain
@@ -103,10 +104,12 @@ def _join_recipes(recipes: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
     plain = [{name: value for name, value in recipe.items() if name != "sources"} for recipe in recipes]
     if all(recipe == plain[0] for recipe in plain):
         return dict(first), True
+    versions = list(dict.fromkeys(describe_arithmetic(recipe).partition(":")[0] for recipe in recipes))
+    differences = f" ({' and '.join(versions)})" if len(versions) > 1 else ""
     warnings.warn(
         ArgumentWarning(
-            "the embeddings have different recipes, so that vectors of one need not be comparable with another's; "
-            "align_to() turns one onto the other where they share nodes"
+            f"the embeddings have different recipes{differences}, so that vectors of one need not be comparable with "
+            "another's; align_to() turns one onto the other where they share nodes"
         ),
         stacklevel=4,
     )

@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.embedding.formats import READ_ERRORS, input_format, is_address, load_parts, save_parts, unreadable
+from graphrefine.embedding.formats import (
+    READ_ERRORS,
+    format_place,
+    input_format,
+    is_address,
+    load_parts,
+    save_parts,
+    unreadable,
+)
 from graphrefine.embedding.learn import learn_state
 from graphrefine.embedding.scored_table import ScoredTable
 from graphrefine.graph.lookup import Unknown, quote_name
+from graphrefine.kernels.arithmetic import warn_of_arithmetic
 from graphrefine.system.threads import one_blas_thread
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts, as_vectors, check_finite, has_finite_sum
@@ -324,6 +333,11 @@ class Embedding(ScoredTable):
             The format, whatever the suffix.
         table : str, optional
             Of a server: the table; the only one that graphrefine wrote there, if not given.
+
+        Warns
+        -----
+        ArgumentWarning
+            The recipe names an arithmetic that this graphrefine does not compute. The vectors are used as they are.
         """
         from graphrefine.vectors.companions import stamp_file
 
@@ -335,6 +349,7 @@ class Embedding(ScoredTable):
             raise unreadable(path, input_format(path, format), error) from error
         if not is_address(path):
             embedding.path, embedding.file_stamp = place, stamp
+        warn_of_arithmetic(embedding.recipe, source=format_place(path), stacklevel=2)
         return embedding
 
 

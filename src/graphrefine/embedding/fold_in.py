@@ -17,18 +17,18 @@ their f to what their own vectors have beyond the mean, over a sample of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.kernels import PAD, Kernels, kernels
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
 from graphrefine.vectors.state import FOLD_BLOCKS
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from graphrefine.graph.graph import Graph
 
 CLASSES = 3  # of neighbours, by their degrees
@@ -48,17 +48,23 @@ class Links(NamedTuple):
     indices: NDArray[np.int64]  # (entries,)
     weights: Floats  # (entries,)
 
-    def matrix(self, columns: int) -> csr_array:
-        """The same as a SciPy matrix of so many columns."""
-        from scipy.sparse import csr_array
-
-        return csr_array((self.weights, self.indices, self.indptr), shape=(len(self.indptr) - 1, columns))
-
-    def times(self, rows: Floats, mask: NDArray[np.bool_]) -> Floats:
-        """The weighted sums of those rows of the neighbours that the mask has.  # (m, k)."""
+    def to(self, mask: NDArray[np.bool_]) -> Links:
+        """Those to neighbours that the mask has."""
         present = mask[self.indices]
         indptr = np.concatenate([[0], np.cumsum(present)])[self.indptr]
-        return np.asarray(Links(indptr, self.indices[present], self.weights[present]).matrix(len(rows)) @ rows)
+        return Links(indptr, self.indices[present], self.weights[present])
+
+    def times(self, rows: Floats, using: Kernels | None = None) -> Floats:
+        """The weighted sums of the neighbours' rows.  # (m, k)."""
+        k = rows.shape[1]
+        padded = np.zeros((len(rows), -(-k // PAD) * PAD), np.float32) if k % PAD else np.ascontiguousarray(rows)
+        if k % PAD:
+            padded[:, :k] = rows
+        sums = np.empty((len(self.indptr) - 1, k), np.float32)
+        indices = self.indices.astype(np.int32)
+        product = (using or kernels()).product(self.indptr, indices, columns=len(rows), value=self.weights)
+        product.apply(padded, out=sums)
+        return sums
 
     def rows(self, part: slice) -> Links:
         """Some of the rows."""
@@ -78,6 +84,27 @@ class Links(NamedTuple):
         there[self.indices] = True
         places = np.cumsum(there) - 1
         return self._replace(indices=places[self.indices]), np.flatnonzero(there)
+
+
+class Neighbours:
+    """Unit rows of neighbours: made once where the vectors are few, else for those of some links at a time."""
+
+    def __init__(self, vectors: Floats) -> None:
+        self._vectors = vectors
+        self._all = unit_rows(vectors) if vectors.size <= NUMBERS_AT_A_TIME else None
+        self.kernels = kernels()
+        self.at_a_time = NUMBERS_AT_A_TIME // vectors.shape[1] * (1 if self._all is None else 8)  # entries of links
+
+    def of(self, links: Links) -> tuple[Links, Floats, NDArray[np.int64] | slice]:
+        """Links to rows of a matrix, that matrix, and the vectors that it has the unit rows of."""
+        if self._all is not None:
+            return links, self._all, slice(None)
+        links, used = links.without_others(len(self._vectors))
+        return links, unit_rows(self._vectors[used]), used
+
+    def rows(self, nodes: NDArray[np.int64]) -> Floats:
+        """The unit rows of some nodes."""
+        return unit_rows(self._vectors[nodes]) if self._all is None else self._all[nodes]
 
 
 def parts(ends: NDArray[np.int64], most: int) -> list[slice]:
@@ -134,14 +161,16 @@ class Scale:
         return logs
 
 
-def features(links: Links, rows: Floats, kinds: NDArray[np.int64], own: Floats) -> tuple[Floats, Floats]:
+def features(
+    links: Links, rows: Floats, kinds: NDArray[np.int64], own: Floats, using: Kernels | None = None
+) -> tuple[Floats, Floats]:
     """The mean direction of the neighbours and f, for rows of length 1, their classes, and the nodes' own l."""
-    sums = np.stack([links.times(rows, kinds == kind) for kind in range(CLASSES)], axis=1)  # (m, CLASSES, k)
-    whole = sums.sum(axis=1)
-    lengths = np.linalg.norm(whole, axis=1)
-    sums /= np.where(lengths > 0, lengths, 1)[:, None, None]
-    mean = sums.sum(axis=1)
-    flat = sums.reshape(len(sums), -1)
+    by_class = reduce(Links.followed_by, [links.to(kinds == kind) for kind in range(CLASSES)])
+    sums = by_class.times(rows, using).reshape(CLASSES, len(own), rows.shape[1])
+    lengths = np.linalg.norm(sums.sum(axis=0), axis=1)
+    sums /= np.where(lengths > 0, lengths, 1)[:, None]
+    mean = sums.sum(axis=0)
+    flat = np.concatenate(list(sums), axis=1)
     return mean, np.concatenate([flat, flat * own[:, None]], axis=1)  # (m, k), (m, 6k)
 
 
@@ -159,29 +188,28 @@ def sample(graph: Graph, *, seed: int, rows: slice = slice(None)) -> tuple[NDArr
     return nodes, Links(indptr, graph.indices[entries].astype(np.int64), weights)
 
 
-def learn_from(graph: Graph, vectors: Floats, degrees: NDArray[Any], *, seed: int) -> Floats:
+def learn_from(graph: Graph, neighbours: Neighbours, degrees: NDArray[Any], *, seed: int) -> Floats:
     """The W of a sample of the graph's nodes.  # (6k, k)."""
-    return learn(vectors, degrees, *sample(graph, seed=seed))
+    return learn(neighbours, degrees, *sample(graph, seed=seed))
 
 
-def learn(vectors: Floats, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
+def learn(neighbours: Neighbours, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
     """The W of known nodes and their neighbours, whose vectors are looked at a part at a time.  # (6k, k).
 
     BLAS has one thread by now: its last bits depend on that.
     """
     own = Scale.of(degrees).standardised(degrees[nodes])
-    return learn_map(vectors, degrees, unit_rows(vectors[nodes]), own, links)
+    return learn_map(neighbours, degrees, neighbours.rows(nodes), own, links)
 
 
-def learn_map(near: Floats, near_degrees: NDArray[Any], unit: Floats, own: Floats, links: Links) -> Floats:
-    """The W from neighbours, rows of ``near``, to the unit vectors of nodes with these standardised degrees."""
+def learn_map(near: Neighbours, near_degrees: NDArray[Any], unit: Floats, own: Floats, links: Links) -> Floats:
+    """The W from neighbours to the unit vectors of nodes with these standardised degrees."""
     scale, (count, k) = Scale.of(near_degrees), unit.shape
     mean = np.empty((count, k), np.float32)
     f = np.empty((count, FOLD_BLOCKS * k), np.float32)
-    for part in parts(links.indptr, NUMBERS_AT_A_TIME // k):
-        some, used = links.rows(part).without_others(len(near))
-        kinds, rows = scale.classes(near_degrees[used]), unit_rows(near[used])
-        mean[part], f[part] = features(some, rows, kinds, own[part])
+    for part in parts(links.indptr, near.at_a_time):
+        some, rows, used = near.of(links.rows(part))
+        mean[part], f[part] = features(some, rows, scale.classes(near_degrees[used]), own[part], near.kernels)
     gram = (f.T @ f).astype(np.float64)
     beyond = (f.T @ (unit - mean)).astype(np.float64)
     gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)
@@ -249,5 +277,5 @@ def _side_by_side(old_links: Links, new_links: Links, size: int) -> Links:
 def mean_lengths(links: Links, lengths: Floats) -> Floats:
     """The weighted means of lengths, those of zero vectors aside."""
     there = lengths[:, 0] > 0
-    total = links.times(there[:, None].astype(np.float32), there)
-    return (links.times(lengths, there) / np.maximum(total, 1e-30)).astype(np.float32)
+    total, lengths = np.hsplit(links.to(there).times(np.hstack([there[:, None].astype(np.float32), lengths])), 2)
+    return (lengths / np.maximum(total, 1e-30)).astype(np.float32)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding import fold_in
-from graphrefine.embedding.fold_in import NUMBERS_AT_A_TIME, Links, parts
+from graphrefine.embedding.fold_in import Links, Neighbours, parts
 from graphrefine.errors import ArgumentWarning
 from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.linalg import unit_rows
@@ -70,8 +70,9 @@ def learn_state(
         from graphrefine.embedding.side_maps import learn_side_maps  # which most graphs do without
 
         return State(degrees, learn_side_maps(graph, vectors, sides, degrees, seed=seed))
-    fold_map = fold_in.learn_from(graph, vectors, degrees, seed=seed)
-    return State(degrees, fold_map, learn_degree_weight(graph, vectors, seed=seed))
+    neighbours = Neighbours(vectors)
+    fold_map = fold_in.learn_from(graph, neighbours, degrees, seed=seed)
+    return State(degrees, fold_map, learn_weight(neighbours, draw(graph, seed=seed)))
 
 
 def learning_bytes(nodes: int, entries: int, dim: int) -> int:
@@ -140,17 +141,17 @@ def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.rando
 
 def learn_degree_weight(graph: Graph, vectors: Floats, *, seed: int) -> float:
     """The weight of degrees that a sample of the graph's edges calls for."""
-    return learn_weight(vectors, draw(graph, seed=seed))
+    return learn_weight(Neighbours(vectors), draw(graph, seed=seed))
 
 
-def learn_weight(vectors: Floats, trial: Trial) -> float:
+def learn_weight(neighbours: Neighbours, trial: Trial) -> float:
     """The weight of degrees that tells the sampled edges from random pairs best."""
     first, second = trial.first.links, trial.second.links
     cosines = np.empty(len(trial.first.degrees))
     vectors_before = first.indptr + second.indptr + 2 * np.arange(len(cosines) + 1)  # of neighbours, and their sums
-    for part in parts(vectors_before, NUMBERS_AT_A_TIME // vectors.shape[1]):
-        near, used = first.rows(part).followed_by(second.rows(part)).without_others(len(vectors))
-        sums = near.matrix(len(used)) @ unit_rows(vectors[used])
+    for part in parts(vectors_before, neighbours.at_a_time):
+        near, rows, _ = neighbours.of(first.rows(part).followed_by(second.rows(part)))
+        sums = near.times(rows, neighbours.kernels)
         cosines[part] = np.einsum("ij,ij->i", *np.split(unit_rows(sums), 2))
     logs = log_degrees(trial.first.degrees) + log_degrees(trial.second.degrees)
     areas = []

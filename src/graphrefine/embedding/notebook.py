@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.kernels.arithmetic import describe_arithmetic
 from graphrefine.vectors.table import VectorTable
 from graphrefine.visuals.html import count_of, render, shorten
 
@@ -50,7 +51,7 @@ def _origin(recipe: dict[str, Any]) -> str:
     graph = {"rows": "bipartite graph", "columns": "directed graph"}.get(recipe.get("sides", ""))
     texts = {"quality": "quality {}", "seed": "seed {}", "version": "graphrefine {}"}
     settings = [text.format(recipe[name]) for name, text in texts.items() if name in recipe]
-    return ", ".join([f"by {recipe['method']}", *([graph] if graph else []), *settings])
+    return ", ".join([f"by {recipe['method']}", *([graph] if graph else []), *settings, describe_arithmetic(recipe)])
 
 
 def _storage(embedding: VectorTable) -> str:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.fold_in import (
     ROUNDS,
     Links,
+    Neighbours,
     Scale,
     features,
     learn_map,
@@ -85,7 +86,7 @@ def _learn_side(graph: Graph, vectors: Floats, sides: Sides, degrees: NDArray[An
     links = links._replace(indices=links.indices - near.start)
     places = nodes - rows.start
     logs = scale.standardised(counts[places])
-    W = learn_map(sides.vectors(vectors, other), degrees[near], unit_rows(own[places]), logs, links)
+    W = learn_map(Neighbours(sides.vectors(vectors, other)), degrees[near], unit_rows(own[places]), logs, links)
     none = (counts == 0) & own.any(axis=1)
     empty = np.median(own[none], axis=0).astype(np.float32) if none.any() else np.zeros(own.shape[1], np.float32)
     return SideMap(W, _fit_lengths(own[places], logs), empty)

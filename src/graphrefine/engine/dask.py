@@ -32,6 +32,7 @@ from graphrefine.engine.worker import (
     RunSite,
     TaskBatch,
     check_worker,
+    differences,
     forget_run,
     probe_file,
     read_layout,
@@ -108,7 +109,15 @@ class Cluster:
         threads: int | None = None,
     ) -> None:
         self.client, self.storage = client, open_storage(storage_root)
-        self.site = RunSite(secrets.token_hex(8), self.storage.root, graph_root, threads, identities is not None)
+        self.site = RunSite(
+            run=secrets.token_hex(8),
+            storage=self.storage.root,
+            graph=graph_root,
+            threads=threads,
+            identities=identities is not None,
+            arithmetic=kernels().arithmetic,
+            kernel=kernels().name,
+        )
         self._group = group
         self._operators: dict[int, OperatorParts] = {}
         self._weights: str | None = None
@@ -200,8 +209,8 @@ class Cluster:
         return result
 
     def _check_workers(self, fingerprint: str) -> None:
-        """Check before the work that all workers see the storage and the graph, and compute alike."""
-        probe, here = secrets.token_bytes(16), kernels()
+        """Check before the work that all workers see the storage and the graph, and compute the same bits."""
+        probe = secrets.token_bytes(16)
         self.storage.write(f"{PROBES}/client", np.frombuffer(probe, np.uint8))
         answers = self.client.run(check_worker, self.site, probe, fingerprint, on_error="return")
         answers = {address: answer for address, answer in answers.items() if not isinstance(answer, OSError)}  # is gone
@@ -218,11 +227,9 @@ class Cluster:
                     f"the worker {address} has no access to the storage: {answer.problem}; "
                     "the graph and the work folder must be on storage that all workers share, under the same path"
                 )
-            if answer.kernels != f"{here.name} ({here.simd})":
-                raise InputError(
-                    f"the worker {address} computes with {answer.kernels}, and this machine with {here.name} "
-                    f"({here.simd}): the last bits would differ; set GRAPHREFINE_KERNEL and GRAPHREFINE_SIMD alike"
-                )
+            difference = differences(self.site, answer.kernel, answer.arithmetics)
+            if difference is not None:
+                raise InputError(f"the worker {address}: {difference}")
             if self.storage.size(probe_file(address)) is None:
                 raise InputError(f"what the worker {address} writes to {self.storage.root} is not seen here")
         self.storage.remove(PROBES)

@@ -8,8 +8,7 @@ A tall matrix is opaque to its users: they hold it and hand it back to the engin
 once nobody holds it; `Engine.release` does so early, while a caller further up still holds it.
 
 Only Gram matrices and sums leave an engine before the end, and rows block by block (`Engine.visit`). What is built on
-sums is here: orthonormal columns, principal axes. OpenBLAS changes last bits with its number of threads, so it has one
-for the time of a run (`graphrefine.system.threads.one_blas_thread`); what works outside of a run says so itself.
+sums is here: orthonormal columns, principal axes, by `graphrefine.kernels.exact`: the same bits everywhere.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from graphrefine.kernels import exact
 
 if TYPE_CHECKING:
     from graphrefine.linalg.operators import Operator
@@ -173,17 +174,17 @@ def blocked_whitening(gram: Small, block: int) -> Small | None:
     W = np.zeros((k, k))
     for start in range(0, k, block):
         stop = min(start + block, k)
-        projections = W[:, :start].T @ G[:, start:stop]  # C_j^T Y_i for all j < i
-        rest = G[start:stop, start:stop] - projections.T @ projections
+        before = W[:start, :start]
+        projections = exact.matmul(before.T, G[:start, start:stop])  # C_j^T Y_i for all j < i
+        rest = G[start:stop, start:stop] - exact.matmul(projections.T, projections)
         try:
-            lower = np.linalg.cholesky(rest)
+            lower = exact.cholesky(rest)
         except np.linalg.LinAlgError:
             return None
         if np.diag(lower).min() < 1e-5:  # a column that lies in the span of those before it
             return None
-        free = -W[:, :start] @ projections
-        free[start:stop] += np.eye(stop - start)
-        W[:, start:stop] = np.linalg.solve(lower, free.T).T
+        free = np.concatenate([-exact.matmul(before, projections), np.eye(stop - start)])
+        W[:stop, start:stop] = exact.solve_lower(lower, free.T).T
     return W / scale[:, None]
 
 
@@ -203,7 +204,7 @@ def descending_eigh(gram: Small) -> tuple[Small, Small]:
     >>> values.tolist(), vectors.tolist()
     ([4.0, 1.0], [[0.0, 1.0], [1.0, 0.0]])
     """
-    values, vectors = np.linalg.eigh(gram)
+    values, vectors = exact.eigh(gram)
     return np.maximum(values[::-1], 0.0), _settled(vectors[:, ::-1])
 
 
@@ -211,7 +212,7 @@ def principal_rotation(gram: Small, exponent: float = 0.5) -> Small:
     """The V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
     values, vectors = descending_eigh(gram)  # values are S^2
     positive = (values > values[0] * 1e-12) & (values > 0)
-    return vectors * np.where(positive, np.where(positive, values, 1.0) ** ((exponent - 1) / 2), 0.0)
+    return vectors * exact.power_where(positive, values, (exponent - 1) / 2)
 
 
 def eigh_by_size(matrix: Small) -> tuple[Small, Small]:
@@ -223,7 +224,7 @@ def eigh_by_size(matrix: Small) -> tuple[Small, Small]:
     >>> values.tolist(), vectors.tolist()
     ([-4.0, 1.0], [[0.0, 1.0], [1.0, 0.0]])
     """
-    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = exact.eigh(matrix)
     order = np.argsort(-np.abs(values), kind="stable")
     return values[order], _settled(vectors[:, order])
 
@@ -238,4 +239,4 @@ def collect_centred(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDAr
     """Unit rows of ``U S^axes`` of F, freed of the mean of its rows, of which so many are not zero."""
     middle = engine.sums(F) / nodes
     rotation = principal_rotation(engine.gram(F) - nodes * np.outer(middle, middle), axes)
-    return engine.collect(F, rotation, shift=middle @ rotation, unit=True)
+    return engine.collect(F, rotation, shift=exact.matmul(middle, rotation), unit=True)

@@ -1,7 +1,8 @@
 """The journal of a run on its storage: steps and tasks that are done, so that the same run started again skips them.
 
 A run is a sequence of steps, the verbs that an algorithm asks of its engine, the same each time. The journal has the
-small result of each step that is finished; of the one that is not, the small result of each task that is done.
+small result of each step that is finished; of the one that is not, the small result of each task that is done. Each
+names its arithmetic: bits of two versions are not joined.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.tasks import Small
 from graphrefine.errors import OutputError
+from graphrefine.kernels.arithmetic import KEY, arithmetic_in_use, check_arithmetic
 from graphrefine.system.storage import Storage, read_arrays, write_arrays
 
 
@@ -48,6 +50,7 @@ class Journal:
             return None
         small = read_arrays(self.storage, f"steps/{name}")
         assert small is not None
+        self._check(small)
         if str(small.pop("what")) != description:
             raise OutputError(
                 f"{self.storage.root}: is the work of another run (its step {step} was not {description!r}); "
@@ -61,6 +64,7 @@ class Journal:
         for name in self.storage.names(_folder(step)) if f"{step:04d}" in self._step_folders else ():
             small = read_arrays(self.storage, f"{_folder(step)}/{name}")
             if small is not None:
+                self._check(small)
                 results[name.removesuffix(".npz")] = small
         return results
 
@@ -70,13 +74,18 @@ class Journal:
 
     def note(self, step: int, task: str, small: Small) -> None:
         """Note that a task of a step is done, and its blocks are on the storage."""
-        write_arrays(self.storage, f"{_folder(step)}/{task}.npz", small)
+        write_arrays(self.storage, f"{_folder(step)}/{task}.npz", {KEY: np.array(arithmetic_in_use()), **small})
 
     def finish(self, step: int, description: str, small: Small) -> None:
         """Note that a step is finished."""
-        arrays: dict[str, NDArray[Any]] = {"what": np.array(description), **small}
+        arrays: dict[str, NDArray[Any]] = {"what": np.array(description), KEY: np.array(arithmetic_in_use()), **small}
         write_arrays(self.storage, f"steps/{step:04d}.npz", arrays)
         self.storage.remove(_folder(step))
+
+    def _check(self, small: Small) -> None:
+        """Take the arithmetic out of a stored result, and hold it to the one in use."""
+        stated = small.pop(KEY, None)
+        check_arithmetic({} if stated is None else {KEY: stated.item()}, source=self.storage.root)
 
 
 def _folder(step: int) -> str:

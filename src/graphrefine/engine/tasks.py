@@ -14,7 +14,7 @@ Kind = Literal["signs", "half", "single"]
 Small = dict[str, NDArray[np.float64]]
 """Small results of a task: ``gram`` (2, padded, padded) and ``sums`` (2, padded), if it has them.
 
-Each is a pair: sums in float64, and what their rounding has lost. Added up by `add_pairs` they do not depend on the cuts.
+Each is a pair: sums in float64, and what their rounding has lost. Added by `add_pairs` they do not depend on the cuts.
 """
 
 

@@ -24,6 +24,7 @@ from graphrefine.errors import FormatError, GraphRefineError
 from graphrefine.graph.graph import Rows
 from graphrefine.graph.stored import StoredPattern, damage
 from graphrefine.kernels import kernels
+from graphrefine.kernels.arithmetic import ARITHMETICS, use_arithmetic
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
 
@@ -45,6 +46,8 @@ class RunSite(NamedTuple):
     graph: str
     threads: int | None  # None: as many as the worker has
     identities: bool
+    arithmetic: int  # version of the client's
+    kernel: str  # name of the client's kernels
 
 
 class TaskBatch(NamedTuple):
@@ -70,7 +73,8 @@ class BatchResult(NamedTuple):
 class WorkerCheck(NamedTuple):
     """The answer of a worker to the question whether it can work."""
 
-    kernels: str
+    kernel: str
+    arithmetics: tuple[int, ...]  # versions that it computes
     problem: str | None
 
 
@@ -164,10 +168,14 @@ def run_batch(site: RunSite, batch: TaskBatch) -> BatchResult:
     with _lock:
         name = str(_worker().address)
         try:
-            compute = _compute_of(site)
-            before = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
-            _register(compute, batch)
-            small = [part for _, part in Pipeline(compute).run(batch.tasks)]
+            problem = differences(site, kernels().name, sorted(ARITHMETICS))
+            if problem is not None:  # a worker that came after the check of all
+                raise FormatError(f"the worker {name}", problem)
+            with use_arithmetic(site.arithmetic):
+                compute = _compute_of(site)
+                before = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
+                _register(compute, batch)
+                small = [part for _, part in Pipeline(compute).run(batch.tasks)]
         except GraphRefineError as problem:
             return BatchResult(name, [], str(problem), 0, 0, 0)
         after = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
@@ -176,14 +184,41 @@ def run_batch(site: RunSite, batch: TaskBatch) -> BatchResult:
 
 def check_worker(site: RunSite, probe: bytes, expected: str, dask_worker: Any) -> WorkerCheck:
     """Check that this worker can work for a run: it reads the client's probe and the graph's manifest, and writes."""
-    own, problem = kernels(), None
+    problem = None
     try:
         problem = _problem(site, probe, expected)
         if problem is None:
             open_storage(site.storage).write(probe_file(dask_worker.address), np.frombuffer(probe, np.uint8))
     except (GraphRefineError, OSError) as error:
         problem = str(error)
-    return WorkerCheck(f"{own.name} ({own.simd})", problem)
+    return WorkerCheck(kernels().name, tuple(sorted(ARITHMETICS)), problem)
+
+
+def differences(site: RunSite, kernel: str, arithmetics: Sequence[int]) -> str | None:
+    """Why results of these kernels cannot be joined with those of the client; None where they can.
+
+    The instruction set is no cause: the arithmetic has the same bits on all of them.
+
+    Examples
+    --------
+    >>> site = RunSite("1f", "work", "graph.grf", None, False, arithmetic=2, kernel="native")
+    >>> differences(site, "native", (1, 2)) is None
+    True
+    >>> differences(site, "native", (1,))
+    'it computes arithmetic 1, and this run has arithmetic 2: the bits would differ; install the same version there'
+    """
+    if site.arithmetic not in arithmetics:
+        theirs = ", ".join(map(str, arithmetics))
+        return (
+            f"it computes arithmetic {theirs}, and this run has arithmetic {site.arithmetic}: the bits would differ; "
+            "install the same version there"
+        )
+    if kernel != site.kernel:
+        return (
+            f"it computes with {kernel} kernels, and this machine with {site.kernel} ones: the last bits would differ; "
+            "install graphrefine there as it is here, and set GRAPHREFINE_KERNEL alike"
+        )
+    return None
 
 
 def probe_file(address: str) -> str:

@@ -2,8 +2,8 @@
 
 `GridSearchCV` clones an estimator for every fold. All of them find here the vectors that the first one made: by the
 content of a graph (not by the object, which may have changed since), or by path, size and time of a file, and by the
-settings. Where something has no such fingerprint, nothing is kept. The cache holds a gigabyte of vectors, and always
-the newest ones; `clear_cache` empties it.
+settings and the arithmetic. Where something has no such fingerprint, nothing is kept. The cache holds a gigabyte of
+vectors, and always the newest ones; `clear_cache` empties it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from graphrefine.errors import InputError
 from graphrefine.estimators.adjacency_input import edge_digits
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names
+from graphrefine.kernels import kernels
 from graphrefine.readers.options import split_reading
 from graphrefine.readers.read import read
 from graphrefine.run.embed import embed, warn_of_direction
@@ -94,7 +95,8 @@ if hasattr(os, "register_at_fork"):
 def embed_once(source: Any, options: dict[str, Any]) -> Embedding:
     """The embedding of a graph by options of `graphrefine.embed`, made or from the cache."""
     reading, others = split_reading(options)
-    settings = _digits({name: value for name, value in others.items() if name not in ("threads", "watcher")})
+    keyed = {name: value for name, value in others.items() if name not in ("threads", "watcher") and value is not None}
+    settings = _digits({**kernels().names(), **keyed})
     if isinstance(source, str | os.PathLike):
         parts = (_file_digits(source), _digits(reading), settings)
         return CACHE.find_or_make(_key(*parts), lambda: embed(source, **reading, **others))

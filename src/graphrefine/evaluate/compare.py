@@ -139,7 +139,7 @@ def describe_inputs(graph: Graph, task: Task, *, seed: int, threads: int) -> dic
         **task.inputs,
         "seed": seed,
         "threads": threads,
-        "kernel": kernels().name,
+        **kernels().names(),
         "version": __version__,
         "processor": identify_machine(),
     }

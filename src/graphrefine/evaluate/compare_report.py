@@ -100,7 +100,7 @@ def _make_table(comparison: Comparison) -> Table:
 
 
 def _list_settings(row: Row) -> list[CellLike]:
-    columns = ("method", "dim", "version")
+    columns = ("method", "dim", "version", "arithmetic", "kernel")
     others = (f"{key}={value}" for key, value in row.recipe.items() if key not in columns and value is not None)
     return [row.method, ", ".join(others), find_method(row.method).reference if row.method in METHODS else None]
 

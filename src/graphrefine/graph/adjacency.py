@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import MAX_NODES, Numbered, id_array, name_array
@@ -129,6 +128,8 @@ def adjacency_of_bipartite_matrix(
     array = matrix if hasattr(matrix, "tocsr") else np.asarray(matrix)
     if len(array.shape) != 2 or array.dtype.kind not in "biuf":
         raise InputError(f"a matrix of real numbers is needed, not {array.dtype} of shape {array.shape}")
+    from scipy.sparse import coo_array
+
     entries = coo_array(array)
     rows, columns = entries.shape
     if rows + columns > MAX_NODES:
@@ -174,6 +175,8 @@ def _compress(matrix: Any, directed: bool) -> tuple[NDArray[np.int64], NDArray[n
     if shape[0] > MAX_NODES:
         raise InputError(f"a graph of {shape[0]:,} nodes is too large: the limit is 2^31 - 1")
     if not sparse:
+        from scipy.sparse import csr_array
+
         array = csr_array(array)
     rows = array if getattr(array, "format", "") == "csc" and not directed else array.tocsr()
     return (

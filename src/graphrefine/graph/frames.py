@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.node_ids import text_names
 from graphrefine.visuals.table import Table, fill_gaps
 from graphrefine.visuals.table_files import arrow_table
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 class GraphRows(Protocol):
@@ -111,6 +113,8 @@ def networkx_graph(graph: GraphRows) -> Any:
 
 def subgraph_fields(graph: GraphRows, rows: NDArray[np.int64]) -> dict[str, Any]:
     """The fields of the graph of some rows, ascending, and the edges among them."""
+    from scipy.sparse import csr_array
+
     part = csr_array(graph.to_scipy()[rows][:, rows])
     part.sort_indices()
     weighted = graph.weights is not None and bool((part.data != 1).any())

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import (
@@ -35,6 +34,8 @@ from graphrefine.kernels import kernels
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from graphrefine.visuals.table import Table
 
 
@@ -321,12 +322,13 @@ class Graph:
         >>> Graph.from_edges([0, 0], [1, 2]).context().tolist()
         [2.0, 0.5, 0.5]
         """
-        arrivals = self.transposed()
-        inverse = inverses(self.degrees())
+        arrivals, inverse = self.transposed(), inverses(self.degrees())
         return kernels().row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
 
     def to_scipy(self) -> csr_array:
         """The adjacency matrix, sharing the graph's arrays."""
+        from scipy.sparse import csr_array
+
         weights = np.ones(len(self.indices), dtype=np.float32) if self.weights is None else self.weights
         return csr_array((weights, self.indices, self.indptr), shape=(self.nodes, self.nodes), copy=False)
 
@@ -370,8 +372,7 @@ class Graph:
 
         ``records``: edges as listed (entries, for a matrix); of these ``self_loops``, ``zero_weights`` and
         ``missing`` (one end empty) were left out, but not their nodes; ``duplicates`` were added to an edge
-        listed before in the same direction; ``reciprocal`` pairs were listed in both directions and count
-        once.
+        listed before in the same direction; ``reciprocal`` pairs were listed in both directions and count once.
         """
         return {
             "source": self.source,

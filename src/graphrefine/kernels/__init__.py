@@ -4,6 +4,8 @@ Each kernel exists twice, under one name and with one signature: in C++ (``nativ
 NumPy/SciPy twin that gives the same answer more slowly (``twin*.py``). `choose_kernel` returns the one of a name that
 this machine has, and `kernels` those that engines work with; twins are loaded where there is nothing compiled.
 
+Their results have the bits of the arithmetic in use (`arithmetic`).
+
 The environment variable ``GRAPHREFINE_KERNEL`` forces one of them: ``native`` or ``scipy``.
 """
 
@@ -19,11 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.kernels.arithmetic import ARITHMETICS, KEY, Arithmetic, arithmetic_in_use
 
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
 PAD = 32  # the columns of tall matrices are padded to a multiple of this
-TWINS = tuple(f"twin{part}" for part in ("", "_edges", "_exact", "_layout", "_nearest", "_skipgram", "_text", "_walks"))
+PARTS = ("", "_edges", "_exact", "_layout", "_least_squares", "_nearest", "_skipgram", "_text", "_walks")
+TWINS = tuple(f"twin{part}" for part in PARTS)  # modules
 
 
 class Kernels:
@@ -35,12 +39,15 @@ class Kernels:
         "native" or "scipy".
     simd : str
         Instruction set of the compiled kernels; "none" for the twins.
+    arithmetic : int
+        Version of the arithmetic, see `graphrefine.kernels.arithmetic`.
     product, rotate, reorder, permute, row_sums, split_rows, signs : callable
         See the functions of `graphrefine.kernels.twin`; `product` makes a `Product`.
     """
 
-    def __init__(self, native: Any) -> None:
-        self._native = native
+    def __init__(self, native: Any, arithmetic: Arithmetic) -> None:
+        self._native, self._own = native, arithmetic.kernels
+        self.arithmetic = arithmetic.version
         self.name = "scipy" if native is None else "native"
         self.simd: str = "none" if native is None else native.simd()
         self.product: Callable[..., Any] = self.choose("Product")
@@ -51,8 +58,16 @@ class Kernels:
         self.split_rows: Callable[..., NDArray[np.int64]] = self.choose("split_rows")
         self.signs: Callable[..., NDArray[np.uint32]] = self.choose("signs")
 
+    def names(self) -> dict[str, Any]:
+        """What recipes and marks of unfinished work say of them: see `graphrefine.kernels.arithmetic`."""
+        return {KEY: self.arithmetic, "kernel": self.name}
+
     def choose(self, name: str) -> Any:
         """The kernel of this name."""
+        kernel = self._newest(name)
+        return self._own[name](kernel) if name in self._own else kernel
+
+    def _newest(self, name: str) -> Any:
         if self._native is not None:
             return getattr(self._native, name)
         modules = (import_module(f"graphrefine.kernels.{module}") for module in TWINS)
@@ -76,7 +91,7 @@ def kernels(which: Literal["auto", "native", "scipy"] | None = None) -> Kernels:
             "the compiled kernels were asked for and are not in this installation; "
             "reinstall graphrefine where a C++17 compiler (GCC or Clang) works"
         )
-    return _kernels_of(native)
+    return _kernels_of(native, ARITHMETICS[arithmetic_in_use()])
 
 
 def choose_kernel(name: str) -> Any:
@@ -91,8 +106,8 @@ def choose_kernel(name: str) -> Any:
 
 
 @cache
-def _kernels_of(native: Any) -> Kernels:
-    return Kernels(native)
+def _kernels_of(native: Any, arithmetic: Arithmetic) -> Kernels:
+    return Kernels(native, arithmetic)
 
 
 @cache

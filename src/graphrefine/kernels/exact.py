@@ -28,10 +28,12 @@ __all__ = [
     "gram",
     "log",
     "log1p",
+    "log_at_least",
     "log_at_least_one",
     "matmul",
     "matmul_tall",
     "power",
+    "power_where",
     "qr",
     "row_dots",
     "solve",
@@ -115,8 +117,35 @@ def power(x: float | NDArray[Any], p: float, *, threads: int = 1) -> float | Rea
     return _evaluate("power", x, exponent=float(p), threads=threads)
 
 
+def power_where(where: NDArray[np.bool_], x: NDArray[Any], p: float) -> Reals:
+    """``x ** p`` where a mask is set, else 0.
+
+    Examples
+    --------
+    >>> power_where(np.array([True, False]), np.array([4.0, 0.0]), -0.5).tolist()
+    [0.5, 0.0]
+    """
+    return np.where(where, power(np.where(where, x, 1.0), p), 0.0)
+
+
+def log_at_least(x: Floats, least: float, *, threads: int = 1) -> None:
+    """Take ``log(max(x, least))`` of float32 numbers in their place, in float32; ``least`` is positive.
+
+    Examples
+    --------
+    >>> x = np.array([0.1, 1.0, 2.0], np.float32)
+    >>> log_at_least(x, 0.5)
+    >>> x.astype(float).round(3).tolist()
+    [-0.693, 0.0, 0.693]
+    """
+    whole = np.ascontiguousarray(x)
+    choose_kernel("log_at_least")(whole.reshape(-1), least, threads=threads)
+    if not np.shares_memory(whole, x):
+        x[...] = whole
+
+
 def log_at_least_one(x: Floats, *, threads: int = 1) -> None:
-    """Take ``log(max(x, 1))`` of float32 numbers in their place, in float32.
+    """`log_at_least` 1.
 
     Examples
     --------
@@ -125,10 +154,7 @@ def log_at_least_one(x: Floats, *, threads: int = 1) -> None:
     >>> x.tolist()
     [0.0, 0.0, 0.6931471824645996]
     """
-    whole = np.ascontiguousarray(x)
-    choose_kernel("log_at_least_one")(whole.reshape(-1), threads=threads)
-    if not np.shares_memory(whole, x):
-        x[...] = whole
+    log_at_least(x, 1.0, threads=threads)
 
 
 def matmul(a: ArrayLike, b: ArrayLike, *, threads: int = 1) -> Any:
@@ -180,11 +206,14 @@ def gram(x: NDArray[Any], *, threads: int = 1) -> Reals:
 def row_dots(x: NDArray[Any], y: NDArray[Any], *, threads: int = 1) -> Reals:
     """Sums of ``x[i] * y[i]`` over the columns, in float64: 16 sums of every 16th column, halved until one is left.
 
+    A vector y is the row of all.
+
     Examples
     --------
     >>> row_dots(np.array([[1, 2], [3, 4]], np.float32), np.ones((2, 2), np.float32)).tolist()
     [3.0, 7.0]
     """
+    y = y if y.ndim == 2 else y[None, :]
     both = (_floats(x), _floats(y)) if x.dtype == y.dtype == np.float32 else (_reals(x), _reals(y))
     out = np.empty(len(x))
     choose_kernel("dot_rows")(*both, out, threads=threads)

@@ -17,6 +17,7 @@ from graphrefine.kernels.hashing import GOLDEN, mixed
 from graphrefine.system.threads import one_blas_thread
 
 Floats = NDArray[np.float32]
+Places = NDArray[np.int32]
 ROWS = 65536  # rows worked at a time, so that no second tall matrix is made
 
 
@@ -116,11 +117,12 @@ class Product:
         gram: NDArray[np.float64] | None = None,
         threads: int = 1,
     ) -> None:
-        """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked; ``gram[0] += out^T out``.
+        """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked.
 
-        What the rounding of that sum loses is added to ``gram[1]`` by the compiled kernel, and forgotten here.
-        The sums of the product go on from those in ``onto``, as if the entries that gave those were here too. The row
-        ``shift`` is not taken away from rows of zeros. SciPy's product has one thread, for any number of ``threads``.
+        ``gram[0] += out^T out``, of what is stored; what the rounding of that sum loses is added to ``gram[1]`` by the
+        compiled kernel, and forgotten here. The sums of the product go on from those in ``onto``, as if the entries
+        that gave those were here too. The row ``shift`` is not taken away from rows of zeros. SciPy's product has one
+        thread, for any number of ``threads``.
         """
         wide = to_float32(x)
         for start in range(0, self.matrix.shape[0], ROWS):
@@ -153,7 +155,7 @@ def rotate(
     """``out = x[places] @ rotation - shift`` (``x`` itself without a rotation), rows made unit if asked.
 
     Rows of zeros stay. ``gram[0] += out^T out``, and ``sums[0] += weights @ out`` (weights of 1 if None); what rounding
-    loses goes to ``gram[1]`` and ``sums[1]``, in the compiled kernel. ``out`` may be ``x``, if no row changes its place.
+    loses goes to ``gram[1]`` and ``sums[1]``, in the compiled kernel. ``out`` may be ``x``, without ``places``.
     """
     if rotation is not None and triangular:
         rotation = np.triu(rotation)
@@ -168,7 +170,7 @@ def rotate(
 
 def reorder(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], values: Floats | None
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], Floats | None, NDArray[np.int32]]:
+) -> tuple[Places, Places, NDArray[np.int64], NDArray[np.int32], Floats | None, Places]:
     """The nodes as breadth-first search meets them, the place of each, and the graph in that order (see `permute`)."""
     nodes = len(indptr) - 1
     met, order, head = np.zeros(nodes, bool), np.empty(nodes, np.int32), 0
@@ -199,7 +201,7 @@ def permute(
     *,
     threads: int = 1,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats | None, NDArray[np.int32]]:
-    """The graph with node ``order[i]`` in place i; ``places`` is the inverse. The entries of a row stay in their order.
+    """The graph with node ``order[i]`` in place i; ``places`` is the inverse. Entries of a row stay in their order.
 
     The last array has the number of entries of each row that are before its diagonal in that order.
     """

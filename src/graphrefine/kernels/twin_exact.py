@@ -28,9 +28,9 @@ def evaluate(name: str, x: Reals, out: Reals, *, exponent: float, threads: int) 
         out[:] = FUNCTIONS[name](x, exponent)
 
 
-def log_at_least_one(x: Floats, *, threads: int) -> None:
-    """``x = log(max(x, 1))`` in place."""
-    np.log(np.maximum(x, np.float32(1.0), out=x), out=x)
+def log_at_least(x: Floats, least: float, *, threads: int) -> None:
+    """``x = log(max(x, least))`` in place."""
+    np.log(np.maximum(x, np.float32(least), out=x), out=x)
 
 
 @one_blas_thread()
@@ -52,8 +52,8 @@ def gram_matrix(x: Floats, out: Reals, *, threads: int) -> None:
 
 
 def dot_rows(x: NDArray[Any], y: NDArray[Any], out: Reals, *, threads: int) -> None:
-    """``out[i] = sum_c x[i, c] y[i, c]``."""
-    np.einsum("ij,ij->i", x, y, out=out, dtype=np.float64)
+    """``out[i] = sum_c x[i, c] y[i, c]``; a y of one row is that of all."""
+    np.einsum("ij,ij->i", x, np.broadcast_to(y, x.shape), out=out, dtype=np.float64)
 
 
 @one_blas_thread()

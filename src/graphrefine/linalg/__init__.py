@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.system.threads import in_blocks
-
-GRAM_COLUMNS = 64  # of a Gram matrix that are worked at a time
+from graphrefine.kernels import exact
 
 
 def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
@@ -24,7 +22,7 @@ def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).astype(float).round(3).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
-    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    length = np.sqrt(exact.squares_of_rows(vectors))
     inverse = 1 / np.where(length == 0, 1, length)
     unit = np.empty(vectors.shape, np.float32)
     np.multiply(vectors, inverse[:, None], out=unit, casting="same_kind")
@@ -32,20 +30,14 @@ def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def gram_of(matrix: NDArray[np.float32], *, threads: int) -> NDArray[np.float64]:
-    """``matrix^T matrix`` by BLAS, in float32, a block of columns at a time: the same for any number of threads.
+    """``matrix^T matrix``: `graphrefine.kernels.exact.gram`.
 
     Examples
     --------
     >>> gram_of(np.array([[1, 2], [0, 3]], np.float32), threads=2).tolist()
     [[1.0, 2.0], [2.0, 13.0]]
     """
-    gram = np.empty((matrix.shape[1], matrix.shape[1]))
-
-    def work(columns: slice) -> None:
-        gram[columns] = matrix[:, columns].T @ matrix
-
-    in_blocks(len(gram), work, threads=threads, rows=GRAM_COLUMNS)
-    return gram
+    return exact.gram(matrix, threads=threads)
 
 
 def inverse_lengths(vectors: NDArray[Any]) -> NDArray[np.float32]:
@@ -56,7 +48,7 @@ def inverse_lengths(vectors: NDArray[Any]) -> NDArray[np.float32]:
     >>> inverse_lengths(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [0.20000000298023224, 0.0]
     """
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    lengths = np.sqrt(exact.squares_of_rows(vectors))
     inverse: NDArray[np.float32] = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1), 0).astype(np.float32)
     return inverse
 
@@ -72,5 +64,5 @@ def standardize_columns(vectors: NDArray[np.float32]) -> None:
     [[-1.0, 0.0], [1.0, 0.0]]
     """
     vectors -= vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
-    variance = np.einsum("ij,ij->j", vectors, vectors, dtype=np.float64) / max(len(vectors), 1)
+    variance = exact.squares_of_rows(vectors.T) / max(len(vectors), 1)
     vectors *= np.where(variance > 0, 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0).astype(np.float32)

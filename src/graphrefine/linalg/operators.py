@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.adjacency import inverses
-from graphrefine.kernels import kernels
+from graphrefine.kernels import exact, kernels
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -33,9 +33,10 @@ Edge = Literal["none", "weight", "log", "log1p"]  # term of an edge of weight w:
 EDGE_TERMS: dict[Edge, Callable[..., Any] | None] = {
     "none": None,
     "weight": np.asarray,
-    "log": np.log,
-    "log1p": np.log1p,
+    "log": lambda weights: _in_pieces(exact.log, weights),
+    "log1p": lambda weights: _in_pieces(exact.log1p, weights),
 }
+PIECE = 1 << 16  # weights whose logarithms are in float64 at a time
 
 
 def edge_terms(edge: Edge, weights: Floats | None, unit: float = 1.0) -> Floats | None:
@@ -124,12 +125,12 @@ def proximity(
     """
     degree = graph.degrees()  # (n,), out of each node
     sums = graph.context(threads=threads)
-    context = np.where(sums > 0, sums**exponent, 0.0)
+    context = exact.power_where(sums > 0, sums, exponent)
     return Operator(
         graph,
         edge="log" if log_weights else "none",
         row_shift=-_log(degree).astype(np.float32),
-        column_shift=-(_log(context / context.sum()) + np.log(negative)).astype(np.float32),
+        column_shift=-(_log(context / context.sum()) + exact.log(negative)).astype(np.float32),
     )
 
 
@@ -181,7 +182,7 @@ def normalised(
     [0.0, 0.5, 0.5, 0.5, 0.5]
     """
     degree = graph.degrees() if degrees is None else degrees
-    scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -exponent, 0.0).astype(np.float32)
+    scale = exact.power_where(degree > 0, degree, -exponent).astype(np.float32)
     return Operator(graph, edge=edge, unit=unit, row_scale=scale, column_scale=scale)
 
 
@@ -216,4 +217,12 @@ def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
 
 def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Logarithm of positive numbers; zero for rows and columns without entries."""
-    return np.log(x, out=np.zeros_like(x), where=x > 0)
+    return np.where(x > 0, exact.log(np.where(x > 0, x, 1.0)), 0.0)
+
+
+def _in_pieces(function: Callable[[Floats], NDArray[np.float64]], weights: Floats) -> Floats:
+    """A function of weights, in float64 and rounded to float32."""
+    out = np.empty(len(weights), np.float32)
+    for start in range(0, len(weights), PIECE):
+        out[start : start + PIECE] = function(np.asarray(weights[start : start + PIECE]))
+    return out

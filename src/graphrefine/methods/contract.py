@@ -104,6 +104,9 @@ class Method(Generic[S]):
         What it will hold at its height beside the graph, in bytes.
     bound
         What its memory goes to, in a few words.
+    processor_dependence
+        The part of its work whose last bits belong to one kind of processor, in a few words; None where there is none:
+        the vectors then have the same bits on every processor, those of `graphrefine.kernels.arithmetic`.
     most_nodes
         More are refused whatever the memory, where time grows with the cube of n.
     directed
@@ -137,6 +140,7 @@ class Method(Generic[S]):
     fit: Callable[[Graph, S, Resources], Floats]
     memory: Callable[[Shape, S], int]
     bound: str
+    processor_dependence: str | None
     most_nodes: int | None = None
     directed: bool = False
     sided: Callable[[S], bool] = lambda settings: False
@@ -188,6 +192,10 @@ class Method(Generic[S]):
         if graph.sources is not None:
             return {"sides": "rows", "sources": graph.sources}
         return {"sides": "columns"} if graph.directed and self.sided(settings) else {}
+
+    def bits(self) -> dict[str, str]:
+        """What the recipe says about processors, beside the arithmetic: nothing where all give the same bits."""
+        return {} if self.processor_dependence is None else {"processor_dependence": self.processor_dependence}
 
     def check_room(self, graph: Graph, settings: S) -> None:
         """Raise InputError where the graph is too large for the method in the free memory of this machine."""

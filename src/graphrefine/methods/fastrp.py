@@ -75,4 +75,5 @@ FASTRP = Method(
     fit=fit,
     memory=memory,
     bound="two and a half matrices n x k",
+    processor_dependence="NumPy's powers and geometric random numbers",
 )

@@ -83,4 +83,5 @@ GRAREP = Method(
     fit=fit,
     memory=memory,
     bound="a matrix n x n",
+    processor_dependence="dense products by BLAS, NumPy's logarithms",
 )

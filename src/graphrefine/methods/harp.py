@@ -101,4 +101,5 @@ HARP = Method(
     fit=fit,
     memory=memory,
     bound="the base method's",
+    processor_dependence="dense products by BLAS, LAPACK",
 )

@@ -189,6 +189,7 @@ HOPE = Method(
     fit=fit,
     memory=memory,
     bound="four matrices n x k",
+    processor_dependence="NumPy's logarithms and exponentials, LAPACK",
     directed=True,
     sided=lambda settings: settings.dim % 2 == 0,
 )

@@ -83,6 +83,7 @@ LINE = Method(
     fit=fit_line,
     memory=memory,
     bound="two matrices n x k",
+    processor_dependence=None,
     directed=True,
     resume=fit_line,
 )

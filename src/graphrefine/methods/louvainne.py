@@ -126,4 +126,5 @@ LOUVAINNE = Method(
     fit=fit,
     memory=memory,
     bound="three matrices n x k, copies of the graph",
+    processor_dependence="scikit-network's Louvain",
 )

@@ -164,4 +164,5 @@ MILE = Method(
     fit=fit,
     memory=memory,
     bound="six matrices n x k, or the base's on the coarsest graph",
+    processor_dependence="dense products by BLAS, NumPy's hyperbolic tangents",
 )

@@ -172,5 +172,6 @@ NETMF = Method(
     fit=fit,
     memory=memory,
     bound="a matrix n x n",
+    processor_dependence="dense products by BLAS, LAPACK, NumPy's logarithms",
     resolve=resolve,
 )

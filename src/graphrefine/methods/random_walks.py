@@ -110,6 +110,7 @@ DEEPWALK = Method(
     fit=fit,
     memory=memory,
     bound="two matrices n x k",
+    processor_dependence=None,
     directed=True,
     resume=fit,
 )

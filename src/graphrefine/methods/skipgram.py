@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD, kernels
+from graphrefine.kernels.exact import power
 from graphrefine.kernels.sampling import Steps, skip_gram
 from graphrefine.methods.contract import Floats, Resources, Shape
 from graphrefine.refine.settings import MethodSettings, setting
@@ -147,7 +148,7 @@ def noise_table(counts: NDArray[np.float64]) -> NDArray[np.int32]:
     [0.111, 0.0, 0.889]
     """
     size = _slots(len(counts))
-    shares = np.cumsum(counts**NOISE_POWER)
+    shares = np.cumsum(power(counts, NOISE_POWER))
     at = (np.arange(size) + 0.5) * (shares[-1] / size)
     table = np.empty(size, np.int32)
     table[_shuffle(size)] = np.minimum(np.searchsorted(shares, at, side="right"), np.flatnonzero(counts)[-1])

@@ -1,8 +1,8 @@
 """Cache of finished measurements: a small JSON file for each, written at once and in one step.
 
 The name of a file is a hash of everything that its measurement depends on: the function and its arguments, the file of
-the graph, the version of graphrefine and, for times, the machine. A file that is damaged, or that holds another
-measurement than its name says, counts as absent.
+the graph, the versions of graphrefine and of its arithmetic and, for times, the machine. A file that is damaged, or
+that holds another measurement than its name says, counts as absent.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from graphrefine import __version__
 from graphrefine.datasets import Dataset
 from graphrefine.errors import GraphRefineError, MissingExtraError, OutputError
+from graphrefine.kernels.arithmetic import KEY, arithmetic_in_use
 from graphrefine.paper.findings import Gap
 from graphrefine.paper.progress import RunProgress
 from graphrefine.paper.setup import Source
@@ -94,7 +95,7 @@ class Cache:
         arguments: Mapping[str, Any],
     ) -> Measurement | Gap:
         graph = {} if source is None else {"graph": source.fingerprint}
-        key = {"function": function.__name__, "version": __version__, **graph, **keyed}
+        key = {"function": function.__name__, "version": __version__, KEY: arithmetic_in_use(), **graph, **keyed}
         name = f"{function.__name__}-{hash_json(key)}.json"
         if name in self.measurements:
             return self.measurements[name]

@@ -7,14 +7,16 @@ are refused.
 from __future__ import annotations
 
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
 from graphrefine.errors import FormatError, MissingExtraError
 from graphrefine.readers.source import Source
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 MOST = 1100  # bytes that a compressed byte can stand for
@@ -49,6 +51,8 @@ def read_hdf5_variable(source: Source, variable: str, *, way_out: str = "") -> A
 
 def _read_sparse(group: Any) -> csc_array[Any]:
     """A matrix of three arrays: values, rows, and where each column begins."""
+    from scipy.sparse import csc_array
+
     if "MATLAB_sparse" not in group.attrs:
         raise ValueError(f"{group.name!r} is a structure, not a matrix")
     starts = _read_values(group["jc"])

@@ -1,4 +1,4 @@
-"""Matrices in files: MATLAB, Matrix Market, npz; read by SciPy, of MATLAB's version 7.3 by h5py."""
+"""Matrices in files: MATLAB, Matrix Market, npz; read by SciPy, MATLAB's sparse ones by `mat5` and h5py."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from graphrefine.readers.formats import MatrixTable
 from graphrefine.readers.hdf5_variables import SIGNATURE, read_hdf5_variable
+from graphrefine.readers.mat5 import read_sparse_columns
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
@@ -16,7 +17,10 @@ _NPZ_ERRORS = (ValueError, KeyError, OSError, EOFError, AttributeError, NotImple
 
 def load_mat(source: Source, options: ReadOptions) -> MatrixTable:
     """Load a sparse or dense matrix of a .mat file."""
-    matrix = read_variable(source, options.variable, way_out="; say variable=")
+    by_columns = not (options.directed or options.bipartite)  # which is as good where direction does not matter
+    matrix: Any = read_sparse_columns(source.data, options.variable) if by_columns else None
+    if matrix is None:
+        matrix = read_variable(source, options.variable, way_out="; say variable=")
     if not hasattr(matrix, "tocsr") and (matrix.ndim != 2 or matrix.dtype.kind not in "biufc"):
         listed = "" if _is_hdf5(source) else f"; the variables are {_variables(source)}"
         raise source.error(f"the variable {options.variable!r} is not a matrix of numbers{listed}", argument="variable")
@@ -26,10 +30,10 @@ def load_mat(source: Source, options: ReadOptions) -> MatrixTable:
 
 def read_variable(source: Source, variable: str, *, way_out: str = "") -> Any:
     """The value of a variable; no other is decoded. ``way_out`` ends the error for one that is not there."""
-    from scipy.io import loadmat
-
     if _is_hdf5(source):
         return read_hdf5_variable(source, variable, way_out=way_out)
+    from scipy.io import loadmat
+
     try:
         contents = loadmat(_file(source), variable_names=[variable])
     except Exception as error:  # on damaged bytes SciPy raises whatever it stumbles over

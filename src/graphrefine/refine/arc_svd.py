@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, Small, T
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
+from graphrefine.kernels.exact import dot, power
 from graphrefine.linalg.operators import Floats, Operator
 from graphrefine.refine.svd import Decomposition, randomized_svd
 
@@ -103,7 +104,7 @@ def noise_edge(N: Operator, sources: int, targets: int, *, threads: int = 1) -> 
     graph = N.graph
     weights = None if graph.weights is None else np.square(graph.weights)
     squares = kernels().row_sums(graph.indptr, graph.indices, weights, columns, threads=threads)
-    return float(np.sqrt(rows @ squares) * (max(sources, 1) ** -0.5 + max(targets, 1) ** -0.5))
+    return float(np.sqrt(dot(rows, squares)) * (1 / np.sqrt(max(sources, 1)) + 1 / np.sqrt(max(targets, 1))))
 
 
 def shrunk(values: Small, edge: float, strength: float) -> Small:
@@ -114,7 +115,6 @@ def shrunk(values: Small, edge: float, strength: float) -> Small:
     >>> shrunk(np.array([10.0, 1.0, 0.0]), 1.0, 1.0).round(3).tolist()
     [9.901, 0.5, 0.0]
     """
-    squares = values**2
-    share = np.divide(squares, squares + edge**2, out=np.zeros_like(values), where=squares > 0)
-    counts: Small = values * share**strength
-    return counts
+    squares = np.square(values)
+    share = np.divide(squares, squares + edge * edge, out=np.zeros_like(values), where=squares > 0)
+    return values * power(share, strength)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels.exact import power, squares_of_rows
 from graphrefine.progress import Stages
 from graphrefine.refine.arc_svd import Arcs, Side, decompose
 from graphrefine.refine.held_out_pairs import HeldOut, hold_out, score_vectors
@@ -162,7 +163,7 @@ def _filtered(engine: Engine[T], arcs_svd: Arcs[T], sources: int, dim: int) -> F
 def _scale(rows: NDArray[np.float32], side: Side, which: slice) -> None:
     """Give each row, in place, half of its length and its degree; rows of zeros stay."""
     relative = side.degrees[which] / (side.mean or 1.0)
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    lengths = np.sqrt(squares_of_rows(rows))
     there = lengths > 0
-    scale = np.where(there, relative**DEGREE_POWER / np.sqrt(np.where(there, lengths, 1.0)), 0.0)
+    scale = np.where(there, power(relative, DEGREE_POWER) / np.sqrt(np.where(there, lengths, 1.0)), 0.0)
     np.multiply(rows, scale[:, None].astype(np.float32), out=rows)

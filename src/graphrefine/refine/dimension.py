@@ -22,12 +22,12 @@ from graphrefine.engine.engine import Small
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
+from graphrefine.kernels.exact import power
 from graphrefine.kernels.hashing import golden, mixed
 from graphrefine.linalg.operators import edge_terms
 from graphrefine.linalg.ties import Ties, by_logarithm
 from graphrefine.refine.local_view import EXPONENT
 from graphrefine.refine.svd import symmetric_eigh
-from graphrefine.system.threads import one_blas_thread
 
 PROBE = 256  # axes looked at: no automatic dimension is larger
 STEP = 16  # an automatic dimension is a multiple, or the number of nodes
@@ -70,7 +70,6 @@ class Dimension(NamedTuple):
         return {"axes": len(self.energies), "lost": {str(k): round(self.lost(k), 4) for k in SHOWN}}
 
 
-@one_blas_thread()  # also outside of a run
 def measure_dimension(graph: Graph, *, threads: int = 1) -> Dimension:
     """The dimension of an undirected graph: the axes above the noise, up to the next multiple of 16; at most 256.
 
@@ -103,7 +102,7 @@ def cross_validated(ties: Ties, columns: int, *, seed: int, threads: int = 1) ->
     pairs = symmetric_eigh(engine, rest.normalised(EXPONENT), seed=seed, products=PRODUCTS)
     axes = engine.collect(pairs.basis, pairs.axes)  # (n, columns)
     degree = rest.degrees
-    scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -EXPONENT, 0.0)
+    scale = np.where(degree > 0, power(np.where(degree > 0, degree, 1.0), -EXPONENT), 0.0)
     test, sums, squares = take_entries(graph, held), np.zeros(columns), np.zeros(columns)
     rows = np.repeat(np.arange(graph.nodes, dtype=np.int32), test.out_counts)
     for start in range(0, len(rows), PAIRS):
@@ -111,9 +110,11 @@ def cross_validated(ties: Ties, columns: int, *, seed: int, threads: int = 1) ->
         entries = scale[i] * scale[j]
         if test.weights is not None:
             entries *= edge_terms(ties.edge, test.weights[start : start + PAIRS], ties.unit)
-        products = axes[i].astype(np.float64) * axes[j]
-        sums += entries @ products
-        squares += np.square(entries) @ np.square(products)
+        products = axes[i].astype(np.float64)
+        products *= axes[j]
+        products *= entries[:, None]
+        sums += products.sum(axis=0)
+        squares += np.square(products, out=products).sum(axis=0)
     errors = np.sqrt(2 * squares)  # each edge is there twice
     return pairs.values, np.divide(np.sign(pairs.values) * sums, errors, out=np.zeros(columns), where=errors > 0)
 

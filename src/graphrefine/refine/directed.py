@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels.exact import dot, power
 from graphrefine.progress import Stages
 from graphrefine.refine.arc_svd import decompose
 from graphrefine.refine.directed_far_view import count_blocks, join_far_view
@@ -89,7 +90,7 @@ def directed_vectors(
     with stages.stage("scale"):
         weight = 1.0 if graph.weights is None else float(graph.weights.mean(dtype=np.float64))
         for out, side in sides:
-            out[:, 0] = (1.0 + side.degrees / weight) ** DEGREE_POWER / np.sqrt(2.0)
+            out[:, 0] = power(1.0 + side.degrees / weight, DEGREE_POWER) / np.sqrt(2.0)
             out[:, 1 : 1 + rest] *= out[:, :1]
         if half >= CENTRED:
             source[:, -1] = np.sqrt(_mean_score(source, target, ~graph.without_edges()))
@@ -102,4 +103,4 @@ def _mean_score(source: NDArray[np.float32], target: NDArray[np.float32], has_ar
     if not has_arcs.any():
         return 0.0
     means = (side.mean(axis=0, dtype=np.float64, where=has_arcs[:, None]) for side in (source, target))
-    return max(float(np.dot(*means)), 0.0)
+    return max(dot(*means), 0.0)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T, descending_eigh
 from graphrefine.graph.adjacency import inverses
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels.exact import matmul_tall
 from graphrefine.linalg import gram_of, unit_rows
 from graphrefine.linalg.operators import Operator
 from graphrefine.linalg.ties import Ties, by_logarithm
@@ -173,10 +174,10 @@ class _SideBySide(Generic[T]):
 def _shared_axes(views: list[_SideBySide[T]], sample: NDArray[np.int64], columns: int, threads: int) -> Floats:
     """The leading axes of the rows of both sides, each side as long as the other; zero where there is no more."""
     order = views[0].order
-    if order is not None:
-        among = np.zeros(len(order), bool)
-        among[sample] = True
-        sample = np.flatnonzero(among[order])
+    if order is not None:  # the same rows one after the other, wherever the engine has them
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        sample = places[sample]
     grams = []
     for view in views:
         wide = view.rows(sample)
@@ -190,6 +191,6 @@ def _shared_axes(views: list[_SideBySide[T]], sample: NDArray[np.int64], columns
 
 def _turn(view: _SideBySide[T], axes: Floats) -> Callable[[slice], None]:
     def work(rows: slice) -> None:
-        view.near[view.nodes(rows)] = unit_rows(view.rows(rows) @ axes)
+        view.near[view.nodes(rows)] = unit_rows(matmul_tall(view.rows(rows), axes))
 
     return work

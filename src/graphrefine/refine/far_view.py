@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, Small, T, descending_eigh
-from graphrefine.kernels import PAD, kernels
+from graphrefine.kernels import PAD, exact, kernels
 from graphrefine.linalg import gram_of
 from graphrefine.linalg.ties import Ties
 from graphrefine.refine.regions import Regions
@@ -96,7 +96,7 @@ def far_view(
     vectors = engine.array(columns, np.float32)
 
     def work(rows: slice) -> None:
-        vectors[rows if order is None else order[rows]] = logs.rows(rows) @ axes
+        vectors[rows if order is None else order[rows]] = exact.matmul_tall(logs.rows(rows), axes)
 
     in_blocks(engine.nodes, work, threads=engine.threads, rows=ROWS)
     return vectors
@@ -170,20 +170,22 @@ class Members(Generic[T]):
     """The nodes of each region, to sum rows over."""
 
     def __init__(self, engine: Engine[T], regions: Regions) -> None:
-        self.of = regions.of if engine.order is None else regions.of[engine.order]
+        self.order, self.of = engine.order, regions.of if engine.order is None else regions.of[engine.order]
         counts = np.bincount(self.of[self.of >= 0], minlength=regions.size)
         self.counts = np.maximum(counts, 1).astype(np.float32)
         self.threads = engine.threads
         self._products: dict[int, Product] = {}  # by the first row of a block
 
     def add(self, rows: slice, block: Floats, sums: Floats) -> None:
-        """Add rows of a block to the ``sums`` of their regions, in the order of the rows.  # (regions, width)."""
+        """Add rows of a block to the ``sums`` of their regions, in the graph's order.  # (regions, width)."""
         if rows.start not in self._products:
-            self._products[rows.start] = self._product(self.of[rows])
+            self._products[rows.start] = self._product(rows)
         self._products[rows.start].apply(block, out=sums, onto=sums if rows.start else None, threads=self.threads)
 
-    def _product(self, of: NDArray[np.int32]) -> Product:
-        inside = np.argsort(of, kind="stable")[np.count_nonzero(of < 0) :].astype(np.int32)
+    def _product(self, rows: slice) -> Product:
+        of = self.of[rows]
+        places = np.argsort(of, kind="stable") if self.order is None else np.lexsort((self.order[rows], of))
+        inside = places[np.count_nonzero(of < 0) :].astype(np.int32)
         ends = np.concatenate([[0], np.cumsum(np.bincount(of[inside], minlength=len(self.counts)))])
         product: Product = kernels().product(ends, inside, columns=len(of), constant=1.0)
         return product
@@ -194,7 +196,8 @@ class Logarithms(Generic[T]):
 
     def __init__(self, engine: Engine[T], height: Floats) -> None:
         self.engine = engine
-        self.step = max(float(np.log(height.max(initial=1.0))), 1e-30) / LEVELS  # no ratio is above a region's height
+        highest = float(height.max(initial=1.0))  # no ratio is above a region's height
+        self.step = max(exact.log(highest), 1e-30) / LEVELS
         self.parts: list[NDArray[np.uint8]] = []
 
     def add(self, ratios: T, width: int, members: Members[T] | None = None) -> Floats:
@@ -206,7 +209,7 @@ class Logarithms(Generic[T]):
         sums = np.zeros((regions, -(-self.engine.columns // PAD) * PAD), np.float32)
 
         def work(rows: slice, block: Floats) -> None:
-            _take_logarithms(block, self.engine.threads)
+            exact.log_at_least_one(block, threads=self.engine.threads)
             if members is not None:
                 members.add(rows, block, sums)
             _store(block, self.step, out[rows], self.engine.threads)
@@ -220,14 +223,6 @@ class Logarithms(Generic[T]):
         parts = [part[which] for part in self.parts]
         wide = np.empty((len(parts[0]), sum(part.shape[1] for part in parts)), np.float32)
         return np.concatenate(parts, axis=1, out=wide, casting="same_kind")
-
-
-def _take_logarithms(ratios: Floats, threads: int) -> None:
-    def work(rows: slice) -> None:
-        entries = ratios[rows]
-        np.log(np.maximum(entries, 1.0, out=entries), out=entries)
-
-    in_blocks(len(ratios), work, threads=threads, rows=ROWS)
 
 
 def _store(logs: Floats, step: float, out: NDArray[np.uint8], threads: int) -> None:
@@ -254,13 +249,19 @@ def _axes(means: Small, columns: int, spectrum: float, threads: int) -> Floats:
     if size <= columns + SPARE + 64:
         values, vectors = descending_eigh(gram)
     else:
-        Q = np.random.Generator(np.random.Philox(key=size)).standard_normal((size, columns + SPARE))
+        Q = _signs(size, columns + SPARE)
         for _ in range(ROUNDS):
-            Q = np.linalg.qr(gram @ Q)[0]
-        values, small = descending_eigh(Q.T @ (gram @ Q))
-        vectors = Q @ small
+            Q = exact.qr(exact.matmul(gram, Q, threads=threads))
+        values, small = descending_eigh(exact.matmul(Q.T, exact.matmul(gram, Q, threads=threads), threads=threads))
+        vectors = exact.matmul(Q, small, threads=threads)
     values, vectors = values[:columns], vectors[:, :columns]
     large = (values > LEAST * values[:1]) & (values > 0)
     axes = np.zeros((size, columns), np.float32)
-    axes[:, : len(values)] = vectors * np.where(large, np.where(large, values, 1.0) ** ((spectrum - 1) / 2), 0.0)
+    axes[:, : len(values)] = vectors * exact.power_where(large, values, (spectrum - 1) / 2)
     return axes
+
+
+def _signs(rows: int, columns: int) -> Small:
+    """Random signs, the same for the same size."""
+    words = np.random.Philox(key=rows).random_raw(rows * columns)
+    return 1.0 - 2.0 * (words >> np.uint64(63)).astype(np.float64).reshape(rows, columns)

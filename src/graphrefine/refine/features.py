@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T, collect_centred, descending_eigh, whitening
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels import PAD, kernels, to_float32
+from graphrefine.kernels.exact import dot, eigh, gram, log, log1p, matmul, matmul_tall, power
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import Operator, inverse_degrees, transition, walk
 from graphrefine.refine.filters import coefficients, diffuse, limit, limit_weights, smallest_weight
@@ -33,6 +35,7 @@ Floats = NDArray[np.float32]
 Small = NDArray[np.float64]
 
 ROWS = 16384  # worked on together
+PIECE = 512  # rows over which products are summed at a time
 CONSTANT = 1e-7  # of the largest entry: a standard deviation that is none
 ROUNDS = 3  # of B^T B on the sketch
 DEVIATIONS = 3.0  # beyond which a mean correlation is not chance
@@ -54,16 +57,20 @@ class Prepared:
 
     def times(self, small: NDArray[Any], start: int, stop: int) -> Floats:
         """Rows ``start`` to ``stop`` of ``B small``."""
-        product: Floats = self.matrix[start:stop] @ small.astype(np.float32)
-        if self.own is not None:
-            product -= np.outer(self.own[start:stop], self.mean @ small).astype(np.float32)
+        part = self.matrix[start:stop]
+        if self.own is None:
+            return matmul_tall(part, small)
+        product = _multiply_sparse(part, small)
+        product -= np.outer(self.own[start:stop], matmul(self.mean, small)).astype(np.float32)
         return product
 
     def turned(self, part: Floats, start: int, stop: int) -> Floats:
         """``B^T part``, of the rows ``start`` to ``stop``.  # (f, k)."""
-        product: Floats = self.matrix[start:stop].T @ part
-        if self.own is not None:
-            product -= np.outer(self.mean, self.own[start:stop] @ part).astype(np.float32)
+        if self.own is None:
+            pieces = [slice(first, first + PIECE) for first in range(0, len(part), PIECE)]
+            return _sum(matmul_tall(self.matrix[start:stop][piece].T, part[piece]) for piece in pieces)
+        product = _multiply_sparse(self.matrix[start:stop].T.tocsr(), part)
+        product -= np.outer(self.mean, matmul(self.own[start:stop], part)).astype(np.float32)
         return product
 
 
@@ -108,14 +115,15 @@ def _prepare_sparse(X: Any) -> Prepared:
     np.maximum.at(largest, scaled.indices, np.abs(scaled.data))
     scaled.data /= largest[scaled.indices]
     mean = np.bincount(scaled.indices, scaled.data, columns) / nodes
-    square = np.bincount(scaled.indices, scaled.data**2, columns) / nodes
+    square = np.bincount(scaled.indices, np.square(scaled.data), columns) / nodes
     share = np.bincount(scaled.indices, minlength=columns) / nodes
-    weight = _weights(share, np.sqrt(np.maximum(square - mean**2, 0.0)))
+    weight = _weights(share, np.sqrt(np.maximum(square - np.square(mean), 0.0)))
     scaled.data *= weight[scaled.indices]
     used = np.flatnonzero(weight)
     scaled, mean = scaled[:, used], (mean * weight)[used]
     counts = np.diff(scaled.indptr)
-    lengths = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel() - 2 * (scaled @ mean) + mean @ mean
+    terms = scaled.data * (scaled.data - 2 * mean[scaled.indices])
+    lengths = np.bincount(np.repeat(np.arange(nodes), counts), terms, nodes) + dot(mean, mean)
     own = np.where(counts > 0, 1 / np.sqrt(np.maximum(lengths, 1e-300)), 0.0)
     scaled.data *= np.repeat(own, counts)
     return Prepared(scaled.astype(np.float32), own, mean)
@@ -147,7 +155,7 @@ def _weights(share: Small, deviation: Small) -> Small:
             "leave them out"
         )
     share, deviation = np.where(varied, share, 1.0), np.where(varied, deviation, 1.0)
-    weights: Small = np.where(varied, np.sqrt(share) * np.log1p(1 / share) / np.log(2) / deviation, 0.0)
+    weights: Small = np.where(varied, np.sqrt(share) * log1p(1 / share) / log(2.0) / deviation, 0.0)
     return weights
 
 
@@ -162,13 +170,14 @@ def leading(B: Prepared, k: int, *, seed: int) -> Small:
     """
     nodes, columns = B.matrix.shape
     blocks = [(start, min(start + ROWS, nodes)) for start in range(0, nodes, ROWS)]
-    Q: NDArray[Any] = np.eye(columns) if columns <= k else _sketch(seed, columns, k)
+    Q = np.eye(columns, dtype=np.float32) if columns <= k else _sketch(seed, columns, k)
     for _ in range(ROUNDS if columns > k else 0):
         Q = _sum(B.turned(B.times(Q, *block), *block) for block in blocks)
-        Q = (Q @ whitening(_gram(Q), least=1e-10)).astype(np.float32)
-    values, vectors = descending_eigh(_sum(_gram(B.times(Q, *block)) for block in blocks))
+        Q = matmul_tall(Q, whitening(gram(Q), least=1e-10))
+    values, vectors = descending_eigh(_sum(gram(B.times(Q, *block)) for block in blocks))
     present = values > 1e-9 * values[0]
-    return np.asarray(Q @ (vectors[:, present] * values[present] ** -0.25), np.float64)
+    axes: Small = matmul(Q, vectors[:, present] * power(values[present], -0.25))
+    return axes
 
 
 def relate(engine: Engine[T], graph: Graph, Z: T) -> Relation:
@@ -185,7 +194,7 @@ def relate(engine: Engine[T], graph: Graph, Z: T) -> Relation:
     once, twice = _correlations(engine, step, Z)
     Y = whitening(within, least=1e-6)
     Y = Y[:, Y.any(axis=0)]
-    mu, axes = descending_signed(Y.T @ once @ Y / nodes)
+    mu, axes = descending_signed(matmul(Y.T, matmul(once, Y)) / nodes)
     squares, returns = _returns(graph)
     noise = np.sqrt(squares) / nodes
     beyond = mu > (2 * np.sqrt(len(mu)) + EDGE) * noise
@@ -196,10 +205,11 @@ def relate(engine: Engine[T], graph: Graph, Z: T) -> Relation:
         weight = FAINT + (FAIR - FAINT) * float(np.clip(mean / chance, 0, 1))
         return Relation(np.eye(len(within)), own=0.0, weight=weight, directions=0, correlation=float(mu[0]))
     gain = np.where(beyond, mu, max(mean - chance, 0.0))
-    Y = Y @ axes
-    later = (np.einsum("ij,ij->j", Y, twice @ Y) - returns) / nodes
-    rotation = (Y * gain) @ (Y.T @ within)  # to the directions, and back: Y^T within is the inverse of Y
-    trust = _trust(mu[beyond], later[beyond]) ** 2  # squared: half a trust in both loses where structure is enough
+    Y = matmul(Y, axes)
+    later = ((Y * matmul(twice, Y)).sum(axis=0) - returns) / nodes
+    rotation = matmul(Y * gain, matmul(Y.T, within))  # to the directions, and back: Y^T within is the inverse of Y
+    share = _trust(mu[beyond], later[beyond])
+    trust = share * share  # half a trust in both loses where structure is enough
     own = OWN * trust * float(gain[beyond].sum() / gain.sum())
     weight = FAINT + (WEIGHT - FAINT) * trust
     return Relation(rotation, own, weight, directions=int(beyond.sum()), correlation=float(mu[0]))
@@ -211,7 +221,7 @@ def _trust(once: Small, twice: Small) -> float:
     If a share s of the variance fades by a factor e at each step and the rest is the node's own noise, then these are
     ``s e`` and ``s e^2``. With one e for all directions, this is the mean of s where directions count by their gains.
     """
-    return float(np.clip(once @ once / max(float(twice.sum()), 1e-12), 0.0, 1.0))
+    return float(np.clip(dot(once, once) / max(float(twice.sum()), 1e-12), 0.0, 1.0))
 
 
 def _correlations(engine: Engine[T], step: Operator, Z: T) -> tuple[Small, Small]:
@@ -226,16 +236,19 @@ def _correlations(engine: Engine[T], step: Operator, Z: T) -> tuple[Small, Small
 
 def descending_signed(matrix: Small) -> tuple[Small, Small]:
     """Eigenvalues with their signs, largest first, and eigenvectors."""
-    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = eigh(matrix)
     return values[::-1], vectors[:, ::-1]
 
 
 def _returns(graph: Graph) -> tuple[float, float]:
     """Of the walk: the sum of its squared entries, and of the chances to be back after two steps."""
-    inverse, A = inverse_degrees(graph), graph.to_scipy()
-    squares = A.multiply(A) if graph.weighted else A
-    both = A.multiply(graph.transposed().to_scipy()) if graph.directed else squares
-    return float(np.square(inverse) @ squares.sum(axis=1)), float(inverse @ (both @ inverse))
+    inverse, squares = inverse_degrees(graph), None if graph.weights is None else np.square(graph.weights)
+    rows = graph.indptr, graph.indices, squares
+    lengths = kernels().row_sums(*rows, np.ones(graph.nodes))
+    if graph.directed:
+        both = graph.to_scipy().multiply(graph.transposed().to_scipy()).tocsr()
+        rows = both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data
+    return dot(np.square(inverse), lengths), dot(inverse, kernels().row_sums(*rows, inverse))
 
 
 def feature_vectors(
@@ -293,8 +306,19 @@ def join(structure: Floats, features: Floats, *, weight: float, threads: int) ->
     turn_to_axes(structure, both, columns=k + features.shape[1], threads=threads)
 
 
-def _sketch(seed: int, rows: int, columns: int) -> Small:
-    return np.random.Generator(np.random.Philox(key=seed)).standard_normal((rows, columns))
+def _sketch(seed: int, rows: int, columns: int) -> Floats:
+    return to_float32(kernels().signs(seed, 0, rows=rows, words=-(-columns // 32)))[:, :columns]
+
+
+def _multiply_sparse(matrix: Any, small: NDArray[Any]) -> Floats:
+    """``matrix @ small`` of a CSR matrix, each row summed in the order of its entries."""
+    columns = small.shape[1]
+    padded = np.zeros((len(small), -(-columns // PAD) * PAD), np.float32)
+    padded[:, :columns] = small
+    out = np.empty((matrix.shape[0], padded.shape[1]), np.float32)
+    rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    kernels().product(*rows, columns=len(small), value=matrix.data).apply(padded, out=out)
+    return out[:, :columns]
 
 
 def _sum(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
@@ -303,10 +327,6 @@ def _sum(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
     for part in parts:
         total += part
     return total
-
-
-def _gram(x: NDArray[Any]) -> Small:
-    return np.asarray(x.T @ x, np.float64)
 
 
 def _less(x: Floats, row: Floats) -> Floats:

@@ -6,7 +6,6 @@ A filter is its coefficients theta. The known ones are in `FILTERS`; any other s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import exp, factorial
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError, suggest
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels import exact
 from graphrefine.linalg.operators import Operator
 
 Theta = tuple[float, ...]
@@ -22,7 +22,10 @@ Theta = tuple[float, ...]
 
 def heat(order: int = 10, scale: float = 3.0) -> Theta:
     """Heat kernel: ``theta_k = e^-t t^k / k!``, t = scale."""
-    return tuple(exp(-scale) * scale**k / factorial(k) for k in range(order + 1))
+    theta = [exact.exp(-scale)]
+    for k in range(1, order + 1):
+        theta.append(theta[-1] * scale / k)
+    return tuple(theta)
 
 
 def markov(order: int = 4, scale: float = 0.05) -> Theta:
@@ -32,7 +35,10 @@ def markov(order: int = 4, scale: float = 0.05) -> Theta:
 
 def pagerank(order: int = 10, scale: float = 0.15) -> Theta:
     """Personalised PageRank: ``theta_k = alpha (1 - alpha)^k``, alpha = scale."""
-    return tuple(scale * (1 - scale) ** k for k in range(order + 1))
+    theta = [scale]
+    for _ in range(order):
+        theta.append(theta[-1] * (1 - scale))
+    return tuple(theta)
 
 
 def taylor() -> Theta:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels.exact import matmul_tall
 
 SAMPLE = 1024, 4096  # sources, at least and at most: more where there are few targets
 SCORES = 1 << 24  # of sources and targets, beyond the least sample
 SHARE = 0.2  # of their edges
 TOP = 20
-EDGE = 4  # exponent: the larger, the more like a count of the first 20
 BLOCK = 64  # sources scored at a time
 
 
@@ -70,7 +70,7 @@ def score_vectors(held: HeldOut, x: NDArray[np.float32], y: NDArray[np.float32],
     total = 0.0
     for start in range(0, len(held.nodes), BLOCK):
         nodes = held.nodes[start : start + BLOCK]
-        scores = x[nodes] @ y.T
+        scores = np.ascontiguousarray(matmul_tall(y, x[nodes].T).T)
         at, stop = np.searchsorted(held.source, [start, start + len(nodes)])
         source, target = held.source[at:stop] - start, held.target[at:stop] - first
         wanted = scores[source, target]
@@ -79,5 +79,5 @@ def score_vectors(held: HeldOut, x: NDArray[np.float32], y: NDArray[np.float32],
         scores[source, target] = -np.inf  # they are not against each other
         rows, values = scores[source], wanted[:, None]
         ranks = np.count_nonzero(rows > values, axis=1) + np.count_nonzero(rows == values, axis=1) / 2
-        total += float(np.sum(1 / (1 + (ranks / TOP) ** EDGE)))
+        total += float(np.sum(1 / (1 + np.square(np.square(ranks / TOP)))))
     return total / len(held.source)

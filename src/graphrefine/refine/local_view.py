@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, Small, T, eigh_by_size
+from graphrefine.kernels import exact
 from graphrefine.linalg import gram_of, unit_rows
 from graphrefine.linalg.operators import edge_terms
 from graphrefine.linalg.ties import Ties
@@ -93,6 +94,6 @@ def dense_normalised(ties: Ties) -> Small:
     matrix, terms = np.zeros((graph.nodes, graph.nodes)), edge_terms(ties.edge, graph.weights, ties.unit)
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
     matrix[rows, graph.indices] = 1.0 if terms is None else terms
-    scale = np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -EXPONENT, 0.0)
+    scale = exact.power_where(degree > 0, degree, -EXPONENT)
     matrix *= np.outer(scale, scale)
     return matrix

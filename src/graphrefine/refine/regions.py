@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
+from graphrefine.kernels import exact
 from graphrefine.kernels.hashing import golden, mixed
 from graphrefine.system.threads import in_blocks
 
@@ -165,7 +166,7 @@ def rings_of(ids: NDArray[np.integer], *, seed: int, turn: int, rates: NDArray[n
     words = mixed(salt ^ ids.astype(np.uint64))
     uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     rings = np.full(len(ids), np.inf)
-    np.divide(-np.log(uniform), rates, out=rings, where=rates > 0)
+    np.divide(-exact.log(uniform), rates, out=rings, where=rates > 0)
     return rings
 
 
@@ -186,7 +187,7 @@ def _take_nearest(
     turned = np.ascontiguousarray(centres.T)
 
     def work(rows: slice) -> None:
-        cosines = vectors[rows] @ turned
+        cosines = exact.matmul_tall(vectors[rows], turned)
         best = cosines.argmax(axis=1)
         largest = cosines[np.arange(len(best)), best]
         nearer = largest > cosine[rows]

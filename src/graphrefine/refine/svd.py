@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, Small, T, descending_eigh, eigh_by_size, orthonormal
-from graphrefine.kernels import PAD
-from graphrefine.system.threads import one_blas_thread
+from graphrefine.kernels import PAD, exact
 
 TOGETHER = 3  # products between two orthonormalisations of `symmetric_eigh`
 BLOCK = 16  # columns orthonormalised together: it groups the arithmetic and changes nothing
@@ -122,7 +120,6 @@ def randomized_svd(
     return Decomposition(Q, R, axes, np.sqrt(squares))
 
 
-@one_blas_thread()  # also outside of a run
 def randomized_eigh(
     engine: Engine[T],
     A: Any,
@@ -149,7 +146,6 @@ def randomized_eigh(
     return _ritz(engine, A, Q, size, advance)
 
 
-@one_blas_thread()
 def symmetric_eigh(
     engine: Engine[T],
     A: Any,
@@ -202,7 +198,7 @@ def _even_shift(gram: Small, negative: float) -> float:
 
     ``gram`` is that of `TOGETHER` products with an orthonormal basis, so that its eigenvalues are ``t^(2 TOGETHER)``.
     """
-    smallest = float(descending_eigh(gram)[0][-1] ** (0.5 / TOGETHER))
+    smallest = exact.power(float(descending_eigh(gram)[0][-1]), 0.5 / TOGETHER)
     return smallest * (1.0 / negative - 1.0) / 2.0
 
 
@@ -246,6 +242,4 @@ def _span(
 
 
 def _powers(values: Small, power: float) -> Small:
-    positive = values > 0
-    powers: NDArray[np.float64] = np.where(positive, np.where(positive, values, 1.0) ** power, 0.0)
-    return powers
+    return exact.power_where(values > 0, values, power)

@@ -31,6 +31,7 @@ from graphrefine.engine.layout import usual_bytes
 from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.workshop import Workshop
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels import exact
 from graphrefine.linalg import gram_of, unit_rows
 from graphrefine.linalg.ties import Ties, by_logarithm
 from graphrefine.progress import Stages
@@ -280,7 +281,7 @@ def join_views(
     def work(rows: slice) -> None:
         joint = np.zeros((rows.stop - rows.start, k), np.float32)
         for each, rotation in zip(centred, rotations, strict=True):
-            joint += each.rows(rows) @ rotation
+            joint += exact.matmul_tall(each.rows(rows), rotation)
         result[rows] = unit_rows(joint)
 
     in_blocks(n, work, threads=threads, rows=BLOCK)
@@ -295,8 +296,8 @@ class _Centred:
         sums, there = np.zeros((blocks, view.shape[1])), np.empty(len(view), np.float32)
 
         def add(rows: slice) -> None:
-            there[rows] = np.einsum("ij,ij->i", view[rows], view[rows]) > 0
-            sums[rows.start // BLOCK] = there[rows] @ view[rows]
+            there[rows] = exact.squares_of_rows(view[rows]) > 0
+            sums[rows.start // BLOCK] = exact.matmul_tall(there[None, rows], view[rows])
 
         in_blocks(len(view), add, threads=threads, rows=BLOCK)
         self.view = view
@@ -305,10 +306,10 @@ class _Centred:
 
         def measure(rows: slice) -> None:
             centred = view[rows] - self.mean
-            lengths[rows] = np.einsum("ij,ij->i", centred, centred)
+            lengths[rows] = exact.squares_of_rows(centred)
 
         in_blocks(len(view), measure, threads=threads, rows=BLOCK)
-        square = float(self.mean @ self.mean)
+        square = exact.dot(self.mean, self.mean)
         if float((lengths * there).sum(dtype=np.float64)) <= EQUAL * square * float(there.sum(dtype=np.float64)):
             self.mean[:] = 0  # all rows are one: where every node is linked to every other, say
             lengths[:] = square

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels import exact
 from graphrefine.linalg.ties import Ties
 from graphrefine.refine.far_view import Walks
 from graphrefine.refine.regions import Regions, draw_first, ids_of
@@ -48,17 +49,18 @@ def walk_memory(engine: Engine[T], ties: Ties, count: int, *, seed: int) -> floa
 
         def work(rows: slice, ratio: Floats = ratio, part: slice = part) -> None:
             entries = ratio[rows]
-            logs = np.log(np.maximum(entries, np.float32(1e-30)))
-            information[rows] += place[rows] * ((entries * logs) @ share[part])
+            logs = entries.copy()
+            exact.log_at_least(logs, 1e-30)
+            information[rows] += place[rows] * exact.row_dots(entries * logs, share[part])
 
         in_blocks(graph.nodes, work, threads=engine.threads)
     start = place[place > 0]
-    return float(np.sqrt(np.clip(information.sum() / -(start * np.log(start)).sum(), 0.0, 1.0)))
+    return float(np.sqrt(np.clip(information.sum() / -(start * exact.log(start)).sum(), 0.0, 1.0)))
 
 
 def _draw(
     graph: Graph, degree: NDArray[np.float64], count: int, *, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], Floats]:
     """Nodes drawn by degree, none twice, ascending, and the share of all steps that each one stands for."""
     able = np.count_nonzero(degree > 0)
     if count >= able:
@@ -68,6 +70,7 @@ def _draw(
         ids = ids_of(graph)
         drawn, rings = draw_first(ids, degree.__getitem__, count + 1, nodes=graph.nodes, seed=seed, turn=TURN)
         nodes = np.sort(drawn[:count])
-        chance = -np.expm1(-degree[nodes] * rings[count])  # by the next ring, a node would have rung with this chance
+        # By the next ring, a node would have rung with this chance.
+        chance = -exact.expm1(-degree[nodes] * rings[count])
     share = degree[nodes] / chance
-    return nodes, share / share.sum()
+    return nodes, (share / share.sum()).astype(np.float32)

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import descending_eigh
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels import PAD, choose_kernel
+from graphrefine.kernels.exact import log, matmul_tall, power
 from graphrefine.linalg import gram_of
 from graphrefine.linalg.ties import median
-from graphrefine.system.threads import in_blocks, run_tasks
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -32,9 +33,7 @@ Doubles = NDArray[np.float64]
 MISSING = 1.5  # weight of all missing pairs, relative to that of the edges
 POPULARITY = 0.25  # exponent of an item's degree in q
 STEPS = 3  # of conjugate gradients
-ENTRIES = 4096  # of a block of rows
-HUB = 2048  # edges of a row that is solved by itself
-BLOCK = 2048  # rows multiplied at a time
+HUB = 2048  # edges beyond which a row is solved directly
 
 
 class Rows(NamedTuple):
@@ -80,7 +79,7 @@ def weigh_pairs(arcs: Graph, sources: int) -> Pairs:
     middle = 1.0 if arcs.weights is None or not len(arcs.weights) else float(median(arcs.weights))
     first = Rows(arcs.indptr[: sources + 1], arcs.indices - np.int32(sources), _levels(arcs, middle), np.ones(sources))
     indptr = back.indptr[sources:] - back.indptr[sources]
-    degrees = np.maximum(np.diff(indptr), 0.5) ** POPULARITY
+    degrees = power(np.maximum(np.diff(indptr), 0.5), POPULARITY)
     second = Rows(indptr, back.indices, _levels(back, middle), degrees / degrees.mean() if len(degrees) else degrees)
     cells = float(sources) * (arcs.nodes - sources)
     return Pairs(first, second, MISSING * float(first.weights.sum(dtype=np.float64)) / max(cells, 1.0))
@@ -128,7 +127,8 @@ def solve_targets(
 def _levels(arcs: Graph, middle: float) -> Floats:
     if arcs.weights is None:
         return np.ones(len(arcs.indices), np.float32)
-    return np.log2(1.0 + arcs.weights.astype(np.float64) / middle).astype(np.float32)
+    levels: Floats = (log(1.0 + arcs.weights.astype(np.float64) / middle) / log(2.0)).astype(np.float32)
+    return levels
 
 
 def _totals(rows: Rows, others: Rows, scale: float) -> Doubles:
@@ -144,91 +144,13 @@ def _solve(
     values = np.maximum(values, 0.0)
     level = np.sqrt(values / mass + regularization)  # (k,): the length of the equations, for a node of total 1
     del weighted
-    z = _multiply(y, axes / level, threads)
-    v = _multiply(x, axes * level, threads)
-    diagonal = np.stack([values / level**2, regularization / level**2])  # times q, and times b
-
-    def work(block: NDArray[np.int64]) -> None:
-        diagonals = (np.stack([rows.missing[block], totals[block]], axis=1) @ diagonal).astype(np.float32)
-        if rows.indptr[block[0] + 1] - rows.indptr[block[0]] > HUB:
-            v[block[0]] = _solve_hub(rows, int(block[0]), z, diagonals[0])
-        else:
-            v[block] = _solve_block(rows, block, z, diagonals, v[block], steps)
-
-    run_tasks(_blocks(rows), work, threads)
-    v[np.diff(rows.indptr) == 0] = 0
-    back = axes.T / level[:, None]
-
-    def turn(block: slice) -> None:
-        x[block] = v[block] @ back.astype(np.float32)
-
-    in_blocks(len(x), turn, threads=threads, rows=BLOCK)
-
-
-def _multiply(x: Floats, rotation: Doubles, threads: int) -> Floats:
-    out, small = np.empty_like(x), rotation.astype(np.float32)
-
-    def work(block: slice) -> None:
-        np.matmul(x[block], small, out=out[block])
-
-    in_blocks(len(x), work, threads=threads, rows=BLOCK)
-    return out
-
-
-def _blocks(rows: Rows) -> list[NDArray[np.int64]]:
-    """Nodes with edges, those with like numbers of them together: at most `ENTRIES` edges, or one node."""
-    counts = np.diff(rows.indptr)
-    order = np.argsort(counts, kind="stable")[np.count_nonzero(counts == 0) :]
-    blocks, start = list[NDArray[np.int64]](), 0
-    while start < len(order):
-        stop = start + max(ENTRIES // int(counts[order[start]]), 1)
-        while stop > start + 1 and (stop - start) * counts[order[min(stop, len(order)) - 1]] > ENTRIES:
-            stop = start + (stop - start) // 2
-        blocks.append(order[start:stop])
-        start = stop
-    return blocks
-
-
-def _solve_block(rows: Rows, block: NDArray[np.int64], z: Floats, diagonals: Floats, v: Floats, steps: int) -> Floats:
-    """Conjugate gradients for the nodes of a block, from v.  # (b, k)."""
-    starts, counts = rows.indptr[block], np.diff(rows.indptr)[block]
-    places = np.arange(int(counts.max()))
-    there = places < counts[:, None]
-    entries = np.where(there, starts[:, None] + places, starts[:, None])
-    near = z[rows.indices[entries]]  # (b, d, k)
-    weights = np.where(there, rows.weights[entries], np.float32(0))  # (b, d)
-
-    def multiply(p: Floats) -> Floats:
-        along = np.einsum("bdk,bk->bd", near, p) * weights
-        product: Floats = np.einsum("bd,bdk->bk", along, near) + diagonals * p
-        return product
-
-    rest = np.einsum("bd,bdk->bk", weights, near) - multiply(v)
-    p, size = rest.copy(), np.einsum("ij,ij->i", rest, rest)
-    for _ in range(steps):
-        product = multiply(p)
-        step = _ratio(size, np.einsum("ij,ij->i", p, product))
-        v += step * p
-        rest -= step * product
-        before, size = size, np.einsum("ij,ij->i", rest, rest)
-        p *= _ratio(size, before)
-        p += rest
-    return v
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    ratio: Floats = np.divide(above, below, out=np.zeros_like(above), where=below > 0)[:, None]
-    return ratio
-
-
-def _solve_hub(rows: Rows, node: int, z: Floats, diagonal: Floats) -> Floats:
-    """The solution for one node of many edges, a part of them at a time.  # (k,)."""
-    matrix, wanted = np.diag(diagonal.astype(np.float64)), np.zeros(len(diagonal))
-    for start in range(int(rows.indptr[node]), int(rows.indptr[node + 1]), HUB):
-        part = slice(start, min(start + HUB, int(rows.indptr[node + 1])))
-        near = z[rows.indices[part]]
-        weighted = near * rows.weights[part, None]
-        matrix += near.T @ weighted
-        wanted += weighted.sum(axis=0, dtype=np.float64)
-    solution: Floats = np.linalg.solve(matrix, wanted).astype(np.float32)
-    return solution
+    k, columns = len(level), -(-len(level) // PAD) * PAD
+    diagonal = np.ones((2, columns))  # times q, and times b; columns that are padded have a solution, zero
+    diagonal[:, :k] = values / np.square(level), regularization / np.square(level)
+    there, back = np.zeros((2, k, columns), np.float32)
+    there[:, :k], back[:, :k] = axes / level, axes * level
+    z, v = matmul_tall(y, there, threads=threads), matmul_tall(x, back, threads=threads)
+    solve = choose_kernel("solve_rows")
+    edges = rows.indptr, rows.indices, rows.weights
+    solve(*edges, v, z, missing=rows.missing, totals=totals, diagonal=diagonal, steps=steps, hub=HUB, threads=threads)
+    x[:] = matmul_tall(v, np.ascontiguousarray(there.T), threads=threads)

@@ -51,6 +51,7 @@ def embed(
     scheduler: str | None = None,
     workers: int | None = None,
     learn: bool | None = None,
+    arithmetic: int | None = None,
     watcher: Watcher | None = None,
     **others: Any,
 ) -> Embedding:
@@ -83,6 +84,9 @@ def embed(
         ``memory``, vectors that do not fit are kept on disk, and mapped from a file in the end.
     learn
         True adds what `Embedding.fold_in` and `Embedding.score` learn from the graph; see `Embedding.learn`.
+    arithmetic
+        Version of the arithmetic, for the bits of an embedding whose ``recipe["arithmetic"]`` says it; the newest by
+        default.
     watcher
         A listener to the stages: `graphrefine.progress.Watcher`.
     directed
@@ -148,7 +152,7 @@ def embed(
         reading=reading,
         features=features,
         align_to=align_to,
-        run=RunSettings(threads, memory, work, executor, scheduler, workers, learn),
+        run=RunSettings(threads, memory, work, executor, scheduler, workers, learn, arithmetic),
     )
     with EmbedRun(request) as run:
         read = run.read(watcher)

@@ -21,6 +21,8 @@ from graphrefine.embedding.learn import can_learn, learn_state
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import ONE, Sides
+from graphrefine.kernels import kernels
+from graphrefine.kernels.arithmetic import use_arithmetic
 from graphrefine.methods.contract import Method, Resources, Shape
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
@@ -82,12 +84,14 @@ class EmbedRun:
         self.workers: list[dict[str, Any]] | None = None
         self.graph: Graph
         self.plan: MemoryPlan
-        self._stack, self._blas = ExitStack(), ExitStack()
+        self._stack = ExitStack()
         self._ingested = False
         self._lowered: list[ArgumentWarning] = []
         self.reading = ""  # how the graph was read, in words
 
     def __enter__(self) -> EmbedRun:
+        if self.request.run.arithmetic is not None:
+            self._stack.enter_context(use_arithmetic(self.request.run.arithmetic))
         return self
 
     def __exit__(
@@ -97,8 +101,7 @@ class EmbedRun:
             if kind is None and self._ingested and self.plan.mode == "memory":
                 self.work.finish()
         finally:
-            with self._blas:  # closed by `embed` already, unless an error came before
-                self._stack.__exit__(kind, error, trace)
+            self._stack.__exit__(kind, error, trace)
 
     @cached_property
     def folder(self) -> Path:
@@ -118,7 +121,6 @@ class EmbedRun:
         """The graph, in memory; one whose file is too large for that is put on disk first, in the work folder."""
         source, run = self.request.source, self.request.run
         self.stages = Stages(watcher)
-        self._blas.enter_context(one_blas_thread())  # products of BLAS have other last bits on several threads
         self.threads, self.budget = usable_threads(run.threads), budget_of(run.memory)
         is_file = run.memory is not None and isinstance(source, str | os.PathLike)
         needed = reading_bytes(os.fspath(source)) if is_file else 0
@@ -229,7 +231,6 @@ class EmbedRun:
         if self.request.align_to is not None:
             with self.stages.stage("align"):
                 embedding = embedding.align_to(self.request.align_to)
-        self._blas.close()
         return embedding
 
     def figures(self, *, total: float) -> dict[str, Any]:
@@ -292,22 +293,23 @@ def embed_graph(
     contract, stages = find_method(method), Stages(watcher)
     contract.check(graph, settings)
     resources = Resources(usable_threads(threads), stages)
-    with one_blas_thread():
-        return _embed(graph, settings, contract, resources, features=features, learn=learn and can_learn(graph)), stages
+    return _embed(graph, settings, contract, resources, features=features, learn=learn and can_learn(graph)), stages
 
 
 def _embed(
     graph: Graph, settings: MethodSettings, method: Method[Any], resources: Resources, *, features: Any, learn: bool
 ) -> Embedding:
-    """The embedding of a graph that the method was checked to take; BLAS has one thread by now."""
+    """The embedding of a graph that the method was checked to take."""
     settings = method.resolve(Shape.of(graph), settings)
     sides = method.sides(graph, settings)
-    recipe = {"method": method.name, **asdict(settings), "directed": graph.directed, **sides, "version": __version__}
+    recipe = {"method": method.name, **asdict(settings), "directed": graph.directed, **sides, **method.bits()}
     if features is not None:  # read before any work is done for nothing
         from graphrefine.run import feature_table
 
         table = feature_table.read_for_method(features, method, graph, settings)
-    vectors = method.fit(graph, settings, resources)
+    # Products of BLAS have other last bits on several threads; what has the same bits everywhere needs none.
+    with nullcontext() if method.processor_dependence is None else one_blas_thread():
+        vectors = method.fit(graph, settings, resources)
     if graph.isolated:
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
     release_free_memory()
@@ -315,10 +317,14 @@ def _embed(
         added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
         recipe["features"] = added
     with resources.stages.stage("learn") if learn else nullcontext():
+        recipe |= {"version": __version__, **kernels().names()}
         degrees = graph.neighbour_counts().astype(np.float32)
         recipe["reading"] = graph.reading
         places = Sides.of(sides, vectors.shape) if sides else ONE
-        state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=places) if learn else State(degrees)
+        state = State(degrees)
+        if learn:
+            with one_blas_thread():
+                state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=places)
         release_free_memory()
     return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state))
 

@@ -28,6 +28,7 @@ from graphrefine.graph.node_ids import identities, is_text
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored
 from graphrefine.kernels import kernels
+from graphrefine.kernels.arithmetic import check_arithmetic
 from graphrefine.run.memory_plan import RUN, MemoryPlan
 from graphrefine.system.files import check_free_disk
 from graphrefine.system.fingerprint import hash_parts
@@ -164,7 +165,7 @@ def working(
         "method": method,
         "settings": _plain(asdict(settings)),
         "version": __version__,
-        "kernels": kernels().simd,
+        **kernels().names(),
     }
     earlier = work.state(RUN)
     if earlier is None:
@@ -227,8 +228,9 @@ def fingerprint(graph: Graph) -> str:
 def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
     if not isinstance(earlier, dict):
         raise OutputError(f"{folder}: holds no work that can be read; delete it to start anew")
+    check_arithmetic(earlier, source=str(folder))
     reasons = {"graph": "the graph has changed", "version": "another version of graphrefine made it"}
-    reasons["kernels"] = "another kind of processor, or of kernels, made it"
+    reasons["kernel"] = "other kernels made it, compiled ones or their twins"
     for name, value in mark.items():
         if earlier.get(name) != value:
             theirs, settings = earlier.get(name), {name: value}

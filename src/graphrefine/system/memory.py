@@ -7,6 +7,7 @@ files are the system's own, and it takes them back when others need them.
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import sys
 import threading
@@ -21,6 +22,7 @@ CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
 )
+STATM, MEMINFO = Path("/proc/self/statm"), Path("/proc/meminfo")  # of Linux: psutil takes longer to import than to ask
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 SHARE = 0.9  # of the free memory, where no budget is given: others need memory too
 INTERVAL = 0.005  # seconds between two looks at the memory in use
@@ -28,6 +30,9 @@ INTERVAL = 0.005  # seconds between two looks at the memory in use
 
 def private_bytes(pid: int | None = None) -> int:
     """Memory of a process (this one by default) without the pages of mapped files."""
+    if pid is None and STATM.exists():
+        resident, shared = map(int, STATM.read_bytes().split()[1:3])
+        return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
     import psutil
 
     return _private(psutil.Process(pid))
@@ -66,9 +71,7 @@ def release_free_memory() -> None:
 
 def available_bytes() -> int | None:
     """Memory that this process could still take without swapping, within the limits of its container."""
-    import psutil
-
-    free = int(psutil.virtual_memory().available)
+    free = _free_bytes()
     for limit, used in CGROUPS:
         try:
             room = int(Path(limit).read_text()) - int(Path(used).read_text())
@@ -76,6 +79,17 @@ def available_bytes() -> int | None:
             continue
         free = min(free, room)
     return free
+
+
+def _free_bytes() -> int:
+    """Memory that processes could still take without swapping."""
+    with suppress(OSError):
+        line = next((line for line in MEMINFO.read_bytes().splitlines() if line.startswith(b"MemAvailable:")), None)
+        if line is not None:
+            return int(line.split()[1]) * 1024
+    import psutil
+
+    return int(psutil.virtual_memory().available)
 
 
 class PeakMemory:

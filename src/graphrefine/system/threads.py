@@ -6,7 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import Context, copy_context
 from functools import cache
+from itertools import repeat
 from threading import Lock, local
 from typing import Any, TypeVar
 
@@ -45,15 +47,19 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: int) -> Iterator[Result]:
-    """`work` of each task, in order; BLAS runs on one thread in each, so that the bits are the same for any number."""
+    """`work` of each task, in order; BLAS runs on one thread in each, so that the bits are the same for any number.
+
+    What is set for the caller (its context, such as the arithmetic in use) holds in the threads too.
+    """
     with one_blas_thread():
         if threads == 1:
             yield from map(work, tasks)
             return
         from concurrent.futures import ThreadPoolExecutor
 
+        contexts = map(Context.copy, repeat(copy_context()))  # one for each task: no two threads can be in the same
         with ThreadPoolExecutor(threads) as pool:
-            yield from pool.map(work, tasks)
+            yield from pool.map(Context.run, contexts, repeat(work), tasks)
 
 
 def run_tasks(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:

@@ -33,6 +33,7 @@ constexpr std::int64_t AHEAD = 64;     // entries between a prefetch and its use
 constexpr std::int64_t ROWS_AHEAD = 8; // the same in rows, where rows are in pieces
 constexpr std::int64_t MOST_AHEAD = 2048; // rows of x that are fetched while a Gram matrix is formed
 constexpr std::int64_t NEAR = 1 << 20; // bytes of a matrix that the cache next to the core holds: no prefetch
+constexpr std::int64_t VAST = 1 << 29; // bytes of a matrix of which most rows come from memory: those of a row are fetched at once
 constexpr std::int64_t LARGE = 1 << 22; // bytes of a matrix that is written past the cache
 constexpr std::int64_t GAP = 16;       // floats between two rows in the cache: their parts fall into different sets of it
 constexpr int LANES = 16;              // partial sums of a row's squares, for every width of vectors
@@ -231,7 +232,8 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
     const std::int64_t columns = x.columns, bytes = X::bytes(columns);
     const char *const first = from_column_0(static_cast<const char *>(x.data), m.first_column, bytes);
     const std::int64_t diagonal = m.first_column + m.diagonal;
-    const bool far = x.rows * bytes > NEAR, pieces = stops != starts + 1, shifts = column_shift && !value && !column_scale;
+    const bool far = x.rows * bytes > NEAR, vast = x.rows * bytes > VAST, pieces = stops != starts + 1;
+    const bool shifts = column_shift && !value && !column_scale;
     for (std::int64_t i = begin; i < end; ++i, out += columns + GAP) {
         if (far && pieces) {  // what comes next in `indices` is in columns that are not here
             const std::int64_t next = std::min(i + ROWS_AHEAD, m.rows - 1), some = std::min(stops[next], starts[next] + AHEAD);
@@ -254,7 +256,9 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
             const auto gather_entries = [&](auto coefficient_of) __attribute__((always_inline)) {
                 const float of_loop = now ? m.loop * (column_scale ? column_scale[i + diagonal] : 1.f) * factor : 0.f;
                 gather_row<X>([&](auto add_row, bool first_pass) __attribute__((always_inline)) {
-                    const bool ahead = fetch && first_pass;
+                    const bool ahead = fetch && first_pass && !vast;
+                    for (std::int64_t q = 0; fetch && first_pass && vast && q < count; ++q)
+                        prefetch_row(first + column[q + AHEAD] * bytes, bytes);
                     for (std::int64_t q = 0; q < before; ++q) {
                         if (ahead) prefetch_row(first + column[q + AHEAD] * bytes, bytes);
                         add_row(first + column[q] * bytes, coefficient_of(q));

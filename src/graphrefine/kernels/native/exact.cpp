@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -55,9 +56,10 @@ void evaluate(const std::string &name, const Vector<const double> &x, const Vect
     });
 }
 
-void log_at_least_one(const Vector<float> &x, int threads) {
+void log_at_least(const Vector<float> &x, float least, int threads) {
+    need(least >= std::numeric_limits<float>::min(), "`least` must be positive");
     Released released;
-    in_pieces(length(x, 0), CHUNK, threads, [&](std::int64_t begin, std::int64_t end) { exact.log_at_least_one(x.data() + begin, end - begin); });
+    in_pieces(length(x, 0), CHUNK, threads, [&](std::int64_t begin, std::int64_t end) { exact.log_at_least(x.data() + begin, least, end - begin); });
 }
 
 template <class Number> using Measure = std::int64_t (*)(std::int64_t, std::int64_t);
@@ -83,11 +85,11 @@ void gram(const Matrix<const float> &x, const Matrix<double> &out, int threads) 
 
 template <class Number, class Dot>
 void dot_rows(const Matrix<const Number> &x, const Matrix<const Number> &y, const Vector<double> &out, int threads, Dot dot) {
-    need(x.shape(0) == y.shape(0) && x.shape(1) == y.shape(1) && out.shape(0) == x.shape(0), "rows must be alike");
-    const std::int64_t columns = length(x, 1);
+    need((x.shape(0) == y.shape(0) || y.shape(0) == 1) && x.shape(1) == y.shape(1) && out.shape(0) == x.shape(0), "rows must be alike");
+    const std::int64_t columns = length(x, 1), stride = y.shape(0) == 1 ? 0 : columns;  // one row is that of all
     Released released;
     in_pieces(length(x, 0), 512, threads, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) out.data()[i] = dot(x.data() + i * columns, y.data() + i * columns, columns);
+        for (std::int64_t i = begin; i < end; ++i) out.data()[i] = dot(x.data() + i * columns, y.data() + i * stride, columns);
     });
 }
 
@@ -102,7 +104,7 @@ void bind_exact(nb::module_ &module, const std::string &simd) {
     if (simd == "avx512") fill_functions_avx512(exact), fill_products_avx512(exact), fill_factors_avx512(exact), fill_eigen_avx512(exact);
 #endif
     module.def("evaluate", &evaluate, "name"_a, "x"_a, "out"_a, nb::kw_only(), "exponent"_a, "threads"_a);
-    module.def("log_at_least_one", &log_at_least_one, "x"_a.noconvert(), nb::kw_only(), "threads"_a);
+    module.def("log_at_least", &log_at_least, "x"_a.noconvert(), "least"_a, nb::kw_only(), "threads"_a);
     module.def("multiply", [](const Matrix<const double> &a, const Matrix<const double> &b, const Matrix<double> &out, int threads) {
         multiply<double>(a, b, out, threads, exact.panels64, exact.pack64, exact.multiply64);
     }, "a"_a, "b"_a, "out"_a, nb::kw_only(), "threads"_a);

@@ -8,8 +8,8 @@ enum class Function : std::uint8_t { log, log1p, exp, expm1, power };
 struct Exact {
     // exact_functions.cpp: out[i] <- function(x[i]); the exponent is for `power`.
     void (*evaluate)(Function, const double *x, double exponent, double *out, std::int64_t count);
-    // x[i] <- log(max(x[i], 1)), in float32
-    void (*log_at_least_one)(float *x, std::int64_t count);
+    // x[i] <- log(max(x[i], least)), in float32; `least` is no less than the smallest normal number
+    void (*log_at_least)(float *x, float least, std::int64_t count);
 
     // exact_products.cpp: rows of a (rows, depth) @ b (depth, columns), row after row; rows from `begin` to before `end`.
     // `panels` is what pack_* makes of b, of panels_* elements.

@@ -191,8 +191,8 @@ constexpr float LN2_UPPER = 0x1.62e4p-1f, LN2_LOWER = 0x1.7f7d1cp-20f;
 constexpr std::int32_t ONE32 = 0x3f800000, ROOT_HALF32 = 0x3f3504f3;
 
 // With k and f as above: k LN2_UPPER + (k LN2_LOWER + (f + (f^3 cubic - f^2 / 2))), products and sums by fma
-inline Floats log_float(Floats x) {
-    const Floats y = x > 1.f ? x : broadcast(1.f);
+inline Floats log_float(Floats x, Floats least) {
+    const Floats y = x > least ? x : least;
     const Integers bits = (Integers)y + (ONE32 - ROOT_HALF32);
     const Integers power = (bits >> 23) - 127;
     const Floats k = __builtin_convertvector(power, Floats);
@@ -206,13 +206,14 @@ inline Floats log_float(Floats x) {
     return y < std::numeric_limits<float>::infinity() ? result : y;
 }
 
-void log_at_least_one(float *x, std::int64_t count) {
+void log_at_least(float *x, float least, std::int64_t count) {
+    const Floats bound = broadcast(least);
     std::int64_t i = 0;
-    for (; i + W <= count; i += W) store(x + i, log_float(load<Floats>(x + i)));
+    for (; i + W <= count; i += W) store(x + i, log_float(load<Floats>(x + i), bound));
     if (i < count) {
         float rest[W] = {};
         std::copy(x + i, x + count, rest);
-        store(rest, log_float(load<Floats>(rest)));
+        store(rest, log_float(load<Floats>(rest), bound));
         std::copy(rest, rest + (count - i), x + i);
     }
 }
@@ -221,5 +222,5 @@ void log_at_least_one(float *x, std::int64_t count) {
 
 void JOIN(fill_functions_, VARIANT)(Exact &table) {
     table.evaluate = evaluate;
-    table.log_at_least_one = log_at_least_one;
+    table.log_at_least = log_at_least;
 }

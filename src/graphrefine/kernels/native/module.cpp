@@ -27,6 +27,7 @@ void bind_pairs(nb::module_ &module);
 void bind_layout(nb::module_ &module);
 void bind_skipgram(nb::module_ &module, const std::string &simd);
 void bind_nearest(nb::module_ &module, const std::string &simd);
+void bind_least_squares(nb::module_ &module, const std::string &simd);
 void bind_exact(nb::module_ &module, const std::string &simd);
 
 namespace {
@@ -199,6 +200,7 @@ NB_MODULE(_native, module) {
     bind_layout(module);
     bind_skipgram(module, arithmetic().name);
     bind_nearest(module, arithmetic().name);
+    bind_least_squares(module, arithmetic().name);
     bind_exact(module, arithmetic().name);
 
     nb::class_<Product>(module, "Product")

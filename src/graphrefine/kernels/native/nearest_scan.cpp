@@ -98,13 +98,13 @@ void look(const Panel &panel, std::int64_t columns, const Queries &queries, cons
         const Floats left = load<Floats>(row), right = load<Floats>(row + W);
         for (int t = 0; t < T; ++t) {
             const Floats number = broadcast(query[t]);
-            low[t] += number * left;
-            high[t] += number * right;
+            low[t] = fma(number, left, low[t]);
+            high[t] = fma(number, right, high[t]);
         }
     }
     for (int t = 0; t < T; ++t) {
-        low[t] = low[t] * load<Floats>(panel.scale) + load<Floats>(panel.added);
-        high[t] = high[t] * load<Floats>(panel.scale + W) + load<Floats>(panel.added + W);
+        low[t] = fma(low[t], load<Floats>(panel.scale), load<Floats>(panel.added));
+        high[t] = fma(high[t], load<Floats>(panel.scale + W), load<Floats>(panel.added + W));
         float *const scores = best.scores + (first_query + t) * best.keep;
         std::int64_t *const rows = best.rows + (first_query + t) * best.keep;
         std::uint64_t found = above(low[t], scores[0]) | static_cast<std::uint64_t>(above(high[t], scores[0])) << W;

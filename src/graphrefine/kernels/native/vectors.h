@@ -48,7 +48,10 @@ inline Floats fma(Floats a, Floats b, Floats c) { return (Floats)vfmaq_f32((floa
 // (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
 typedef double Doubles __attribute__((vector_size(W * 8)));
 typedef std::int64_t Longs __attribute__((vector_size(W * 8)));
-inline Floats fma(Floats a, Floats b, Floats c) {
+#if defined(__x86_64__)
+__attribute__((noinline))
+#endif
+inline Floats fma_by_odd(Floats a, Floats b, Floats c) {
     const Doubles product = __builtin_convertvector(a, Doubles) * __builtin_convertvector(b, Doubles);
     const Doubles other = __builtin_convertvector(c, Doubles);
     const Doubles sum = product + other, part = sum - product;
@@ -58,6 +61,25 @@ inline Floats fma(Floats a, Floats b, Floats c) {
     const Longs step = inexact & ((bits & 1) - 1) & -away;
     return __builtin_convertvector((Doubles)(bits + step), Floats);
 }
+#if defined(__x86_64__)
+// Nearly always the double can be rounded as it is: it is neither halfway between two floats (the last 29 bits are a one and
+// zeros) nor so small that floats there are further apart (but not zero).
+inline Floats fma(Floats a, Floats b, Floats c) {
+    const __m128 x = (__m128)a, y = (__m128)b, z = (__m128)c;
+    const __m128d low = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(x), _mm_cvtps_pd(y)), _mm_cvtps_pd(z));
+    const __m128d high = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(_mm_movehl_ps(x, x)), _mm_cvtps_pd(_mm_movehl_ps(y, y))),
+                                    _mm_cvtps_pd(_mm_movehl_ps(z, z)));
+    const __m128i last = _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(low), _mm_castpd_ps(high), _MM_SHUFFLE(2, 0, 2, 0)));
+    const __m128i first = _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(low), _mm_castpd_ps(high), _MM_SHUFFLE(3, 1, 3, 1)));
+    const __m128i halfway = _mm_cmpeq_epi32(_mm_slli_epi32(last, 3), _mm_set1_epi32(static_cast<int>(0x80000000u)));
+    const __m128i size = _mm_and_si128(first, _mm_set1_epi32(0x7fffffff));
+    const __m128i small = _mm_andnot_si128(_mm_cmpeq_epi32(size, _mm_setzero_si128()), _mm_cmplt_epi32(size, _mm_set1_epi32(0x38100000)));
+    if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(halfway, small)), 0)) return fma_by_odd(a, b, c);
+    return (Floats)_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
+}
+#else
+inline Floats fma(Floats a, Floats b, Floats c) { return fma_by_odd(a, b, c); }
+#endif
 #endif
 
 }  // namespace

@@ -1,0 +1,158 @@
+"""Rows of weighted least squares: the kernel, its twin, the dense equations, and the bits of an oracle in NumPy."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from fused import Floats, dots, fma
+from graphrefine.kernels import choose_kernel, twin_least_squares
+from strategies import PATIENT
+
+Doubles = NDArray[np.float64]
+
+
+class Problem(NamedTuple):
+    """Rows with entries, and what they are solved with."""
+
+    rows: tuple[NDArray[np.int64], NDArray[np.int32], Floats]
+    others: Floats
+    options: dict[str, Any]
+
+
+def problem(counts: list[int], columns: int = 7, *, seed: int = 0, steps: int = 3, hub: int = 2048) -> Problem:
+    """Rows of so many entries each, of random others; padded to 32 columns or more."""
+    rng = np.random.default_rng(seed)
+    others = np.zeros((50, -(-columns // 32) * 32), np.float32)
+    others[:, :columns] = rng.standard_normal((50, columns)) / np.sqrt(columns)
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    indices = rng.integers(0, 50, indptr[-1]).astype(np.int32)
+    weights = rng.uniform(0.1, 3, indptr[-1]).astype(np.float32)
+    diagonal = np.ones((2, others.shape[1]))
+    diagonal[:, :columns] = rng.uniform(0.01, 0.5, (2, columns))
+    numbers = {"missing": rng.uniform(0.5, 2, len(counts)), "totals": rng.uniform(1, 4, len(counts))}
+    options = {**numbers, "diagonal": diagonal, "steps": steps, "hub": hub, "threads": 1}
+    return Problem((indptr, indices, weights), others, options)
+
+
+def solve(each: Problem, kernel: Any, start: Floats | None = None, **changes: Any) -> Floats:
+    n = len(each.rows[0]) - 1
+    solution = np.zeros((n, each.others.shape[1]), np.float32) if start is None else start.copy()
+    kernel(*each.rows, solution, each.others, **{**each.options, **changes})
+    return solution
+
+
+def parts(each: Problem, row: int) -> tuple[Floats, Floats, Floats]:
+    """The others of a row's entries, their weights, and its diagonal."""
+    (indptr, indices, weights), options = each.rows, each.options
+    entries = slice(indptr[row], indptr[row + 1])
+    diagonal = options["missing"][row] * options["diagonal"][0] + options["totals"][row] * options["diagonal"][1]
+    return each.others[indices[entries]], weights[entries], diagonal.astype(np.float32)
+
+
+def dense(each: Problem) -> Doubles:
+    out = np.zeros((len(each.rows[0]) - 1, each.others.shape[1]))
+    for row in range(len(out)):
+        near, weights, diagonal = (part.astype(np.float64) for part in parts(each, row))
+        if len(near):
+            out[row] = np.linalg.solve((near.T * weights) @ near + np.diag(diagonal), weights @ near)
+    return out
+
+
+def oracle(each: Problem, row: int, v: Floats) -> Floats:
+    """Conjugate gradients of one row, each operation rounded as the kernel rounds it."""
+    near, weights, diagonal = parts(each, row)
+
+    def add(factors: Floats, out: Floats) -> Floats:
+        for factor, z in zip(factors, near, strict=True):
+            out = fma(factor, z, out)
+        return out
+
+    rest = add(weights * (np.float32(1) - dots(v, near)), -(diagonal * v))
+    p, size = rest, dots(rest, rest[None])[0]
+    for _ in range(each.options["steps"] if len(near) else 0):
+        product = add(weights * dots(p, near), diagonal * p)
+        ahead = size / dots(p, product[None])[0]
+        v, rest = fma(ahead, p, v), fma(-ahead, product, rest)
+        before, size = size, dots(rest, rest[None])[0]
+        p = fma(size / before, p, rest)
+    return v if len(near) else np.zeros_like(v)
+
+
+COUNTS = st.lists(st.integers(0, 40), min_size=1, max_size=12)
+
+
+@PATIENT
+@given(counts=COUNTS, columns=st.integers(1, 70), seed=st.integers(0, 99), hub=st.sampled_from([0, 9, 2048]))
+def test_kernel_equals_its_twin(counts: list[int], columns: int, seed: int, hub: int) -> None:
+    native = pytest.importorskip("graphrefine.kernels._native")
+    each = problem(counts, columns, seed=seed, hub=hub)
+    start = solve(each, native.solve_rows, hub=2048, steps=1)
+    ours, twins = (solve(each, kernel, start) for kernel in (native.solve_rows, twin_least_squares.solve_rows))
+    assert ours == pytest.approx(twins, rel=1e-3, abs=1e-4)
+    assert not ours[:, columns:].any() and not ours[np.diff(each.rows[0]) == 0].any()
+
+
+@pytest.mark.usefixtures("each_kernel")
+@pytest.mark.parametrize(("hub", "steps"), [(2048, 14), (0, 0)])
+def test_rows_solve_the_dense_equations(hub: int, steps: int) -> None:
+    """By as many steps as there are unknown numbers, twice; and directly."""
+    each = problem([0, 1, 3, 17, 300], hub=hub, steps=steps)
+    assert solve(each, choose_kernel("solve_rows")) == pytest.approx(dense(each), rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.usefixtures("each_kernel")
+def test_each_step_comes_nearer() -> None:
+    each, kernel = problem([30] * 20, 24), choose_kernel("solve_rows")
+    wanted = dense(each)
+    errors = [np.linalg.norm(solve(each, kernel, steps=steps) - wanted, axis=1) for steps in range(6)]
+    assert all((after < before).all() for before, after in pairwise(errors)) and (errors[5] < errors[0] / 2).all()
+
+
+@PATIENT
+@given(counts=COUNTS, columns=st.sampled_from([5, 32, 50, 128]), seed=st.integers(0, 99))
+def test_steps_have_the_bits_of_the_oracle(counts: list[int], columns: int, seed: int) -> None:
+    native = pytest.importorskip("graphrefine.kernels._native")
+    each = problem(counts, columns, seed=seed)
+    start = np.zeros((len(counts), each.others.shape[1]), np.float32)
+    start[:, :columns] = np.random.default_rng(seed).standard_normal((len(counts), columns))
+    ours = solve(each, native.solve_rows, start)
+    assert np.array_equal(ours, [oracle(each, row, start[row]) for row in range(len(counts))])
+
+
+@pytest.mark.parametrize("hub", [0, 25])
+def test_threads_change_nothing(hub: int) -> None:
+    native = pytest.importorskip("graphrefine.kernels._native")
+    each = problem([0, 50, 3, 11] * 40, 40, hub=hub)
+    one = solve(each, native.solve_rows)
+    assert one.any() and all(np.array_equal(one, solve(each, native.solve_rows, threads=n)) for n in (2, 5))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"indices": np.array([50], np.int32)}, "indices"),
+        ({"indices": np.array([-1], np.int32)}, "indices"),
+        ({"indptr": np.array([0, 2])}, "indptr"),
+        ({"indptr": np.array([0, 1, 1])}, "indptr"),
+        ({"weights": np.ones(2, np.float32)}, "weights"),
+        ({"solution": np.zeros((1, 16), np.float32)}, "multiple of 32"),
+        ({"others": np.zeros((50, 64), np.float32)}, "multiple of 32"),
+        ({"missing": np.ones(2)}, "missing"),
+        ({"totals": np.ones(2)}, "totals"),
+        ({"diagonal": np.ones((1, 32))}, "diagonal"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
+    native = pytest.importorskip("graphrefine.kernels._native")
+    each = problem([1])
+    usual = dict(zip(("indptr", "indices", "weights"), each.rows, strict=True))
+    arrays = {**usual, "solution": np.zeros((1, 32), np.float32), "others": each.others, **each.options}
+    with pytest.raises(ValueError, match=message):
+        native.solve_rows(**{**arrays, **change})

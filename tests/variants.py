@@ -1,0 +1,104 @@
+"""Small graphs of every kind embedded, and the hashes of their vectors: a program that tests run in several ways.
+
+    python tests/variants.py THREADS
+
+prints one line of JSON: the instruction set, and a hash of each case.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import graphrefine
+from graphrefine.graph.graph import Graph
+from graphrefine.kernels import choose_kernel, kernels
+from graphs import random_graph
+
+NODES = 700
+
+
+def taken(*, weighted: bool) -> Graph:
+    """Users and the items that they took, some by most of them."""
+    rng = np.random.default_rng(0)
+    user, item = rng.integers(0, NODES, 6 * NODES), (90 * rng.random(6 * NODES) ** 2).astype(int)
+    weights = rng.uniform(0.1, 9, len(user)) if weighted else np.ones(len(user))
+    once = sorted({(int(u), int(i)): float(w) for u, i, w in zip(user, item, weights, strict=True)}.items())
+    edges = [(f"u{u}", f"i{i}", w) if weighted else (f"u{u}", f"i{i}") for (u, i), w in once]
+    return graphrefine.read(edges, bipartite=True)
+
+
+def features(*, sparse: bool) -> NDArray[np.float64]:
+    """Numbers of nodes, 60 columns; most of them zero if ``sparse``."""
+    rng = np.random.default_rng(1)
+    numbers = rng.uniform(0.5, 2, (NODES, 60)) + np.arange(NODES)[:, None] % 7 * rng.uniform(0, 1, 60)
+    return np.where(rng.random((NODES, 60)) < 0.2, numbers, 0.0) if sparse else numbers
+
+
+def vectors_of(graph: Graph, *, threads: int, dim: Any = 24, **options: Any) -> NDArray[np.float32]:
+    return graphrefine.embed(graph, dim=dim, threads=threads, **options).vectors
+
+
+def hubs(*, threads: int) -> NDArray[np.float32]:
+    """Rows of least squares that are solved directly."""
+    rng = np.random.default_rng(3)
+    z, solution = rng.standard_normal((300, 64), np.float32), np.zeros((40, 64), np.float32)
+    ends, nodes = np.arange(41) * 200, rng.integers(0, 300, 8000).astype(np.int32)
+    numbers = {"missing": rng.random(40), "totals": rng.random(40), "diagonal": rng.random((2, 64))}
+    solve = choose_kernel("solve_rows")
+    solve(ends, nodes, rng.random(8000, np.float32), solution, z, **numbers, steps=3, hub=9, threads=threads)
+    return solution
+
+
+def cases() -> dict[str, Callable[..., NDArray[np.float32]]]:
+    """What is computed, by name: functions of ``threads``."""
+    plain, heavy = random_graph(NODES), random_graph(NODES, weighted=True, isolated=3)
+    arcs, heavy_arcs = (random_graph(NODES, directed=True, weighted=weighted, seed=2) for weighted in (False, True))
+    walks = {"walks": 2, "length": 10}
+    return {
+        "fast": partial(vectors_of, plain, quality="fast"),
+        "default": partial(vectors_of, heavy),
+        "directed": partial(vectors_of, arcs),
+        "directed, weighted": partial(vectors_of, heavy_arcs),
+        "directed, fast": partial(vectors_of, heavy_arcs, quality="fast"),
+        "bipartite": partial(vectors_of, taken(weighted=False)),
+        "bipartite, weighted": partial(vectors_of, taken(weighted=True)),
+        "bipartite, fast": partial(vectors_of, taken(weighted=True), quality="fast"),
+        "features": partial(vectors_of, heavy, features=features(sparse=False)),
+        "sparse features": partial(vectors_of, plain, features=features(sparse=True)),
+        "directed features": partial(vectors_of, heavy_arcs, two_sided=False, features=features(sparse=True)),
+        "automatic dimension": partial(vectors_of, heavy, dim="auto", quality="fast"),
+        "deepwalk": partial(vectors_of, plain, method="deepwalk", **walks),
+        "node2vec": partial(vectors_of, heavy, dim=40, method="node2vec", **walks),
+        "line": partial(vectors_of, heavy_arcs, method="line", samples=0.02),
+        "hubs": hubs,
+        "pte": partial(vectors_of, plain, method="pte", samples=0.02),
+    }
+
+
+def controls() -> dict[str, NDArray[Any]]:
+    """What is not the same everywhere: logarithms of NumPy and products of BLAS."""
+    numbers = np.random.default_rng(0).uniform(0.1, 9, (300, 300))
+    return {"logarithms": np.log(numbers), "powers": numbers**0.3, "products": numbers @ numbers}
+
+
+def main() -> None:
+    """Print the hashes."""
+    hashes = {}
+    for name, compute in cases().items():
+        vectors = compute(threads=int(sys.argv[1]))
+        assert np.isfinite(vectors).all() and vectors.any()
+        hashes[name] = sha256(np.ascontiguousarray(vectors).tobytes()).hexdigest()
+    others = {name: sha256(numbers.tobytes()).hexdigest() for name, numbers in controls().items()}
+    print(json.dumps({"simd": kernels().simd, "hashes": hashes, "controls": others}))
+
+
+if __name__ == "__main__":
+    main()

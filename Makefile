@@ -16,7 +16,7 @@ TESTS  ?= -n 2 --dist worksteal
 # The core: what reads a graph, what makes vectors of it, what stores them; few examples, no real graphs, no server.
 QUICK  := $(addprefix tests/, kernels graph readers linalg refine embedding vectors)
 
-.PHONY: help demo test quick lint check-slow check-torch check-clients reproduce bench docs web wheel clean
+.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm reproduce bench docs web wheel clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
@@ -25,6 +25,7 @@ help:
 	@echo "make check-slow  the tests that take minutes; those on real graphs need GRAPHREFINE_DATA"
 	@echo "make check-torch install torch and PyG (6 GB) and test graphs of theirs; check-slow does it if TORCH=1"
 	@echo "make check-clients  install faiss, DuckDB, Qdrant and others and run docs/clients.md; check-slow does it if CLIENTS=1"
+	@echo "make check-arm   compile for ARM, and compare its vectors with those of x86-64; check-slow does it if ARM=1"
 	@echo "make reproduce   the paper's tables, figures and claims in minutes, into reproduce-output/"
 	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
 	@echo "make bench       what can be measured, and the quick part of it"
@@ -58,6 +59,7 @@ check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow || { code=$$?; test $$code -eq 5 || exit $$code; echo "no test is marked slow"; }
 	@if test -n "$$CI$$TORCH"; then $(MAKE) check-torch; else echo "make check-torch tests graphs of torch and PyG: 6 GB"; fi
 	@if test -n "$$CI$$CLIENTS"; then $(MAKE) check-clients; else echo "make check-clients runs docs/clients.md: 1.1 GB"; fi
+	@if test -n "$$CI$$ARM"; then $(MAKE) check-arm; else echo "make check-arm compares vectors with those of ARM: 0.5 GB"; fi
 
 # torch is large, and nothing else needs it.
 check-torch: $(STAMP)
@@ -69,6 +71,10 @@ check-torch: $(STAMP)
 # The clients are many, and may need other versions than the project: they have an environment of their own above it.
 check-clients: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python scripts/check_clients.py
+
+# A cross compiler and an emulator, of Debian; what is made for ARM stays in build/arm.
+check-arm: $(STAMP)
+	$(BIN)/python scripts/check_arm.py
 
 reproduce: $(STAMP)
 	$(BIN)/graphrefine reproduce --quick -o reproduce-output

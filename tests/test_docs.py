@@ -31,6 +31,9 @@ from graphrefine.refine import filters
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "scripts"))
 import architecture  # noqa: E402  a script, whose list the page has
+import arm_root  # noqa: E402
+import arm_rows  # noqa: E402
+import check_arm  # noqa: E402
 import check_links  # noqa: E402
 import commands  # noqa: E402  likewise, for the page of commands
 
@@ -210,7 +213,10 @@ def test_commands_page_has_what_help_shows() -> None:
     assert page == commands.write_page(), "run: python scripts/commands.py"
 
 
-@pytest.mark.parametrize("script", [architecture, commands, check_links], ids=lambda script: script.__name__)
+SCRIPTS = [architecture, arm_root, arm_rows, check_arm, check_links, commands]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
 def test_examples_of_the_scripts_hold(script: Any) -> None:
     assert doctest.testmod(script).failed == 0
 

@@ -8,7 +8,7 @@ import graphrefine
 
 
 def instruction_set() -> str:
-    """The instruction set that the compiled kernels use (avx512, avx2, baseline), or none where they are not built."""
+    """The instruction set that the compiled kernels use (avx512, avx2, baseline, neon); none without compiled ones."""
     from graphrefine.kernels import kernels
 
     return str(kernels("auto").simd)

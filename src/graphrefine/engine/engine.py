@@ -145,7 +145,8 @@ def project_rows(
     F = engine.apply(operator, x, precise=True, **options)
     sample = np.zeros((len(rows), engine.columns), np.float32)
     order = engine.order
-    places = rows if order is None else np.argsort(order)[rows]  # ascending in the graph's order, not in the engine's
+    # Ascending in the graph's order, not in the engine's.
+    places = rows if order is None else np.argsort(order, kind="stable")[rows]
 
     def take(span: slice, block: NDArray[np.float32]) -> None:
         here = np.flatnonzero((places >= span.start) & (places < span.stop))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from exact_oracle import fma
 from graphrefine.kernels import Kernels, kernels, to_bfloat16, to_float32
+from graphrefine.kernels.arithmetic import ARITHMETICS, arithmetic_in_use
 
 Floats = NDArray[np.float32]
 BLOCK, UNIT, LANES = 128, 512, 16
@@ -61,7 +62,7 @@ class Product:
             terms = terms + self.value[start:stop]
         if self.column_scale is not None:
             terms = terms * self.column_scale[near]
-        terms = terms * factor
+        terms = (terms * factor).astype(np.float32, copy=False)
         if self.loop:
             at = np.searchsorted(near, i) if self.loop_places is None else self.loop_places[i]
             own = self.loop * (np.float32(1) if self.column_scale is None else self.column_scale[i]) * factor
@@ -177,6 +178,6 @@ def add(more: NDArray[np.float64], pair: NDArray[np.float64]) -> None:
 
 def oracle_kernels() -> Kernels:
     """Kernels whose products and rotations are those above; an engine takes them for compiled ones."""
-    which = Kernels(kernels("native")._native)
+    which = Kernels(kernels("native")._native, ARITHMETICS[arithmetic_in_use()])
     which.product, which.rotate = Product, rotate
     return which

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fused import Floats, dots, fma
-from graphrefine.kernels import choose_kernel, twin_least_squares
+from graphrefine.kernels import choose_kernel, twin_least_squares, twin_nearest
 from strategies import PATIENT
 
 Doubles = NDArray[np.float64]
@@ -156,3 +156,20 @@ def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str
     arrays = {**usual, "solution": np.zeros((1, 32), np.float32), "others": each.others, **each.options}
     with pytest.raises(ValueError, match=message):
         native.solve_rows(**{**arrays, **change})
+
+
+@PATIENT
+@given(seed=st.integers(0, 99), rows=st.integers(1, 5), columns=st.integers(1, 70), count=st.integers(0, 9))
+def test_ranks_are_those_of_the_twin(seed: int, rows: int, columns: int, count: int) -> None:
+    """Small whole numbers, many of them equal, and some that count for nothing."""
+    native = pytest.importorskip("graphrefine.kernels._native")
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(-2, 3, (rows, columns)).astype(np.float32)
+    scores[rng.random(scores.shape) < 0.2] = -np.inf
+    which, values = rng.integers(0, rows, count), rng.integers(-2, 3, count).astype(np.float32)
+    ours, twins = np.empty((2, count))
+    native.rank_scores(scores, which, values, ours)
+    twin_nearest.rank_scores(scores, which, values, twins)
+    assert ours.tolist() == twins.tolist()
+    with pytest.raises(ValueError, match="rows"):
+        native.rank_scores(scores, np.array([rows]), values[:1], ours[:1])

@@ -16,7 +16,6 @@ from engines import engine_in
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.workshop import FolderWorkshop, Workshop
-from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import open_stored
@@ -96,28 +95,13 @@ def test_a_graph_on_disk_gives_the_same(tmp_path: Path, weighted: bool) -> None:
     assert not list((tmp_path / "work" / "engines").iterdir()), "files of engines go with their stage"
 
 
-def groups_of(nodes: int) -> tuple[Graph, NDArray[np.int64]]:
-    rng = np.random.default_rng(0)
-    group = rng.integers(0, 8, nodes)
-    source, target = rng.integers(0, nodes, (2, 60 * nodes))
-    keep = (group[source] == group[target]) | (rng.random(60 * nodes) < 0.05)
-    return Graph.from_edges(source[keep], target[keep], names=np.arange(nodes)), group
-
-
-def test_large_graphs_in_memory_have_rows_in_another_order_and_nearly_the_same_vectors() -> None:
-    graph, group = groups_of(3000)
-    chosen = RefineSettings(dim=32)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_large_graphs_in_memory_have_rows_in_another_order_and_the_same_bits(weighted: bool, bfloat16: bool) -> None:
+    graph, chosen = random_graph(1300, weighted=weighted, isolated=3), RefineSettings(dim=32, bfloat16=bfloat16)
     here, there = (in_memory(graph, chosen, tier=TIERS["default"], reorder=reorder) for reorder in (False, True))
-    assert not np.array_equal(here, there)
-    U, _, V = np.linalg.svd(here.T @ there)
-    cosines = np.sum((here @ (U @ V)) * there, axis=1)
-    assert np.median(cosines) > 0.97
-
-    def micro(rows: Floats) -> float:
-        return evaluate_labels(rows, group.tolist(), ratios=(0.1,), repeats=5).ratios[0].micro_mean
-
-    assert abs(micro(here) - micro(there)) < 1.0
-    assert micro(random_control(3000, 32)) < 30 < micro(here)
+    assert np.array_equal(here, there)
+    assert LocalEngine(graph, columns=32, reorder=True).order is not None
 
 
 class Clock:

@@ -34,7 +34,7 @@ from graphs import random_graph
 from stopping import StoppedError, stop_after
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reproducibility.md"
-COVERED = ("refine", "rbqr", "deepwalk", "node2vec", "line", "pte")
+COVERED = ("refine", "rbqr", "arope", "deepwalk", "node2vec", "line", "pte")
 WITH_RECIPE = ["folder", "x.npz", "x.parquet", "x.arrow", "x.safetensors"]
 
 

@@ -23,6 +23,7 @@ from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Rows
 from graphrefine.kernels import Kernels
 from graphrefine.linalg.operators import Edge, edge_terms
+from graphrefine.system.huge_pages import LINE, aligned, empty_bytes
 from graphrefine.system.storage import FolderStorage, Storage, as_bytes
 
 Array = NDArray[Any]
@@ -51,9 +52,9 @@ class Buffers:
         """An array whose numbers are not set."""
         size = shape[0] * shape[1] * np.dtype(dtype).itemsize
         with self._lock:
-            fits = [at for at, free in enumerate(self._free) if size <= len(free) <= 2 * size]
-            room = self._free.pop(fits[0]) if fits else np.empty(size, np.uint8)
-        array: Array = room[:size].view(dtype).reshape(shape)
+            fits = [at for at, free in enumerate(self._free) if size + LINE <= len(free) <= 2 * (size + LINE)]
+            room = self._free.pop(fits[0]) if fits else np.empty(size + LINE, np.uint8)
+        array: Array = aligned(room, size).view(dtype).reshape(shape)
         return array
 
     def give(self, array: Array) -> None:
@@ -245,7 +246,7 @@ class BlockCompute:
         counts = [len(rows.indptr) - 1 for rows in blocks]
         if len(self._sums_room) < sum(counts) * width:
             self._sums_room = np.empty(0, np.float32)
-            self._sums_room = np.empty(sum(counts) * width, np.float32)
+            self._sums_room = empty_bytes(sum(counts) * width * 4).view(np.float32)
         ends = np.cumsum(counts) * width
         return [
             self._sums_room[end - count * width : end].reshape(count, width)
@@ -284,7 +285,7 @@ class BlockCompute:
         size = count * words * dtype.itemsize
         if len(self._room) < size:
             self._room = np.empty(0, np.uint8)  # before the larger one is taken
-            self._room = np.empty(size, np.uint8)
+            self._room = empty_bytes(size)
         whole: Array = self._room[:size].view(dtype).reshape(count, words)
         if self._in_memory == (ref, panel, chunk):
             return whole

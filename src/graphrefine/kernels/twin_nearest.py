@@ -43,6 +43,20 @@ def nearest(
         _merge(nearest_rows, scores, each, lo)
 
 
+def rank_scores(scores: Floats, rows: Ints, values: Floats, ranks: NDArray[np.float64]) -> None:
+    """Put into ``ranks`` how many numbers of row ``rows[i]`` are above ``values[i]``, and half of those equal to it.
+
+    Examples
+    --------
+    >>> ranks = np.empty(2)
+    >>> rank_scores(np.array([[5, 1, 3, 3]], np.float32), np.array([0, 0]), np.array([3, 9], np.float32), ranks)
+    >>> ranks.tolist()
+    [2.0, 0.0]
+    """
+    each, wanted = scores[rows], values[:, None]
+    ranks[:] = np.count_nonzero(each > wanted, axis=1) + np.count_nonzero(each == wanted, axis=1) / 2
+
+
 def _merge(nearest_rows: Ints, scores: Floats, each: Floats, first: int) -> None:
     """Take up the scores of a block of rows, the first of which has the number `first`."""
     keep = nearest_rows.shape[1]

@@ -76,5 +76,5 @@ AROPE = Method(
     fit=fit,
     memory=memory,
     bound="three matrices n x 2k",
-    processor_dependence="LAPACK in the eigen-decomposition",
+    processor_dependence=None,
 )

@@ -189,7 +189,7 @@ HOPE = Method(
     fit=fit,
     memory=memory,
     bound="four matrices n x k",
-    processor_dependence="NumPy's logarithms and exponentials, LAPACK",
+    processor_dependence="NumPy's logarithms and exponentials",
     directed=True,
     sided=lambda settings: settings.dim % 2 == 0,
 )

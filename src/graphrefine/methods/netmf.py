@@ -172,6 +172,6 @@ NETMF = Method(
     fit=fit,
     memory=memory,
     bound="a matrix n x n",
-    processor_dependence="dense products by BLAS, LAPACK, NumPy's logarithms",
+    processor_dependence="dense products by BLAS, NumPy's logarithms",
     resolve=resolve,
 )

@@ -174,5 +174,5 @@ NETSMF = Method(
     fit=fit,
     memory=memory,
     bound="the pairs of nodes that walks meet",
-    processor_dependence="NumPy's logarithms, LAPACK",
+    processor_dependence="NumPy's logarithms",
 )

@@ -120,6 +120,6 @@ PRONE = Method(
     fit=fit,
     memory=memory,
     bound="three matrices n x k",
-    processor_dependence="LAPACK, products of polynomials by BLAS",
+    processor_dependence="powers of the C library, products of polynomials by BLAS",
     principal=True,
 )

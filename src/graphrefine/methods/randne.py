@@ -75,5 +75,5 @@ RANDNE = Method(
     fit=fit,
     memory=memory,
     bound="three matrices n x k",
-    processor_dependence="NumPy's normal random numbers, LAPACK",
+    processor_dependence="NumPy's normal random numbers",
 )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels import choose_kernel
 from graphrefine.kernels.exact import matmul_tall
 
 SAMPLE = 1024, 4096  # sources, at least and at most: more where there are few targets
@@ -67,17 +68,16 @@ def hold_out(arcs: Graph, sources: int, *, seed: int) -> HeldOut | None:
 
 def score_vectors(held: HeldOut, x: NDArray[np.float32], y: NDArray[np.float32], first: int) -> float:
     """How well ``x_u . y_i`` finds the arcs again: 1 at best. Targets are the nodes from ``first`` on."""
-    total = 0.0
+    total, turned = 0.0, np.ascontiguousarray(y.T)
     for start in range(0, len(held.nodes), BLOCK):
         nodes = held.nodes[start : start + BLOCK]
-        scores = np.ascontiguousarray(matmul_tall(y, x[nodes].T).T)
+        scores = matmul_tall(x[nodes], turned)
         at, stop = np.searchsorted(held.source, [start, start + len(nodes)])
         source, target = held.source[at:stop] - start, held.target[at:stop] - first
-        wanted = scores[source, target]
+        wanted, ranks = scores[source, target], np.empty(stop - at)
         for place, node in enumerate(nodes):
             scores[place, held.rest.indices[held.rest.indptr[node] : held.rest.indptr[node + 1]] - first] = -np.inf
         scores[source, target] = -np.inf  # they are not against each other
-        rows, values = scores[source], wanted[:, None]
-        ranks = np.count_nonzero(rows > values, axis=1) + np.count_nonzero(rows == values, axis=1) / 2
+        choose_kernel("rank_scores")(scores, source, wanted, ranks)
         total += float(np.sum(1 / (1 + np.square(np.square(ranks / TOP)))))
     return total / len(held.source)

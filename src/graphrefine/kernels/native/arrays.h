@@ -13,8 +13,23 @@
 #include <utility>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 template <class T> using Input = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 template <class T> using Output = nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>;
+
+// Asks for huge pages where an array is large; a system that has none gives small ones.
+inline void *with_huge_pages(void *memory, std::size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+    constexpr std::uintptr_t page = 1 << 21;
+    const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+    const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(memory) + bytes;
+    if (memory && bytes >= 2 * page) (void)madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
 
 // A malloc'd array: pages are touched first by the thread that fills them, and a tail can be given back.
 template <class T> class Buffer {
@@ -24,14 +39,14 @@ template <class T> class Buffer {
 
 public:
     Buffer() = default;
-    explicit Buffer(size_t size) : size_(size) { data_.reset(checked(std::malloc(sizeof(T) * (size ? size : 1)))); }
+    explicit Buffer(size_t size) : size_(size) { data_.reset(checked(with_huge_pages(std::malloc(bytes(size)), bytes(size)))); }
     T *begin() { return data_.get(); }
     T &operator[](size_t i) { return data_.get()[i]; }
     size_t size() const { return size_; }
     explicit operator bool() const { return bool(data_); }
 
     void shrink(size_t size) {
-        T *smaller = checked(std::realloc(data_.get(), sizeof(T) * (size ? size : 1)));
+        T *smaller = checked(std::realloc(data_.get(), bytes(size)));
         (void)data_.release();
         data_.reset(smaller);
         size_ = size;
@@ -46,6 +61,7 @@ public:
     }
 
 private:
+    static std::size_t bytes(std::size_t size) { return sizeof(T) * (size ? size : 1); }
     static T *checked(void *p) {
         if (!p) throw std::bad_alloc();
         return static_cast<T *>(p);

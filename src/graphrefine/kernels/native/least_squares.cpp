@@ -40,7 +40,7 @@ void solve_rows(const Input<std::int64_t> &indptr, const Input<std::int32_t> &in
     equations.others = others.data(), equations.columns = static_cast<std::int64_t>(columns);
     equations.missing = missing.data(), equations.totals = totals.data(), equations.diagonal = diagonal.data();
     equations.solution = solution.data(), equations.steps = steps, equations.hub = hub;
-    const std::int64_t count = static_cast<std::int64_t>(rows);
+    const std::int64_t count = equations.rows = static_cast<std::int64_t>(rows);
     Released released;
     std::atomic<std::int64_t> next{0};
     parallel(threads, [&](int) {

@@ -4,8 +4,9 @@
 #include <cstdint>
 
 // Row i of `solution` is brought towards the solution v of (sum of weight z z^T + diagonal) v = sum of weight z, over the entries
-// of row i, z the row of `others` that an entry names. The diagonal is missing[i] * edge[0] + total[i] * edge[1], column by column.
+// of row i, z the row of `others` that an entry names. The diagonal is missing[i] * diagonal[0] + totals[i] * diagonal[1].
 struct Equations {
+    std::int64_t rows = 0;
     const std::int64_t *indptr = nullptr;
     const std::int32_t *indices = nullptr;
     const float *weights = nullptr;  // one for each entry

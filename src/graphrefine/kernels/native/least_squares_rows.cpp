@@ -27,6 +27,10 @@ class Row {
 
     const float *near(std::int64_t entry) const { return own_.others + indices_[entry] * columns_; }
 
+    void prefetch(const std::int32_t *index) const {
+        for (std::int64_t c = 0; c < columns_; c += 16) __builtin_prefetch(own_.others + *index * columns_ + c);
+    }
+
     static float dot(const float *x, const float *y, std::int64_t columns) { return dots<1>(x, &y, columns)[0]; }
 
     // out += sum of factor[e] * row[e], entry after entry
@@ -43,8 +47,7 @@ class Row {
         const float *row[T];
         for (int t = 0; t < T; ++t) {
             row[t] = near(entry + t);
-            if (residual && entry + t + AHEAD < count_)
-                for (std::int64_t c = 0; c < columns_; c += 16) __builtin_prefetch(near(entry + t + AHEAD) + c);
+            if (residual) prefetch(indices_ + std::min(entry + t + AHEAD, count_ - 1));
         }
         float factor[GROUP];
         store(factor, dots<(T > 4 ? 4 : T)>(x, row, columns_));
@@ -87,11 +90,7 @@ class Row {
     // matrix += sum of c z z^T on and right of the diagonal, wanted += sum of c z, over a piece of the entries.
     void add_piece(std::int64_t begin, std::int64_t end) {
         const float *row[PIECE];
-        for (std::int64_t e = begin; e < end; ++e) {
-            row[e - begin] = near(e);
-            for (std::int64_t c = 0; c < columns_; c += 16)
-                if (e + AHEAD < count_) __builtin_prefetch(near(e + AHEAD) + c);
-        }
+        for (std::int64_t e = begin; e < end; ++e) row[e - begin] = near(e), prefetch(indices_ + std::min(e + AHEAD, count_ - 1));
         const std::int64_t count = end - begin;
         for (std::int64_t b = 0; b < columns_; b += LANES)
             for (std::int64_t a = 0; a < b + LANES; a += 4) tile(row, weights_ + begin, count, a, b);
@@ -153,6 +152,8 @@ public:
     void solve(std::int64_t i) {
         indices_ = own_.indices + own_.indptr[i], weights_ = own_.weights + own_.indptr[i];
         count_ = own_.indptr[i + 1] - own_.indptr[i];
+        const std::int64_t after = own_.indptr[i + 1], some = std::min(after + AHEAD, own_.indptr[own_.rows]);
+        for (std::int64_t e = after; e < some; ++e) prefetch(own_.indices + e);  // what the next rows begin with
         float *const v = own_.solution + i * columns_;
         if (!count_) return void(std::fill_n(v, columns_, 0.f));
         for (std::int64_t c = 0; c < columns_; ++c)

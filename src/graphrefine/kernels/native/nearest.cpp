@@ -106,6 +106,23 @@ void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t
         merge(heaps, query, keep, nearest_rows.data() + query * keep, scores.data() + query * keep);
 }
 
+// ranks[i]: how many numbers of row rows[i] are above values[i], and half of those equal to it
+void rank_scores(const Table<const float> &scores, const Vector<const std::int64_t> &rows, const Vector<const float> &values,
+                 const Vector<double> &ranks) {
+    const std::size_t count = rows.shape(0), columns = scores.shape(1);
+    need(values.shape(0) == count && ranks.shape(0) == count, "`values` and `ranks` must have one number for each of `rows`");
+    for (std::size_t i = 0; i < count; ++i)
+        need(rows.data()[i] >= 0 && rows.data()[i] < static_cast<std::int64_t>(scores.shape(0)), "`rows` must be rows of `scores`");
+    Released released;
+    for (std::size_t i = 0; i < count; ++i) {
+        stop_if_asked(i << 8);
+        const float *const row = scores.data() + rows.data()[i] * static_cast<std::int64_t>(columns), value = values.data()[i];
+        std::int32_t above = 0, equal = 0;
+        for (std::size_t c = 0; c < columns; ++c) above += row[c] > value, equal += row[c] == value;
+        ranks.data()[i] = above + equal / 2.;
+    }
+}
+
 }  // namespace
 
 void bind_nearest(nb::module_ &module, const std::string &simd) {
@@ -115,4 +132,5 @@ void bind_nearest(nb::module_ &module, const std::string &simd) {
 #endif
     module.def("nearest", &nearest, "queries"_a, "rows"_a, "nearest_rows"_a, "scores"_a, nb::kw_only(), "scale"_a.none(), "added"_a.none(),
                "bounds"_a.none(), "left_out"_a.none(), "threads"_a);
+    module.def("rank_scores", &rank_scores, "scores"_a, "rows"_a, "values"_a, "ranks"_a);
 }

@@ -20,6 +20,15 @@ namespace {
 constexpr int LANES = 2 * W;  // rows in a panel
 typedef float Four __attribute__((vector_size(16)));
 
+// In one rounding where there is an instruction for it. Scores are no vectors: they may differ in their last bits.
+inline Floats joined(Floats a, Floats b, Floats c) {
+#if defined(__FMA__) || defined(__aarch64__)
+    return fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 inline unsigned above(Floats scores, float least) {  // one bit for each score that is
 #if defined(__AVX512F__)
     return _mm512_cmp_ps_mask((__m512)scores, _mm512_set1_ps(least), _CMP_GT_OQ);
@@ -98,13 +107,13 @@ void look(const Panel &panel, std::int64_t columns, const Queries &queries, cons
         const Floats left = load<Floats>(row), right = load<Floats>(row + W);
         for (int t = 0; t < T; ++t) {
             const Floats number = broadcast(query[t]);
-            low[t] = fma(number, left, low[t]);
-            high[t] = fma(number, right, high[t]);
+            low[t] = joined(number, left, low[t]);
+            high[t] = joined(number, right, high[t]);
         }
     }
     for (int t = 0; t < T; ++t) {
-        low[t] = fma(low[t], load<Floats>(panel.scale), load<Floats>(panel.added));
-        high[t] = fma(high[t], load<Floats>(panel.scale + W), load<Floats>(panel.added + W));
+        low[t] = joined(low[t], load<Floats>(panel.scale), load<Floats>(panel.added));
+        high[t] = joined(high[t], load<Floats>(panel.scale + W), load<Floats>(panel.added + W));
         float *const scores = best.scores + (first_query + t) * best.keep;
         std::int64_t *const rows = best.rows + (first_query + t) * best.keep;
         std::uint64_t found = above(low[t], scores[0]) | static_cast<std::uint64_t>(above(high[t], scores[0])) << W;

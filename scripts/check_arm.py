@@ -2,7 +2,8 @@
 
 The package is compiled for ARM and run by an emulator (``arm_root.py``); the rows of ``arm_rows.py`` are computed there
 and here, with every variant of the kernels that this processor can run, and compared with the hashes that
-``tests/goldens/vectors.json`` has for every processor. A row whose hashes differ ends the run with 1.
+``tests/goldens/vectors.json`` has for every processor; tests that hold kernels to oracles are run there. A row whose
+hashes differ ends the run with 1, and so does a test that fails.
 Where the compiler, the emulator or the packages cannot be had, it says that ARM was NOT tested, and ends with 0,
 or with 1 if ``--strict`` is asked for. ::
 
@@ -33,6 +34,7 @@ from goldens import table
 PROGRAM = Path(__file__).with_name("arm_rows.py")
 VARIANTS = ("avx512", "avx2", "baseline")  # of x86-64; a processor takes the best that it has up to this one
 GOLDENS = "goldens"  # the column of the table of vectors
+TESTS = ("test_exact.py", "test_kernels.py")  # of tests/kernels: those with oracles
 ENDLESS = 1800  # seconds: something hangs
 Column = dict[str, str]  # hashes by row
 
@@ -55,16 +57,17 @@ def main() -> None:
     ready = perf_counter()
     columns = compute_columns(options.rows or list_covered())
     differing = print_table(columns)
-    print(f"prepare {ready - start:.0f} s, rows {perf_counter() - ready:.0f} s")
-    sys.exit(differing > 0)
+    done = perf_counter()
+    failed = not options.rows and run_tests()
+    print(f"prepare {ready - start:.0f} s, rows {done - ready:.0f} s, tests {perf_counter() - done:.0f} s")
+    sys.exit(differing > 0 or failed)
 
 
 def compute_columns(rows: list[str]) -> dict[str, Column]:
     """The hashes of rows, by variant of the kernels; those of ARM take longest, and are shared out among processors."""
     count = os.cpu_count() or 1
     here = {**os.environ, "PYTHONPATH": str(arm_root.REPOSITORY / "tests")}
-    there = {**os.environ, "ARM_PYTHON": str(arm_root.PYTHON)}
-    jobs = [([arm_root.PYTHON, PROGRAM, *rows[part::count]], there) for part in range(count)]
+    jobs = [([arm_root.PYTHON, PROGRAM, *rows[part::count]], dict(os.environ)) for part in range(count)]
     jobs += [([sys.executable, PROGRAM, *rows], {**here, "GRAPHREFINE_SIMD": variant}) for variant in VARIANTS]
     columns: dict[str, Column] = {}
     with ThreadPoolExecutor(count) as pool:
@@ -84,6 +87,16 @@ def run_rows(job: tuple[list[Any], dict[str, str]]) -> tuple[dict[str, str], Col
         raise RuntimeError(f"{command[0]}: exit code {done.returncode} after {done.stdout[-200:]!r}")
     description, *rows = map(json.loads, done.stdout.splitlines())
     return description, {row["row"]: row["hash"] for row in rows}
+
+
+def run_tests() -> bool:
+    """Run the tests of kernels on ARM, all files at a time; whether any of them failed."""
+    pytest = [arm_root.PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=quick",
+              "-m", "not slow", "-k", "not instruction_set", f"--timeout={ENDLESS}"]  # fmt: skip
+    commands = [[*map(str, pytest), f"tests/kernels/{name}"] for name in TESTS]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = list(pool.map(lambda command: subprocess.run(command, cwd=arm_root.REPOSITORY), commands))
+    return any(run.returncode for run in runs)
 
 
 def print_table(columns: dict[str, Column]) -> int:

@@ -62,7 +62,7 @@ class Product:
             terms = terms + self.value[start:stop]
         if self.column_scale is not None:
             terms = terms * self.column_scale[near]
-        terms = terms * factor
+        terms = (terms * factor).astype(np.float32, copy=False)
         if self.loop:
             at = np.searchsorted(near, i) if self.loop_places is None else self.loop_places[i]
             own = self.loop * (np.float32(1) if self.column_scale is None else self.column_scale[i]) * factor

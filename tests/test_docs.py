@@ -36,6 +36,7 @@ import arm_rows  # noqa: E402
 import check_arm  # noqa: E402
 import check_links  # noqa: E402
 import commands  # noqa: E402  likewise, for the page of commands
+import trace_row  # noqa: E402
 
 DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
@@ -213,7 +214,7 @@ def test_commands_page_has_what_help_shows() -> None:
     assert page == commands.write_page(), "run: python scripts/commands.py"
 
 
-SCRIPTS = [architecture, arm_root, arm_rows, check_arm, check_links, commands]
+SCRIPTS = [architecture, arm_root, arm_rows, check_arm, check_links, commands, trace_row]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)

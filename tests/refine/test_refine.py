@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import graphrefine
-from engines import engine_of_many_blocks
+from engines import engine_in, engine_of_many_blocks
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
@@ -28,6 +28,7 @@ from graphrefine.methods.contract import Shape, engine_memory
 from graphrefine.methods.refine import REFINE_METHOD
 from graphrefine.progress import Stages
 from graphrefine.refine import reference
+from graphrefine.refine import refine as refine_module
 from graphrefine.refine.refine import find_range, refine, smooth
 from graphrefine.refine.settings import PRESETS, RefineSettings, refine_settings
 from graphrefine.run.embed_run import embed_graph
@@ -158,6 +159,37 @@ def test_every_bit_is_that_of_the_oracle(options: dict[str, Any], weighted: bool
     ours = run(graph, settings, threads=2)
     assert np.array_equal(ours, run(graph, settings, using=oracle_kernels()))
     assert np.array_equal(ours, run(graph, settings, using=oracle_kernels(), reorder=True))
+
+
+@pytest.mark.parametrize("options", [{}, {"preset": "paper"}, {"bfloat16": False}], ids=str)
+@pytest.mark.parametrize("directed", [False, True])
+def test_axes_of_a_sample_are_the_same_for_every_engine(
+    options: dict[str, Any], directed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = random_graph(3000, degree=8, isolated=20, weighted=True, directed=directed)
+    settings = refine_settings(dim=40, **options)
+    whole = run(graph, settings)
+    monkeypatch.setattr(refine_module, "SAMPLE", 700)
+    ours = run(graph, settings)
+    assert not np.array_equal(ours, whole)
+    assert np.array_equal(ours, run(graph, settings, reorder=True, threads=2))
+    bounds = np.array([0, 1024, 1536, 3000])
+    blocks = engine_in(tmp_path, graph, 40, bounds=bounds, chunk=1600, bfloat16=settings.bfloat16)
+    assert np.array_equal(ours, refine(blocks, graph, settings, Stages()))
+    if settings.bfloat16:
+        return
+    by_twins = run(graph, settings, using=kernels("scipy"))
+    assert misalignment(ours, by_twins) < 1e-3
+
+
+def test_axes_of_a_sample_change_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, settings = random_graph(6000, degree=12), refine_settings(dim=32)
+    whole = run(graph, settings)
+    monkeypatch.setattr(refine_module, "SAMPLE", 2000)
+    cosines = (run(graph, settings) @ run(graph, settings)[:200].T, whole @ whole[:200].T)
+    assert np.abs(cosines[0] - cosines[1]).max() < 0.12
+    monkeypatch.setattr(refine_module, "SAMPLE", 40)  # the control: hardly more rows than axes
+    assert np.abs(run(graph, settings) @ run(graph, settings)[:200].T - cosines[1]).max() > 0.3
 
 
 class _PermutedSketch(LocalEngine):

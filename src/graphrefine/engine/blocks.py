@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.block_compute import BlockCompute, OperatorParts, write_block
-from graphrefine.engine.engine import BLOCK_ROWS, RowSource, RowWork
+from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork, project_rows
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, add_pairs
@@ -182,6 +182,12 @@ class BlockEngine:
         if later:
             return self._rotate(out, None, shift=row, unit=unit, gram=gram, precise=precise)
         return out
+
+    def project(
+        self, operator: Operator, x: BlockTall, *, rows: NDArray[np.int64], axes: Axes, **options: Any
+    ) -> NDArray[np.float32]:
+        """See `graphrefine.engine.engine.Engine.project`."""
+        return project_rows(self, operator, x, rows=rows, axes=axes, **options)
 
     def gram(self, x: BlockTall) -> NDArray[np.float64]:
         """See `graphrefine.engine.engine.Engine.gram`."""

@@ -28,6 +28,8 @@ T = TypeVar("T")
 Small = NDArray[np.float64]
 RowSource: TypeAlias = Callable[[int, int], NDArray[np.float32]]
 """Gives the rows of a matrix from ``start`` to before ``stop``.  # (stop - start, k)."""
+Axes: TypeAlias = Callable[[NDArray[np.float32]], tuple[NDArray[np.float64], NDArray[np.float64] | None]]
+"""Finds, from some rows of a matrix, a rotation and the row to take away after it, if any."""
 RowWork: TypeAlias = Callable[[slice, NDArray[np.float32]], None]
 """Works on the rows of a block, which it may overwrite.  # (rows, at least k)."""
 BLOCK_ROWS = 4096  # rows of a block that `Engine.fill` asks for
@@ -107,6 +109,15 @@ class Engine(Protocol[T]):
         Where the rotation has fewer than k columns, the last ones of the result are zero.
         """
 
+    def project(
+        self, operator: Operator, x: T, *, rows: NDArray[np.int64], axes: Axes, **options: Any
+    ) -> NDArray[np.float32]:
+        """The rows of `apply`, with its options, on axes found from some of them, as one array like that of `collect`.
+
+        ``axes`` gets those ``rows`` of the product and gives a rotation and the row that is taken away after it; the
+        rows of the result are made unit.
+        """
+
     def release(self, x: T) -> None:
         """Let ``x`` go, which is not used again, though its memory may be."""
 
@@ -125,6 +136,25 @@ class Engine(Protocol[T]):
 
         Rows of zeros stay; the others are made unit if asked.
         """
+
+
+def project_rows(
+    engine: Engine[T], operator: Operator, x: T, *, rows: NDArray[np.int64], axes: Axes, **options: Any
+) -> NDArray[np.float32]:
+    """See `Engine.project`: by the other verbs, one after the other."""
+    F = engine.apply(operator, x, precise=True, **options)
+    sample = np.zeros((len(rows), engine.columns), np.float32)
+    order = engine.order
+    # Ascending in the graph's order, not in the engine's.
+    places = rows if order is None else np.argsort(order, kind="stable")[rows]
+
+    def take(span: slice, block: NDArray[np.float32]) -> None:
+        here = np.flatnonzero((places >= span.start) & (places < span.stop))
+        sample[here] = block[places[here] - span.start, : engine.columns]
+
+    engine.visit(F, take, sample)
+    rotation, middle = axes(sample)
+    return engine.collect(F, rotation, shift=middle, unit=True)
 
 
 def orthonormal(engine: Engine[T], Y: T, *, block: int, precise: bool = False) -> T:

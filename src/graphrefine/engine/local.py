@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import BLOCK_ROWS, RowSource, RowWork
+from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork, project_rows
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, Kernels, kernels, to_bfloat16
 from graphrefine.linalg.operators import EDGE_TERMS, Operator
@@ -167,21 +167,55 @@ class LocalEngine:
         precise: bool = False,
     ) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.apply`."""
-        out, mean = self._new(precise), self._row(shift)
+        out = self._new(precise)
         pair = np.zeros((2, self.padded, self.padded)) if gram and self._places is None else None
+        self._apply(operator, x, out.data, scale=scale, plus=plus, shift=shift, unit=unit, gram=pair)
+        out.gram = None if pair is None else pair[0] + pair[1]
+        return out
+
+    def project(
+        self, operator: Operator, x: LocalTall, *, rows: NDArray[np.int64], axes: Axes, **options: Any
+    ) -> NDArray[np.float32]:
+        """See `graphrefine.engine.engine.Engine.project`; the product itself is not stored, and made twice of rows."""
+        if self.kernels.name != "native":
+            return project_rows(self, operator, x, rows=rows, axes=axes, **options)
+        sample = np.empty((len(rows), self.padded), np.float32)
+        places = rows.astype(np.int32) if self._places is None else self._places[rows]
+        near = np.argsort(places, kind="stable")  # rows near each other in memory one after the other
+        self._apply(operator, x, sample, rows=places[near], order=near.astype(np.int32), **options)
+        rotation, middle = axes(np.ascontiguousarray(sample[:, : self.columns]))
+        out = self._handed_over(rotation.shape[1])
+        small, after = self._small(rotation), self._row(middle)
+        self._apply(operator, x, out, rotation=small, after=after, order=self.order, **options)
+        return out
+
+    def _apply(
+        self,
+        operator: Operator,
+        x: LocalTall,
+        out: NDArray[Any],
+        *,
+        scale: float = 1.0,
+        plus: tuple[float, LocalTall] | None = None,
+        shift: NDArray[Any] | None = None,
+        **more: Any,
+    ) -> None:
         self._product(operator).apply(
             x.data,
-            out=out.data,
+            out=out,
             scale=scale,
             plus=plus[1].data if plus else None,
             plus_scale=plus[0] if plus else 0.0,
-            shift=mean,
-            unit=unit,
-            gram=pair,
+            shift=self._row(shift),
             threads=self.threads,
+            **more,
         )
-        out.gram = None if pair is None else pair[0] + pair[1]
-        return out
+
+    def _handed_over(self, columns: int) -> NDArray[np.float32]:
+        """Memory for a result, which is the caller's from now on."""
+        tall = self._new(precise=True)
+        self._slabs = [slab for slab in self._slabs if slab is not tall.slab]
+        return self._room(tall, np.float32, columns)
 
     def gram(self, x: LocalTall) -> NDArray[np.float64]:
         """See `graphrefine.engine.engine.Engine.gram`."""
@@ -233,9 +267,7 @@ class LocalEngine:
         unit: bool = False,
     ) -> NDArray[np.float32]:
         """See `graphrefine.engine.engine.Engine.collect`."""
-        tall = self._new(precise=True)
-        out = self._room(tall, np.float32, self.columns if rotation is None else rotation.shape[1])
-        self._slabs = [slab for slab in self._slabs if slab is not tall.slab]  # the caller's from now on
+        out = self._handed_over(self.columns if rotation is None else rotation.shape[1])
         small = None if rotation is None else self._small(rotation)
         self.kernels.rotate(
             x.data, small, out=out, places=self._places, shift=self._row(shift), unit=unit, threads=self.threads

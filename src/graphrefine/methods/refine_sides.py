@@ -7,6 +7,7 @@ from functools import partial
 
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels import PAD
 from graphrefine.methods.contract import Floats, Resources, Shape, engine_memory
 from graphrefine.refine import bipartite, directed, directed_far_view
 from graphrefine.refine.settings import RefineSettings
@@ -73,5 +74,5 @@ def memory_with_sides(shape: Shape, settings: RefineSettings) -> int:
     if settings.quality == "fast":
         return held
     if shape.bipartite:
-        return held + 3 * shape.nodes * settings.dim * 4 + 16 * shape.entries
+        return held + 3 * shape.nodes * -(-settings.dim // PAD) * PAD * 4 + 16 * shape.entries
     return held + directed_far_view.bytes_held(shape.nodes, settings.dim)

@@ -6,6 +6,7 @@ A filter is its coefficients theta. The known ones are in `FILTERS`; any other s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -144,23 +145,27 @@ def diffuse(
     shift: NDArray[np.float64] | None = None,
     unit: bool = False,
     keep: bool = False,
+    finish: Callable[..., Any] | None = None,
     advance: Callable[[], None] | None = None,
-) -> T:
+) -> Any:
     """Eq. 7 by Horner's rule, one product for each order, the last of them with another operator if one is given.
 
     ``shift`` is taken away from every row at the end, and ``unit`` makes them unit then. R is not to be used again,
     unless ``keep`` is said. The highest coefficient must not be zero. With theta_0 alone R itself comes back: a
-    multiple of it has the same unit rows and principal axes.
+    multiple of it has the same unit rows and principal axes. ``finish`` takes the last product over from
+    `Engine.apply`, and gives what is returned.
     """
+    finish = partial(engine.apply, gram=True, precise=True) if finish is None else finish
     last_use = next(k for k, coefficient in enumerate(theta) if coefficient)
-    H, scale = R, theta[-1]
+    H: Any = R
+    scale = theta[-1]
     for k in range(len(theta) - 2, -1, -1):
         plus = (theta[k], R) if theta[k] else None
         step = transition if k or last is None else last
-        end = k == 0
-        H = engine.apply(
-            step, H, scale=scale, plus=plus, shift=shift if end else None, unit=unit and end, gram=end, precise=end
-        )
+        if k:
+            H = engine.apply(step, H, scale=scale, plus=plus)
+        else:
+            H = finish(step, H, scale=scale, plus=plus, shift=shift, unit=unit)
         if k == min(last_use, len(theta) - 2) and not keep:
             engine.release(R)
         scale = 1.0

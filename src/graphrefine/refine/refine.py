@@ -7,17 +7,22 @@ the default departs from the paper.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T, collect_centred, principal_rotation
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels import exact
+from graphrefine.kernels.hashing import GOLDEN, mixed
 from graphrefine.linalg.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine.filters import diffuse, limit, limit_weights, smallest_weight
 from graphrefine.refine.range_finder import range_finder
 from graphrefine.refine.settings import RefineSettings
 
+SAMPLE = 1 << 16  # rows that the axes are found from, of graphs with more than twice as many nodes
 BLOCK = 1024  # rows in which nearly every graph has a number that is not zero
 
 
@@ -93,8 +98,50 @@ def smooth(
         mean = None
         if weights is not None:
             mean = sum(theta) * limit(engine.sums(R, weights.astype(np.float32)), weights)
-        F = diffuse(engine, T, R, theta, shift=mean, unit=centre, keep=keep, advance=stages.step)
+        diffuse_to = partial(diffuse, engine, T, R, theta, shift=mean, unit=centre, keep=keep, advance=stages.step)
         del R
+        if graph.nodes > 2 * SAMPLE and len(theta) > 1:
+            axes = partial(axes_of_sample, exponent=settings.axes, centre=centre)
+            rows = spread_rows(graph.nodes, SAMPLE, seed=settings.seed)
+            vectors: NDArray[np.float32] = diffuse_to(finish=partial(engine.project, rows=rows, axes=axes))
+            return vectors
+        F = diffuse_to()
+        del diffuse_to
         if centre:
             return collect_centred(engine, F, nodes=nodes, axes=settings.axes)
         return engine.collect(F, principal_rotation(engine.gram(F), settings.axes), unit=True)
+
+
+def axes_of_sample(
+    rows: NDArray[np.float32], *, exponent: float, centre: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """The rotation of F to ``U S^exponent`` from a sample of its rows, and its mean after it, if it is to go.
+
+    Examples
+    --------
+    >>> rotation, middle = axes_of_sample(np.array([[0, 2], [0, 4]], np.float32), exponent=1.0, centre=True)
+    >>> rotation.tolist(), middle.tolist()
+    ([[0.0, 0.0], [1.0, 0.0]], [3.0, 0.0])
+    """
+    gram = exact.gram(rows)
+    if not centre:
+        return principal_rotation(gram, exponent), None
+    nodes = max(int(np.count_nonzero(rows.any(axis=1))), 1)
+    mean = rows.sum(axis=0, dtype=np.float64) / nodes
+    rotation = principal_rotation(gram - nodes * np.outer(mean, mean), exponent)
+    return rotation, exact.matmul(mean, rotation)
+
+
+def spread_rows(rows: int, count: int, *, seed: int) -> NDArray[np.int64]:
+    """Rows spread over all, ascending: one at random of each of so many stretches of them.
+
+    Examples
+    --------
+    >>> (spread_rows(100, 4, seed=0) // 25).tolist()
+    [0, 1, 2, 3]
+    """
+    places = np.arange(count, dtype=np.uint64)
+    words = mixed(mixed(np.array([seed], np.uint64) + GOLDEN) ^ places)
+    chance = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    spread: NDArray[np.int64] = ((places.astype(np.float64) + chance) * (rows / count)).astype(np.int64)
+    return np.minimum(spread, rows - 1)

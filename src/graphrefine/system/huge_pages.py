@@ -1,8 +1,8 @@
 """Memory in huge pages: for large buffers that are read at random, and for those that are new.
 
-A processor keeps few addresses of pages at hand: rows gathered from pages of 4 KB are looked up one by one, and each new
-page is an interrupt. Linux gives pages of 2 MB where they are asked for (its usual setting is `madvise`); where a system
-has none, or refuses, the memory is the same in small pages.
+A processor keeps few addresses of pages at hand: rows gathered from pages of 4 KB are looked up one by one, and each
+new page is an interrupt. Linux gives pages of 2 MB where they are asked for (its usual setting is `madvise`); where a
+system has none, or refuses, the memory is the same in small pages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def empty_bytes(size: int) -> NDArray[np.uint8]:
     """
     if size < PAGE or ADVICE is None:
         return aligned(np.empty(size + LINE, np.uint8), size)
-    memory = mmap.mmap(-1, size + PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # it goes with the last array in it
+    # Private memory of this process, which goes with the last array in it.
+    memory = mmap.mmap(-1, size + PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError):  # a system may refuse
         memory.madvise(ADVICE)
     return aligned(np.frombuffer(memory, np.uint8), size, to=PAGE)

@@ -212,7 +212,7 @@ struct Fetch {
 
 template <class X> Fetch fetch_entries(const Operator &m, const Tall &x, std::int64_t begin, std::int64_t end) {
     const std::int64_t bytes = X::bytes(x.columns);
-    if (x.rows * bytes <= NEAR || m.stops != m.starts + 1 || begin >= end) return {};
+    if (x.rows * bytes <= NEAR || m.stops != m.starts + 1 || m.list || begin >= end) return {};
     const char *const first = from_column_0(static_cast<const char *>(x.data), m.first_column, bytes);
     return {first, bytes, m.starts[begin], std::min(m.stops[end - 1], m.starts[begin] + MOST_AHEAD), m.indices};
 }
@@ -241,9 +241,10 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
     const bool far = size > NEAR, deep = size > DEEP, vast = size > VAST, pieces = stops != starts + 1;
     const std::int64_t distance = deep ? AHEAD : SOON;
     const bool shifts = column_shift && !value && !column_scale;
-    for (std::int64_t i = begin; i < end; ++i, out += columns + GAP) {
-        if (far && pieces) {  // what comes next in `indices` is in columns that are not here
-            const std::int64_t next = std::min(i + ROWS_AHEAD, m.rows - 1), some = std::min(stops[next], starts[next] + distance);
+    for (std::int64_t r = begin; r < end; ++r, out += columns + GAP) {
+        const std::int64_t i = m.list ? m.list[r] : r;
+        if (far && (pieces || m.list)) {  // what comes next in `indices` is in columns or rows that are not here
+            const std::int64_t later = std::min(r + ROWS_AHEAD, m.rows - 1), next = m.list ? m.list[later] : later, some = std::min(stops[next], starts[next] + distance);
             for (std::int64_t p = starts[next]; p < some; ++p) prefetch_row(first + indices[p] * bytes, bytes, deep);
         }
         if (onto && starts[i] == stops[i] && m.loop == 0.f) continue;
@@ -259,7 +260,7 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
             const std::int32_t *const column = indices + p;
             const bool done = p + count == stops[i], now = loop && (done || loop_place < p + count);
             const std::int64_t before = now ? loop_place - p : count;
-            const bool fetch = far && (pieces ? stops[i] : m.entries) - distance >= p + count;  // as many more are in `indices`
+            const bool fetch = far && !m.list && (pieces ? stops[i] : m.entries) - distance >= p + count;  // as many more are in `indices`
             const auto gather_entries = [&](auto coefficient_of) __attribute__((always_inline)) {
                 const float of_loop = now ? m.loop * (column_scale ? column_scale[i + diagonal] : 1.f) * factor : 0.f;
                 gather_row<X>([&](auto add_row, bool first_pass) __attribute__((always_inline)) {
@@ -394,8 +395,9 @@ void write_rows(const float *x, std::int64_t columns, std::int64_t begin, std::i
     float tail[2 * W];
     for (std::int64_t i = begin; i < end; ++i, x += columns + GAP) {
         if (finish.only && finish.only->starts[i] == finish.only->stops[i]) continue;
+        const std::int64_t at = (finish.order ? finish.order[i] : i) * out.stride;
         if (out.kind == Kind::single) {
-            float *to = static_cast<float *>(out.data) + i * out.stride;
+            float *to = static_cast<float *>(out.data) + at;
             std::int64_t q = 0;
             for (; 2 * W * (q + 1) <= out.columns; ++q) {
                 const Floats a = load<Floats>(x + place(q)), b = load<Floats>(x + place(q) + 16);
@@ -407,7 +409,7 @@ void write_rows(const float *x, std::int64_t columns, std::int64_t begin, std::i
                 std::memcpy(to + 2 * W * q, tail, (out.columns - 2 * W * q) * sizeof(float));
             }
         } else {
-            std::uint16_t *to = static_cast<std::uint16_t *>(out.data) + i * out.stride;
+            std::uint16_t *to = static_cast<std::uint16_t *>(out.data) + at;
             for (std::int64_t q = 0; q < columns / (2 * W); ++q) {
                 const Words low = rounded(load<Floats>(x + place(q))), high = rounded(load<Floats>(x + place(q) + 16));
                 put(to + 2 * W * q, (Floats)((low >> 16) | (high & 0xffff0000u)), past_cache);
@@ -504,7 +506,12 @@ void finish_rows(float *rows, std::int64_t columns, std::int64_t begin, std::int
     if (finish.gram && finish.out.kind == Kind::half) round_rows(rows, count, columns);  // the Gram matrix is of what is stored
     if (finish.gram) add_gram(rows, count, columns, unit.gram.data(), fetch);
     if (finish.sums) add_sums(rows, begin, end, columns, finish.weights, unit.sums.data());
-    if (finish.out.data) write_rows(rows, columns, begin, end, finish);
+    if (finish.rotation) {
+        rotate_rows(rows, count, columns, finish.rotation, false, spare, fetch);
+        if (finish.after) take_away(finish.after, spare, count, columns);
+        scale_to_unit(spare, count, columns);
+    }
+    if (finish.out.data) write_rows(finish.rotation ? spare : rows, columns, begin, end, finish);
 }
 
 // ---- threads -----------------------------------------------------------------------------------------------------------
@@ -546,10 +553,12 @@ void over_blocks(std::int64_t rows, std::int64_t columns, const Finish &finish, 
     std::mutex mutex;
     std::condition_variable turned;
     Totals totals(finish, columns);
-    auto split = aligned_floats(columns);
+    auto split = aligned_floats(2 * columns);  // the rows that are taken away, in split order
     Finish ready = finish;
     for (std::int64_t c = 0; finish.shift && c < columns; ++c) split.get()[c] = finish.shift[column_at(c)];
+    for (std::int64_t c = 0; finish.after && c < columns; ++c) split.get()[columns + c] = finish.after[column_at(c)];
     if (finish.shift) ready.shift = split.get();
+    if (finish.after) ready.after = split.get() + columns;
     parallel(static_cast<int>(std::min<std::int64_t>(threads, units)), [&](int) {
         auto fresh = aligned_floats(BLOCK * (columns + GAP)), spare = aligned_floats(BLOCK * (columns + GAP));
         Partial mine(finish, columns);
@@ -575,10 +584,23 @@ void over_blocks(std::int64_t rows, std::int64_t columns, const Finish &finish, 
     hand_over(totals, finish, columns);
 }
 
+// A small matrix in panels of two vectors' width, rows and columns in split order.
+std::unique_ptr<float, decltype(&std::free)> panels_of(const float *rotation, std::int64_t k) {
+    auto panels = aligned_floats(rotation ? k * k : 1);
+    for (std::int64_t b = 0; rotation && b < k; b += 2 * W)
+        for (std::int64_t a = 0; a < k; ++a)
+            for (std::int64_t c = 0; c < 2 * W; ++c)
+                panels.get()[b * k + a * 2 * W + c] = rotation[column_at(a) * k + column_at(b + c)];
+    return panels;
+}
+
 template <class X> void apply_to(const Operator &m, const Tall &x, const Finish &finish, int threads) {
     const bool onto = finish.onto.data;
-    const bool changed = finish.plus.data || finish.shift || finish.unit || finish.gram || finish.sums || m.loop != 0.f;
+    const bool changed = finish.plus.data || finish.shift || finish.unit || finish.gram || finish.sums || finish.rotation || m.loop != 0.f;
     Finish ready = finish;
+    const auto panels = panels_of(finish.rotation, x.columns);
+    if (finish.rotation) ready.rotation = panels.get();
+    ready.plus.places = m.list;
     // Sums that go on in place: of the rows without entries nothing is read or written.
     if (onto && finish.onto.data == finish.out.data && !changed) ready.only = &m;
     const auto fill = [&](std::int64_t begin, std::int64_t end, float *fresh, float *, Fetch &) {
@@ -604,11 +626,7 @@ void apply(const Operator &m, const Tall &x, const Finish &finish, int threads) 
 
 void rotate(const Tall &x, const float *rotation, bool triangular, const Finish &finish, int threads) {
     const std::int64_t k = x.columns;
-    auto panels = aligned_floats(rotation ? k * k : 1);
-    for (std::int64_t b = 0; rotation && b < k; b += 2 * W)
-        for (std::int64_t a = 0; a < k; ++a)
-            for (std::int64_t c = 0; c < 2 * W; ++c)
-                panels.get()[b * k + a * 2 * W + c] = rotation[column_at(a) * k + column_at(b + c)];
+    const auto panels = panels_of(rotation, k);
     Finish ready = finish;
     ready.in_place = finish.out.data == x.data;
     const auto fill = [&](std::int64_t begin, std::int64_t end, float *fresh, float *spare, Fetch &next) {

@@ -25,6 +25,7 @@ struct Tall {
 // A part of a larger matrix has its columns from first_column on: j counts from there, in the pattern it does not.
 struct Operator {
     std::int64_t rows = 0;
+    const std::int32_t *list = nullptr;    // of some rows of a larger one: which (null: all, one after the other)
     const std::int64_t *starts = nullptr;  // row i has the entries from starts[i]
     const std::int64_t *stops = nullptr;   // to before stops[i]
     const std::int32_t *indices = nullptr;
@@ -52,7 +53,10 @@ struct Finish {
     double *gram = nullptr;          // then their Gram matrix (columns x columns) is added here, and to what was rounded off,
     double *sums = nullptr;          // and their sums (columns) here: two of each,
     const float *weights = nullptr;  // each row counted so many times (null: once),
+    const float *rotation = nullptr; // then they are multiplied by this (columns x columns, null: not),
+    const float *after = nullptr;    // this row is taken away from each that is not zero, and they are scaled to length 1,
     Tall out;               // and they are written here (no data: nowhere),
+    const std::int32_t *order = nullptr;  // row i in place order[i] (null: in its own),
     bool in_place = false;  // where the rows came from,
     const Operator *only = nullptr;  // except rows without entries of this operator (null: all are).
 };

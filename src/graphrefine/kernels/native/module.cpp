@@ -79,10 +79,22 @@ Tall tall(const Matrix &array) {
 }
 
 using OptionalMatrix = std::optional<Matrix>;
+using Square = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Gram = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-Finish finishing(std::int64_t rows, std::int64_t columns, float scale, const std::optional<Matrix> &plus, float plus_scale,
+bool within(const Vector<const std::int32_t> &list, std::int64_t rows) {
+    std::uint32_t outside = 0;
+    for (std::size_t i = 0; i < list.shape(0); ++i) outside |= static_cast<std::uint32_t>(list.data()[i]) >= static_cast<std::uint64_t>(rows);
+    return !outside;
+}
+
+bool is_square(const Square &matrix, std::int64_t columns) {
+    return static_cast<std::int64_t>(matrix.shape(0)) == columns && matrix.shape(1) == matrix.shape(0);
+}
+
+// `rows` of the result, of `all` that `plus` has.
+Finish finishing(std::int64_t rows, std::int64_t all, std::int64_t columns, float scale, const std::optional<Matrix> &plus, float plus_scale,
                  const std::optional<Vector<const float>> &shift, bool unit, const std::optional<Gram> &gram,
                  const std::optional<Matrix> &out) {
     need(columns % 32 == 0, "tall matrices have columns padded to a multiple of 32");
@@ -91,7 +103,7 @@ Finish finishing(std::int64_t rows, std::int64_t columns, float scale, const std
     finish.unit = unit;
     if (plus) {
         finish.plus = tall(*plus), finish.plus_scale = plus_scale;
-        need(finish.plus.rows == rows && finish.plus.columns == columns, "`plus` must have the shape of the result");
+        need(finish.plus.rows == all && finish.plus.columns == columns, "`plus` must have the shape of the result");
         need(finish.plus.kind != Kind::signs, "`plus` cannot be a sketch of signs");
     }
     if (shift) {
@@ -216,34 +228,56 @@ NB_MODULE(_native, module) {
         .def(
             "apply",
             [](const Product &self, const Matrix &x, const OptionalMatrix &out, float scale, const OptionalMatrix &plus,
-               float plus_scale, const OptionalMatrix &onto, const std::optional<Vector<const float>> &shift, bool unit, const std::optional<Gram> &gram, int threads) {
+               float plus_scale, const OptionalMatrix &onto, const std::optional<Vector<const float>> &shift, bool unit,
+               const std::optional<Gram> &gram, const std::optional<Vector<const std::int32_t>> &rows,
+               const std::optional<Square> &rotation, const std::optional<Vector<const float>> &after,
+               const std::optional<Vector<const std::int32_t>> &order, int threads) {
                 const Tall from = tall(x);
                 need(from.rows == self.columns, "`x` must have as many rows as the operator has columns");
-                Finish finish = finishing(self.view.rows, from.columns, scale, plus, plus_scale, shift, unit, gram, out);
+                Operator view = self.view;
+                if (rows) {
+                    need(within(*rows, view.rows), "`rows` must be rows");
+                    need(!onto && view.stops == view.starts + 1, "`rows` are of a product in one piece");
+                    view.list = rows->data(), view.rows = static_cast<std::int64_t>(rows->shape(0));
+                }
+                Finish finish = finishing(view.rows, self.view.rows, from.columns, scale, plus, plus_scale, shift, unit, gram, out);
                 if (onto) {
                     finish.onto = tall(*onto);
                     need(finish.onto.kind == Kind::single && finish.onto.rows == self.view.rows && finish.onto.columns == from.columns,
                          "`onto` must be float32 and have the shape of the result");
                 }
+                if (rotation) {
+                    need(is_square(*rotation, from.columns), "`rotation` must be columns x columns");
+                    finish.rotation = rotation->data();
+                }
+                if (after) {
+                    need(rotation && static_cast<std::int64_t>(after->shape(0)) == from.columns,
+                         "`after` must have one number for each column, beside a rotation");
+                    finish.after = after->data();
+                }
+                if (order) {
+                    need(static_cast<std::int64_t>(order->shape(0)) == view.rows && within(*order, view.rows),
+                         "`order` must have one row for each row");
+                    finish.order = order->data();
+                }
                 Released released;
-                arithmetic().apply(self.view, from, finish, threads);
+                arithmetic().apply(view, from, finish, threads);
             },
             "x"_a, nb::kw_only(), "out"_a.none(), "scale"_a = 1.f, "plus"_a = nb::none(), "plus_scale"_a = 0.f,
-            "onto"_a = nb::none(), "shift"_a = nb::none(), "unit"_a = false, "gram"_a = nb::none(), "threads"_a = 1);
+            "onto"_a = nb::none(), "shift"_a = nb::none(), "unit"_a = false, "gram"_a = nb::none(), "rows"_a = nb::none(),
+            "rotation"_a = nb::none(), "after"_a = nb::none(), "order"_a = nb::none(), "threads"_a = 1);
 
     module.def(
         "rotate",
-        [](const Matrix &x, const std::optional<nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>> &rotation,
+        [](const Matrix &x, const std::optional<Square> &rotation,
            bool triangular, const OptionalMatrix &out, const std::optional<Vector<const std::int32_t>> &places,
            const std::optional<Vector<const float>> &shift, bool unit,
            const std::optional<Gram> &gram, const std::optional<Sums> &sums, const std::optional<Vector<const float>> &weights,
            int threads) {
             Tall from = tall(x);
             need(from.kind != Kind::signs, "a sketch of signs cannot be rotated");
-            if (rotation)
-                need(static_cast<std::int64_t>(rotation->shape(0)) == from.columns && rotation->shape(1) == rotation->shape(0),
-                     "`rotation` must be columns x columns");
-            Finish finish = finishing(from.rows, from.columns, 1, std::nullopt, 0, shift, unit, gram, out);
+            if (rotation) need(is_square(*rotation, from.columns), "`rotation` must be columns x columns");
+            Finish finish = finishing(from.rows, from.rows, from.columns, 1, std::nullopt, 0, shift, unit, gram, out);
             if (sums) {
                 need(sums->shape(0) == 2 && static_cast<std::int64_t>(sums->shape(1)) == from.columns,
                      "`sums` must be 2 x columns: the sums, and what their rounding lost");
@@ -254,11 +288,8 @@ NB_MODULE(_native, module) {
                 finish.weights = weights->data();
             }
             if (places) {
-                need(static_cast<std::int64_t>(places->shape(0)) == from.rows, "`places` must have one number for each row");
-                std::int32_t low = 0, high = 0;
-                for (std::int64_t i = 0; i < from.rows; ++i)
-                    low = std::min(low, places->data()[i]), high = std::max(high, places->data()[i]);
-                need(low >= 0 && (from.rows == 0 || high < from.rows), "`places` must be rows");
+                need(static_cast<std::int64_t>(places->shape(0)) == from.rows && within(*places, from.rows),
+                     "`places` must have one row for each row");
                 from.places = places->data();
             }
             Released released;

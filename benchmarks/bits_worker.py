@@ -53,8 +53,8 @@ def list_rows() -> Iterator[Row]:
             yield Row(f"{tier}, {name}", graph, {"dim": 48, **TIERS[tier]}, FILES)
     for name, graph in plain.items():
         yield Row(f"rbqr, {name}", graph, {"dim": 48, "method": "rbqr"}, FILES)
-    arcs = {"generated": graphs.directed, "PPI": read_arcs}
-    sides = {"generated": graphs.bipartite, "PPI": name_sides}
+    arcs: dict[str, Callable[[], Any]] = {"generated": graphs.directed, "PPI": read_arcs}
+    sides: dict[str, Callable[[], Any]] = {"generated": graphs.bipartite, "PPI": name_sides}
     for tier in ("default", "fast"):
         for name in arcs:
             yield Row(f"directed {tier}, {name}", arcs[name], {"dim": 48, "directed": True, **TIERS[tier]})

@@ -170,7 +170,7 @@ def list_method_rows(method: str) -> Iterator[Row]:
 
 def list_tier_rows(tier: str, settings: dict[str, Any]) -> Iterator[Row]:
     """The rows of a quality of REFINE, or of the paper's own settings."""
-    ways = (*THREADS, "disk")
+    ways: tuple[str, ...] = (*THREADS, "disk")
     slow_ways = {"ring": ("command",), "blocks": ("command", "dask"), "weighted": ("command",)}
     for name, graph in GENERATED.items():
         quick = (*ways, "dask") if name == "weighted" and tier in ("default", "fast") else ways

@@ -9,6 +9,7 @@ import numpy as np
 from exact_oracle import Reals, dot
 
 NOTHING, ROUNDING, LEAST = 2.0**-960, 2.0**-53, 2.0**-56
+PATIENCE = 16
 
 
 def eigh(matrix: Reals) -> tuple[Reals, Reals]:
@@ -67,9 +68,9 @@ def diagonalise(d: Reals, e: Reals, z: Reals) -> None:
     """Implicit QL steps until nothing stands beside the diagonal d."""
     k, least = len(d), LEAST * float((np.abs(d) + np.abs(e)).max(initial=0.0))
 
-    def is_cut(m: int) -> bool:
+    def is_cut(m: int, bound: float = least) -> bool:
         size = abs(e[m])
-        return bool(size <= ROUNDING * (abs(d[m]) + abs(d[m + 1])) or size <= least)
+        return bool(size <= ROUNDING * (abs(d[m]) + abs(d[m + 1])) or size <= bound)
 
     last = -1
     while last + 1 < k:
@@ -81,8 +82,11 @@ def diagonalise(d: Reals, e: Reals, z: Reals) -> None:
             e[first:last] = e[first:last][::-1].copy()
             z[first : last + 1] = z[first : last + 1][::-1].copy()
         for place in range(first, last):
-            while (m := next((m for m in range(place, last) if is_cut(m)), last)) > place:
+            bound, turn = least, 0
+            while (m := next((m for m in range(place, last) if is_cut(m, bound)), last)) > place:
                 step(d, e, z, place, m)
+                turn += 1
+                bound *= 2 if turn > PATIENCE else 1
 
 
 def step(d: Reals, e: Reals, z: Reals, first: int, m: int) -> None:

@@ -83,15 +83,25 @@ class Product:
         shift: Floats | None = None,
         unit: bool = False,
         gram: NDArray[np.float64] | None = None,
+        rows: NDArray[np.int32] | None = None,
+        rotation: Floats | None = None,
+        after: Floats | None = None,
+        order: NDArray[np.int32] | None = None,
         threads: int = 1,
     ) -> None:
         """See `graphrefine.kernels.twin.Product.apply`."""
         wide = to_float32(x)
-        fresh = np.array([self.row(i, wide, np.float32(scale)) for i in range(len(self.indptr) - 1)], np.float32)
-        fresh = fresh.reshape(len(self.indptr) - 1, wide.shape[1])
+        which = np.arange(len(self.indptr) - 1) if rows is None else rows
+        fresh = np.array([self.row(i, wide, np.float32(scale)) for i in which.tolist()], np.float32)
+        fresh = fresh.reshape(len(which), wide.shape[1])
         if plus is not None:
-            fresh = fma(np.float32(plus_scale), to_float32(plus), fresh)
-        finish(fresh, out, shift=shift, unit=unit, gram=gram)
+            fresh = fma(np.float32(plus_scale), to_float32(plus)[which], fresh)
+        places = None if order is None else np.argsort(order)
+        if rotation is None:
+            finish(fresh, out, shift=shift, unit=unit, gram=gram, places=places)
+        else:
+            fresh = finish(fresh, None, shift=shift, unit=unit, gram=gram)
+            finish(turn(fresh, rotation), out, shift=after, unit=True, gram=None, places=places)
 
 
 def rotate(
@@ -110,11 +120,7 @@ def rotate(
 ) -> None:
     """See `graphrefine.kernels.twin.rotate`."""
     rows = to_float32(x) if places is None else to_float32(x)[places]
-    fresh = rows.copy()
-    if rotation is not None:
-        fresh = np.zeros_like(rows)
-        for column in split_order(rows.shape[1]).tolist():
-            fresh = fma(rows[:, column, None], rotation[column], fresh)
+    fresh = rows.copy() if rotation is None else turn(rows, rotation)
     fresh = finish(fresh, out, shift=shift, unit=unit, gram=gram)
     if sums is not None:
         counts = np.ones(len(fresh)) if weights is None else weights.astype(np.float64)
@@ -125,6 +131,14 @@ def rotate(
             add(part, sums)
 
 
+def turn(rows: Floats, rotation: Floats) -> Floats:
+    """Rows times a small matrix, summed in split order."""
+    total = np.zeros_like(rows)
+    for column in split_order(rows.shape[1]).tolist():
+        total = fma(rows[:, column, None], rotation[column], total)
+    return total
+
+
 def finish(
     fresh: Floats,
     out: NDArray[Any] | None,
@@ -132,6 +146,7 @@ def finish(
     shift: Floats | None,
     unit: bool,
     gram: NDArray[np.float64] | None,
+    places: NDArray[Any] | None = None,
 ) -> Floats:
     """What happens to fresh rows: see `Finish` in arithmetic.h."""
     if shift is not None:
@@ -153,7 +168,8 @@ def finish(
         for start in range(0, len(fresh), UNIT):
             add(gram_of_unit(stored[start : start + UNIT]), gram)
     if out is not None:
-        out[:] = to_bfloat16(fresh) if out.dtype == np.uint16 else fresh[:, : out.shape[1]]
+        rows = fresh if places is None else fresh[places]
+        out[:] = to_bfloat16(rows) if out.dtype == np.uint16 else rows[:, : out.shape[1]]
     return fresh
 
 

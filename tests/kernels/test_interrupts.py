@@ -75,7 +75,7 @@ def test_products_stop(graph: Graph, ring: Callable[[float], None], threads: int
     columns = 1024
     x = np.ones((NODES, columns), np.float32)
     out = np.full((NODES, columns), UNTOUCHED, np.float32)
-    total = np.zeros((columns, columns)) if gram else None
+    total = np.zeros((2, columns, columns)) if gram else None
     product = kernels().product(graph.indptr, graph.indices, columns=NODES, constant=1.0)
     ring(0.05)
     with pytest.raises(RingError):

@@ -91,6 +91,26 @@ def test_rotation_equals_its_twin(n: int, columns: int, triangular: bool, unit: 
     assert np.abs(our_gram - their_gram).max() <= 1e-5 * np.abs(their_gram).max()
 
 
+@settings(deadline=None, max_examples=30)
+@given(graphs(), st.booleans(), st.integers(1, 4), st.integers(0, 2**31))
+def test_some_rows_of_a_product_rotated_equal_their_twin(graph: Graph, unit: bool, threads: int, seed: int) -> None:
+    rng, arrays = np.random.default_rng(seed), arguments(graph, seed)
+    x, plus = (tall(graph.nodes, 64, "half", seed + more) for more in (0, 1))
+    count = int(rng.integers(1, graph.nodes + 1))
+    rows, order = (rng.permutation(n)[:count].astype(np.int32) for n in (graph.nodes, count))
+    turn, after = rng.standard_normal((64, 64)).astype(np.float32), rng.standard_normal(64).astype(np.float32)
+    results = []
+    for which in (native, scipy):
+        outs = np.empty((count, 64), np.float32), np.empty((count, 60), np.float32)
+        options = {"plus": plus, "plus_scale": 0.5, "unit": unit, "rows": rows, "order": order, "threads": threads}
+        product = which.product(graph.indptr, graph.indices, **arrays)
+        product.apply(x, out=outs[0], **options)
+        product.apply(x, out=outs[1], rotation=turn, after=after, **options)
+        results.append(outs)
+    for ours, theirs in zip(*results, strict=True):
+        assert np.abs(ours - theirs).max() <= 1e-4 * np.abs(theirs).max() + 1e-6
+
+
 def test_rounding_to_bfloat16_is_the_same_to_the_bit() -> None:
     bits = np.random.default_rng(0).integers(0, 2**32, (999, 32), dtype=np.uint32)
     x = bits.view(np.float32)
@@ -185,7 +205,10 @@ for columns in (32, 64, 96, 128, 160):
             digest.update(wide.tobytes()), digest.update(gram.tobytes())
     single[6, 3] = 1
     turn = np.triu(rng.standard_normal((columns, columns))).astype(np.float32)
-    sums = np.zeros((2, columns))
+    sums, some = np.zeros((2, columns)), rng.permutation(700)[:300].astype(np.int32)
+    turned = np.empty((300, columns), np.float32)
+    product.apply(single, out=turned, rows=some, rotation=turn, after=x[1, :columns].copy())
+    digest.update(turned.tobytes())
     k.rotate(single, turn, triangular=True, out=single, shift=x[0, :columns].copy(), unit=True, sums=sums, threads=2)
     digest.update(single.tobytes()), digest.update(sums.tobytes())
 print(k.simd, digest.hexdigest())

@@ -182,6 +182,17 @@ def test_axes_of_a_sample_are_the_same_for_every_engine(
     assert misalignment(ours, by_twins) < 1e-3
 
 
+@pytest.mark.parametrize("options", [{}, {"preset": "paper"}], ids=str)
+def test_every_bit_of_axes_of_a_sample_is_that_of_the_oracle(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, settings = random_graph(150, degree=6), refine_settings(dim=20, **options)
+    monkeypatch.setattr(refine_module, "SAMPLE", 60)
+    for reorder in (False, True):
+        ours = run(graph, settings, threads=2, reorder=reorder)
+        assert np.array_equal(ours, run(graph, settings, using=oracle_kernels(), reorder=reorder))
+
+
 def test_axes_of_a_sample_change_little(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, settings = random_graph(6000, degree=12), refine_settings(dim=32)
     whole = run(graph, settings)

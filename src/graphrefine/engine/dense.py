@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, to_float32
-from graphrefine.kernels.twin import Product
 from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
 
 
-class DenseProduct(Product):
+class DenseProduct:
     """A product with a matrix whose entries are stored."""
 
     def __init__(self, matrix: Floats) -> None:
@@ -80,5 +79,5 @@ class DenseEngine(LocalEngine):
         # BLAS knows no bfloat16, and reads a matrix from end to end in any order of its rows.
         super().__init__(graph, columns=columns, threads=threads, bfloat16=False, reorder=False)
 
-    def _product(self, operator: Any) -> DenseProduct:
+    def _product(self, operator: Any) -> Any:
         return DenseProduct(operator)

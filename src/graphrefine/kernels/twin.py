@@ -115,6 +115,10 @@ class Product:
         shift: Floats | None = None,
         unit: bool = False,
         gram: NDArray[np.float64] | None = None,
+        rows: Places | None = None,
+        rotation: Floats | None = None,
+        after: Floats | None = None,
+        order: Places | None = None,
         threads: int = 1,
     ) -> None:
         """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked.
@@ -123,18 +127,26 @@ class Product:
         compiled kernel, and forgotten here. The sums of the product go on from those in ``onto``, as if the entries
         that gave those were here too. The row ``shift`` is not taken away from rows of zeros. SciPy's product has one
         thread, for any number of ``threads``.
+
+        With ``rows``, the result is those rows of the product alone. With a ``rotation``, rows are multiplied by it at
+        the end, ``after`` is taken away, and they are made unit. Row i is written to row ``order[i]`` of ``out``.
         """
-        wide = to_float32(x)
-        for start in range(0, self.matrix.shape[0], ROWS):
-            rows = slice(start, start + ROWS)
-            fresh = self.matrix[rows] @ wide
+        wide, matrix = to_float32(x), self.matrix if rows is None else self.matrix[rows]
+        for start in range(0, matrix.shape[0], ROWS):
+            block = slice(start, start + ROWS)
+            fresh = matrix[block] @ wide
             if scale != 1.0:
                 fresh *= np.float32(scale)
             if onto is not None:
-                fresh += onto[rows]
+                fresh += onto[block]
             if plus is not None:
-                fresh += np.float32(plus_scale) * to_float32(plus[rows])
-            _finish(fresh, rows, out, shift=shift, unit=unit, gram=gram)
+                fresh += np.float32(plus_scale) * to_float32(plus[block if rows is None else rows[block]])
+            to: slice | Places = block if order is None else order[block]
+            if rotation is None:
+                _finish(fresh, to, out, shift=shift, unit=unit, gram=gram)
+            else:
+                turned = _finish(fresh, to, None, shift=shift, unit=unit, gram=gram) @ rotation
+                _finish(turned, to, out, shift=after, unit=True, gram=None)
 
 
 @one_blas_thread()

@@ -23,6 +23,7 @@ from graphrefine.refine.svd import symmetric_eigh
 Floats = NDArray[np.float32]
 
 EXPONENT = 0.4  # a: at 1/2 hubs count for too little, and roles are lost
+SMALL = 256  # nodes, up to which all eigenpairs are found
 GROUPED, LEVELLED = 0.8, 1.75  # weight of a negative eigenvalue when the leading ones are chosen: groups, roles
 AGREEING, STEEP = 0.58, 8.0  # agreement of far view and REFINE from which a graph is one of groups, and what less adds
 
@@ -73,9 +74,11 @@ def local_view(
 
     ``negative``: how much the size of a negative eigenvalue counts against that of a positive one.
     """
-    if engine.columns == engine.nodes:  # a sketch of all columns would find no less, many products later
+    if engine.nodes <= max(SMALL, engine.columns):  # a sketch may miss what few nodes have in common
         values, vectors = eigh_by_size(dense_normalised(ties))
-        return (vectors * np.abs(values)).astype(np.float32)
+        sizes = np.abs(values) * np.where(values < 0, negative, 1.0)
+        leading = np.argsort(-sizes, kind="stable")[: engine.columns]
+        return (vectors[:, leading] * np.abs(values[leading])).astype(np.float32)
     operator = ties.normalised(EXPONENT)
     eigenpairs = symmetric_eigh(engine, operator, seed=seed, products=products, negative=negative, advance=advance)
     return engine.collect(eigenpairs.basis, eigenpairs.axes * np.abs(eigenpairs.values))

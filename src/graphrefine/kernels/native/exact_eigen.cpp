@@ -16,6 +16,7 @@ using Numbers = std::vector<double>;
 constexpr double NOTHING = 0x1p-960;  // the square of a column that is nothing beside the largest entry, which is about 1
 constexpr double ROUNDING = 0x1p-53, LEAST = 0x1p-56;  // beside the diagonal: of its neighbours, of the largest of all
 constexpr int ROUNDS = 60;  // for one eigenvalue; two or three are usual
+constexpr int PATIENCE = 16;  // rounds after which the least doubles each time: noise of large numbers may keep small ones alive
 constexpr int CHUNK = LANES / D;  // vectors of a row that pass all rotations of a step
 
 inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -172,9 +173,11 @@ bool diagonalise(Grid &z, std::int64_t k, Numbers &d, Numbers &e) {
         for (last = first; last + 1 < k && !is_cut(d, e, last, least);) ++last;
         if (std::fabs(d[at(last)]) < std::fabs(d[at(first)])) turn_round(z, first, last, d, e);
         for (std::int64_t l = first; l < last; ++l) {
+            double bound = least;
             for (int round = 0;; ++round) {
                 std::int64_t m = l;
-                while (m < last && !is_cut(d, e, m, least)) ++m;
+                if (round > PATIENCE) bound *= 2;
+                while (m < last && !is_cut(d, e, m, bound)) ++m;
                 if (m == l) break;
                 if (round == ROUNDS) return false;
                 step(z, l, m, d, e, cosines, sines);

@@ -37,8 +37,10 @@ def read_table() -> Table:
 
 
 def write_table(table: Table) -> None:
-    """Store the table, its rows and columns sorted."""
-    PATH.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    """Store the table, its rows and columns sorted, in one step: tests may read it meanwhile."""
+    hidden = PATH.with_name(f".{PATH.name}")
+    hidden.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    hidden.replace(PATH)
 
 
 def arithmetic_name() -> str:

@@ -20,6 +20,7 @@ from goldens.hashes import environment
 TOLERANCE = 5e-4  # of REFINE and RBQR with bfloat16=False
 WALK_TOLERANCE = 5e-6  # of methods that train on walks or samples
 ROUNDED_TOLERANCE = 5e-3  # where gathered numbers are rounded to bfloat16
+RING_DIM = 22  # a ring has four eigenvalues of each size, and which of them a cut between these leaves is left open
 WALKS = ("deepwalk", "node2vec", "line", "pte")
 GENERATED = {name: row for name, row in covered.ROWS.items() if not row.slow and not name.endswith(graphs.REAL)}
 
@@ -74,8 +75,9 @@ def compare(graph: Callable[[], Any], settings: dict[str, Any]) -> tuple[float, 
 ])  # fmt: skip
 def test_the_fallback_comes_near(name: str) -> None:
     row = GENERATED[name]
-    distance, control = compare(row.graph, row.settings)
-    assert distance < find_tolerance(row.settings) < control / 2
+    settings = {**row.settings, "dim": RING_DIM} if row.graph is graphs.ring else row.settings
+    distance, control = compare(row.graph, settings)
+    assert distance < find_tolerance(settings) < control / 2
 
 
 @pytest.mark.parametrize("method", WALKS)

@@ -23,7 +23,7 @@ def list_ways() -> Iterator[Any]:
             yield pytest.param(row, way, id=f"{name}-{way}", marks=[pytest.mark.slow] * slow)
 
 
-@pytest.mark.parametrize(("row", "way"), list_ways())
+@pytest.mark.parametrize(("row", "way"), list(list_ways()))
 def test_bits_of_every_processor(row: covered.Row, way: str) -> None:
     if adapter.instruction_set() == "none":
         pytest.skip("no compiled kernels here")

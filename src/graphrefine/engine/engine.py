@@ -8,7 +8,8 @@ A tall matrix is opaque to its users: they hold it and hand it back to the engin
 once nobody holds it; `Engine.release` does so early, while a caller further up still holds it.
 
 Only Gram matrices and sums leave an engine before the end, and rows block by block (`Engine.visit`). What is built on
-sums is here: orthonormal columns, principal axes, by `graphrefine.kernels.exact`: the same bits everywhere.
+sums is here: orthonormal columns, principal axes. Small algebra is that of `graphrefine.kernels.exact`, whose bits are
+the same on every processor.
 """
 
 from __future__ import annotations

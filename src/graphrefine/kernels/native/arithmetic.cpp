@@ -243,6 +243,10 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
     const bool shifts = column_shift && !value && !column_scale;
     for (std::int64_t r = begin; r < end; ++r, out += columns + GAP) {
         const std::int64_t i = m.list ? m.list[r] : r;
+        if (far && m.list && r + 4 * ROWS_AHEAD < m.rows) {  // the bounds of a row, then its entries, then rows of x
+            __builtin_prefetch(starts + m.list[r + 4 * ROWS_AHEAD]);
+            __builtin_prefetch(indices + starts[m.list[r + 2 * ROWS_AHEAD]]);
+        }
         if (far && (pieces || m.list)) {  // what comes next in `indices` is in columns or rows that are not here
             const std::int64_t later = std::min(r + ROWS_AHEAD, m.rows - 1), next = m.list ? m.list[later] : later, some = std::min(stops[next], starts[next] + distance);
             for (std::int64_t p = starts[next]; p < some; ++p) prefetch_row(first + indices[p] * bytes, bytes, deep);

@@ -7,7 +7,9 @@ asks for it. Where none does (AROPE, features), numbers that are gathered have 8
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,6 +88,13 @@ def test_the_fallback_of_walks_comes_near(method: str) -> None:
     settings = {"method": method, "dim": 16, **covered.SHORT[method], **short}
     distance, control = compare(lambda: graphs.blocks(90, seed=9), settings)
     assert distance < WALK_TOLERANCE < control / 2
+
+
+def test_the_documentation_states_the_tolerances() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reproducibility.md"
+    rows = page.read_text(encoding="utf-8").partition("| vectors | tolerance |")[2].partition("\n\n")[0]
+    stated = [float(value) for value in re.findall(r"\| ([\de.-]+) \|$", rows, re.MULTILINE)]
+    assert stated == [TOLERANCE, WALK_TOLERANCE, ROUNDED_TOLERANCE]
 
 
 def test_other_distances_are_seen() -> None:

@@ -1,8 +1,9 @@
 """Compare vectors of x86-64 with those of ARM, bit by bit, on Debian on x86-64: `make check-arm`.
 
 The package is compiled for ARM and run by an emulator (``arm_root.py``); the rows of ``arm_rows.py`` are computed there
-and here, with every variant of the kernels that this processor can run, and tests that hold kernels to oracles are run
-there. A row whose hashes differ ends the run with 1, and so does a test that fails.
+and here, with every variant of the kernels that this processor can run, and compared with the hashes that
+``tests/goldens/vectors.json`` has for every processor; tests that hold kernels to oracles are run there. A row whose
+hashes differ ends the run with 1, and so does a test that fails.
 Where the compiler, the emulator or the packages cannot be had, it says that ARM was NOT tested, and ends with 0,
 or with 1 if ``--strict`` is asked for. ::
 
@@ -26,8 +27,13 @@ from typing import Any
 import arm_root
 from arm_rows import list_covered
 
+sys.path.insert(0, str(arm_root.REPOSITORY / "tests"))
+
+from goldens import table
+
 PROGRAM = Path(__file__).with_name("arm_rows.py")
 VARIANTS = ("avx512", "avx2", "baseline")  # of x86-64; a processor takes the best that it has up to this one
+GOLDENS = "goldens"  # the column of the table of vectors
 TESTS = ("test_exact.py", "test_kernels.py")  # of tests/kernels: those with oracles
 ENDLESS = 1800  # seconds: something hangs
 Column = dict[str, str]  # hashes by row
@@ -49,7 +55,7 @@ def main() -> None:
         sys.exit(options.strict)
     arm_root.compile_package(python)
     ready = perf_counter()
-    columns = compute_columns(options.rows or list(list_covered()))
+    columns = compute_columns(options.rows or list_covered())
     differing = print_table(columns)
     done = perf_counter()
     failed = not options.rows and run_tests()
@@ -68,6 +74,8 @@ def compute_columns(rows: list[str]) -> dict[str, Column]:
         for description, hashes in pool.map(run_rows, jobs):
             columns.setdefault(description["simd"], {}).update(hashes)
             print("computed: {simd}, {machine}, NumPy {numpy}".format(**description), flush=True)
+    stored = table.covered_hashes()
+    columns[GOLDENS] = {row: stored.get(row, "not in the table") for row in rows}
     return {name: {row: columns[name][row] for row in rows} for name in sorted(columns)}
 
 

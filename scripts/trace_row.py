@@ -90,7 +90,7 @@ def _arguments(frame: FrameType) -> list[Any]:
 
 def trace(row: str) -> None:
     """Compute a row, and print its calls as JSON, one a line."""
-    from goldens.rows import ROWS
+    from goldens.covered import ROWS
 
     warnings.simplefilter("ignore")
     for name in ("empty", "empty_like"):  # memory that is not written yet must agree too
@@ -98,7 +98,7 @@ def trace(row: str) -> None:
     tracer = Tracer()
     sys.setprofile(tracer)
     try:
-        ROWS[f"native/{row}"].hash()
+        ROWS[row].hash()
     finally:
         sys.setprofile(None)
     for call in tracer.calls:

@@ -1,95 +1,42 @@
 """Write the table of vectors: ``PYTHONPATH=tests python -m goldens.make``.
 
-Without options, the column of this machine is computed and put into ``vectors.json`` (the other columns stay). Do that
-only with a tree that is known to be right, never to make a failing test pass. ::
+Covered rows that the table does not have yet are added under the version of the arithmetic; the column of this machine
+is computed anew (other columns stay). A covered row that has another hash than in the table is refused: a bit that
+changes is a new version of the arithmetic. ``--renew`` replaces hashes all the same, of an arithmetic that was never
+released. Do any of it only with a tree that is known to be right, never to make a failing test pass. ::
 
-    python -m goldens.make            the column of this machine
-    python -m goldens.make --all      those of lower instruction sets that this machine can run, too
-    python -m goldens.make --check    compare only, with slow rows; says what differs
+    python -m goldens.make            covered rows, and the column of this machine
+    python -m goldens.make --all      columns of lower instruction sets that this machine can run, too; covered rows
+                                      are computed with each of them, and must have the same hashes
+    python -m goldens.make --check    compare only, with slow rows and in every way; says what differs
     python -m goldens.make --only dask
-
-A column is named after the instruction set of the compiled kernels and the kind of core that OpenBLAS has found:
-``avx512-SkylakeX``. ``GRAPHREFINE_SIMD=avx2 OPENBLAS_CORETYPE=Haswell`` gives nearly that of a lesser processor:
-NumPy's own logarithms still use all that the machine has, and the column's name says so. Bits may also depend on
-versions of NumPy, SciPy, scikit-learn and the C library: a column holds for those that are noted in it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import subprocess
 import sys
-from importlib.metadata import version
-from pathlib import Path
+import warnings
+from collections.abc import Callable
+from functools import partial
 from time import perf_counter
-from typing import Any
 
-import numpy as np
-from threadpoolctl import threadpool_info
+from goldens import adapter, covered, local
+from goldens.table import (
+    PROCESSORS,
+    arithmetic_name,
+    column_name,
+    covered_hashes,
+    local_hashes,
+    read_table,
+    versions,
+    write_table,
+)
 
-from goldens import adapter
-from goldens.rows import ROWS, Row
-
-TABLE = Path(__file__).with_name("vectors.json")
 LESSER = [("avx2", "Haswell"), ("baseline", "Nehalem")]  # GRAPHREFINE_SIMD and OPENBLAS_CORETYPE
-Column = dict[str, Any]  # "made_with": versions by package, "hashes": by row
-
-
-def column_name() -> str:
-    """The column of this process, such as avx512-SkylakeX."""
-    import scipy.linalg  # noqa: F401  SciPy has an OpenBLAS of its own
-
-    libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
-    cores = {str(library.get("architecture", "unknown")) for library in libraries}
-    kind, names = adapter.instruction_set(), sorted(cores)
-    if kind != "avx512" and hasattr(np.lib, "introspect"):  # NumPy 2 or newer
-        logarithms = np.lib.introspect.opt_func_info(func_name="^log1p$")["log1p"]
-        names += [] if logarithms["dd"]["current"].startswith("baseline") else ["NumPyAVX512"]
-    return "-".join([kind, *names])
-
-
-def versions() -> dict[str, str]:
-    """Versions that bits may depend on."""
-    names = ("numpy", "scipy", "scikit-learn")
-    return {name: version(name) for name in names} | {"libc": " ".join(platform.libc_ver())}
-
-
-def read_table() -> dict[str, Column]:
-    """The table as it is stored: its columns by name."""
-    table: dict[str, Column] = json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else {}
-    return table
-
-
-def find_column() -> tuple[dict[str, str], str]:
-    """The hashes of this machine, and why there are none, where there are none."""
-    name, way = column_name(), "`PYTHONPATH=tests python -m goldens.make` in a tree known to be right adds it"
-    column = read_table().get(name)
-    if column is None:
-        return {}, f"tests/goldens/vectors.json has no column {name}; {way}"
-    if column["made_with"] != versions():
-        return {}, f"column {name} was made with {column['made_with']}, and here are {versions()}; {way}"
-    hashes: dict[str, str] = column["hashes"]
-    return hashes, ""
-
-
-def compute(rows: list[Row]) -> dict[str, str]:
-    """The hashes of rows; those whose graph is not here are left out."""
-    hashes = {}
-    for row in rows:
-        if row.kernel == "native" and adapter.instruction_set() == "none":
-            continue
-        start = perf_counter()
-        try:
-            hashes[row.name] = row.hash()
-        except LookupError as error:
-            print(f"{row.name}: left out: {error}", file=sys.stderr)
-            continue
-        slow = " (slow)" if row.slow else ""
-        print(f"{perf_counter() - start:7.2f} s  {row.name}{slow}  {hashes[row.name][:12]}", flush=True)
-    return hashes
+Hashes = dict[str, str]
 
 
 def main() -> None:
@@ -97,25 +44,73 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="columns of lower instruction sets too")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    parser.add_argument("--renew", action="store_true", help="replace hashes of covered rows, too")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose names hold this")
     options = parser.parse_args()
-    hashes = compute([row for row in ROWS.values() if options.only in row.name])
-    name = column_name()
+    warnings.simplefilter("ignore")  # about graphs that are made to be odd
     if options.check:
-        stored, problem = find_column()
-        differing = sorted(row for row in hashes if stored.get(row) != hashes[row])
-        equal = f"{name}: {len(hashes) - len(differing)} of {len(hashes)} rows are equal"
-        print(problem or equal, *differing, sep="\n")
-        sys.exit(bool(problem or differing))
-    table = read_table()
-    before = table.get(name, {}).get("hashes", {})
-    merged = {row: hash for row, hash in {**before, **hashes}.items() if row in ROWS}
-    table[name] = {"made_with": versions(), "hashes": dict(sorted(merged.items()))}
-    TABLE.write_text(json.dumps(dict(sorted(table.items())), indent=1) + "\n", encoding="utf-8")
+        sys.exit(check(options.only))
+    ours, theirs = compute_covered(options.only), compute_local(options.only)
+    differing = [row for row in ours if covered_hashes().get(row, ours[row]) != ours[row]]
+    if differing and not options.renew:
+        sys.exit(f"{arithmetic_name()}: other bits with {column_name()} than in the table: {', '.join(differing)}")
+    write(ours, theirs)
     if options.all:
         for simd, core in LESSER:
             command = [sys.executable, "-m", "goldens.make", "--only", options.only]
             subprocess.run(command, check=True, env={**os.environ, "GRAPHREFINE_SIMD": simd, "OPENBLAS_CORETYPE": core})
+
+
+def check(only: str) -> bool:
+    """Compare all rows, covered ones in every way, and print what differs; whether anything does."""
+    names = {f"{row.name} {way}": (row, way) for row in covered.ROWS.values() for way in row.list_ways()}
+    ours = compute({name: partial(row.hash, way) for name, (row, way) in names.items() if only in name})
+    stored = covered_hashes()
+    differing = sorted(name for name in ours if stored.get(names[name][0].name) != ours[name])
+    print(f"{arithmetic_name()}: {len(ours) - len(differing)} of {len(ours)} are equal", *differing, sep="\n")
+    column, problem = local_hashes()
+    theirs = compute_local(only)
+    others = sorted(name for name in theirs if column.get(name) != theirs[name])
+    print(problem or f"{column_name()}: {len(theirs) - len(others)} of {len(theirs)} are equal", *others, sep="\n")
+    return bool(differing or problem or others)
+
+
+def compute_covered(only: str) -> Hashes:
+    """The hashes of covered rows, in memory."""
+    return compute({name: row.hash for name, row in covered.ROWS.items() if only in name})
+
+
+def compute_local(only: str) -> Hashes:
+    """The hashes of rows of one kind of processor."""
+    bare = adapter.instruction_set() == "none"
+    rows = {name: row for name, row in local.ROWS.items() if only in name and not (bare and row.kernel == "native")}
+    return compute({name: row.hash for name, row in rows.items()})
+
+
+def compute(rows: dict[str, Callable[[], str]]) -> Hashes:
+    """Hashes by row; rows whose graph is not here are left out."""
+    hashes = {}
+    for name, hash_row in rows.items():
+        start = perf_counter()
+        try:
+            hashes[name] = hash_row()
+        except LookupError as error:
+            print(f"{name}: left out: {error}", file=sys.stderr)
+            continue
+        print(f"{perf_counter() - start:7.2f} s  {name}  {hashes[name][:12]}", flush=True)
+    return hashes
+
+
+def write(ours: Hashes, theirs: Hashes) -> None:
+    """Put hashes into the table; those of rows that are no more go."""
+    table, name = read_table(), column_name()
+    hashes = {**table.get(arithmetic_name(), {}), **ours}
+    table[arithmetic_name()] = {row: hash for row, hash in hashes.items() if row in covered.ROWS}
+    columns = table.setdefault(PROCESSORS, {})
+    column = {**columns.get(name, {}).get("hashes", {}), **theirs}
+    rows = {row: hash for row, hash in column.items() if row in local.ROWS}
+    columns[name] = {"made_with": versions(), "hashes": rows}
+    write_table(table)
 
 
 if __name__ == "__main__":

@@ -109,7 +109,8 @@ def describe_python() -> dict[str, Any]:
     paths = ":".join(map(str, (PACKAGE, WHEELS, REPOSITORY / "tests")))
     # -0: sys.executable is the script, so that what programs start is emulated too. -S: no packages of this machine.
     emulator = ["qemu-aarch64", "-cpu", PROCESSOR, "-L", SYSTEM, "-0", PYTHON, program, "-S"]
-    variables = f"PYTHONHOME={shlex.quote(str(SYSTEM / 'usr'))} PYTHONPATH={shlex.quote(paths)}"
+    home, paths = shlex.quote(str(SYSTEM / "usr")), shlex.quote(paths) + "${PYTHONPATH:+:$PYTHONPATH}"
+    variables = f"PYTHONHOME={home} PYTHONPATH={paths}"
     PYTHON.write_text(f'#!/bin/sh\n{variables} exec {shlex.join(map(str, emulator))} "$@"\n', encoding="utf-8")
     PYTHON.chmod(0o755)
     answer: dict[str, Any] = json.loads(run([PYTHON, "-c", DESCRIBE]))

@@ -179,11 +179,13 @@ class LocalEngine:
         """See `graphrefine.engine.engine.Engine.project`; the product itself is not stored, and made twice of rows."""
         if self.kernels.name != "native":
             return project_rows(self, operator, x, rows=rows, axes=axes, **options)
-        sample = np.empty((len(rows), self.padded), np.float32)
+        room = self._new(precise=True)
+        sample = room.data[: len(rows)]
         places = rows.astype(np.int32) if self._places is None else self._places[rows]
         near = np.argsort(places, kind="stable")  # rows near each other in memory one after the other
         self._apply(operator, x, sample, rows=places[near], order=near.astype(np.int32), **options)
         rotation, middle = axes(np.ascontiguousarray(sample[:, : self.columns]))
+        del sample, room  # the result takes its memory
         out = self._handed_over(rotation.shape[1])
         small, after = self._small(rotation), self._row(middle)
         self._apply(operator, x, out, rotation=small, after=after, order=self.order, **options)

@@ -244,7 +244,7 @@ def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:
     Examples
     --------
     >>> engine_memory(Shape(nodes=1_000_000, entries=5_000_000), columns=100, matrices=2)
-    1104000000
+    1112000000
     """
     padded, native = -(-columns // PAD) * PAD, kernels().name == "native"
     rows = shape.nodes * 8 + shape.entries * (8 if shape.weighted else 4)
@@ -256,5 +256,6 @@ def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:
     if not native:  # the twin has no bfloat16, and forms the entries of M, M^T and T
         return int((matrices + 1) * tall) + other + 3 * shape.entries * 16
     if shape.nodes * padded * 2 > REORDER_BYTES:
-        other += rows * (2 if shape.directed else 1) + shape.nodes * 4
+        places = shape.nodes * 4  # of loops in their rows; of rows, and the rows in their places
+        other += (rows + places) * (2 if shape.directed else 1) + 2 * places
     return int(matrices * tall) + other

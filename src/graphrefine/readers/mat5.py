@@ -107,7 +107,8 @@ def _sparse_columns(content: memoryview) -> SparseColumns | None:
     entries = int(indptr[-1]) if sound else 0
     if not sound or entries > min(len(indices), len(values)) or indices.dtype != np.int32 or indptr.dtype != np.int32:
         return None
-    return SparseColumns(values[:entries], indices[:entries], indptr, (rows, columns))
+    # A graph keeps the row numbers: a copy, so that the bytes of the whole variable are not kept with them.
+    return SparseColumns(values[:entries], indices[:entries].copy(), indptr, (rows, columns))
 
 
 def _numbers(kind: int, content: memoryview) -> NDArray[Any]:

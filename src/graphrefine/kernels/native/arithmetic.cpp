@@ -306,25 +306,26 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
 
 // ---- dense: rows in the cache, tiles of some rows x 2 vectors in registers ----------------------------------------------------
 
-// gram[a : a + T, b : b + 2 W] += x[:, a : a + T]^T x[:, b : b + 2 W]; a block's sum in float32, theirs in float64
-template <int T> void add_gram_tile(const float *x, std::int64_t rows, std::int64_t columns, std::int64_t a, std::int64_t b,
-                                    double *gram) {
-    Floats sum[T][2];
-    for (int t = 0; t < T; ++t) sum[t][0] = sum[t][1] = Floats{};
+// gram[a : a + T, b : b + V W] += x[:, a : a + T]^T x[:, b : b + V W]; a block's sum in float32, theirs in float64
+template <int T, int V> void add_gram_tile(const float *x, std::int64_t rows, std::int64_t columns, std::int64_t a, std::int64_t b,
+                                           double *gram) {
+    Floats sum[T][V];
+    for (int t = 0; t < T; ++t)
+        for (int v = 0; v < V; ++v) sum[t][v] = Floats{};
     for (std::int64_t r = 0; r < rows; ++r) {
         const float *row = x + r * (columns + GAP);
-        const Floats left = load<Floats>(row + b), right = load<Floats>(row + b + W);
+        Floats right[V];
+        for (int v = 0; v < V; ++v) right[v] = load<Floats>(row + b + W * v);
         for (int t = 0; t < T; ++t) {
             const Floats f = broadcast(row[a + t]);
-            sum[t][0] = fma(f, left, sum[t][0]);
-            sum[t][1] = fma(f, right, sum[t][1]);
+            for (int v = 0; v < V; ++v) sum[t][v] = fma(f, right[v], sum[t][v]);
         }
     }
     for (int t = 0; t < T; ++t) {
-        float tile[2 * W];
-        store(tile, sum[t][0]), store(tile + W, sum[t][1]);
+        float tile[V * W];
+        for (int v = 0; v < V; ++v) store(tile + W * v, sum[t][v]);
         double *to = gram + (a + t) * columns + b;
-        for (int c = 0; c < 2 * W; ++c) to[c] += tile[c];
+        for (int c = 0; c < V * W; ++c) to[c] += tile[c];
     }
 }
 
@@ -334,13 +335,13 @@ void add_gram(const float *x, std::int64_t rows, std::int64_t columns, double *g
     for (std::int64_t b = 0; b < columns; b += 2 * W) {
         for (std::int64_t a = 0; a < b + 2 * W; a += 16) {
             fetch.some(share);
-            if constexpr (W == 16) {  // 32 registers
-                add_gram_tile<8>(x, rows, columns, a, b, gram);
-                add_gram_tile<8>(x, rows, columns, a + 8, b, gram);
+            if constexpr (W == 16) {  // 32 registers; of the last 16 rows the left half is below the diagonal
+                if (a < b + 16) add_gram_tile<8, 2>(x, rows, columns, a, b, gram), add_gram_tile<8, 2>(x, rows, columns, a + 8, b, gram);
+                else add_gram_tile<16, 1>(x, rows, columns, a, b + 16, gram);
             } else {  // 16 = 6 + 6 + 4: twelve sums keep both multipliers busy
-                add_gram_tile<6>(x, rows, columns, a, b, gram);
-                add_gram_tile<6>(x, rows, columns, a + 6, b, gram);
-                add_gram_tile<4>(x, rows, columns, a + 12, b, gram);
+                add_gram_tile<6, 2>(x, rows, columns, a, b, gram);
+                add_gram_tile<6, 2>(x, rows, columns, a + 6, b, gram);
+                add_gram_tile<4, 2>(x, rows, columns, a + 12, b, gram);
             }
         }
     }

@@ -108,16 +108,18 @@ def describe_product(entries: int, values: Any, loop: bool, x: Any, **options: A
     >>> call.name, call.row_bytes, call.gathered, call.streamed
     ('product + unit, bfloat16 to bfloat16', 256, 12800, 2760)
     """
-    out, gram = options.get("out"), options.get("gram")
+    out, gram, turned = options.get("out"), options.get("gram") is not None, options.get("rotation") is not None
     rows = 0 if out is None else len(out)
+    some = "" if options.get("rows") is None else " of some rows"
+    extras = _extras(options, "plus", "onto", "gram", "unit", "rotation")
     return Call(
-        f"product{_extras(options, 'plus', 'onto', 'gram', 'unit')}, {describe_kind(x)} to {describe_kind(out)}",
+        f"product{some}{extras}, {describe_kind(x)} to {describe_kind(out)}",
         rows=rows,
         entries=entries + rows * loop,
         row_bytes=x.nbytes // max(len(x), 1),
         matrix_bytes=x.nbytes,
         streamed=4 * entries + _size(out, options.get("plus"), options.get("onto"), values),
-        flops=0 if gram is None else dense_flops(rows, gram.shape[-1], gram=True),
+        flops=dense_flops(rows, x.shape[1] * (32 if x.dtype == np.uint32 else 1), rotated=turned, gram=gram),
     )
 
 
@@ -132,20 +134,22 @@ class Record(list[Call]):
 class RecordedProduct:
     """A product whose uses are noted."""
 
-    def __init__(self, record: Record, product: Any, indices: Any, options: Any) -> None:
-        self._record, self._product = record, product
+    def __init__(self, record: Record, product: Any, indptr: Any, indices: Any, options: Any) -> None:
+        self._record, self._product, self._counts = record, product, np.diff(indptr)
         starts, stops = options.get("starts"), options.get("stops")
-        entries = len(indices) if starts is None else int((stops - starts).sum())
+        self._entries = len(indices) if starts is None else int((stops - starts).sum())
         if starts is None:
-            record.patterns[entries] = indices
-        self._describe = partial(describe_product, entries, options.get("value"), bool(options.get("loop")))
+            record.patterns[self._entries] = indices
+        self._values, self._loop = options.get("value"), bool(options.get("loop"))
 
     def apply(self, x: Any, **options: Any) -> Any:
         """Apply the product."""
         start = perf_counter()
         result = self._product.apply(x, **options)
         seconds = perf_counter() - start
-        self._record.append(replace(self._describe(x, **options), seconds=seconds))
+        rows = options.get("rows")
+        entries = self._entries if rows is None else int(self._counts[rows].sum())
+        self._record.append(replace(describe_product(entries, self._values, self._loop, x, **options), seconds=seconds))
         return result
 
     def __getattr__(self, name: str) -> Any:
@@ -167,8 +171,9 @@ def recording() -> Iterator[Record]:
         return result
 
     def product(*arguments: Any, **options: Any) -> Any:
-        indices = arguments[1] if len(arguments) > 1 else options["indices"]
-        return RecordedProduct(record, plain["product"](*arguments, **options), indices, options)
+        arrays = dict(zip(("indptr", "indices"), arguments, strict=False)) | options
+        indptr, indices = arrays["indptr"], arrays["indices"]
+        return RecordedProduct(record, plain["product"](*arguments, **options), indptr, indices, options)
 
     try:
         for name in plain:

@@ -63,7 +63,7 @@ def spectrum_bytes(shape: Shape) -> int:
     Examples
     --------
     >>> round(spectrum_bytes(Shape(nodes=100_000, entries=1_000_000)) / 1e6)
-    353
+    354
     """
     entry = 4 + 16 + (8 if shape.weighted else 0)  # its end in the rest, where rows end, weights and their logarithms
     columns = min(PROBE, shape.nodes)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fused import fma
+
 Reals = NDArray[np.float64]
 Floats = NDArray[np.float32]
 
@@ -26,18 +28,6 @@ HEX = """
 """
 CUBIC = [float.fromhex(number) for number in HEX.split()]
 UPPER, LOWER = float.fromhex("0x1.62e4p-1"), float.fromhex("0x1.7f7d1cp-20")
-
-
-def fma(a: Any, b: Any, c: Any) -> Floats:
-    """``a * b + c`` of float32 in one rounding: the sum in float64 rounded to odd, then to float32."""
-    product, other = np.multiply(a, b, dtype=np.float64), np.asarray(c, np.float64)
-    total = product + other
-    part = total - product
-    error = (product - (total - part)) + (other - part)
-    even = (total.view(np.int64) & 1) == 0
-    away = np.where(error > 0, np.inf, -np.inf)
-    odd: Reals = np.where((error != 0) & even, np.nextafter(total, away), total)
-    return odd.astype(np.float32)
 
 
 def horner(x: Reals, coefficients: list[float]) -> Reals:

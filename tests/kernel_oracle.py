@@ -1,6 +1,6 @@
 """The kernels of tall matrices once more, in NumPy, operation by operation: what their bits are, on any processor.
 
-A float32 product and sum in one rounding is `exact_oracle.fma`; every other operation is one of NumPy's that IEEE 754
+A float32 product and sum in one rounding is `fused.fma`; every other operation is one of NumPy's that IEEE 754
 rounds exactly.
 Rows of a block are worked one after the other, as the compiled kernels do; so this is for small matrices.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from exact_oracle import fma
+from fused import fma
 from graphrefine.kernels import Kernels, kernels, to_bfloat16, to_float32
 from graphrefine.kernels.arithmetic import ARITHMETICS, arithmetic_in_use
 

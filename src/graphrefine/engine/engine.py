@@ -268,6 +268,12 @@ def _settled(vectors: Small) -> Small:
 
 def collect_centred(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDArray[np.float32]:
     """Unit rows of ``U S^axes`` of F, freed of the mean of its rows, of which so many are not zero."""
-    middle = engine.sums(F) / nodes
-    rotation = principal_rotation(engine.gram(F) - nodes * np.outer(middle, middle), axes)
-    return engine.collect(F, rotation, shift=exact.matmul(middle, rotation), unit=True)
+    rotation, middle = centred_rotation(engine.gram(F), engine.sums(F), nodes=nodes, axes=axes)
+    return engine.collect(F, rotation, shift=middle, unit=True)
+
+
+def centred_rotation(gram: Small, sums: Small, *, nodes: int, axes: float) -> tuple[Small, Small]:
+    """`principal_rotation` of rows freed of their mean, and that mean after it: from the sums of so many rows."""
+    middle = sums / nodes
+    rotation = principal_rotation(gram - nodes * np.outer(middle, middle), axes)
+    return rotation, exact.matmul(middle, rotation)

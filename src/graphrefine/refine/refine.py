@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Engine, T, collect_centred, principal_rotation
+from graphrefine.engine.engine import Engine, T, centred_rotation, collect_centred, principal_rotation
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
 from graphrefine.kernels.hashing import GOLDEN, mixed
@@ -127,9 +127,7 @@ def axes_of_sample(
     if not centre:
         return principal_rotation(gram, exponent), None
     nodes = max(int(np.count_nonzero(rows.any(axis=1))), 1)
-    mean = rows.sum(axis=0, dtype=np.float64) / nodes
-    rotation = principal_rotation(gram - nodes * np.outer(mean, mean), exponent)
-    return rotation, exact.matmul(mean, rotation)
+    return centred_rotation(gram, rows.sum(axis=0, dtype=np.float64), nodes=nodes, axes=exponent)
 
 
 def spread_rows(rows: int, count: int, *, seed: int) -> NDArray[np.int64]:

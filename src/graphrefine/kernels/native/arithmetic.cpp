@@ -248,7 +248,8 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
             __builtin_prefetch(indices + starts[m.list[r + 2 * ROWS_AHEAD]]);
         }
         if (far && (pieces || m.list)) {  // what comes next in `indices` is in columns or rows that are not here
-            const std::int64_t later = std::min(r + ROWS_AHEAD, m.rows - 1), next = m.list ? m.list[later] : later, some = std::min(stops[next], starts[next] + distance);
+            const std::int64_t later = std::min(r + ROWS_AHEAD, m.rows - 1), next = m.list ? m.list[later] : later;
+            const std::int64_t some = std::min(stops[next], starts[next] + distance);
             for (std::int64_t p = starts[next]; p < some; ++p) prefetch_row(first + indices[p] * bytes, bytes, deep);
         }
         if (onto && starts[i] == stops[i] && m.loop == 0.f) continue;

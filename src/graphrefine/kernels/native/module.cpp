@@ -165,9 +165,9 @@ struct Product {
         const std::uint32_t first = static_cast<std::uint32_t>(first_column), count = static_cast<std::uint32_t>(columns);
         std::uint32_t outside = 0;
         auto look = [&](std::int64_t from, std::int64_t to) {
-            std::uint32_t found = 0;
-            for (std::int64_t p = from; p < to; ++p) found |= static_cast<std::uint32_t>(view.indices[p]) - first >= count;
-            outside |= found;
+            std::uint32_t beyond = 0;
+            for (std::int64_t p = from; p < to; ++p) beyond |= static_cast<std::uint32_t>(view.indices[p]) - first >= count;
+            outside |= beyond;
         };
         if (starts)
             for (std::size_t i = 0; i < rows; ++i) look(view.starts[i], view.stops[i]);

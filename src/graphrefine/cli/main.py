@@ -30,6 +30,7 @@ from graphrefine.errors import GraphRefineError
 
 def main() -> None:
     """Run the command that ``sys.argv`` asks for, and exit."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that wait for work that no command gives them
     parent = os.environ.pop("GRAPHREFINE_PARENT", None)
     if parent is not None:
         _end_with(int(parent))

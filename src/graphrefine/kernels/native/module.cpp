@@ -29,6 +29,7 @@ void bind_skipgram(nb::module_ &module, const std::string &simd);
 void bind_nearest(nb::module_ &module, const std::string &simd);
 void bind_least_squares(nb::module_ &module, const std::string &simd);
 void bind_exact(nb::module_ &module, const std::string &simd);
+void bind_live(nb::module_ &module, const std::string &simd);
 
 namespace {
 
@@ -214,6 +215,7 @@ NB_MODULE(_native, module) {
     bind_nearest(module, arithmetic().name);
     bind_least_squares(module, arithmetic().name);
     bind_exact(module, arithmetic().name);
+    bind_live(module, arithmetic().name);
 
     nb::class_<Product>(module, "Product")
         .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>, std::int64_t, std::optional<Vector<const float>>,

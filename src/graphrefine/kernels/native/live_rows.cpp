@@ -1,0 +1,67 @@
+// Sums of rows, small products and lengths for live vectors, compiled once for each instruction set (VARIANT).
+#include "live.h"
+#include "vectors.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+constexpr std::int64_t PIECE = 128;  // entries summed in float32
+constexpr std::int64_t AHEAD = 8;    // entries between a prefetch and its use
+constexpr int WIDE = 8;              // vectors of sums in registers
+constexpr int LANES = 8;             // partial sums of a length
+
+template <int V>
+void add_piece(const std::int32_t *indices, const float *factors, std::int64_t count, std::int64_t left, const float *rows, std::int64_t columns,
+               std::int64_t c, double *sum) {
+    Floats part[V] = {};
+    for (std::int64_t e = 0; e < count; ++e) {
+        if (c == 0 && e + AHEAD < left)
+            for (std::int64_t line = 0; line < columns; line += 16) __builtin_prefetch(rows + indices[e + AHEAD] * columns + line);
+        const float *row = rows + indices[e] * columns + c;
+        const Floats f = broadcast(factors[e]);
+        for (int v = 0; v < V; ++v) part[v] += f * load<Floats>(row + W * v);
+    }
+    float numbers[V * W];
+    for (int v = 0; v < V; ++v) store(numbers + W * v, part[v]);
+    for (int i = 0; i < V * W; ++i) sum[c + i] += numbers[i];
+}
+
+void sum_rows(const std::int32_t *indices, const float *factors, std::int64_t count, const float *rows, std::int64_t columns, double *sum) {
+    std::fill(sum, sum + columns, 0.);
+    for (std::int64_t e = 0; e < count; e += PIECE) {
+        const std::int64_t some = std::min(PIECE, count - e);
+        std::int64_t c = 0;  // columns are a multiple of 32, the width of two vectors or more
+        for (; c + WIDE * W <= columns; c += WIDE * W) add_piece<WIDE>(indices + e, factors + e, some, count - e, rows, columns, c, sum);
+        for (; c < columns; c += 2 * W) add_piece<2>(indices + e, factors + e, some, count - e, rows, columns, c, sum);
+    }
+}
+
+void rotate(const double *x, const double *matrix, std::int64_t columns, double *out) {
+    std::fill(out, out + columns, 0.);
+    for (std::int64_t a = 0; a < columns; ++a) {
+        const double f = x[a];
+        const double *row = matrix + a * columns;
+        for (std::int64_t c = 0; c < columns; ++c) out[c] += f * row[c];
+    }
+}
+
+double length(const float *x, double a, const float *y, double b, const float *z, double c, std::int64_t columns) {
+    double squares[LANES] = {};
+    for (std::int64_t i = 0; i < columns; i += LANES)
+        for (int lane = 0; lane < LANES; ++lane) {
+            const double value = a * x[i + lane] + b * y[i + lane] + c * z[i + lane];
+            squares[lane] += value * value;
+        }
+    double sum = 0;
+    for (int lane = 0; lane < LANES; ++lane) sum += squares[lane];
+    return std::sqrt(sum);
+}
+
+}  // namespace
+
+const LiveArithmetic &JOIN(live_arithmetic_, VARIANT)() {
+    static const LiveArithmetic table{sum_rows, rotate, length};
+    return table;
+}

@@ -40,7 +40,7 @@ EXPONENT = 0.75  # of the context distribution
 AXES = 0.8  # exponent of the spectrum of the vectors
 STEPS, PRECISE_STEPS = 14, 8  # of T, towards the fixed point: gathered from bfloat16, and then from float32
 LAG_SHARE = 0.8  # of the tolerance is for states that lag behind; the rest is for vectors that are not published
-QUANTILE = 0.01  # of the lengths of vectors: rows below it may have a larger bound than the tolerance
+QUANTILE = 0.009  # of the lengths of vectors: rows below it may have a larger bound than the tolerance
 ROUNDING = 150 * 2.0**-24  # of a row of G, in lengths of the longest row: pieces of 128 products in float32
 FLOOR = 8  # roundings, at least, in the largest lag
 BLOCK = 1 << 14  # rows at a time
@@ -203,7 +203,9 @@ def _settle(parts: Frozen, graph: Graph, states: Floats) -> tuple[Frozen, Any]:
     there = lengths[lengths > 0]
     short = float(np.quantile(there, QUANTILE)) if len(there) else 1.0
     a = parts.settings.keep
-    lag = a * (1 - a) * LAG_SHARE * parts.settings.tolerance * short
+    tolerance = parts.settings.tolerance
+    share = tolerance * float(np.sqrt(1 - tolerance * tolerance / 4)) - parts.publish  # whose chord is the tolerance
+    lag = a * (1 - a) * share * short
     tight = Frozen(**{**vars(parts), "lag": max(lag, FLOOR * ROUNDING)})
     live.set_tolerance(tight.lag)
     live.measure()

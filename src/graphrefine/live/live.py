@@ -19,15 +19,17 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError, UnknownNameError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import quote_name
+from graphrefine.live.bulletin import Bulletin, Moved, Post
 from graphrefine.live.frozen import Frozen
 from graphrefine.live.generation import Generation, Snapshot, save_generation, unit_vectors
 from graphrefine.live.naming import NameRows, Operation
 from graphrefine.live.refresh import Refresh, refresh_reason
-from graphrefine.live.store import LoggedGroup, Mark, Moved, Store
+from graphrefine.live.store import LoggedGroup, Mark, Store
 from graphrefine.live.vectors import LiveVectors
 from graphrefine.progress import Stages, Watcher
 
 REPLAYS = 200_000  # changes in the log, after which closing the folder makes a new generation
+SPARE = 200_000  # vectors that the bulletin may hold twice
 LOOK = 1000  # changes between two looks whether a refresh is due
 
 
@@ -66,6 +68,7 @@ class Live(LiveVectors):
         self._refresh: Refresh | None = None
         self.refresh_by_itself = True
         try:
+            self._bulletin = Bulletin(self.path, write=True)
             self._open()
         except BaseException:
             self._store.close()
@@ -79,18 +82,22 @@ class Live(LiveVectors):
             generation = Generation(self._store.folder(self._store.generation))
             self._take(generation.snapshot())
             self._replayed = 0
+            self.group = generation.group
             for number, group in self._store.groups(after=generation.group):
                 self._make(group)
                 self._follow(group, unit_moved(self._live, self._frozen), number)
                 self._replayed += len(group.operations)
-        self._since_look = 0
+            moment = (self._store.generation, self.group)
+            if self._bulletin.moment != moment:
+                self._bulletin.rewrite(*moment, self._published)
+            self._store.remove_old_generations()
+        self._since_look = self._posted = 0
 
     def _take(self, snapshot: Snapshot) -> None:
         self._frozen, self._live, self._published = snapshot
         self.settings = self._frozen.settings
         self._radius, self._publish = self._frozen.radius, self._frozen.publish
         self._share = self._live.captured / max(self._live.energy, 1e-300)  # of M's energy, at the last refresh
-        self.group = self._store.group
 
     def _make(self, group: LoggedGroup) -> tuple[int, int]:
         self._live.add_nodes(len(group.names))
@@ -99,13 +106,13 @@ class Live(LiveVectors):
             self._live.settle()
         return place, problem
 
-    def _follow(self, group: LoggedGroup, moved: Moved, number: int) -> None:
-        """The published vectors after a group."""
+    def _follow(self, group: LoggedGroup, moved: Moved, number: int) -> Post:
+        """The published vectors after a group, and the news of it."""
         self._live.commit()
-        self._published.add(group.names)
-        self._published.put(moved.nodes, moved.lengths, moved.vectors)
-        self._published.remove(group.removed())
+        post = Post(len(self._published), group.names, group.removed().astype(np.int64), moved)
+        post.give_to(self._published)
         self.group = number
+        return post
 
     # ---- changes ------------------------------------------------------------------------------------------------------
 
@@ -146,6 +153,10 @@ class Live(LiveVectors):
         """Collect changes of any kind."""
         self._pending += operations
 
+    def stream_position(self, stream: str) -> tuple[int, str]:
+        """Records of a stream that count already, and a hash of them; (0, "") for one that is not known."""
+        return self._store.stream_position(stream)
+
     def rollback(self) -> None:
         """Drop the changes that were not committed."""
         self._pending = []
@@ -173,17 +184,26 @@ class Live(LiveVectors):
                 raise _refusal(problem, operations, names, place)
             moved = unit_moved(self._live, self._frozen)
             self._stale = True  # until memory has what the disk may have
-            number = self._store.log(group, moved, mark or Mark(), first_node=len(self._published))
+            number = self._store.log(group, mark or Mark())
         except BaseException:
             self._live.undo()
             with suppress(Exception):
                 self._stale = self._stale and self._store.group != self.group
             raise
-        self._follow(group, moved, number)
+        self._announce(self._follow(group, moved, number))
         self._stale = False
         self._replayed += len(group.operations)
         self._consider(len(operations))
         return Commit(number, len(operations), skipped + place, len(group.names), len(moved.nodes))
+
+    def _announce(self, post: Post) -> None:
+        """Tell readers; once the bulletin holds many vectors twice, all of it anew."""
+        self._posted += len(post.moved.nodes)
+        if self._posted > 2 * len(self._published.moved_rows()) + SPARE:
+            self._bulletin.rewrite(self._store.generation, self.group, self._published)
+            self._posted = 0
+        else:
+            self._bulletin.post(self.group, post)
 
     # ---- refreshes ----------------------------------------------------------------------------------------------------
 
@@ -288,6 +308,7 @@ class Live(LiveVectors):
             elif self._replayed > REPLAYS and not self._stale:
                 self._save(Snapshot(self._frozen, self._live, self._published))
         finally:
+            self._bulletin.close()
             self._store.close()
 
     def __enter__(self) -> Live:

@@ -77,7 +77,7 @@ class Published:
     def remove(self, rows: NDArray[Any]) -> None:
         """Forget the names of rows; the rows stay, of zeros."""
         for row in rows.tolist():
-            if self._row_of.get(self._names[row]) == row:
+            if self._names[row] is not None and self._row_of.get(self._names[row]) == row:
                 del self._row_of[self._names[row]]
             self._names[row] = None
         self._gone[rows] = True
@@ -88,6 +88,8 @@ class Published:
 
     def put(self, rows: NDArray[Any], lengths: NDArray[np.float64], vectors: Floats) -> None:
         """New vectors for rows."""
+        if not len(rows):
+            return
         fresh = rows[self._place[rows] < 0]
         if self._count + len(fresh) > len(self._moved):
             room = np.empty((int((self._count + len(fresh)) * GROWTH) + 16, self.dim), np.float32)
@@ -97,6 +99,14 @@ class Published:
         self._count += len(fresh)
         self._moved[self._place[rows]] = vectors
         self.lengths[rows] = lengths
+
+    def moved_rows(self) -> NDArray[np.int64]:
+        """Rows with vectors other than those of the generation."""
+        return np.flatnonzero(self._place >= 0)
+
+    def new_names(self) -> list[Any]:
+        """Names that came after the generation; of nodes that were removed since, a name that no node has."""
+        return [name if name is not None else "" for name in self._names[len(self.base) :]]
 
     def row(self, name: object) -> int:
         """The row of a node; UnknownNameError for a name that none has."""

@@ -1,16 +1,16 @@
-"""The folder of live vectors: generations of arrays that never change, and a database of all that does.
+"""The folder of live vectors: generations of arrays that never change, and the log of the groups that came since.
 
 ::
 
     web.live/
       lock                 locked by the process that writes
-      live.db              SQLite, write-ahead log, synchronous=FULL: groups of changes, nodes, vectors that moved
-      generation-000003/   arrays of one moment: graph, names, frozen parts, states, vectors; see `generation`
+      live.db              SQLite, write-ahead log, synchronous=FULL: groups of changes, streams, refreshes
+      bulletin.db          what readers see: see `graphrefine.live.bulletin`
+      generation-000003/   arrays of one moment: see `graphrefine.live.generation`
 
-A group of changes and the vectors that it moved are one transaction. Readers see the generation that the database
-names, with the vectors that moved since; a transaction is one moment. A writer opens the generation and makes the
-groups again that came after it, with the same bits. A new generation takes the groups before it along; what was removed
-is then nowhere any more.
+A group counts once its transaction is in the log. A writer opens the generation and makes the groups again that came
+after it, with the same bits. A new generation takes the groups before it along; what was removed is then nowhere any
+more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,10 +45,6 @@ CREATE TABLE groups (
     stream TEXT, records INTEGER, digest TEXT
 );
 CREATE TABLE requests (request TEXT PRIMARY KEY, change_group INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE moved (node INTEGER PRIMARY KEY, change_group INTEGER NOT NULL, length REAL NOT NULL, vector BLOB);
-CREATE INDEX moved_group ON moved (change_group);
-CREATE TABLE nodes (node INTEGER PRIMARY KEY, change_group INTEGER NOT NULL, name TEXT NOT NULL);
-CREATE INDEX nodes_group ON nodes (change_group);
 CREATE TABLE streams (stream TEXT PRIMARY KEY, records INTEGER NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE refreshes (
     id INTEGER PRIMARY KEY, time REAL NOT NULL, begun INTEGER NOT NULL, ended INTEGER NOT NULL, reason TEXT NOT NULL,
@@ -107,15 +103,6 @@ class Mark(NamedTuple):
     digest: str | None = None
 
 
-class Moved(NamedTuple):
-    """Vectors of some nodes that are other than in the generation."""
-
-    nodes: NDArray[np.int64]
-    lengths: NDArray[np.float64]  # before they were made unit
-    vectors: NDArray[np.float32]  # (m, dim), unit rows
-    removed: NDArray[np.int64] = np.empty(0, np.int64)  # rows whose node is there no more
-
-
 class Store:
     """The folder, for one writer (`write=True`) or for reading.
 
@@ -138,8 +125,6 @@ class Store:
         try:
             self._connection = _connect(self.path / DATABASE, write=write)
             self._check_version()
-            if write:
-                self.remove_old_generations()
         except BaseException:
             self.close()
             raise
@@ -230,16 +215,11 @@ class Store:
         """The folder of a generation."""
         return self.path / f"generation-{generation:06d}"
 
-    def log(self, group: LoggedGroup, moved: Moved, mark: Mark, *, first_node: int) -> int:
-        """Commit a group with the vectors that it moved; the number of the group.
-
-        ``first_node`` is the row of the first node that is new. Rows that an operation `REMOVE_NODE` names have no
-        vector afterwards.
-        """
+    def log(self, group: LoggedGroup, mark: Mark) -> int:
+        """Commit a group; its number."""
         number = self.group + 1
-        names = json.dumps(group.names)
         with self.transaction():
-            row = (number, time.time(), group.to_bytes(), names, mark.stream, mark.records, mark.digest)
+            row = (number, time.time(), group.to_bytes(), json.dumps(group.names), mark.stream, mark.records, mark.digest)
             self._run("INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
             if mark.request is not None:
                 self._run("INSERT INTO requests VALUES (?, ?)", mark.request, number)
@@ -247,26 +227,8 @@ class Store:
             if mark.stream is not None:
                 position = (mark.stream, mark.records, mark.digest)
                 self._run("INSERT OR REPLACE INTO streams VALUES (?, ?, ?)", *position)
-            new = ((first_node + i, number, json.dumps(name)) for i, name in enumerate(group.names))
-            self._many("INSERT INTO nodes VALUES (?, ?, ?)", new)
-            self._put_moved(moved, number)
-            gone = ((node, number) for node in group.removed().tolist())
-            self._many("INSERT OR REPLACE INTO moved VALUES (?, ?, 0, NULL)", gone)
             self.set_fact("group", number)
         return number
-
-    def _put_moved(self, moved: Moved, number: int) -> None:
-        size = moved.vectors.shape[1] * 4
-        data = memoryview(np.ascontiguousarray(moved.vectors, "<f4")).cast("B") if len(moved.nodes) else b""
-        rows = (
-            (node, number, length, data[i * size : (i + 1) * size])
-            for i, (node, length) in enumerate(zip(moved.nodes.tolist(), moved.lengths.tolist(), strict=True))
-        )
-        self._many("INSERT OR REPLACE INTO moved VALUES (?, ?, ?, ?)", rows)
-
-    def _many(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        with self._errors():
-            self._connection.executemany(query, rows)
 
     def groups(self, *, after: int) -> Iterator[tuple[int, LoggedGroup]]:
         """The groups after one of them, in order."""
@@ -275,21 +237,6 @@ class Store:
                 "SELECT id, changes, names FROM groups WHERE id > ? ORDER BY id", (after,)
             ):
                 yield number, LoggedGroup.from_bytes(data, json.loads(names))
-
-    def moved(self, *, after: int, dim: int) -> Moved:
-        """The vectors that moved after a group."""
-        every = self._all("SELECT node, length, vector FROM moved WHERE change_group > ? ORDER BY node", after)
-        rows = [row for row in every if row[2] is not None]
-        removed = np.array([row[0] for row in every if row[2] is None], np.int64)
-        vectors = np.frombuffer(b"".join(row[2] for row in rows), "<f4").reshape(-1, dim)
-        nodes = np.array([row[0] for row in rows], np.int64)
-        lengths = np.array([row[1] for row in rows], np.float64)
-        return Moved(nodes, lengths, vectors.astype(np.float32, copy=False), removed)
-
-    def new_names(self, *, after: int) -> list[tuple[int, Any]]:
-        """Nodes that are new after a group, with their names, in order."""
-        rows = self._all("SELECT node, name FROM nodes WHERE change_group > ? ORDER BY node", after)
-        return [(node, json.loads(name)) for node, name in rows]
 
     def request_group(self, request: str) -> int | None:
         """The group that a request has made, or None."""
@@ -309,20 +256,17 @@ class Store:
 
     def swap(self, generation: int, *, through: int, refresh: dict[str, Any] | None = None) -> None:
         """Go over to a new generation, which holds all groups through one of them."""
-        old = self.generation
         with self.transaction():
             self.set_fact("generation", generation)
-            for table, column in (("groups", "id"), ("moved", "change_group"), ("nodes", "change_group")):
-                self._run(f"DELETE FROM {table} WHERE {column} <= ?", through)
+            self._run("DELETE FROM groups WHERE id <= ?", through)
             if refresh is not None:
                 figures = dict(refresh)
                 reason, begun = figures.pop("reason"), figures.pop("begun")
                 row = (time.time(), begun, through, reason, json.dumps(figures))
                 self._run("INSERT INTO refreshes (time, begun, ended, reason, figures) VALUES (?, ?, ?, ?, ?)", *row)
-        shutil.rmtree(self.folder(old), ignore_errors=True)  # readers that have its files open keep them
 
     def remove_old_generations(self) -> None:
-        """Remove what an interrupted change of generations left."""
+        """Remove all generations but the one in use; readers that have files of another one open keep them."""
         keep = self.folder(self.generation).name
         for folder in self.path.glob("*generation-*"):
             if folder.name != keep and folder.is_dir():

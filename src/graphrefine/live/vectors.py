@@ -13,6 +13,7 @@ from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import FormatError
 from graphrefine.kernels import kernels
+from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.frozen import LiveSettings
 from graphrefine.live.generation import Generation
 from graphrefine.live.published import Published
@@ -132,8 +133,13 @@ class LiveReader(LiveVectors):
 
     def __init__(self, path: str | os.PathLike[str], *, threads: int | None = None) -> None:
         super().__init__(path, Store(path, write=False), threads=threads)
-        self._number = -1
-        self.update()
+        self._generation, self.group = -1, -1
+        try:
+            self._bulletin = Bulletin(self.path, write=False)
+            self.update()
+        except BaseException:
+            self._store.close()
+            raise
 
     def update(self) -> int:
         """Go on to the newest moment; the number of groups that came since the last one."""
@@ -145,29 +151,21 @@ class LiveReader(LiveVectors):
         raise FormatError(self.path, "its generation is missing; go back to a backup")
 
     def _update(self) -> int:
-        with self._store.transaction():
-            number, group = self._store.generation, self._store.group
-            if number != self._number:
-                generation = Generation(self._store.folder(number))
-                published = generation.published()
-                after = generation.group
-            else:
-                published, after = self._published, self.group
-            published.add([name for _, name in self._store.new_names(after=after)])
-            moved = self._store.moved(after=after, dim=published.dim)
-        published.put(moved.nodes, moved.lengths, moved.vectors)
-        published.remove(moved.removed)
-        if number != self._number:
-            self.settings = generation.settings
+        news = self._bulletin.news(generation=self._generation, group=self.group)
+        before = self.group
+        if news.generation != self._generation:
+            generation = Generation(self._store.folder(news.generation))
+            self._published, self.settings = generation.published(), generation.settings
             self._radius, self._publish = radius_of(generation), generation.manifest["frozen"]["publish"]
-            self._number, passed = number, group - getattr(self, "group", group)
-        else:
-            passed = group - self.group
-        self._published, self.group = published, group
-        return passed
+            self._generation = news.generation
+        for post in news.posts:
+            post.give_to(self._published)
+        self.group = news.group
+        return self.group - max(before, 0)
 
     def close(self) -> None:
         """Close the folder."""
+        self._bulletin.close()
         self._store.close()
 
     def __enter__(self) -> LiveReader:

@@ -1,0 +1,1 @@
+"""Live vectors: a graph whose edges come and go, and vectors that follow it."""

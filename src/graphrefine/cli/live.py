@@ -11,11 +11,12 @@ from graphrefine.cli.describe import remarks
 from graphrefine.cli.options import check_not_input, reading_options
 from graphrefine.errors import FormatError
 from graphrefine.live.frozen import LiveSettings
-from graphrefine.live.live import Commit, Live
+from graphrefine.live.live import Live
 from graphrefine.live.maintenance import back_up, check_live, create_live
 from graphrefine.live.store import Store
 from graphrefine.live.streams import apply_stream
 from graphrefine.live.vectors import LiveReader
+from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.visuals.console import note, progress_bar, show_json
 
@@ -48,15 +49,10 @@ def apply(
     """Apply a stream of changes."""
     start = perf_counter()
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
-        bar.start("apply", 0)
-
-        def advance(_: Commit) -> None:
-            bar.advance()
-
-        figures = apply_stream(
-            live, changes, size=size, resume=resume, again=again, skip_unknown=skip_unknown, format=format,
-            advance=advance,
-        )  # fmt: skip
+        with Stages(bar).stage("apply"):
+            figures = apply_stream(
+                live, changes, size=size, resume=resume, again=again, skip_unknown=skip_unknown, format=format
+            )
         state = live.figures()
         refreshes = len(live.drift())
     spent = perf_counter() - start
@@ -78,8 +74,8 @@ def apply(
 def refresh(folder: str, threads: int | None, as_json: bool) -> None:
     """Renew the frozen parts now."""
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
-        bar.start("refresh", 1)
-        figures = live.refresh()
+        with Stages(bar).stage("refresh"):
+            figures = live.refresh()
     if as_json:
         return show_json({"folder": folder, **figures})
     print(
@@ -92,8 +88,8 @@ def refresh(folder: str, threads: int | None, as_json: bool) -> None:
 def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
     """Check files, database and bounds."""
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
-        bar.start("check", 1)
-        figures = check_live(live, deep=not quick)
+        with Stages(bar).stage("check"):
+            figures = check_live(live, deep=not quick)
     if as_json:
         show_json({"folder": folder, **figures})
     else:

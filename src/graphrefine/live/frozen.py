@@ -75,6 +75,11 @@ class Frozen:
         a = self.settings.keep
         return self.lag / (a * (1 - a))
 
+    @property
+    def rounding(self) -> float:
+        """Bound of the rounding of a row of G."""
+        return ROUNDING * (1 + float(np.sqrt(exact.dot(self.mean, self.mean))))
+
     def numbers(self) -> dict[str, float]:
         """The parts that are single numbers."""
         return {"loop": self.loop, "lag": self.lag, "publish": self.publish}
@@ -92,7 +97,7 @@ class Frozen:
             keep=self.settings.keep,
             loop=self.loop,
             tolerance=self.lag,
-            rounding=ROUNDING * (1 + float(np.sqrt(exact.dot(self.mean, self.mean)))),
+            rounding=self.rounding,
             spread=1 + 1e-6,
             publish=self.publish,
         )

@@ -206,13 +206,13 @@ def unit_vectors(live: Any, nodes: NDArray[np.int32], frozen: Frozen) -> tuple[N
     return lengths, (rows[:, : frozen.settings.dim] * scale[:, None]).astype(np.float32)
 
 
-def all_published(live: Any, names: Names, frozen: Frozen) -> Published:
-    """Vectors of all nodes, as they are now."""
+def all_vectors(live: Any, frozen: Frozen) -> tuple[Floats, NDArray[np.float64]]:
+    """Unit vectors of all nodes as they are now, and their lengths before."""
     lengths, vectors = np.empty(live.nodes), np.empty((live.nodes, frozen.settings.dim), np.float32)
     for start in range(0, live.nodes, BLOCK):
         which = np.arange(start, min(start + BLOCK, live.nodes), dtype=np.int32)
         lengths[which], vectors[which] = unit_vectors(live, which, frozen)
-    return Published(names, vectors, lengths)
+    return vectors, lengths
 
 
 def _checksum(path: Path) -> int:

@@ -16,8 +16,9 @@ from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import is_text
 from graphrefine.kernels import kernels
 from graphrefine.live.frozen import BLOCK, LiveSettings, freeze
-from graphrefine.live.generation import NUMBERS, Generation, Snapshot, all_published, save_generation
+from graphrefine.live.generation import NUMBERS, Generation, Snapshot, all_vectors, save_generation
 from graphrefine.live.live import Live
+from graphrefine.live.published import Published
 from graphrefine.live.store import SUFFIX, Store, check_file_system
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.files import replacing_folder
@@ -43,9 +44,8 @@ def create_live(
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
     frozen, live = freeze(graph, settings, stages, threads=usable_threads(threads))
     with stages.stage("write"):
-        names = graph.names
         with replacing_folder(place, replaceable=_refuse, durable=True) as folder:
-            snapshot = Snapshot(frozen, live, all_published(live, names, frozen))
+            snapshot = Snapshot(frozen, live, Published(graph.names, *all_vectors(live, frozen)))
             save_generation(folder / "generation-000001", snapshot, group=0)
             Store.create(folder, {"created": time.time(), "graphrefine": __version__, **kernels().names()})
     return stages.seconds
@@ -103,8 +103,7 @@ def _check_lags(live: Live) -> dict[str, Any]:
     fresh.measure()
     true = np.empty(kernel.nodes)
     fresh.lags(true)
-    rounding = frozen.lag * 1e-6 + 2 * float(np.min(true, initial=0.0))
-    beyond = np.flatnonzero(true > kept + rounding)
+    beyond = np.flatnonzero(true - 2 * frozen.rounding > kept * (1 + 1e-6))  # what is measured is rounded, too
     return {
         "largest_lag": float(kept.max(initial=0.0)),
         "largest_residual": float(true.max(initial=0.0)),

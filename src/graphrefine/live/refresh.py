@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
 from graphrefine.live.frozen import Frozen, freeze
-from graphrefine.live.generation import Snapshot, all_published
+from graphrefine.live.generation import Snapshot, all_vectors
 from graphrefine.live.published import Published
 from graphrefine.live.store import LoggedGroup
 from graphrefine.progress import Stages
@@ -120,7 +120,7 @@ class Refresh:
             live.change(*group[:4], skip=group.skip)
             live.settle()
             live.commit()
-        fresh = all_published(live, published.names_array(np.arange(len(published))), frozen)
+        fresh = published.with_vectors(*all_vectors(live, frozen))
         figures = {
             "reason": self._reason,
             "begun": self.group,

@@ -7,7 +7,6 @@ that was killed goes on where it stood, and no record counts twice.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,7 +48,6 @@ def apply_stream(
     again: bool = False,
     skip_unknown: bool = False,
     format: str | None = None,
-    advance: Callable[[Commit], None] | None = None,
 ) -> StreamFigures:
     """Commit the changes of a file, or of standard input ("-"), in groups of ``size``.
 
@@ -69,8 +67,6 @@ def apply_stream(
         Pass over removals of what is not there, and count them.
     format
         Format of the file, where its name does not say.
-    advance
-        Called after each group.
     """
     if resume and source == "-":
         raise InputError("standard input cannot be resumed: its records are gone; give a file", argument="resume")
@@ -90,8 +86,6 @@ def apply_stream(
             where = f"records {group.first:,} to {group.records:,}"
             raise type(error)(f"{os.fspath(source)}, {where}: {error}") from None
         figures.add(commit)
-        if advance is not None:
-            advance(commit)
     return figures
 
 

@@ -41,9 +41,13 @@ Exact exact;
 constexpr double NEVER = std::numeric_limits<double>::infinity();  // drift of a row that has to be made anew
 constexpr double UP = 1 + 1e-9;  // the rounding of bounds themselves: always upwards
 constexpr int NUMBERS = 6;       // of a node, see `Node`
+// Range of the weights, and of their sum at a node: products with rows of float32 neither overflow nor vanish there.
+constexpr double LEAST_WEIGHT = 0x1p-100, LARGEST_WEIGHT = 0x1p100, LARGEST_DEGREE = 0x1p120;
 
 enum Operation : std::uint8_t { ADD = 0, REMOVE = 1, SET = 2, ISOLATE = 3 };
-enum Problem : int { NONE = 0, NO_EDGE = 1, TOO_LARGE = 2 };
+enum Problem : int { NONE = 0, NO_EDGE = 1, OUT_OF_RANGE = 2 };
+
+bool is_weight(float w) { return w == 0.f || (w >= LEAST_WEIGHT && w <= LARGEST_WEIGHT); }  // 0: no edge
 
 void need(bool holds, const char *what) {
     if (!holds) throw std::invalid_argument(what);
@@ -56,7 +60,8 @@ double logarithm(double x) {
 }
 
 // The largest distance of two unit vectors, one of them along x and the other along x + e, |e| <= t |x|.
-double chord(double t) { return t < 1 ? std::sqrt(2 - 2 * std::sqrt(1 - t * t)) * UP : 2; }
+// That is 2 sin(x / 2) for sin x = t, in a form that small angles do not cancel in.
+double chord(double t) { return t < 1 ? t * std::sqrt(2 / (1 + std::sqrt((1 - t) * (1 + t)))) * UP : 2; }
 
 // Rows of float32 that grow at the end.
 class Table {
@@ -128,9 +133,9 @@ class LiveGraph {
     std::vector<std::int32_t> published_;
     std::int64_t made_ = 0, gathered_ = 0;
     double energy_ = 0, captured_ = 0, energy_before_ = 0, captured_before_ = 0;  // sums over the nodes: of energy, of squared lengths
+    std::deque<std::int32_t> queue_before_;
     // room for one row
-    std::vector<double> sum_, turned_, logs_;
-    std::vector<float> factors_;
+    std::vector<double> sum_, turned_, factors_;
     std::vector<std::int32_t> known_neighbours_;
 
     double inverse(const Node &node) const { return 1 / (node.degree + loop_); }
@@ -221,13 +226,20 @@ class LiveGraph {
         if (!node.queued && total_lag(node) > tolerance_) node.queued = true, queue_.push_back(u);
     }
 
+    // What `undo` goes back to, beside the nodes that are kept.
+    void remember() { energy_before_ = energy_, captured_before_ = captured_, queue_before_ = queue_; }
+    void look_at_all() {  // after all nodes were set, which is not undone
+        for (std::size_t u = 0; u < nodes_.size(); ++u) look(static_cast<std::int32_t>(u));
+        remember();
+    }
+
     // The end u of an edge to v, whose weight goes from `before` to `after`; the row itself has it already.
     void note(std::int32_t u, std::int32_t v, double before, double after) {
         keep(u);
         Node &node = nodes_[u];
         const double change = after - before, old = node.degree, degree = node.count ? old + change : 0.;
         node.degree = degree;
-        if (node.count == 0 || old == 0 || !(degree > 0)) {
+        if (node.count == 0 || !(old > 0) || !(degree > 0)) {
             node.drift = NEVER;
         } else {
             const double far = arithmetic->length(G_[v], 1 - a_, G_[u], -1, R_[u], a_, columns_);
@@ -268,12 +280,12 @@ class LiveGraph {
             const double entry = (weights[e] == 1.f ? 0. : logarithm(weights[e])) - own + (known ? shift_[others[e]] : typical_shift_);
             node.energy += entry * entry;
             if (!known || reach_[others[e]] == 0) continue;
-            known_neighbours_.push_back(others[e]), factors_.push_back(static_cast<float>(entry));
+            known_neighbours_.push_back(others[e]), factors_.push_back(entry);
         }
         const std::int64_t count = static_cast<std::int64_t>(factors_.size());
         gathered_ += count;
         if (count) {
-            arithmetic->sum_rows(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, sum_.data());
+            arithmetic->sum_precisely(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, sum_.data());
             double squares = 0;
             for (const double x : sum_) squares += x * x;
             node.length = std::sqrt(squares);
@@ -359,8 +371,8 @@ public:
         for (std::int64_t i = 0; i < rows; ++i) {
             need(indptr.data()[i] <= indptr.data()[i + 1], "`indptr` must not decrease");
             for (std::int64_t e = indptr.data()[i]; e < indptr.data()[i + 1]; ++e)
-                need(indices.data()[e] >= 0 && indices.data()[e] < rows && (e == indptr.data()[i] || indices.data()[e - 1] < indices.data()[e]),
-                     "`indices` must be nodes, ascending in each row");
+                need(indices.data()[e] >= 0 && indices.data()[e] < rows && indices.data()[e] != i && (e == indptr.data()[i] || indices.data()[e - 1] < indices.data()[e]),
+                     "`indices` must be other nodes, ascending in each row");
         }
         nodes_.resize(rows), place_.resize(rows);
         neighbours_.assign(indices.data(), indices.data() + entries);
@@ -370,7 +382,11 @@ public:
         for (std::int64_t i = 0; i < rows; ++i) {
             Node &node = nodes_[i];
             node.start = indptr.data()[i], node.count = node.room = static_cast<std::int32_t>(indptr.data()[i + 1] - node.start);
-            for (std::int64_t e = node.start; e < node.start + node.count; ++e) node.degree += weights_[e];
+            for (std::int64_t e = node.start; e < node.start + node.count; ++e) {
+                need(weights_[e] > 0 && is_weight(weights_[e]), "`weights` must lie between 2^-100 and 2^100");
+                node.degree += weights_[e];
+            }
+            need(node.degree <= LARGEST_DEGREE, "the weights of a node must add up to 2^120 at most");
             node.drift = NEVER;
         }
         shift_.assign(shifts.data(), shifts.data() + known_);
@@ -390,6 +406,11 @@ public:
         nodes_before_ = rows;
     }
 
+    void set_tolerance(double tolerance) {
+        need(tolerance > rounding_, "the tolerance is above the rounding");
+        tolerance_ = tolerance;
+        look_at_all();
+    }
     std::int64_t nodes() const { return static_cast<std::int64_t>(nodes_.size()); }
     std::int64_t entries() const { return entries_; }
     std::int64_t made() const { return made_; }
@@ -434,8 +455,8 @@ public:
                 ++skipped;
                 continue;
             }
-            if (!std::isfinite(after) || !std::isfinite(nodes_[u].degree + after) || !std::isfinite(nodes_[v].degree + after))
-                return {static_cast<std::int64_t>(i), TOO_LARGE};
+            if (!is_weight(after) || !(nodes_[u].degree + after <= LARGEST_DEGREE) || !(nodes_[v].degree + after <= LARGEST_DEGREE))
+                return {static_cast<std::int64_t>(i), OUT_OF_RANGE};
             if (after != before) set_weight(u, v, before, after);
         }
         return {skipped, NONE};
@@ -454,7 +475,7 @@ public:
 
     void commit() {
         nodes_before_ = nodes();
-        energy_before_ = energy_, captured_before_ = captured_;
+        remember();
         undone_.clear(), kept_.clear(), kept_rows_.clear(), published_.clear();
         if (kept_rows_.capacity() > (1 << 22)) std::vector<float>().swap(kept_rows_);
         if (++group_ == 0) {  // after four billion groups
@@ -475,8 +496,9 @@ public:
             std::copy_n(kept_rows_.data() + kept.rows, columns_, R_[kept.node]);
             std::copy_n(kept_rows_.data() + kept.rows + columns_, columns_, G_[kept.node]);
         }
-        queue_.clear();
-        for (Node &node : nodes_) node.queued = false;
+        for (const std::int32_t u : queue_) nodes_[u].queued = false;
+        queue_ = queue_before_;
+        for (const std::int32_t u : queue_) nodes_[u].queued = true;
         energy_ = energy_before_, captured_ = captured_before_;
         nodes_.resize(nodes_before_), place_.resize(nodes_before_);
         R_.resize(nodes_before_), G_.resize(nodes_before_);
@@ -573,14 +595,18 @@ public:
         }
         energy_ = captured_ = 0;
         for (const Node &node : nodes_) energy_ += node.energy, captured_ += node.length * node.length;
-        energy_before_ = energy_, captured_before_ = captured_;
-        for (std::size_t u = 0; u < nodes_.size(); ++u) look(static_cast<std::int32_t>(u));
+        look_at_all();
     }
     template <class F, class D> void check_shapes(const F &targets, const F &states, const D &numbers) const {
         const auto fits = [&](const auto &array, std::int64_t columns) {
             return static_cast<std::int64_t>(array.shape(0)) == nodes() && static_cast<std::int64_t>(array.shape(1)) == columns;
         };
         need(fits(targets, columns_) && fits(states, columns_) && fits(numbers, NUMBERS), "there is a row for each node: of targets, states and six numbers");
+    }
+
+    void put_states(const Matrix<const float> &states) {
+        need(static_cast<std::int64_t>(states.shape(0)) == nodes() && static_cast<std::int64_t>(states.shape(1)) == columns_, "there is a row for each node");
+        std::copy_n(states.data(), nodes() * columns_, G_[0]);
     }
 
     // All rows of R anew.
@@ -590,6 +616,7 @@ public:
             if (u % 1024 == 0) stop_if_asked();
             make_target(static_cast<std::int32_t>(u));
         }
+        remember();
     }
     // The states as they are, with their residuals as lags.
     void measure() {
@@ -598,7 +625,7 @@ public:
             if (u % 1024 == 0) stop_if_asked();
             nodes_[u].lag = residual(static_cast<std::int32_t>(u)) * UP + rounding_;
         }
-        for (std::size_t u = 0; u < nodes_.size(); ++u) look(static_cast<std::int32_t>(u));
+        look_at_all();
     }
     double residual(std::int32_t u) {
         const Node &node = nodes_[u];
@@ -627,6 +654,7 @@ void bind_live(nb::module_ &module, const std::string &simd) {
                       const Input<float> &, const Matrix<const double> &, const Input<double> &, double, double, double, double, double, double>(),
              "indptr"_a, "indices"_a, "weights"_a.none(), nb::kw_only(), "basis"_a, "shifts"_a, "rotation"_a, "mean"_a, "keep"_a, "loop"_a, "tolerance"_a,
              "rounding"_a, "spread"_a, "publish"_a)
+        .def("set_tolerance", &LiveGraph::set_tolerance, "tolerance"_a)
         .def_prop_ro("nodes", &LiveGraph::nodes)
         .def_prop_ro("entries", &LiveGraph::entries)
         .def_prop_ro("made", &LiveGraph::made)
@@ -646,6 +674,7 @@ void bind_live(nb::module_ &module, const std::string &simd) {
         .def("neighbours", &LiveGraph::neighbours, "node"_a)
         .def("take_out", &LiveGraph::take_out, "targets"_a, "states"_a, "numbers"_a)
         .def("put_in", &LiveGraph::put_in, "targets"_a, "states"_a, "numbers"_a)
+        .def("put_states", &LiveGraph::put_states, "states"_a)
         .def("make_targets", &LiveGraph::make_targets)
         .def("measure", &LiveGraph::measure);
 }

@@ -47,6 +47,10 @@ class Row:
         at, there = self.place(other)
         return np.float32(self.weights[at] if there else 0)
 
+    def sum(self) -> float:
+        """Sum of the weights."""
+        return float(self.weights.sum(dtype=float))
+
     def put(self, other: int, weight: np.float32) -> None:
         """Set the weight of the edge to a node; 0 removes it."""
         at, there = self.place(other)

@@ -63,7 +63,7 @@ class LiveStates:
         self._typical_shift = float(self._shifts.mean()) if self._known else 0.0
         values = np.ones(len(indices), np.float32) if weights is None else weights
         self._rows = [Row(indices[a:b].copy(), values[a:b].copy()) for a, b in pairwise(indptr)]
-        degrees = [float(row.weights.sum(dtype=float)) for row in self._rows]
+        degrees = [row.sum() for row in self._rows]
         need(max(degrees, default=0) <= LARGEST_DEGREE, "the weights of a node must add up to 2^120 at most")
         self._numbers = [Numbers(degree, drift=math.inf) for degree in degrees]
         self._R, self._G = np.zeros((2, len(self._rows), self._columns), np.float32)
@@ -118,17 +118,17 @@ class LiveStates:
 
     def _note(self, u: int, v: int, before: float, after: float) -> None:
         """The end u of an edge to v whose weight has changed, in the row too."""
-        node, count, a = self._numbers[u], len(self._rows[u].indices), self._a
+        node, row, a = self._numbers[u], self._rows[u], self._a
         change, old = after - before, node.degree
-        degree = old + change if count else 0.0
+        degree = old + change if 2 * (old + change) > old else row.sum()  # anew, where rounding would take over
         node.degree = degree
-        if count == 0 or not old > 0 or not degree > 0:
+        if not old > 0 or not degree > 0:
             node.drift = math.inf
         else:
             G, R = self._G[[u, v]].astype(float), self._R[u].astype(float)
             far = length_of((1 - a) * G[1] - G[0] + a * R)
             node.lag = (node.lag + abs(change) / (degree + self._loop) * (far + node.lag)) * UP
-            moved = abs(change) / min(old, degree) * math.sqrt(count)
+            moved = abs(change) / min(old, degree) * math.sqrt(len(row.indices))
             if v < self._known:
                 moved += abs(self._entry_change(v, before, after, old, degree)) * float(self._reach[v])
             node.drift += moved * UP
@@ -166,13 +166,15 @@ class LiveStates:
         self._energy -= node.energy
         self._captured -= node.length**2
         weights = row.weights.astype(float)
-        degree = float(weights.sum())
+        degree = row.sum()
         known = row.indices < self._known
-        shifts = np.where(known, self._shifts[np.where(known, row.indices, 0)], self._typical_shift)
+        shifts = np.full(len(known), self._typical_shift)
+        shifts[known] = self._shifts[row.indices[known]]
         entries = np.log(weights) - (math.log(degree) if degree > 0 else 0.0) + shifts
-        used = known & (self._reach[np.where(known, row.indices, 0)] > 0)
+        used = np.flatnonzero(known)
+        used = used[self._reach[row.indices[used]] > 0]
         q = sum_precisely(row.indices[used], entries[used], self._basis)
-        self._gathered += int(used.sum())
+        self._gathered += len(used)
         node.degree, node.drift, node.energy, node.length = degree, 0.0, float((entries**2).sum()), length_of(q)
         self._energy += node.energy
         self._captured += node.length**2

@@ -151,6 +151,11 @@ class LiveGraph {
         const std::int64_t at = find(node, v);
         return at < node.count && neighbours_[node.start + at] == v ? weights_[node.start + at] : 0.f;
     }
+    double sum_weights(const Node &node) const {
+        double sum = 0;
+        for (std::int32_t e = 0; e < node.count; ++e) sum += weights_[node.start + e];
+        return sum;
+    }
     void put(std::int32_t u, std::int32_t v, float w) {  // one direction; 0 removes
         Node &node = nodes_[u];
         const std::int64_t at = find(node, v);
@@ -237,9 +242,10 @@ class LiveGraph {
     void note(std::int32_t u, std::int32_t v, double before, double after) {
         keep(u);
         Node &node = nodes_[u];
-        const double change = after - before, old = node.degree, degree = node.count ? old + change : 0.;
+        const double change = after - before, old = node.degree;
+        const double degree = 2 * (old + change) > old ? old + change : sum_weights(node);  // anew, where rounding would take over
         node.degree = degree;
-        if (node.count == 0 || !(old > 0) || !(degree > 0)) {
+        if (!(old > 0) || !(degree > 0)) {
             node.drift = NEVER;
         } else {
             const double far = arithmetic->length(G_[v], 1 - a_, G_[u], -1, R_[u], a_, columns_);
@@ -269,11 +275,9 @@ class LiveGraph {
         energy_ -= node.energy, captured_ -= node.length * node.length;
         node.drift = 0, node.length = 0, node.energy = 0;
         known_neighbours_.clear(), factors_.clear();
-        double degree = 0;  // summed anew, without the rounding of many changes
         const std::int32_t *others = neighbours_.data() + node.start;
         const float *weights = weights_.data() + node.start;
-        for (std::int32_t e = 0; e < node.count; ++e) degree += weights[e];
-        node.degree = degree;
+        const double degree = node.degree = sum_weights(node);  // anew, without the rounding of many changes
         const double own = degree > 0 ? logarithm(degree) : 0;
         for (std::int32_t e = 0; e < node.count; ++e) {
             const bool known = others[e] < known_;
@@ -382,10 +386,9 @@ public:
         for (std::int64_t i = 0; i < rows; ++i) {
             Node &node = nodes_[i];
             node.start = indptr.data()[i], node.count = node.room = static_cast<std::int32_t>(indptr.data()[i + 1] - node.start);
-            for (std::int64_t e = node.start; e < node.start + node.count; ++e) {
+            for (std::int64_t e = node.start; e < node.start + node.count; ++e)
                 need(weights_[e] > 0 && is_weight(weights_[e]), "`weights` must lie between 2^-100 and 2^100");
-                node.degree += weights_[e];
-            }
+            node.degree = sum_weights(node);
             need(node.degree <= LARGEST_DEGREE, "the weights of a node must add up to 2^120 at most");
             node.drift = NEVER;
         }

@@ -1,19 +1,21 @@
 """Oracle of live vectors: frozen parts drawn at random, a plain model of the graph, and the fixed point in float64.
 
-`run` takes a kernel through a history of groups of changes; `find_breach` says whether the bounds that a kernel claims
-hold against targets and vectors that are computed here from the rows of its graph alone.
+A `History` is a graph with the groups of changes that it meets. `find_breach` says whether the bounds that a kernel
+claims hold against targets and vectors that are computed here, from the rows of its graph alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
+
+from graphrefine.kernels import kernels
 
 Reals = NDArray[np.float64]
 
@@ -113,21 +115,40 @@ class History:
         model.change((SET, u, v, weight) for u, v, weight in self.edges)
         return model
 
-    def build(self, kernel: Any, rows: Any = None) -> Any:
+    def build(self, rows: Any = None, *, kernel: Literal["native", "scipy"] | None = None) -> Any:
         """The kernel's graph, of the first rows or of others; without states."""
         parts = self.frozen
         numbers = {"keep": KEEP, "loop": self.loop, "tolerance": self.tolerance, "publish": self.publish}
         numbers |= {"rounding": parts.rounding, "spread": parts.spread}
-        return kernel(*(self.model().arrays() if rows is None else rows), **parts._asdict(), **numbers)
+        graph = kernels(kernel).choose("LiveGraph")
+        return graph(*(self.model().arrays() if rows is None else rows), **parts._asdict(), **numbers)
 
-    def start(self, kernel: Any) -> Any:
+    def start(self, *, kernel: Literal["native", "scipy"] | None = None) -> Any:
         """The kernel's graph, settled."""
-        live = self.build(kernel)
+        live = self.build(kernel=kernel)
         live.make_targets()
         live.measure()
         live.settle()
         live.commit()
         return live
+
+
+def random_history(*, nodes: int, groups: int, seed: int, weighted: bool) -> History:
+    """A graph of random edges, and groups that each bring a node and change or remove some edges."""
+    rng = np.random.default_rng(seed)
+
+    def some(count: int, most: int) -> list[tuple[int, int, float]]:
+        u, step = rng.integers(0, most, count), rng.integers(1, most, count)
+        weights = rng.uniform(0.1, 3, count) if weighted else np.ones(count)
+        return list(zip(u.tolist(), ((u + step) % most).tolist(), weights.tolist(), strict=True))
+
+    kinds, steps = [ADD, ADD, REMOVE, SET, ISOLATE], list[Group]()
+    edges = some(4 * nodes, nodes)
+    for i in range(groups):
+        new = [(int(rng.choice(kinds, p=[0.4, 0.1, 0.3, 0.15, 0.05])), *each) for each in some(9, nodes + i + 1)]
+        gone = [(REMOVE, u, v, 0.0) for u, v, _ in edges[5 * i : 5 * i + 5]]
+        steps.append((1, (*new, *gone)))
+    return History(nodes, nodes, tuple(edges), tuple(steps), dim=20, seed=seed, loop=1.0, tolerance=2e-3)
 
 
 def apply_group(live: Any, group: Group) -> tuple[int, int]:
@@ -201,7 +222,7 @@ def find_breach(live: Any, history: History, *, lags: Reals | None = None, share
     if np.any(residuals > lags + DUST):
         return f"residuals: {(residuals - lags).max()}"
     system = (diags_array(np.ones(live.nodes)) - (1 - KEEP) * T).tocsc()
-    fixed = T @ splu(system).solve(KEEP * R)
+    fixed: Reals = T @ np.asarray(splu(system).solve(KEEP * R))
     errors, last = np.linalg.norm(now.vectors() - fixed, axis=1), np.full(live.nodes, np.inf)
     for rounds in (0, 3, 30):
         live.bounds(bounds := np.empty(live.nodes), rounds=rounds)

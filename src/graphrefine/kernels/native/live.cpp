@@ -372,12 +372,11 @@ public:
         need(static_cast<std::int64_t>(mean.shape(0)) == columns_, "`mean` must have one number for each column");
         need(keep > 0 && keep < 1 && loop > 0, "`keep` lies between 0 and 1, and the loop is positive");
         need(rounding >= 0 && tolerance > rounding && spread >= 0 && publish >= 0, "the tolerance is above the rounding; nothing is negative");
-        for (std::int64_t i = 0; i < rows; ++i) {
-            need(indptr.data()[i] <= indptr.data()[i + 1], "`indptr` must not decrease");
+        for (std::int64_t i = 0; i < rows; ++i) need(indptr.data()[i] <= indptr.data()[i + 1], "`indptr` must not decrease");
+        for (std::int64_t i = 0; i < rows; ++i)
             for (std::int64_t e = indptr.data()[i]; e < indptr.data()[i + 1]; ++e)
                 need(indices.data()[e] >= 0 && indices.data()[e] < rows && indices.data()[e] != i && (e == indptr.data()[i] || indices.data()[e - 1] < indices.data()[e]),
                      "`indices` must be other nodes, ascending in each row");
-        }
         nodes_.resize(rows), place_.resize(rows);
         neighbours_.assign(indices.data(), indices.data() + entries);
         if (weights) weights_.assign(weights->data(), weights->data() + entries);

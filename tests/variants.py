@@ -21,6 +21,7 @@ import graphrefine
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import choose_kernel, kernels
 from graphs import random_graph
+from live_oracle import apply_group, random_history, snapshot
 
 NODES = 700
 
@@ -57,6 +58,19 @@ def hubs(*, threads: int) -> NDArray[np.float32]:
     return solution
 
 
+def live(*, threads: int) -> NDArray[np.float32]:
+    """Targets, states and numbers of live vectors, after ten groups of changes."""
+    history = random_history(nodes=NODES, groups=10, seed=4, weighted=True)
+    graph = history.start()
+    for group in history.groups:
+        apply_group(graph, group)
+        graph.settle()
+        graph.commit()
+    now = snapshot(graph)
+    high = now.numbers.astype(np.float32)
+    return np.concatenate([now.targets, now.states, high, (now.numbers - high).astype(np.float32)], axis=1)
+
+
 def cases() -> dict[str, Callable[..., NDArray[np.float32]]]:
     """What is computed, by name: functions of ``threads``."""
     plain, heavy = random_graph(NODES), random_graph(NODES, weighted=True, isolated=3)
@@ -79,6 +93,7 @@ def cases() -> dict[str, Callable[..., NDArray[np.float32]]]:
         "node2vec": partial(vectors_of, heavy, dim=40, method="node2vec", **walks),
         "line": partial(vectors_of, heavy_arcs, method="line", samples=0.02),
         "hubs": hubs,
+        "live": live,
         "pte": partial(vectors_of, plain, method="pte", samples=0.02),
     }
 

@@ -28,7 +28,8 @@ def twin_of(name: str) -> Any:
 
 
 def twin_parameters(function: Any) -> Parameters:
-    parameters = inspect.signature(function).parameters.values()
+    own: Any = function.fget if isinstance(function, property) else function
+    parameters = inspect.signature(own).parameters.values()
     return [(each.name, each.kind is each.KEYWORD_ONLY, each.default) for each in parameters]
 
 
@@ -56,7 +57,9 @@ def stub_functions() -> list[tuple[str, str | None, ast.FunctionDef]]:
 )
 def test_a_kernel_and_its_twin_have_one_signature(name: str, method: str | None, function: ast.FunctionDef) -> None:
     own = twin_of(name)
-    assert stub_parameters(function) == twin_parameters(own if method is None else getattr(own, method))
+    twin = own if method is None else getattr(own, method)
+    assert stub_parameters(function) == twin_parameters(twin)
+    assert isinstance(twin, property) == any(ast.unparse(each) == "property" for each in function.decorator_list)
 
 
 def test_the_stub_is_fresh() -> None:

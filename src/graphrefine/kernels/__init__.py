@@ -26,7 +26,7 @@ from graphrefine.kernels.arithmetic import ARITHMETICS, KEY, Arithmetic, arithme
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
 PAD = 32  # the columns of tall matrices are padded to a multiple of this
-PARTS = ("", "_edges", "_exact", "_layout", "_least_squares", "_nearest", "_skipgram", "_text", "_walks")
+PARTS = ("", "_edges", "_exact", "_layout", "_least_squares", "_live", "_nearest", "_skipgram", "_text", "_walks")
 TWINS = tuple(f"twin{part}" for part in PARTS)  # modules
 
 

@@ -41,9 +41,13 @@ Exact exact;
 constexpr double NEVER = std::numeric_limits<double>::infinity();  // drift of a row that has to be made anew
 constexpr double UP = 1 + 1e-9;  // the rounding of bounds themselves: always upwards
 constexpr int NUMBERS = 6;       // of a node, see `Node`
+// Range of the weights, and of their sum at a node: products with rows of float32 neither overflow nor vanish there.
+constexpr double LEAST_WEIGHT = 0x1p-100, LARGEST_WEIGHT = 0x1p100, LARGEST_DEGREE = 0x1p120;
 
 enum Operation : std::uint8_t { ADD = 0, REMOVE = 1, SET = 2, ISOLATE = 3 };
-enum Problem : int { NONE = 0, NO_EDGE = 1, TOO_LARGE = 2 };
+enum Problem : int { NONE = 0, NO_EDGE = 1, OUT_OF_RANGE = 2 };
+
+bool is_weight(float w) { return w == 0.f || (w >= LEAST_WEIGHT && w <= LARGEST_WEIGHT); }  // 0: no edge
 
 void need(bool holds, const char *what) {
     if (!holds) throw std::invalid_argument(what);
@@ -56,7 +60,8 @@ double logarithm(double x) {
 }
 
 // The largest distance of two unit vectors, one of them along x and the other along x + e, |e| <= t |x|.
-double chord(double t) { return t < 1 ? std::sqrt(2 - 2 * std::sqrt(1 - t * t)) * UP : 2; }
+// That is 2 sin(x / 2) for sin x = t, in a form that small angles do not cancel in.
+double chord(double t) { return t < 1 ? t * std::sqrt(2 / (1 + std::sqrt((1 - t) * (1 + t)))) * UP : 2; }
 
 // Rows of float32 that grow at the end.
 class Table {
@@ -128,9 +133,9 @@ class LiveGraph {
     std::vector<std::int32_t> published_;
     std::int64_t made_ = 0, gathered_ = 0;
     double energy_ = 0, captured_ = 0, energy_before_ = 0, captured_before_ = 0;  // sums over the nodes: of energy, of squared lengths
+    std::deque<std::int32_t> queue_before_;
     // room for one row
-    std::vector<double> sum_, turned_, logs_;
-    std::vector<float> factors_;
+    std::vector<double> sum_, turned_, factors_;
     std::vector<std::int32_t> known_neighbours_;
 
     double inverse(const Node &node) const { return 1 / (node.degree + loop_); }
@@ -145,6 +150,11 @@ class LiveGraph {
         const Node &node = nodes_[u];
         const std::int64_t at = find(node, v);
         return at < node.count && neighbours_[node.start + at] == v ? weights_[node.start + at] : 0.f;
+    }
+    double sum_weights(const Node &node) const {
+        double sum = 0;
+        for (std::int32_t e = 0; e < node.count; ++e) sum += weights_[node.start + e];
+        return sum;
     }
     void put(std::int32_t u, std::int32_t v, float w) {  // one direction; 0 removes
         Node &node = nodes_[u];
@@ -221,13 +231,21 @@ class LiveGraph {
         if (!node.queued && total_lag(node) > tolerance_) node.queued = true, queue_.push_back(u);
     }
 
+    // What `undo` goes back to, beside the nodes that are kept.
+    void remember() { energy_before_ = energy_, captured_before_ = captured_, queue_before_ = queue_; }
+    void look_at_all() {  // after all nodes were set, which is not undone
+        for (std::size_t u = 0; u < nodes_.size(); ++u) look(static_cast<std::int32_t>(u));
+        remember();
+    }
+
     // The end u of an edge to v, whose weight goes from `before` to `after`; the row itself has it already.
     void note(std::int32_t u, std::int32_t v, double before, double after) {
         keep(u);
         Node &node = nodes_[u];
-        const double change = after - before, old = node.degree, degree = node.count ? old + change : 0.;
+        const double change = after - before, old = node.degree;
+        const double degree = 2 * (old + change) > old ? old + change : sum_weights(node);  // anew, where rounding would take over
         node.degree = degree;
-        if (node.count == 0 || old == 0 || !(degree > 0)) {
+        if (!(old > 0) || !(degree > 0)) {
             node.drift = NEVER;
         } else {
             const double far = arithmetic->length(G_[v], 1 - a_, G_[u], -1, R_[u], a_, columns_);
@@ -257,23 +275,21 @@ class LiveGraph {
         energy_ -= node.energy, captured_ -= node.length * node.length;
         node.drift = 0, node.length = 0, node.energy = 0;
         known_neighbours_.clear(), factors_.clear();
-        double degree = 0;  // summed anew, without the rounding of many changes
         const std::int32_t *others = neighbours_.data() + node.start;
         const float *weights = weights_.data() + node.start;
-        for (std::int32_t e = 0; e < node.count; ++e) degree += weights[e];
-        node.degree = degree;
+        const double degree = node.degree = sum_weights(node);  // anew, without the rounding of many changes
         const double own = degree > 0 ? logarithm(degree) : 0;
         for (std::int32_t e = 0; e < node.count; ++e) {
             const bool known = others[e] < known_;
             const double entry = (weights[e] == 1.f ? 0. : logarithm(weights[e])) - own + (known ? shift_[others[e]] : typical_shift_);
             node.energy += entry * entry;
             if (!known || reach_[others[e]] == 0) continue;
-            known_neighbours_.push_back(others[e]), factors_.push_back(static_cast<float>(entry));
+            known_neighbours_.push_back(others[e]), factors_.push_back(entry);
         }
         const std::int64_t count = static_cast<std::int64_t>(factors_.size());
         gathered_ += count;
         if (count) {
-            arithmetic->sum_rows(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, sum_.data());
+            arithmetic->sum_precisely(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, sum_.data());
             double squares = 0;
             for (const double x : sum_) squares += x * x;
             node.length = std::sqrt(squares);
@@ -356,12 +372,11 @@ public:
         need(static_cast<std::int64_t>(mean.shape(0)) == columns_, "`mean` must have one number for each column");
         need(keep > 0 && keep < 1 && loop > 0, "`keep` lies between 0 and 1, and the loop is positive");
         need(rounding >= 0 && tolerance > rounding && spread >= 0 && publish >= 0, "the tolerance is above the rounding; nothing is negative");
-        for (std::int64_t i = 0; i < rows; ++i) {
-            need(indptr.data()[i] <= indptr.data()[i + 1], "`indptr` must not decrease");
+        for (std::int64_t i = 0; i < rows; ++i) need(indptr.data()[i] <= indptr.data()[i + 1], "`indptr` must not decrease");
+        for (std::int64_t i = 0; i < rows; ++i)
             for (std::int64_t e = indptr.data()[i]; e < indptr.data()[i + 1]; ++e)
-                need(indices.data()[e] >= 0 && indices.data()[e] < rows && (e == indptr.data()[i] || indices.data()[e - 1] < indices.data()[e]),
-                     "`indices` must be nodes, ascending in each row");
-        }
+                need(indices.data()[e] >= 0 && indices.data()[e] < rows && indices.data()[e] != i && (e == indptr.data()[i] || indices.data()[e - 1] < indices.data()[e]),
+                     "`indices` must be other nodes, ascending in each row");
         nodes_.resize(rows), place_.resize(rows);
         neighbours_.assign(indices.data(), indices.data() + entries);
         if (weights) weights_.assign(weights->data(), weights->data() + entries);
@@ -370,7 +385,10 @@ public:
         for (std::int64_t i = 0; i < rows; ++i) {
             Node &node = nodes_[i];
             node.start = indptr.data()[i], node.count = node.room = static_cast<std::int32_t>(indptr.data()[i + 1] - node.start);
-            for (std::int64_t e = node.start; e < node.start + node.count; ++e) node.degree += weights_[e];
+            for (std::int64_t e = node.start; e < node.start + node.count; ++e)
+                need(weights_[e] > 0 && is_weight(weights_[e]), "`weights` must lie between 2^-100 and 2^100");
+            node.degree = sum_weights(node);
+            need(node.degree <= LARGEST_DEGREE, "the weights of a node must add up to 2^120 at most");
             node.drift = NEVER;
         }
         shift_.assign(shifts.data(), shifts.data() + known_);
@@ -393,7 +411,7 @@ public:
     void set_tolerance(double tolerance) {
         need(tolerance > rounding_, "the tolerance is above the rounding");
         tolerance_ = tolerance;
-        for (std::size_t u = 0; u < nodes_.size(); ++u) look(static_cast<std::int32_t>(u));
+        look_at_all();
     }
     std::int64_t nodes() const { return static_cast<std::int64_t>(nodes_.size()); }
     std::int64_t entries() const { return entries_; }
@@ -439,8 +457,8 @@ public:
                 ++skipped;
                 continue;
             }
-            if (!std::isfinite(after) || !std::isfinite(nodes_[u].degree + after) || !std::isfinite(nodes_[v].degree + after))
-                return {static_cast<std::int64_t>(i), TOO_LARGE};
+            if (!is_weight(after) || !(nodes_[u].degree + after <= LARGEST_DEGREE) || !(nodes_[v].degree + after <= LARGEST_DEGREE))
+                return {static_cast<std::int64_t>(i), OUT_OF_RANGE};
             if (after != before) set_weight(u, v, before, after);
         }
         return {skipped, NONE};
@@ -459,7 +477,7 @@ public:
 
     void commit() {
         nodes_before_ = nodes();
-        energy_before_ = energy_, captured_before_ = captured_;
+        remember();
         undone_.clear(), kept_.clear(), kept_rows_.clear(), published_.clear();
         if (kept_rows_.capacity() > (1 << 22)) std::vector<float>().swap(kept_rows_);
         if (++group_ == 0) {  // after four billion groups
@@ -480,8 +498,9 @@ public:
             std::copy_n(kept_rows_.data() + kept.rows, columns_, R_[kept.node]);
             std::copy_n(kept_rows_.data() + kept.rows + columns_, columns_, G_[kept.node]);
         }
-        queue_.clear();
-        for (Node &node : nodes_) node.queued = false;
+        for (const std::int32_t u : queue_) nodes_[u].queued = false;
+        queue_ = queue_before_;
+        for (const std::int32_t u : queue_) nodes_[u].queued = true;
         energy_ = energy_before_, captured_ = captured_before_;
         nodes_.resize(nodes_before_), place_.resize(nodes_before_);
         R_.resize(nodes_before_), G_.resize(nodes_before_);
@@ -581,8 +600,7 @@ public:
     void begin() {
         energy_ = captured_ = 0;
         for (const Node &node : nodes_) energy_ += node.energy, captured_ += node.length * node.length;
-        for (std::size_t u = 0; u < nodes_.size(); ++u) look(static_cast<std::int32_t>(u));
-        commit();
+        look_at_all();
     }
     template <class F, class D> void check_shapes(std::int64_t first, const F &targets, const F &states, const D &numbers) const {
         const auto fits = [&](const auto &array, std::int64_t columns) {
@@ -604,6 +622,7 @@ public:
             if (u % 1024 == 0) stop_if_asked();
             make_target(static_cast<std::int32_t>(u));
         }
+        remember();
     }
     // The states as they are, with their residuals as lags.
     void measure() {
@@ -612,7 +631,7 @@ public:
             if (u % 1024 == 0) stop_if_asked();
             nodes_[u].lag = residual(static_cast<std::int32_t>(u)) * UP + rounding_;
         }
-        for (std::size_t u = 0; u < nodes_.size(); ++u) look(static_cast<std::int32_t>(u));
+        look_at_all();
     }
     double residual(std::int32_t u) {
         const Node &node = nodes_[u];

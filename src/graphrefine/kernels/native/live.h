@@ -7,6 +7,8 @@
 struct LiveArithmetic {
     // sum <- sum over the entries of factor * row, in float64 over pieces of 128 entries, each in float32
     void (*sum_rows)(const std::int32_t *indices, const float *factors, std::int64_t count, const float *rows, std::int64_t columns, double *sum);
+    // the same in float64 alone: q may be far shorter than what it is the sum of
+    void (*sum_precisely)(const std::int32_t *indices, const double *factors, std::int64_t count, const float *rows, std::int64_t columns, double *sum);
     // out <- x @ matrix (columns, columns)
     void (*rotate)(const double *x, const double *matrix, std::int64_t columns, double *out);
     // length of a x + b y + c z

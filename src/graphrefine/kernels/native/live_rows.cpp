@@ -38,6 +38,17 @@ void sum_rows(const std::int32_t *indices, const float *factors, std::int64_t co
     }
 }
 
+void sum_precisely(const std::int32_t *indices, const double *factors, std::int64_t count, const float *rows, std::int64_t columns, double *sum) {
+    std::fill(sum, sum + columns, 0.);
+    for (std::int64_t e = 0; e < count; ++e) {
+        if (e + AHEAD < count)
+            for (std::int64_t line = 0; line < columns; line += 16) __builtin_prefetch(rows + indices[e + AHEAD] * columns + line);
+        const float *row = rows + indices[e] * columns;
+        const double f = factors[e];
+        for (std::int64_t c = 0; c < columns; ++c) sum[c] += f * row[c];
+    }
+}
+
 void rotate(const double *x, const double *matrix, std::int64_t columns, double *out) {
     std::fill(out, out + columns, 0.);
     for (std::int64_t a = 0; a < columns; ++a) {
@@ -62,6 +73,6 @@ double length(const float *x, double a, const float *y, double b, const float *z
 }  // namespace
 
 const LiveArithmetic &JOIN(live_arithmetic_, VARIANT)() {
-    static const LiveArithmetic table{sum_rows, rotate, length};
+    static const LiveArithmetic table{sum_rows, sum_precisely, rotate, length};
     return table;
 }

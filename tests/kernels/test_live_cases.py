@@ -1,0 +1,302 @@
+"""Live vectors in fixed cases: broken bounds are seen, hubs, sums that cancel, wrong changes and wrong parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphrefine.kernels import choose_kernel
+from live_oracle import (
+    ADD,
+    COLUMNS,
+    ISOLATE,
+    KEEP,
+    REMOVE,
+    SET,
+    Change,
+    History,
+    apply_group,
+    find_breach,
+    snapshot,
+    true_parts,
+)
+
+pytestmark = pytest.mark.usefixtures("each_kernel")
+
+RING = History(  # a ring of eight; a chord comes, then a node with two edges, then an edge goes
+    8,
+    8,
+    tuple((i, (i + 1) % 8, 1.0) for i in range(8)),
+    ((0, ((ADD, 0, 4, 1.0),)), (1, ((ADD, 8, 2, 1.0), (ADD, 8, 3, 2.0))), (0, ((REMOVE, 5, 6, 0.0),))),
+)
+
+
+def change(live: Any, *changes: Change, skip: bool = False) -> tuple[int, int]:
+    operations, sources, targets, weights = zip(*changes, strict=True)
+    ends = np.array(sources, np.int32), np.array(targets, np.int32)
+    answer: tuple[int, int] = live.change(
+        np.array(operations, np.uint8), *ends, np.array(weights, np.float32), skip=skip
+    )
+    return answer
+
+
+def lags_of(live: Any) -> Any:
+    live.lags(lags := np.empty(live.nodes))
+    return lags
+
+
+# ---- controls: what breaks a bound is seen ---------------------------------------------------------------------------
+
+
+def test_a_fifth_of_the_lags_is_too_little() -> None:
+    live = RING.start()
+    apply_group(live, RING.groups[0])
+    assert find_breach(live, RING) is None
+    assert "residuals" in str(find_breach(live, RING, lags=0.2 * lags_of(live)))
+
+
+def test_lags_that_forget_a_change_are_too_little() -> None:
+    live = RING.start()
+    apply_group(live, RING.groups[2])
+    now = snapshot(live)
+    now.numbers[:, 1:3] = 0
+    live.put_in(0, now.targets, now.states, now.numbers)
+    live.begin()
+    assert "residuals" in str(find_breach(live, RING))
+    assert "bounds" in str(find_breach(live, RING, lags=np.full(live.nodes, np.inf)))
+
+
+def test_a_share_of_the_bounds_is_too_little() -> None:
+    """One node is behind, and a twentieth of what sharp bounds say is less than its error."""
+    history = replace(RING, tolerance=0.2)
+    live = history.start()
+    apply_group(live, RING.groups[0])
+    live.settle()
+    assert find_breach(live, history) is None
+    assert "bounds" in str(find_breach(live, history, share=0.05))
+
+
+def test_bounds_are_at_most_what_the_tolerance_says() -> None:
+    live = RING.start()
+    for group in RING.groups:
+        apply_group(live, group)
+        live.settle()
+        live.bounds(bounds := np.empty(live.nodes), rounds=0)
+        assert bounds.max() <= RING.tolerance / (KEEP * (1 - KEEP)) * (1 + 1e-6)
+
+
+def test_vectors_are_those_of_the_states() -> None:
+    live = RING.start()
+    which = np.array([3, 1, 1], np.int32)
+    out, lengths = np.empty((3, COLUMNS), np.float32), np.empty(3)
+    live.vectors(which, out, lengths)
+    assert np.allclose(out, snapshot(live).vectors()[which], rtol=1e-6, atol=1e-8) and out.any()
+    assert np.allclose(lengths, np.linalg.norm(out, axis=1))
+
+
+def test_a_node_without_edges_has_no_length() -> None:
+    live = RING.start()
+    live.add_nodes(1)
+    live.vectors(np.array([8], np.int32), np.empty((1, COLUMNS), np.float32), lengths := np.empty(1))
+    assert lengths.tolist() == [-1]
+
+
+# ---- rows that are hard ----------------------------------------------------------------------------------------------
+
+
+def test_edges_come_and_go_at_a_hub() -> None:
+    leaves = 5000
+    edges = tuple((0, leaf, 1.0) for leaf in range(1, leaves + 1))
+    history = History(leaves + 5, leaves + 3, edges, (), dim=16, tolerance=1e-3)
+    live = history.start()
+    assert find_breach(live, history) is None
+    made = live.made
+    for group in (
+        tuple((REMOVE, leaf, 0, 0.0) for leaf in range(10, 60)),
+        tuple((ADD, 0, leaf, 1.0) for leaf in range(5, 35)),
+        ((ADD, 1, 2, 1.0), (ADD, 0, leaves + 1, 4.0), (ADD, leaves + 4, 0, 1.0)),
+        ((ISOLATE, 0, 0, 0.0), (ADD, 0, 77, 1.0)),
+    ):
+        apply_group(live, (0, group))
+        live.settle()
+        live.commit()
+        assert find_breach(live, history) is None and lags_of(live).max() <= history.tolerance
+    assert live.made > made and live.neighbours(0)[0].tolist() == [77]
+
+
+def test_rows_whose_sum_cancels_are_precise() -> None:
+    """Two neighbours with nearly opposite rows of the basis: q is short, and its direction is known all the same."""
+    history = History(3, 3, ((0, 1, 1.0), (0, 2, 1.0)), ())
+    basis = np.zeros((3, COLUMNS), np.float32)
+    basis[1, :2], basis[2, :2] = (0.7, 1e-6), (-0.7, 1e-6)
+    shifts = np.array([1, 2, np.nextafter(np.float32(2), np.float32(3))], np.float32)
+    parts = history.frozen._replace(basis=basis, shifts=shifts)
+    numbers = {"keep": KEEP, "loop": 0.5, "tolerance": 0.01, "publish": 0.1, "rounding": 1e-5, "spread": 1.0}
+    live = choose_kernel("LiveGraph")(*history.model().arrays(), **parts._asdict(), **numbers)
+    live.make_targets()
+    entries = shifts.astype(float)[1:] - np.log(2)
+    q = entries @ basis[1:].astype(float)
+    expected = (q / np.linalg.norm(q) - parts.mean) @ parts.rotation
+    assert np.linalg.norm(q) < 1e-5
+    assert np.abs(snapshot(live).targets[0] - expected).max() < 1e-6
+
+
+def test_a_small_drift_is_no_drift_of_zero() -> None:
+    """An angle of 1e-9 counts as one: its cosine is 1 in float64."""
+    live = RING.start()
+    now = snapshot(live)
+    now.numbers[:, 1], now.numbers[:, 2] = 0, 1e-9 * now.numbers[:, 3]
+    live.put_in(0, now.targets, now.states, now.numbers)
+    live.begin()
+    angles = lags_of(live) / (KEEP * RING.frozen.spread)
+    assert np.all(angles >= 1e-9) and np.all(angles < 1.001e-9)
+
+
+def test_degrees_survive_a_weight_that_dwarfs_the_others() -> None:
+    history = replace(RING, groups=((0, ((ADD, 0, 4, 1e25),)), (0, ((REMOVE, 0, 4, 0.0), (REMOVE, 0, 1, 0.0)))))
+    live = history.start()
+    for group in history.groups:
+        apply_group(live, group)
+    assert snapshot(live).numbers[[0, 4], 0].tolist() == [1, 2]
+    live.settle()
+    assert find_breach(live, history) is None
+    assert np.isfinite(snapshot(live).states).all()
+
+
+def test_a_node_that_loses_all_edges_is_zero() -> None:
+    live = RING.start()
+    change(live, (ISOLATE, 3, 3, 0.0))
+    live.settle()
+    now = snapshot(live)
+    assert not now.vectors()[3].any() and now.vectors()[2].any() and 3 in live.published()
+    assert find_breach(live, RING) is None
+
+
+def test_targets_are_made_and_states_measured_of_other_states() -> None:
+    live = RING.build()
+    live.make_targets()
+    R, _ = true_parts(snapshot(live), RING)
+    assert np.allclose(snapshot(live).targets, R, atol=1e-6) and R.any()
+    states = np.random.default_rng(0).uniform(-1, 1, (8, COLUMNS)).astype(np.float32)
+    live.put_states(states)
+    live.set_tolerance(50.0)
+    live.measure()
+    assert np.array_equal(snapshot(live).states, states) and find_breach(live, RING) is None
+    live.settle()
+    assert live.made == 0 and lags_of(live).max() > 0.1
+    live.set_tolerance(RING.tolerance)
+    live.settle()
+    assert live.made > 0 and lags_of(live).max() <= RING.tolerance and find_breach(live, RING) is None
+
+
+# ---- wrong changes and wrong parts -----------------------------------------------------------------------------------
+
+
+def test_an_edge_that_is_not_there_cannot_be_removed() -> None:
+    live = RING.start()
+    changes = ((REMOVE, 0, 1, 0.0), (REMOVE, 1, 0, 0.0), (REMOVE, 0, 3, 0.0), (ADD, 0, 5, 1.0))
+    assert change(live, *changes) == (1, 1)
+    assert live.entries == 14  # the first is made, the others are not
+    live.undo()
+    assert live.entries == 16
+    assert change(live, *changes, skip=True) == (2, 0)
+    assert live.entries == 16 and 5 in live.neighbours(0)[0]
+
+
+@pytest.mark.parametrize("weight", [np.inf, np.nan, -1.0, 3e38, 1e-40])
+@pytest.mark.parametrize("skip", [False, True])
+def test_a_weight_out_of_range_is_refused(weight: float, skip: bool) -> None:
+    live = RING.start()
+    before = snapshot(live)
+    assert change(live, (ADD, 0, 3, 1.0), (SET, 0, 5, weight), skip=skip) == (1, 2)
+    live.undo()
+    assert change(live, (ADD, 0, 3, weight), skip=skip) == (0, 2)
+    assert snapshot(live).same_bits(before)
+
+
+def test_weights_of_zero_take_an_edge_away_or_change_nothing() -> None:
+    live = RING.start()
+    assert change(live, (SET, 0, 1, 0.0), (SET, 0, 3, 0.0), (ADD, 0, 4, 0.0)) == (0, 0)
+    assert live.neighbours(0)[0].tolist() == [7]
+    assert change(live, (ADD, 0, 7, -1.0)) == (0, 0)
+    assert live.neighbours(0)[0].tolist() == []
+
+
+@pytest.mark.parametrize("wrong", [(ADD, 0, 8, 1.0), (ADD, -1, 0, 1.0), (ADD, 2, 2, 1.0), (4, 0, 1, 1.0)])
+def test_a_change_of_no_edge_is_an_error(wrong: Change) -> None:
+    live = RING.start()
+    with pytest.raises(ValueError, match=r"no such node|joins two nodes"):
+        change(live, (REMOVE, 0, 1, 0.0), wrong)
+    assert live.entries == 16  # nothing is made
+
+
+def test_arrays_of_another_shape_are_errors() -> None:
+    live = RING.start()
+    one, rows, numbers = np.zeros(1, np.int32), np.zeros((8, COLUMNS), np.float32), np.zeros((8, 6))
+    with pytest.raises(ValueError, match="two ends and a weight"):
+        live.change(np.zeros(2, np.uint8), one, one, np.zeros(1, np.float32))
+    for call in (live.take_out, live.put_in):
+        with pytest.raises(ValueError, match="six numbers"):
+            call(0, rows, rows.copy(), np.zeros((8, 5)))
+        with pytest.raises(ValueError, match="six numbers"):
+            call(0, rows, np.zeros((7, COLUMNS), np.float32), numbers)
+        with pytest.raises(ValueError, match="no such nodes"):
+            call(1, rows, rows.copy(), numbers)
+    with pytest.raises(ValueError, match="one number for each node"):
+        live.lags(np.zeros(7))
+    for nodes, rounds in ((9, 1), (8, -1)):
+        with pytest.raises(ValueError, match="one number for each node"):
+            live.bounds(np.zeros(nodes), rounds=rounds)
+    with pytest.raises(ValueError, match="a row for each node"):
+        live.vectors(one, np.zeros((2, COLUMNS), np.float32), np.zeros(2))
+    with pytest.raises(ValueError, match="a row for each node"):
+        live.put_states(np.zeros((9, COLUMNS), np.float32))
+    with pytest.raises(ValueError, match="no such node"):
+        live.vectors(np.array([8], np.int32), np.zeros((1, COLUMNS), np.float32), np.zeros(1))
+    with pytest.raises(ValueError, match="no such node"):
+        live.neighbours(8)
+    with pytest.raises(ValueError, match="too many nodes"):
+        live.add_nodes(2**31)
+    with pytest.raises(ValueError, match="above the rounding"):
+        live.set_tolerance(0.0)
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "ends": ({"indptr": np.array([0, 1, 3])}, "from 0 to the number"),
+    "order": ({"indptr": np.array([0, 2, 1, 2])}, "must not decrease"),
+    "entries beyond the end": ({"indptr": np.array([0, 2**40, 1, 2])}, "must not decrease"),
+    "loop of a node": ({"indices": np.array([0, 0], np.int32)}, "other nodes"),
+    "no node": ({"indices": np.array([3, 0], np.int32)}, "other nodes"),
+    "number of weights": ({"weights": np.ones(3, np.float32)}, "one number for each entry"),
+    "weight of zero": ({"weights": np.zeros(2, np.float32)}, r"between 2\^-100"),
+    "weight that is none": ({"weights": np.full(2, np.nan, np.float32)}, r"between 2\^-100"),
+    "columns": ({"basis": np.zeros((2, 31), np.float32)}, "multiple of 32"),
+    "rows of the basis": ({"basis": np.zeros((4, 32), np.float32)}, "multiple of 32"),
+    "shifts": ({"shifts": np.zeros(3, np.float32)}, "row of the basis"),
+    "rotation": ({"rotation": np.zeros((32, 31))}, "columns x columns"),
+    "mean": ({"mean": np.zeros(31)}, "each column"),
+    "keep": ({"keep": 1.0}, "between 0 and 1"),
+    "loop": ({"loop": 0.0}, "between 0 and 1"),
+    "tolerance": ({"tolerance": 1e-6}, "above the rounding"),
+    "spread": ({"spread": -1.0}, "nothing is negative"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_parts_that_do_not_fit_are_errors(case: str) -> None:
+    parts: dict[str, Any] = {
+        "indptr": np.array([0, 1, 2, 2]),
+        "indices": np.array([1, 0], np.int32),
+        "weights": None,
+        **{"basis": np.zeros((2, 32), np.float32), "shifts": np.zeros(2, np.float32)},
+        **{"rotation": np.eye(32), "mean": np.zeros(32), "keep": 0.2, "loop": 1.0, "tolerance": 1e-3},
+        **{"rounding": 1e-5, "spread": 1.0, "publish": 0.1},
+    }
+    kernel = choose_kernel("LiveGraph")
+    assert kernel(**parts).nodes == 3
+    change, message = WRONG[case]
+    with pytest.raises(ValueError, match=message):
+        kernel(**(parts | change))

@@ -28,7 +28,7 @@ TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE posts (
     id INTEGER PRIMARY KEY, change_group INTEGER NOT NULL, first INTEGER NOT NULL, names TEXT NOT NULL,
-    removed BLOB NOT NULL, nodes BLOB NOT NULL, lengths BLOB NOT NULL, vectors BLOB NOT NULL
+    removed BLOB NOT NULL, nodes BLOB NOT NULL, groups BLOB NOT NULL, lengths BLOB NOT NULL, vectors BLOB NOT NULL
 );
 CREATE INDEX posts_group ON posts (change_group);
 """
@@ -40,6 +40,7 @@ class Moved(NamedTuple):
     nodes: NDArray[np.int64]
     lengths: NDArray[np.float64]  # before they were made unit
     vectors: NDArray[np.float32]  # (m, dim), unit rows
+    groups: NDArray[np.int64] | int = 0  # that moved them
 
 
 class Post(NamedTuple):
@@ -155,11 +156,12 @@ class Bulletin:
             json.dumps(post.names),
             post.removed.astype("<i8").tobytes(),
             moved.nodes.astype("<i8").tobytes(),
+            np.broadcast_to(np.asarray(moved.groups, "<i8"), moved.nodes.shape).tobytes(),
             moved.lengths.astype("<f8").tobytes(),
             np.ascontiguousarray(moved.vectors, "<f4").data,
         )
-        columns = "change_group, first, names, removed, nodes, lengths, vectors"
-        self._connection.execute(f"INSERT INTO posts ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        columns = "change_group, first, names, removed, nodes, groups, lengths, vectors"
+        self._connection.execute(f"INSERT INTO posts ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def rewrite(self, generation: int, group: int, published: Published) -> None:
         """All news since a generation as one, for readers of any moment; each vector stands once."""
@@ -171,7 +173,7 @@ class Bulletin:
             self._insert(group, Post(first, published.new_names(), gone[:0], none))
             for start in range(0, len(rows), CHUNK):
                 some = rows[start : start + CHUNK]
-                moved = Moved(some, published.lengths[some], published.rows(some))
+                moved = Moved(some, published.lengths[some], published.rows(some), published.groups[some])
                 self._insert(group, Post(end, [], gone[:0], moved))
             self._insert(group, Post(end, [], gone, none))
             numbers = [(generation, "generation"), (group, "group")]
@@ -182,13 +184,15 @@ class Bulletin:
         with self._transaction("BEGIN"):
             now, last = self._numbers()
             after = group if now == generation else -1
-            query = "SELECT first, names, removed, nodes, lengths, vectors FROM posts WHERE change_group > ? ORDER BY id"
+            query = "SELECT first, names, removed, nodes, groups, lengths, vectors FROM posts WHERE change_group > ? ORDER BY id"
             rows = self._connection.execute(query, (after,)).fetchall()
         return News(now, last, [_post_of(*row) for row in rows])
 
 
-def _post_of(first: int, names: str, removed: bytes, nodes: bytes, lengths: bytes, vectors: bytes) -> Post:
-    which = np.frombuffer(nodes, "<i8").astype(np.int64, copy=False)
-    table = np.frombuffer(vectors, "<f4").astype(np.float32, copy=False)
-    moved = Moved(which, np.frombuffer(lengths, "<f8").astype(np.float64), table.reshape(len(which), -1 if len(which) else 0))
+def _post_of(
+    first: int, names: str, removed: bytes, nodes: bytes, groups: bytes, lengths: bytes, vectors: bytes
+) -> Post:
+    which, when = (np.frombuffer(data, "<i8").astype(np.int64, copy=False) for data in (nodes, groups))
+    table = np.frombuffer(vectors, "<f4").astype(np.float32, copy=False).reshape(len(which), -1 if len(which) else 0)
+    moved = Moved(which, np.frombuffer(lengths, "<f8").astype(np.float64), table, when)
     return Post(first, json.loads(names), np.frombuffer(removed, "<i8").astype(np.int64), moved)

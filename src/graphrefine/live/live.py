@@ -82,7 +82,7 @@ class Live(LiveVectors):
             generation = Generation(self._store.folder(self._store.generation))
             self._take(generation.snapshot())
             self._replayed = 0
-            self.group = generation.group
+            self.group = self._base_group = generation.group
             for number, group in self._store.groups(after=generation.group):
                 self._make(group)
                 self._follow(group, unit_moved(self._live, self._frozen), number)
@@ -109,7 +109,8 @@ class Live(LiveVectors):
     def _follow(self, group: LoggedGroup, moved: Moved, number: int) -> Post:
         """The published vectors after a group, and the news of it."""
         self._live.commit()
-        post = Post(len(self._published), group.names, group.removed().astype(np.int64), moved)
+        fresh = moved._replace(groups=number)
+        post = Post(len(self._published), group.names, group.removed().astype(np.int64), fresh)
         post.give_to(self._published)
         self.group = number
         return post

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import sqlite3
 import time
@@ -44,6 +45,7 @@ CREATE TABLE groups (
     id INTEGER PRIMARY KEY, time REAL NOT NULL, changes BLOB NOT NULL, names TEXT NOT NULL,
     stream TEXT, records INTEGER, digest TEXT
 );
+CREATE TABLE moments (id INTEGER PRIMARY KEY, time REAL NOT NULL);
 CREATE TABLE requests (request TEXT PRIMARY KEY, change_group INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE streams (stream TEXT PRIMARY KEY, records INTEGER NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE refreshes (
@@ -137,7 +139,7 @@ class Store:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             connection.executescript(f"BEGIN; {TABLES} COMMIT;")
-            facts = {"version": VERSION, "generation": 1, "group": 0, **about}
+            facts = {"version": VERSION, "generation": 1, "group": 0, "id": secrets.token_hex(8), **about}
             rows = [(key, json.dumps(value)) for key, value in facts.items()]
             connection.executemany("INSERT INTO about VALUES (?, ?)", rows)
         finally:
@@ -221,6 +223,7 @@ class Store:
         with self.transaction():
             row = (number, time.time(), group.to_bytes(), json.dumps(group.names), mark.stream, mark.records, mark.digest)
             self._run("INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
+            self._run("INSERT INTO moments VALUES (?, ?)", number, row[1])
             if mark.request is not None:
                 self._run("INSERT INTO requests VALUES (?, ?)", mark.request, number)
                 self._run("DELETE FROM requests WHERE change_group < ?", number - REQUESTS)
@@ -237,6 +240,11 @@ class Store:
                 "SELECT id, changes, names FROM groups WHERE id > ? ORDER BY id", (after,)
             ):
                 yield number, LoggedGroup.from_bytes(data, json.loads(names))
+
+    def group_at(self, moment: float) -> int:
+        """The last group before a moment, in seconds since 1970; 0 before the first."""
+        rows = self._all("SELECT coalesce(max(id), 0) FROM moments WHERE time < ?", moment)
+        return int(rows[0][0])
 
     def request_group(self, request: str) -> int | None:
         """The group that a request has made, or None."""

@@ -20,6 +20,7 @@ from graphrefine.errors import FormatError, InputError
 from graphrefine.live.change_checks import convert, describe_problem
 from graphrefine.live.change_lines import Block
 from graphrefine.live.changes import Group, read_changes
+from processes import start_process
 from strategies import PATIENT
 
 GOOD = b"+,ann,bob,2\n-,ann,bob,\n"
@@ -81,7 +82,7 @@ HEADERS = {
     b"op,from,to\n": "no column is called 'source'",
     b"op,op,source,target\n": "two columns are called 'op'",
     b"op,source,target,weights\n": "no column is called 'weight', but one is called 'weights'; rename it",
-    b"action,from,to\n": "op 'action' is not known; it must be + (add), - (remove) or = (set a weight), or this",
+    b"action,from,to\n": "op 'action' is not known; it must be + (add), - (remove) or = (set a weight); a header",
 }
 
 
@@ -229,9 +230,8 @@ for group in read_changes("-", size=1):
 
 
 def test_standard_input_is_read_as_it_comes() -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with start_process([sys.executable, "-c", PROGRAM], **pipes) as process:
         assert process.stdin and process.stdout and process.stderr
         for name in (b"a", b"c"):
             process.stdin.write(b"+,%s,b,\n" % name)
@@ -241,7 +241,7 @@ def test_standard_input_is_read_as_it_comes() -> None:
         process.stdin.close()
         assert process.stdout.read() == b""
         assert b"FormatError: standard input, line 3: record 3 is not whole" in process.stderr.read()
-    assert process.returncode == 1
+        assert process.wait() == 1
 
 
 class Endless(io.RawIOBase):

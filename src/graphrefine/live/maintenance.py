@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import is_text
 from graphrefine.kernels import kernels
+from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.frozen import BLOCK, LiveSettings, freeze
 from graphrefine.live.generation import NUMBERS, Generation, Snapshot, all_vectors, save_generation
 from graphrefine.live.live import Live
@@ -45,9 +47,11 @@ def create_live(
     frozen, live = freeze(graph, settings, stages, threads=usable_threads(threads))
     with stages.stage("write"):
         with replacing_folder(place, replaceable=_refuse, durable=True) as folder:
-            snapshot = Snapshot(frozen, live, Published(graph.names, *all_vectors(live, frozen)))
-            save_generation(folder / "generation-000001", snapshot, group=0)
+            published = Published(graph.names, *all_vectors(live, frozen))
+            save_generation(folder / "generation-000001", Snapshot(frozen, live, published), group=0)
             Store.create(folder, {"created": time.time(), "graphrefine": __version__, **kernels().names()})
+            with closing(Bulletin(folder, write=True)) as bulletin:
+                bulletin.rewrite(1, 0, published)
     return stages.seconds
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, UnknownNameError
 from graphrefine.graph.lookup import list_some, quote_name
-from graphrefine.graph.node_ids import Names, as_names
+from graphrefine.graph.node_ids import Names, as_names, object_array
 from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
 
 Floats = NDArray[np.float32]
@@ -144,7 +144,7 @@ class Published:
     def names_array(self, rows: NDArray[Any]) -> Names:
         """Names of rows as an array."""
         names = [self._names[row] for row in rows.tolist()]
-        return as_names(names, len(names))
+        return as_names(names, len(names)) if self.takes_integers else object_array(names)
 
     def nearest(self, vector: Floats, k: int, *, without: Sequence[int] = (), threads: int = 1) -> list[tuple[int, float]]:
         """Rows of the highest cosine with a unit vector, and that cosine: an exact search."""

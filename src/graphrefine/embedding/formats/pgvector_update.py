@@ -46,7 +46,7 @@ def update(address: str, parts: Parts, *, every: Names, table: str = sql.TABLE) 
         description = description_of(connection, address, table)
         _check_table(description, parts, address, table)
         name, listed = sql.identifier(table), ", ".join(columns(parts))
-        node = "text" if parts.names.dtype == object else "bigint"
+        node = "text" if description["names"] == "strings" else "bigint"
         fields = f"row_index bigint, node {node}, vector vector({parts.vectors.shape[1]})"
         run(connection, f"LOCK TABLE {name} IN SHARE ROW EXCLUSIVE MODE")
         run(connection, f"CREATE TEMPORARY TABLE graphrefine_changes ({fields}) ON COMMIT DROP")
@@ -82,6 +82,7 @@ def _keep_only(connection: Any, name: str, every: Names, node: str) -> None:
 def _check_table(description: dict[str, Any], parts: Parts, address: str, table: str) -> None:
     """Raise FormatError unless rows of these parts can stand in a table."""
     names = "strings" if parts.names.dtype == object else "integers"
+    names = names if len(parts.names) else description["names"]
     dim = parts.vectors.shape[1]
     if description["columns"] != columns(parts) or description["dim"] != dim or description["names"] != names:
         raise FormatError(

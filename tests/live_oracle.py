@@ -22,6 +22,7 @@ Reals = NDArray[np.float64]
 KEEP, COLUMNS = 0.2, 32
 ADD, REMOVE, SET, ISOLATE = range(4)
 DUST = 1e-12  # the rounding of the oracle itself
+SPREAD = 1 + 1e-9  # of the rotation: its norm is at most 1
 
 Change = tuple[int, int, int, float]  # operation, two ends, weight
 Group = tuple[int, tuple[Change, ...]]  # number of new nodes, changes
@@ -36,26 +37,34 @@ class Frozen(NamedTuple):
     mean: Reals
 
     @property
-    def spread(self) -> float:
-        """Norm of the rotation."""
-        return float(np.linalg.norm(self.rotation, 2)) * (1 + 1e-9)
-
-    @property
     def rounding(self) -> float:
         """Bound of the rounding of a row: a little more than 128 additions of float32."""
-        return float(150 * 2.0**-24 * (1 + np.linalg.norm(self.mean)) * self.spread)
+        return float(150 * 2.0**-24 * (1 + np.sqrt((self.mean**2).sum())) * SPREAD)
 
 
 def draw_frozen(known: int, *, dim: int, seed: int) -> Frozen:
-    """Frozen parts for so many nodes, in ``dim`` of the columns."""
+    """Frozen parts for so many nodes, in ``dim`` of the columns; the same bits with every BLAS."""
     rng = np.random.default_rng(seed)
-    basis = np.zeros((known, COLUMNS), np.float32)
     used = min(dim, known)
-    if used:
-        basis[:, :used] = np.linalg.qr(rng.standard_normal((known, used)))[0] / (1 + 1e-6)
-    rotation = rng.standard_normal((COLUMNS, COLUMNS))
-    shifts = rng.uniform(0.5, 4, known).astype(np.float32)
-    return Frozen(basis, shifts, rotation / np.linalg.norm(rotation, 2), rng.uniform(-0.05, 0.05, COLUMNS))
+    basis = np.zeros((known, COLUMNS), np.float32)
+    basis[:, :used] = _draw_orthonormal(rng, known, used) / (1 + 1e-6)
+    rotation = _draw_orthonormal(rng, COLUMNS, COLUMNS) * rng.uniform(0.2, 1, COLUMNS)
+    return Frozen(
+        basis,
+        shifts=rng.uniform(0.5, 4, known).astype(np.float32),
+        rotation=np.ascontiguousarray(rotation),
+        mean=rng.uniform(-0.05, 0.05, COLUMNS),
+    )
+
+
+def _draw_orthonormal(rng: np.random.Generator, rows: int, columns: int) -> Reals:
+    axes: list[Reals] = []
+    for _ in range(columns):
+        axis = rng.uniform(-1, 1, rows)
+        for other in axes + axes:  # twice: against rounding
+            axis -= (axis * other).sum() * other
+        axes.append(axis / np.sqrt((axis**2).sum()))
+    return np.array(axes).reshape(columns, rows).T
 
 
 @dataclass
@@ -119,7 +128,7 @@ class History:
         """The kernel's graph, of the first rows or of others; without states."""
         parts = self.frozen
         numbers = {"keep": KEEP, "loop": self.loop, "tolerance": self.tolerance, "publish": self.publish}
-        numbers |= {"rounding": parts.rounding, "spread": parts.spread}
+        numbers |= {"rounding": parts.rounding, "spread": SPREAD}
         graph = kernels(kernel).choose("LiveGraph")
         return graph(*(self.model().arrays() if rows is None else rows), **parts._asdict(), **numbers)
 

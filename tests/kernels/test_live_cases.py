@@ -16,6 +16,7 @@ from live_oracle import (
     KEEP,
     REMOVE,
     SET,
+    SPREAD,
     Change,
     History,
     apply_group,
@@ -141,7 +142,7 @@ def test_a_small_drift_is_no_drift_of_zero() -> None:
     now = snapshot(live)
     now.numbers[:, 1], now.numbers[:, 2] = 0, 1e-9 * now.numbers[:, 3]
     live.put_in(now.targets, now.states, now.numbers)
-    angles = lags_of(live) / (KEEP * RING.frozen.spread)
+    angles = lags_of(live) / (KEEP * SPREAD)
     assert np.all(angles >= 1e-9) and np.all(angles < 1.001e-9)
 
 

@@ -17,9 +17,9 @@ WEB = ROOT / "web" / "src"
 PAGE = ROOT / "docs" / "architecture.md"
 START, END = "<!-- modules: written by scripts/architecture.py -->", "<!-- end of modules -->"
 ORDER = (  # of the drawing, from the top
-    *("", "cli", "explore", "paper", "answers", "evaluate", "datasets", "run", "embedding", "maps", "search"),
-    *("vectors", "methods", "refine", "engine", "linalg", "ingestion", "readers", "graph", "kernels", "visuals"),
-    "system",
+    *("", "cli", "explore", "paper", "live", "answers", "evaluate", "datasets", "run", "embedding", "maps"),
+    *("search", "vectors", "methods", "refine", "engine", "linalg", "ingestion", "readers", "graph", "kernels"),
+    *("visuals", "system"),
 )
 SUFFIXES = (".py", ".cpp", ".h", ".ts")
 

@@ -31,6 +31,7 @@ LAYERS = (  # bottom to top; boxes of one layer may use each other in one direct
     ("run",),
     ("evaluate", "datasets"),
     ("answers",),
+    ("live",),
     ("cli", "explore", "paper", "estimators", "__init__", "__main__"),
 )
 LEVELS = {box: level for level, boxes in enumerate(LAYERS) for box in boxes}

@@ -197,7 +197,7 @@ def snapshot(live: Any) -> Snapshot:
     """All that a kernel's graph knows now."""
     targets, states = np.empty((2, live.nodes, COLUMNS), np.float32)
     numbers = np.empty((live.nodes, 6))
-    live.take_out(targets, states, numbers)
+    live.take_out(0, targets, states, numbers)
     indptr, indices, weights = live.rows()
     sums = np.array([live.energy, live.captured])
     return Snapshot(targets, states, numbers, indptr, indices, weights, sums)

@@ -73,6 +73,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "live":  # a module of functions that would be ambiguous without its name
+        return import_module("graphrefine.live")
     if name not in _HOME:
         raise AttributeError(f"module 'graphrefine' has no attribute {name!r}")
     value = getattr(import_module(f"graphrefine.{_HOME[name]}"), name)

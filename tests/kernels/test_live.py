@@ -151,7 +151,8 @@ def test_states_go_on_in_another_object(history: History, at: int) -> None:
         if i == at:
             now = snapshot(live)
             live = history.build(live.rows())
-            live.put_in(now.targets, now.states, now.numbers)
+            live.put_in(0, now.targets, now.states, now.numbers)
+            live.begin()
             live.commit()
             assert snapshot(live).same_bits(now, sums=False)
             assert np.allclose(snapshot(live).sums, now.sums)

@@ -64,7 +64,8 @@ def test_lags_that_forget_a_change_are_too_little() -> None:
     apply_group(live, RING.groups[2])
     now = snapshot(live)
     now.numbers[:, 1:3] = 0
-    live.put_in(now.targets, now.states, now.numbers)
+    live.put_in(0, now.targets, now.states, now.numbers)
+    live.begin()
     assert "residuals" in str(find_breach(live, RING))
     assert "bounds" in str(find_breach(live, RING, lags=np.full(live.nodes, np.inf)))
 
@@ -91,9 +92,17 @@ def test_bounds_are_at_most_what_the_tolerance_says() -> None:
 def test_vectors_are_those_of_the_states() -> None:
     live = RING.start()
     which = np.array([3, 1, 1], np.int32)
-    out = np.empty((3, 5), np.float32)
-    live.vectors(which, out)
-    assert np.allclose(out, snapshot(live).vectors()[which, :5], rtol=1e-6, atol=1e-8) and out.any()
+    out, lengths = np.empty((3, COLUMNS), np.float32), np.empty(3)
+    live.vectors(which, out, lengths)
+    assert np.allclose(out, snapshot(live).vectors()[which], rtol=1e-6, atol=1e-8) and out.any()
+    assert np.allclose(lengths, np.linalg.norm(out, axis=1))
+
+
+def test_a_node_without_edges_has_no_length() -> None:
+    live = RING.start()
+    live.add_nodes(1)
+    live.vectors(np.array([8], np.int32), np.empty((1, COLUMNS), np.float32), lengths := np.empty(1))
+    assert lengths.tolist() == [-1]
 
 
 # ---- rows that are hard ----------------------------------------------------------------------------------------------
@@ -141,7 +150,8 @@ def test_a_small_drift_is_no_drift_of_zero() -> None:
     live = RING.start()
     now = snapshot(live)
     now.numbers[:, 1], now.numbers[:, 2] = 0, 1e-9 * now.numbers[:, 3]
-    live.put_in(now.targets, now.states, now.numbers)
+    live.put_in(0, now.targets, now.states, now.numbers)
+    live.begin()
     angles = lags_of(live) / (KEEP * SPREAD)
     assert np.all(angles >= 1e-9) and np.all(angles < 1.001e-9)
 
@@ -231,20 +241,22 @@ def test_arrays_of_another_shape_are_errors() -> None:
         live.change(np.zeros(2, np.uint8), one, one, np.zeros(1, np.float32))
     for call in (live.take_out, live.put_in):
         with pytest.raises(ValueError, match="six numbers"):
-            call(rows, rows.copy(), np.zeros((8, 5)))
+            call(0, rows, rows.copy(), np.zeros((8, 5)))
         with pytest.raises(ValueError, match="six numbers"):
-            call(rows, np.zeros((7, COLUMNS), np.float32), numbers)
+            call(0, rows, np.zeros((7, COLUMNS), np.float32), numbers)
+        with pytest.raises(ValueError, match="no such nodes"):
+            call(1, rows, rows.copy(), numbers)
     with pytest.raises(ValueError, match="one number for each node"):
         live.lags(np.zeros(7))
     for nodes, rounds in ((9, 1), (8, -1)):
         with pytest.raises(ValueError, match="one number for each node"):
             live.bounds(np.zeros(nodes), rounds=rounds)
     with pytest.raises(ValueError, match="a row for each node"):
-        live.vectors(one, np.zeros((2, 3), np.float32))
+        live.vectors(one, np.zeros((2, COLUMNS), np.float32), np.zeros(2))
     with pytest.raises(ValueError, match="a row for each node"):
         live.put_states(np.zeros((9, COLUMNS), np.float32))
     with pytest.raises(ValueError, match="no such node"):
-        live.vectors(np.array([8], np.int32), np.zeros((1, 3), np.float32))
+        live.vectors(np.array([8], np.int32), np.zeros((1, COLUMNS), np.float32), np.zeros(1))
     with pytest.raises(ValueError, match="no such node"):
         live.neighbours(8)
     with pytest.raises(ValueError, match="too many nodes"):

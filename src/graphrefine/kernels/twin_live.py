@@ -157,14 +157,17 @@ class LiveGraph(LiveStates):
         """Nodes whose vectors are published by this group, in order."""
         return np.array(sorted(self._published), np.int32)
 
-    def vectors(self, which: Ints, out: Floats) -> None:
-        """``out[i]`` = the vector of a node, (G - a R) / (1 - a), not of length 1; the first columns of it."""
-        need(len(out) == len(which) and out.shape[1] <= self._columns, "`out` must have a row for each node")
+    def vectors(self, which: Ints, out: Floats, lengths: Reals) -> None:
+        """``out[i]`` = the vector of a node, (G - a R) / (1 - a), and its length, -1 if the node has no edges."""
+        fits = len(out) == len(which) == len(lengths) and out.shape[1] == self._columns
+        need(fits, "`out` must have a row for each node, and `lengths` a number")
         for node in which.tolist():
             self._check_node(node)
-        columns = out.shape[1]
-        states, targets = self._G[which, :columns].astype(float), self._R[which, :columns].astype(float)
-        out[:] = (states - self._a * targets) / (1 - self._a)
+        states, targets = self._G[which].astype(float), self._R[which].astype(float)
+        vectors = (states - self._a * targets) / (1 - self._a)
+        out[:] = vectors
+        linked = (len(self.neighbours(node)[0]) > 0 for node in which.tolist())
+        lengths[:] = [length_of(row) if edges else -1 for row, edges in zip(vectors, linked, strict=True)]
 
     def lags(self, out: Reals) -> None:
         """``out[u]`` = the lag in all of each node."""
@@ -195,17 +198,20 @@ class LiveGraph(LiveStates):
 
     # ---- all nodes at once, which is not undone ---------------------------------------------------------------------
 
-    def take_out(self, targets: Floats, states: Floats, numbers: Reals) -> None:
-        """R, G and six numbers of each node: degree, lag, drift, length of q, way of F, energy."""
-        self._check_shapes(targets, states, numbers)
-        targets[:], states[:] = self._R, self._G
-        numbers[:] = np.array([astuple(each) for each in self._numbers]).reshape(-1, 6)
+    def take_out(self, first: int, targets: Floats, states: Floats, numbers: Reals) -> None:
+        """R, G and six numbers of the nodes from one on: degree, lag, drift, length of q, way of F, energy."""
+        some = self._check_shapes(first, targets, states, numbers)
+        targets[:], states[:] = self._R[some], self._G[some]
+        numbers[:] = np.array([astuple(each) for each in self._numbers[some]]).reshape(-1, 6)
 
-    def put_in(self, targets: Floats, states: Floats, numbers: Reals) -> None:
-        """What `take_out` has taken out, of the same rows."""
-        self._check_shapes(targets, states, numbers)
-        self._R[:], self._G[:] = targets, states
-        self._numbers = [Numbers(*each) for each in numbers.tolist()]
+    def put_in(self, first: int, targets: Floats, states: Floats, numbers: Reals) -> None:
+        """What `take_out` has taken out; then `begin`."""
+        some = self._check_shapes(first, targets, states, numbers)
+        self._R[some], self._G[some] = targets, states
+        self._numbers[some] = [Numbers(*each) for each in numbers.tolist()]
+
+    def begin(self) -> None:
+        """Go on from what was put in."""
         self._energy = math.fsum(each.energy for each in self._numbers)
         self._captured = math.fsum(each.length**2 for each in self._numbers)
         self._look_at_all()

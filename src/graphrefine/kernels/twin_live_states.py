@@ -220,6 +220,10 @@ class LiveStates:
     def _check_node(self, u: int) -> None:
         need(0 <= u < self.nodes, "there is no such node")
 
-    def _check_shapes(self, targets: Floats, states: Floats, numbers: Reals) -> None:
-        fits = targets.shape == states.shape == self._G.shape and numbers.shape == (self.nodes, 6)
-        need(fits, "there is a row for each node: of targets, states and six numbers")
+    def _check_shapes(self, first: int, targets: Floats, states: Floats, numbers: Reals) -> slice:
+        """The nodes from one on that arrays have rows for."""
+        rows = len(numbers)
+        fits = targets.shape == states.shape == (rows, self._G.shape[1]) and numbers.shape == (rows, 6)
+        need(fits, "a node has a row of targets, of states, and six numbers")
+        need(0 <= first and first + rows <= self.nodes, "there are no such nodes")
+        return slice(first, first + rows)

@@ -36,18 +36,21 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
 
 
 @dataclass(frozen=True)
-class _Codec:
+class Codec:
+    """A compression: its suffix, its first bytes, and the function that reads it."""
+
     suffix: str
     magic: bytes
     open: Callable[[IO[bytes]], IO[bytes]]
 
 
 CODECS = (
-    _Codec(".gz", b"\x1f\x8b", lambda file: import_module("gzip").open(file)),
-    _Codec(".bz2", b"BZh", lambda file: import_module("bz2").open(file)),
-    _Codec(".xz", b"\xfd7zXZ\x00", lambda file: import_module("lzma").open(file)),
-    _Codec(".zst", b"\x28\xb5\x2f\xfd", _zstd),
+    Codec(".gz", b"\x1f\x8b", lambda file: import_module("gzip").open(file)),
+    Codec(".bz2", b"BZh", lambda file: import_module("bz2").open(file)),
+    Codec(".xz", b"\xfd7zXZ\x00", lambda file: import_module("lzma").open(file)),
+    Codec(".zst", b"\x28\xb5\x2f\xfd", _zstd),
 )
+SUFFIXES = frozenset(codec.suffix for codec in CODECS)
 _BZIP2_BLOCK = b"1AY&SY"
 
 
@@ -69,7 +72,7 @@ class Source:
     def suffix(self) -> str:
         """The last suffix in lower case, a compression's aside: ".csv" for "Edges.CSV.gz"."""
         path = Path(self.path)
-        if path.suffix.lower() in {codec.suffix for codec in CODECS}:
+        if path.suffix.lower() in SUFFIXES:
             path = path.with_suffix("")
         return path.suffix.lower()
 
@@ -91,7 +94,7 @@ class Source:
             raise self.empty_error()
         return data
 
-    def _codec(self, raw: bytes) -> _Codec | None:
+    def find_codec(self, raw: bytes) -> Codec | None:
         """The compression of a file that begins with these bytes; None if it is not compressed."""
         if not raw:
             raise self.empty_error()
@@ -108,7 +111,7 @@ class Source:
         import zlib
 
         with self._open() as raw:
-            codec = self._codec(raw.read(16))
+            codec = self.find_codec(raw.read(16))
             whole = max(raw.seek(0, os.SEEK_END), 1)
             raw.seek(0)
             try:
@@ -149,12 +152,19 @@ class Source:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
+        """The file, at its beginning; what cannot be read twice is held in memory."""
+        with self.open_once() as file:
+            yield file if self.path != "-" and file.seekable() else io.BytesIO(file.read())
+
+    @contextlib.contextmanager
+    def open_once(self) -> Iterator[IO[bytes]]:
+        """The file as it is, to be read once; standard input is not held in memory."""
         try:
             if self.path == "-":
-                yield io.BytesIO(sys.stdin.buffer.read())
+                yield sys.stdin.buffer
                 return
             with Path(self.path).open("rb") as file:
-                yield file if file.seekable() else io.BytesIO(file.read())
+                yield file
         except GraphRefineError:
             raise
         except FileNotFoundError:
@@ -180,7 +190,7 @@ def _read_fully(stream: IO[bytes], size: int | None) -> bytes:
     return portion
 
 
-def _has_magic(raw: bytes, codec: _Codec) -> bool:
+def _has_magic(raw: bytes, codec: Codec) -> bool:
     if not raw.startswith(codec.magic):
         return False
     return codec.suffix != ".bz2" or raw[4:10] == _BZIP2_BLOCK or len(raw) < 10
@@ -191,7 +201,7 @@ def reading_bytes(path: str) -> int:
     place = Path(path)
     if not place.is_file() or place.suffix.lower() == ".grf":
         return 0
-    packed = place.suffix.lower() in {codec.suffix for codec in CODECS} or place.suffix.lower() == ".parquet"
+    packed = place.suffix.lower() in SUFFIXES or place.suffix.lower() == ".parquet"
     return place.stat().st_size * READING * (PACKED if packed else 1)
 
 

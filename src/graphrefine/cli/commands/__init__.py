@@ -30,6 +30,7 @@ COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN
     "split",
     "explore",
     "fold-in",
+    "live",
     "convert",
     "methods",
     "reproduce",

@@ -514,15 +514,16 @@ public:
         return nodes.numpy();
     }
 
-    // out[i] <- the vector of a node, (G - a R) / (1 - a), not unit
-    void vectors(const Input<std::int32_t> &which, const Matrix<float> &out) const {
-        need(out.shape(0) == which.shape(0) && static_cast<std::int64_t>(out.shape(1)) <= columns_, "`out` must have a row for each node");
-        const std::int64_t columns = static_cast<std::int64_t>(out.shape(1));
+    // out[i] <- the vector of a node, (G - a R) / (1 - a), not unit; its length, or -1 if the node has no edges
+    void vectors(const Input<std::int32_t> &which, const Matrix<float> &out, const Numbers &lengths) const {
+        need(out.shape(0) == which.shape(0) && lengths.shape(0) == which.shape(0) && static_cast<std::int64_t>(out.shape(1)) == columns_,
+             "`out` must have a row for each node, and `lengths` a number");
         for (std::size_t i = 0; i < which.shape(0); ++i) {
             check_node(which.data()[i]);
             const float *state = G_[which.data()[i]], *target = R_[which.data()[i]];
-            for (std::int64_t c = 0; c < columns; ++c)
-                out.data()[i * columns + c] = static_cast<float>((state[c] - a_ * target[c]) / (1 - a_));
+            for (std::int64_t c = 0; c < columns_; ++c)
+                out.data()[i * columns_ + c] = static_cast<float>((state[c] - a_ * target[c]) / (1 - a_));
+            lengths.data()[i] = nodes_[which.data()[i]].count ? length_of(which.data()[i]) : -1;
         }
     }
 
@@ -579,31 +580,34 @@ public:
         return nb::make_tuple(indices.numpy(), weights.numpy());
     }
 
-    // R, G and the numbers of each node (see `Node`), out of here or into it.
-    void take_out(const Matrix<float> &targets, const Matrix<float> &states, const Matrix<double> &numbers) const {
-        check_shapes(targets, states, numbers);
-        for (std::size_t u = 0; u < nodes_.size(); ++u) {
-            std::copy_n(R_[u], columns_, targets.data() + u * columns_);
-            std::copy_n(G_[u], columns_, states.data() + u * columns_);
-            copy_numbers(nodes_[u], numbers.data() + u * NUMBERS);
+    // R, G and the numbers (see `Node`) of the nodes from `first` on, out of here or into it; then `begin`.
+    void take_out(std::int64_t first, const Matrix<float> &targets, const Matrix<float> &states, const Matrix<double> &numbers) const {
+        check_shapes(first, targets, states, numbers);
+        for (std::int64_t i = 0; i < static_cast<std::int64_t>(numbers.shape(0)); ++i) {
+            std::copy_n(R_[first + i], columns_, targets.data() + i * columns_);
+            std::copy_n(G_[first + i], columns_, states.data() + i * columns_);
+            copy_numbers(nodes_[first + i], numbers.data() + i * NUMBERS);
         }
     }
-    void put_in(const Matrix<const float> &targets, const Matrix<const float> &states, const Matrix<const double> &numbers) {
-        check_shapes(targets, states, numbers);
-        for (std::size_t u = 0; u < nodes_.size(); ++u) {
-            std::copy_n(targets.data() + u * columns_, columns_, R_[u]);
-            std::copy_n(states.data() + u * columns_, columns_, G_[u]);
-            put_numbers(numbers.data() + u * NUMBERS, nodes_[u]);
+    void put_in(std::int64_t first, const Matrix<const float> &targets, const Matrix<const float> &states, const Matrix<const double> &numbers) {
+        check_shapes(first, targets, states, numbers);
+        for (std::int64_t i = 0; i < static_cast<std::int64_t>(numbers.shape(0)); ++i) {
+            std::copy_n(targets.data() + i * columns_, columns_, R_[first + i]);
+            std::copy_n(states.data() + i * columns_, columns_, G_[first + i]);
+            put_numbers(numbers.data() + i * NUMBERS, nodes_[first + i]);
         }
+    }
+    void begin() {
         energy_ = captured_ = 0;
         for (const Node &node : nodes_) energy_ += node.energy, captured_ += node.length * node.length;
         look_at_all();
     }
-    template <class F, class D> void check_shapes(const F &targets, const F &states, const D &numbers) const {
+    template <class F, class D> void check_shapes(std::int64_t first, const F &targets, const F &states, const D &numbers) const {
         const auto fits = [&](const auto &array, std::int64_t columns) {
-            return static_cast<std::int64_t>(array.shape(0)) == nodes() && static_cast<std::int64_t>(array.shape(1)) == columns;
+            return array.shape(0) == numbers.shape(0) && static_cast<std::int64_t>(array.shape(1)) == columns;
         };
-        need(fits(targets, columns_) && fits(states, columns_) && fits(numbers, NUMBERS), "there is a row for each node: of targets, states and six numbers");
+        need(fits(targets, columns_) && fits(states, columns_) && fits(numbers, NUMBERS), "a node has a row of targets, of states, and six numbers");
+        need(first >= 0 && first <= nodes() - static_cast<std::int64_t>(numbers.shape(0)), "there are no such nodes");
     }
 
     void put_states(const Matrix<const float> &states) {
@@ -669,13 +673,14 @@ void bind_live(nb::module_ &module, const std::string &simd) {
         .def("commit", &LiveGraph::commit)
         .def("undo", &LiveGraph::undo)
         .def("published", &LiveGraph::published)
-        .def("vectors", &LiveGraph::vectors, "which"_a, "out"_a)
+        .def("vectors", &LiveGraph::vectors, "which"_a, "out"_a, "lengths"_a)
         .def("lags", &LiveGraph::lags, "out"_a)
         .def("bounds", &LiveGraph::bounds, "out"_a, nb::kw_only(), "rounds"_a)
         .def("rows", &LiveGraph::rows)
         .def("neighbours", &LiveGraph::neighbours, "node"_a)
-        .def("take_out", &LiveGraph::take_out, "targets"_a, "states"_a, "numbers"_a)
-        .def("put_in", &LiveGraph::put_in, "targets"_a, "states"_a, "numbers"_a)
+        .def("take_out", &LiveGraph::take_out, "first"_a, "targets"_a, "states"_a, "numbers"_a)
+        .def("put_in", &LiveGraph::put_in, "first"_a, "targets"_a, "states"_a, "numbers"_a)
+        .def("begin", &LiveGraph::begin)
         .def("put_states", &LiveGraph::put_states, "states"_a)
         .def("make_targets", &LiveGraph::make_targets)
         .def("measure", &LiveGraph::measure);

@@ -1,0 +1,135 @@
+"""``graphrefine live``: a folder that holds a graph and its vectors, always in step."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from graphrefine.cli.describe import remarks
+from graphrefine.cli.options import check_not_input, reading_options
+from graphrefine.errors import FormatError
+from graphrefine.live.frozen import LiveSettings
+from graphrefine.live.live import Live
+from graphrefine.live.maintenance import back_up, check_live, create_live
+from graphrefine.live.store import Store
+from graphrefine.live.streams import apply_stream
+from graphrefine.live.vectors import LiveReader
+from graphrefine.progress import Stages
+from graphrefine.readers.read import read
+from graphrefine.visuals.console import note, progress_bar, show_json
+
+
+def create(
+    graph: str, output: str, dim: int, seed: int, tolerance: float, threads: int | None, as_json: bool, **options: Any
+) -> None:
+    """Make a folder of live vectors from a graph."""
+    start = perf_counter()
+    check_not_input(output, graph, options["nodes"])
+    settings = LiveSettings(dim=dim, seed=seed, tolerance=tolerance)
+    with progress_bar() as bar:
+        edges = read(graph, threads=threads, **reading_options(options))
+        seconds = create_live(edges, output, settings, threads=threads, watcher=bar)
+    note(f"read: {edges.reading}")
+    for line in remarks(edges):
+        note(f"note: {line}")
+    total = perf_counter() - start
+    figures = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "seconds": {**seconds, "total": total}}
+    if as_json:
+        return show_json(figures)
+    print(f"{output}: {edges.nodes:,} nodes x {dim}, {edges.edges:,} edges, in {total:,.1f} s")
+    return None
+
+
+def apply(
+    folder: str, changes: str, size: int, resume: bool, again: bool, skip_unknown: bool, format: str | None,
+    threads: int | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Apply a stream of changes."""
+    start = perf_counter()
+    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
+        with Stages(bar).stage("apply"):
+            figures = apply_stream(
+                live, changes, size=size, resume=resume, again=again, skip_unknown=skip_unknown, format=format
+            )
+        state = live.figures()
+        refreshes = len(live.drift())
+    spent = perf_counter() - start
+    counts = asdict(figures)
+    if as_json:
+        return show_json({"folder": folder, "changes_file": changes, **counts, **state, "seconds": spent})
+    if figures.before:
+        note(f"{figures.before:,} records counted already")
+    if figures.skipped:
+        note(f"note: removals of what was not there, passed over: {figures.skipped:,}")
+    print(
+        f"{folder}: {figures.changes:,} changes in {figures.groups:,} groups, {figures.new_nodes:,} new nodes, in "
+        f"{spent:,.1f} s; {state['nodes']:,} nodes, {state['edges']:,} edges; bounds within {state['tolerance']}: "
+        f"{state['within_tolerance']:.1%}; refreshes: {refreshes}"
+    )
+    return None
+
+
+def refresh(folder: str, threads: int | None, as_json: bool) -> None:
+    """Renew the frozen parts now."""
+    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
+        with Stages(bar).stage("refresh"):
+            figures = live.refresh()
+    if as_json:
+        return show_json({"folder": folder, **figures})
+    print(
+        f"{folder}: refreshed in {figures['seconds']:,.1f} s; mean drift {figures['drift']:.3f}; the basis holds "
+        f"{figures['captured_energy']:.1%} of the energy"
+    )
+    return None
+
+
+def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
+    """Check files, database and bounds."""
+    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
+        with Stages(bar).stage("check"):
+            figures = check_live(live, deep=not quick)
+    if as_json:
+        show_json({"folder": folder, **figures})
+    else:
+        print(
+            f"{folder}: {figures['nodes']:,} nodes, {figures['edges']:,} edges, {figures['group']:,} groups; bounds within "
+            f"{figures['tolerance']}: {figures['within_tolerance']:.1%}, none: {figures['without_bound']:,}"
+        )
+        if not quick:
+            print(
+                f"largest residual {figures['largest_residual']:.2e}, largest lag {figures['largest_lag']:.2e}, "
+                f"tolerance {figures['lag_tolerance']:.2e}; rows beyond their lag: {figures['beyond_lag']:,}"
+            )
+    if figures["database"] != "ok" or figures.get("beyond_lag"):
+        raise FormatError(folder, f"does not hold what it promises ({figures['database']}); go back to a backup")
+
+
+def export(folder: str, output: str, output_format: str | None, as_json: bool) -> None:
+    """Write the vectors of this moment."""
+    check_not_input(output, folder)
+    with LiveReader(folder) as live:
+        embedding = live.snapshot()
+        embedding.save(output, format=output_format)
+        figures = {"folder": folder, "output": output, "nodes": len(embedding), "dim": embedding.dim, "group": live.group}
+    if as_json:
+        return show_json(figures)
+    print(f"{output}: {figures['nodes']:,} nodes x {figures['dim']}, after group {figures['group']:,}")
+    return None
+
+
+def backup(folder: str, output: str, as_json: bool) -> None:
+    """Copy a folder, also while it is written."""
+    store = Store(folder, write=False)
+    try:
+        back_up(store, Path(output))
+        group = store.group
+    finally:
+        store.close()
+    if as_json:
+        return show_json({"folder": folder, "output": output, "group": group})
+    print(f"{output}: a copy of {folder}")
+    return None
+
+

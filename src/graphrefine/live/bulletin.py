@@ -1,0 +1,194 @@
+"""The bulletin of a folder of live vectors: what readers in other processes see, one moment at a time.
+
+A database of its own beside the log, ``bulletin.db``: the number of a generation, and for each group since then the
+vectors that it moved, the names of nodes that are new, and the rows of nodes that are gone. All of it can be made again
+from the log, and is, when the writer opens a folder whose bulletin is behind or damaged; so it need not wait for the
+disk (``synchronous=OFF``), as the log does.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import FormatError, OutputError
+from graphrefine.live.published import Published
+
+NAME = "bulletin.db"
+BUSY = 30.0  # seconds that one waits for a moment when the database is free
+CHUNK = 8192  # rows of a post, when all are written anew
+TABLES = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE posts (
+    id INTEGER PRIMARY KEY, change_group INTEGER NOT NULL, first INTEGER NOT NULL, names TEXT NOT NULL,
+    removed BLOB NOT NULL, nodes BLOB NOT NULL, lengths BLOB NOT NULL, vectors BLOB NOT NULL
+);
+CREATE INDEX posts_group ON posts (change_group);
+"""
+
+
+class Moved(NamedTuple):
+    """Vectors of some nodes that are other than before."""
+
+    nodes: NDArray[np.int64]
+    lengths: NDArray[np.float64]  # before they were made unit
+    vectors: NDArray[np.float32]  # (m, dim), unit rows
+
+
+class Post(NamedTuple):
+    """News of a group."""
+
+    first: int  # row of the first name
+    names: list[Any]  # of nodes that are new, in the order of their rows
+    removed: NDArray[np.int64]  # rows whose node is there no more
+    moved: Moved
+
+    def give_to(self, published: Published) -> None:
+        """Bring published vectors to this moment."""
+        published.add(self.names[max(len(published) - self.first, 0) :])  # some may be there already
+        published.put(*self.moved)
+        published.remove(self.removed)
+
+
+class News(NamedTuple):
+    """What a reader has not seen yet."""
+
+    generation: int
+    group: int
+    posts: list[Post]
+
+
+class Bulletin:
+    """The bulletin of a folder.
+
+    Parameters
+    ----------
+    folder
+        The folder of live vectors.
+    write
+        Whether this is the writer's; it makes a bulletin that is missing or damaged anew.
+    """
+
+    def __init__(self, folder: Path, *, write: bool) -> None:
+        self.path = folder / NAME
+        if write:
+            self._connection = self._open_or_make()
+        else:
+            self._connection = self._open("ro")
+
+    def _open(self, mode: str) -> sqlite3.Connection:
+        address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        try:
+            connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False)
+            connection.execute("SELECT value FROM about LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            raise FormatError(
+                self.path, f"cannot be read ({error}); it is made anew when the folder is opened for writing"
+            ) from None
+        return connection
+
+    def _open_or_make(self) -> sqlite3.Connection:
+        with suppress(FormatError):
+            connection = self._open("rw")
+            if connection.execute("PRAGMA quick_check").fetchone()[0] == "ok":
+                connection.execute("PRAGMA synchronous=OFF")
+                return connection
+            connection.close()
+        for suffix in ("", "-wal", "-shm"):
+            self.path.with_name(NAME + suffix).unlink(missing_ok=True)
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as fresh:
+            fresh.execute("PRAGMA journal_mode=WAL")
+            fresh.executescript(f"BEGIN; {TABLES} INSERT INTO about VALUES ('generation', 0), ('group', -1); COMMIT;")
+        connection = self._open("rw")
+        connection.execute("PRAGMA synchronous=OFF")
+        return connection
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[None]:
+        try:
+            self._connection.execute(kind)
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise OutputError(
+                f"{self.path}: {error}; committed changes are safe, and readers see them once the folder is opened "
+                "for writing again"
+            ) from None
+
+    def _numbers(self) -> tuple[int, int]:
+        facts = dict(self._connection.execute("SELECT key, value FROM about").fetchall())
+        return int(facts["generation"]), int(facts["group"])
+
+    @property
+    def moment(self) -> tuple[int, int]:
+        """Numbers of the generation and of the last group that it has."""
+        with self._transaction("BEGIN"):
+            return self._numbers()
+
+    def post(self, group: int, post: Post) -> None:
+        """Post the news of a group."""
+        with self._transaction("BEGIN IMMEDIATE"):
+            self._insert(group, post)
+            self._connection.execute("UPDATE about SET value = ? WHERE key = 'group'", (group,))
+
+    def _insert(self, group: int, post: Post) -> None:
+        moved = post.moved
+        row = (
+            group,
+            post.first,
+            json.dumps(post.names),
+            post.removed.astype("<i8").tobytes(),
+            moved.nodes.astype("<i8").tobytes(),
+            moved.lengths.astype("<f8").tobytes(),
+            np.ascontiguousarray(moved.vectors, "<f4").data,
+        )
+        columns = "change_group, first, names, removed, nodes, lengths, vectors"
+        self._connection.execute(f"INSERT INTO posts ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def rewrite(self, generation: int, group: int, published: Published) -> None:
+        """All news since a generation as one, for readers of any moment; each vector stands once."""
+        rows, gone = published.moved_rows(), np.flatnonzero(published.removed())
+        none = Moved(np.empty(0, np.int64), np.empty(0), np.empty((0, published.dim), np.float32))
+        with self._transaction("BEGIN IMMEDIATE"):
+            self._connection.execute("DELETE FROM posts")
+            first, end = len(published.base), len(published)
+            self._insert(group, Post(first, published.new_names(), gone[:0], none))
+            for start in range(0, len(rows), CHUNK):
+                some = rows[start : start + CHUNK]
+                moved = Moved(some, published.lengths[some], published.rows(some))
+                self._insert(group, Post(end, [], gone[:0], moved))
+            self._insert(group, Post(end, [], gone, none))
+            numbers = [(generation, "generation"), (group, "group")]
+            self._connection.executemany("UPDATE about SET value = ? WHERE key = ?", numbers)
+
+    def news(self, *, generation: int, group: int) -> News:
+        """What came after a moment; all of it, if that was one of another generation."""
+        with self._transaction("BEGIN"):
+            now, last = self._numbers()
+            after = group if now == generation else -1
+            query = "SELECT first, names, removed, nodes, lengths, vectors FROM posts WHERE change_group > ? ORDER BY id"
+            rows = self._connection.execute(query, (after,)).fetchall()
+        return News(now, last, [_post_of(*row) for row in rows])
+
+
+def _post_of(first: int, names: str, removed: bytes, nodes: bytes, lengths: bytes, vectors: bytes) -> Post:
+    which = np.frombuffer(nodes, "<i8").astype(np.int64, copy=False)
+    table = np.frombuffer(vectors, "<f4").astype(np.float32, copy=False)
+    moved = Moved(which, np.frombuffer(lengths, "<f8").astype(np.float64), table.reshape(len(which), -1 if len(which) else 0))
+    return Post(first, json.loads(names), np.frombuffer(removed, "<i8").astype(np.int64), moved)

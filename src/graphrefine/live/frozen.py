@@ -1,0 +1,256 @@
+"""Frozen parts of live vectors: what stays as it is between two refreshes, made from a graph in one go.
+
+Row i of the targets is ``R_i = (q / |q| - mean) W`` with ``q = sum_j (ln A_ij - ln d_i + shift_j) B_j``: a function of
+the edges of node i alone, once these parts are frozen:
+
+* the basis B, of the range of the transpose of the proximity matrix M (`range_finder`), so that q is row i of ``M B``;
+* the shifts ``-ln(negative phi_j)``, the context distribution of Eq. 2;
+* the weight of the loops of T, and the mean of the rows in the limit of many steps;
+* the rotation W to the scaled principal axes of the vectors, of norm 1.
+
+The states G are near the fixed point of ``G = a R + (1 - a) T G``, and the vectors are ``F = T G``. The page "Live
+vectors" of the documentation has the proof of the bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.engine.engine import principal_rotation
+from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.kernels import PAD, choose_kernel, exact
+from graphrefine.linalg.operators import proximity, transition
+from graphrefine.progress import Stages
+from graphrefine.refine.filters import limit, limit_weights, smallest_weight
+from graphrefine.refine.range_finder import range_finder
+from graphrefine.refine.settings import setting
+
+Floats = NDArray[np.float32]
+Reals = NDArray[np.float64]
+
+POWER, WARM_POWER = 5, 3  # products that the basis is found with: from signs, and from the basis of before
+EXPONENT = 0.75  # of the context distribution
+AXES = 0.8  # exponent of the spectrum of the vectors
+STEPS, PRECISE_STEPS = 14, 8  # of T, towards the fixed point: gathered from bfloat16, and then from float32
+LAG_SHARE = 0.8  # of the tolerance is for states that lag behind; the rest is for vectors that are not published
+QUANTILE = 0.009  # of the lengths of vectors: rows below it may have a larger bound than the tolerance
+ROUNDING = 150 * 2.0**-24  # of a row of G, in lengths of the longest row: pieces of 128 products in float32
+FLOOR = 8  # roundings, at least, in the largest lag
+BLOCK = 1 << 14  # rows at a time
+
+
+@dataclass(frozen=True)
+class LiveSettings:
+    """Settings of live vectors; frozen, too, until a refresh."""
+
+    dim: int = setting(128, "Length of the vectors.", least=1, most=4096)
+    seed: int = setting(0, "Seed of the random sketch.", least=0)
+    tolerance: float = setting(0.1, "Bound of the error of unit rows, for 99 % of them.", above=0, most=1)
+    keep: float = setting(0.2, "Weight of a node's own row in the filter.", above=0, most=0.9)
+
+
+@dataclass(frozen=True, eq=False)
+class Frozen:
+    """Frozen parts, see above; columns are padded to a multiple of 32."""
+
+    settings: LiveSettings
+    basis: Floats  # (known, k)
+    shifts: Floats  # (known,)
+    rotation: Reals  # (k, k)
+    mean: Reals  # (k,)
+    loop: float
+    lag: float  # the largest total lag of a node
+    publish: float  # share of its length that a vector may move by before it is published
+
+    @property
+    def radius(self) -> float:
+        """Bound of the distance of any vector from the fixed point's."""
+        a = self.settings.keep
+        return self.lag / (a * (1 - a))
+
+    @property
+    def rounding(self) -> float:
+        """Bound of the rounding of a row of G."""
+        return ROUNDING * (1 + float(np.sqrt(exact.dot(self.mean, self.mean))))
+
+    def numbers(self) -> dict[str, float]:
+        """The parts that are single numbers."""
+        return {"loop": self.loop, "lag": self.lag, "publish": self.publish}
+
+    def live_graph(self, indptr: Any, indices: Any, weights: Any) -> Any:
+        """The kernel's graph of these rows."""
+        return choose_kernel("LiveGraph")(
+            indptr,
+            indices,
+            weights,
+            basis=self.basis,
+            shifts=self.shifts,
+            rotation=self.rotation,
+            mean=self.mean,
+            keep=self.settings.keep,
+            loop=self.loop,
+            tolerance=self.lag,
+            rounding=self.rounding,
+            spread=1 + 1e-6,
+            publish=self.publish,
+        )
+
+
+def freeze(
+    graph: Graph,
+    settings: LiveSettings,
+    stages: Stages,
+    *,
+    threads: int = 1,
+    warm: Floats | None = None,
+    turn: Callable[[Floats], Reals] | None = None,
+) -> tuple[Frozen, Any]:
+    """Frozen parts of a graph, and the kernel's graph whose states are settled.
+
+    ``warm`` is a basis to begin with, a row for each node. ``turn(vectors)`` gives the rotation that turns the new
+    vectors, a row for each node, onto older ones.
+    """
+    check_graph(graph)
+    engine = LocalEngine(graph, columns=settings.dim, threads=threads)
+    with stages.stage("range", steps=1):
+        M = proximity(graph, exponent=EXPONENT, threads=threads)
+        sketch = engine.random(seed=settings.seed) if warm is None else engine.fill(lambda a, b: warm[a:b])
+        power = POWER if warm is None else WARM_POWER
+        factors = range_finder(engine, M.T, sketch, power=power, two_sided=True, unit=True)
+        del sketch
+        basis = _scaled_basis(engine, factors.basis)
+        R = factors.target
+        del factors
+    alone, loop = graph.without_edges(), smallest_weight(graph)
+    weights = limit_weights(alone, graph.degrees(), loop=loop)
+    mean = limit(engine.sums(R, weights.astype(np.float32)), weights)
+    with stages.stage("filter", steps=STEPS + PRECISE_STEPS):
+        states, vectors = _filter(engine, graph, R, settings, stages, loop=loop, mean=mean)
+        del R
+        rotation = _axes(engine, vectors)
+        if turn is not None:
+            rotation = exact.matmul(rotation, turn(engine.collect(vectors, rotation)))
+    del vectors
+    rows = engine.collect(states, rotation, shift=exact.matmul(mean, rotation))
+    del states, engine
+    with stages.stage("settle"):
+        parts = Frozen(
+            settings,
+            basis=basis,
+            shifts=np.asarray(M.column_shift),
+            rotation=_square(rotation, basis.shape[1]),
+            mean=_padded(mean, basis.shape[1]),
+            loop=loop,
+            lag=1.0,
+            publish=(1 - LAG_SHARE) * settings.tolerance,
+        )
+        return _settle(parts, graph, rows)
+
+
+def check_graph(graph: Graph) -> None:
+    """Raise InputError for a graph that live vectors cannot follow."""
+    if graph.directed or graph.sources is not None:
+        kind = "directed" if graph.directed else "bipartite"
+        raise InputError(
+            f"live vectors follow undirected graphs, and this one is {kind}; read it as undirected, or embed it anew "
+            "when it has changed"
+        )
+    if not len(graph.indices):
+        raise InputError("the graph has no edges to begin with; live vectors need some to find a basis")
+
+
+def _scaled_basis(engine: LocalEngine, basis: LocalTall) -> Floats:
+    """The basis in the graph's order, its norm at most 1 (bfloat16 has rounded it).  # (n, padded k)."""
+    gram = engine.gram(basis)
+    norm = float(np.sqrt(exact.eigh(gram)[0].max())) * (1 + 1e-6)
+    return _pad_columns(engine.collect(basis, np.eye(engine.columns) / max(norm, 1.0)))
+
+
+def _filter(
+    engine: LocalEngine,
+    graph: Graph,
+    R: LocalTall,
+    settings: LiveSettings,
+    stages: Stages,
+    *,
+    loop: float,
+    mean: Reals,
+) -> tuple[LocalTall, LocalTall]:
+    """States G near the fixed point, and the vectors T G, free of the mean."""
+    T, a = transition(graph, loop=loop), settings.keep
+    G: LocalTall = R
+    for step in range(STEPS + PRECISE_STEPS):
+        G = engine.apply(T, G, scale=1 - a, plus=(a, R), precise=step >= STEPS)
+        stages.advance()
+    return G, engine.apply(T, G, shift=mean, gram=True, precise=True)
+
+
+def _axes(engine: LocalEngine, vectors: LocalTall) -> Reals:
+    """The rotation to the scaled principal axes of the vectors, of norm 1."""
+    rotation = principal_rotation(engine.gram(vectors), AXES)
+    norm = float(np.sqrt(exact.eigh(exact.matmul(rotation.T, rotation))[0].max()))
+    return rotation / norm if norm > 0 else rotation
+
+
+def _settle(parts: Frozen, graph: Graph, states: Floats) -> tuple[Frozen, Any]:
+    """The parts with the tolerance that the lengths of vectors ask for, and the graph with states within it."""
+    live = parts.live_graph(graph.indptr, graph.indices, graph.weights)
+    live.make_targets()
+    live.put_states(_pad_columns(states))
+    lengths = vector_lengths(live, parts.basis.shape[1])
+    there = lengths[lengths > 0]
+    short = float(np.quantile(there, QUANTILE)) if len(there) else 1.0
+    a = parts.settings.keep
+    tolerance = parts.settings.tolerance
+    share = tolerance * float(np.sqrt(1 - tolerance * tolerance / 4)) - parts.publish  # whose chord is the tolerance
+    lag = a * (1 - a) * share * short
+    tight = Frozen(**{**vars(parts), "lag": max(lag, FLOOR * ROUNDING)})
+    live.set_tolerance(tight.lag)
+    live.measure()
+    live.settle()
+    live.commit()
+    return tight, live
+
+
+def vector_lengths(live: Any, columns: int) -> Reals:
+    """Lengths of the vectors of all nodes, before they are made unit; -1 for nodes without edges."""
+    lengths = np.empty(live.nodes)
+    for start in range(0, live.nodes, BLOCK):
+        which = np.arange(start, min(start + BLOCK, live.nodes), dtype=np.int32)
+        own = np.empty(len(which))
+        live.vectors(which, np.empty((len(which), columns), np.float32), own)
+        lengths[which] = own
+    return lengths
+
+
+def _pad_columns(rows: Floats) -> Floats:
+    columns = -(-rows.shape[1] // PAD) * PAD
+    if columns == rows.shape[1]:
+        return rows
+    padded = np.zeros((len(rows), columns), np.float32)
+    padded[:, : rows.shape[1]] = rows
+    return padded
+
+
+def _padded(row: Reals, columns: int) -> Reals:
+    padded = np.zeros(columns)
+    padded[: len(row)] = row
+    return padded
+
+
+def _square(matrix: Reals, columns: int) -> Reals:
+    padded = np.zeros((columns, columns))
+    padded[: len(matrix), : matrix.shape[1]] = matrix
+    return padded
+
+
+def settings_of(recipe: Mapping[str, Any]) -> LiveSettings:
+    """Settings as a recipe has them."""
+    return LiveSettings(**{name: recipe[name] for name in ("dim", "seed", "tolerance", "keep")})

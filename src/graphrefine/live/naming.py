@@ -1,0 +1,149 @@
+"""Changes by names, and the same changes by rows: names that are new get rows, in the order in which they come."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphrefine.errors import InputError, UnknownNameError
+from graphrefine.graph.lookup import quote_name
+from graphrefine.live.published import Published
+from graphrefine.live.store import REMOVE_NODE, LoggedGroup
+
+SIGNS = {"+": 0, "-": 1, "=": 2}  # operations of the kernel
+
+
+class Operation(NamedTuple):
+    """A change: ``+`` adds an edge, ``-`` removes one, ``=`` sets its weight; without a target, of a node."""
+
+    sign: str
+    source: Any
+    target: Any  # None: the node itself
+    weight: float
+
+    @classmethod
+    def checked(cls, sign: str, source: Any, target: Any, weight: Any) -> Operation:
+        """A change of an edge, of proper ends and weight.
+
+        Examples
+        --------
+        >>> Operation.checked("+", "ann", "ann", 1)
+        Traceback (most recent call last):
+        graphrefine.errors.InputError: the edge 'ann' - 'ann' is a self-loop; live graphs have none
+        """
+        edge = f"{quote_name(source)} - {quote_name(target)}"
+        if source == target:
+            raise InputError(f"the edge {edge} is a self-loop; live graphs have none")
+        if sign == "-":
+            return cls(sign, source, target, 0.0)
+        if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not math.isfinite(weight) or weight <= 0:
+            more = "; remove() takes an edge away" if weight == 0 else ""
+            raise InputError(f"the weight {weight!r} of the edge {edge} is not a positive number{more}", argument="weight")
+        if np.float32(weight) == 0 or not np.isfinite(np.float32(weight)):
+            raise InputError(f"the weight {weight!r} of the edge {edge} does not fit float32", argument="weight")
+        return cls(sign, source, target, float(weight))
+
+
+class NameRows:
+    """Rows of names while a group of changes is made: those that are there, and new ones.
+
+    Parameters
+    ----------
+    published
+        The names that are there.
+    first
+        The row of the first new one.
+
+    Attributes
+    ----------
+    places
+        For each change of the logged group, its place among the operations.
+    """
+
+    def __init__(self, published: Published, first: int) -> None:
+        self._published, self._first = published, first
+        self._own: dict[Any, int | None] = {}  # names that this group adds, or removes (None)
+        self.new: list[Any] = []
+        self.places: list[int] = []
+
+    def row(self, name: Any) -> int | None:
+        """The row of a name, or None."""
+        return self._own[name] if name in self._own else self._published.row_of(name)
+
+    def row_or_new(self, name: Any) -> int:
+        """The row of a name; a new one if it has none."""
+        row = self.row(name)
+        if row is None:
+            row = self._first + len(self.new)
+            self._own[name] = row
+            self.new.append(name)
+        return row
+
+    def group(self, operations: Sequence[Operation], *, skip: bool) -> tuple[LoggedGroup, int]:
+        """The changes by rows, and the number of those that were passed over as their nodes are not there."""
+        kinds, sources, targets, weights = list[int](), list[int](), list[int](), list[float]()
+        skipped = 0
+        for place, operation in enumerate(operations):
+            sign, weight = operation.sign, operation.weight
+            source, target = self._proper(operation.source), self._proper(operation.target)
+            if target is None and sign == "+":
+                self.row_or_new(source)
+                continue
+            if sign == "-":
+                ends = [self.row(source), source if target is None else self.row(target)]
+                if ends[0] is None or ends[1] is None:
+                    if not skip:
+                        raise self._unknown(operation, place, len(operations))
+                    skipped += 1
+                    continue
+                kind = REMOVE_NODE if target is None else SIGNS[sign]
+                pair = (ends[0], ends[0] if target is None else ends[1])
+                if target is None:
+                    self._own[source] = None
+            else:
+                kind, pair = SIGNS[sign], (self.row_or_new(source), self.row_or_new(target))
+            kinds.append(kind)
+            sources.append(pair[0])
+            targets.append(pair[1])
+            weights.append(weight)
+            self.places.append(place)
+        ends32 = np.array(sources, np.int32), np.array(targets, np.int32)
+        return LoggedGroup(np.array(kinds, np.uint8), *ends32, np.array(weights, np.float32), self.new, skip), skipped
+
+    def _proper(self, name: Any) -> Any:
+        """A name of the kind that the graph has: integers, also from text, or strings."""
+        if name is None:
+            return None
+        if isinstance(name, np.integer) or (isinstance(name, int) and not isinstance(name, bool)):
+            return int(name) if self._published.takes_integers else str(name)
+        if not isinstance(name, str):
+            raise InputError(f"the name {name!r} is neither an integer nor a string")
+        if not self._published.takes_integers:
+            return name
+        if not is_integer(name):
+            raise InputError(f"the name {name!r} is no integer, as all names of this graph are; create it with names as text")
+        return int(name)
+
+    def _unknown(self, operation: Operation, place: int, count: int) -> UnknownNameError:
+        names = [name for name in (operation.source, operation.target) if name is not None]
+        missing = next(name for name in names if self.row(self._proper(name)) is None)
+        return UnknownNameError(
+            f"change {place + 1} of {count}: no node is called {quote_name(missing)}, so there is nothing to remove; "
+            "nothing of its group was changed. skip_unknown=True passes over such changes and counts them"
+        )
+
+
+def is_integer(text: str) -> bool:
+    """Whether a text is an integer as it is written: no leading zeros, no plus.
+
+    Examples
+    --------
+    >>> is_integer("-12"), is_integer("007"), is_integer("1e3")
+    (True, False, False)
+    """
+    digits = text[1:] if text.startswith("-") else text
+    return digits.isascii() and digits.isdigit() and (digits == "0" or not digits.startswith("0")) and len(digits) < 19

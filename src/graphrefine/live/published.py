@@ -1,0 +1,169 @@
+"""Published vectors: what readers and the writer of a folder answer from.
+
+A table of unit rows that grows at its end, with the length that each vector had before and the name of its node. Rows
+of the generation are mapped, and those that moved since lie beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError, UnknownNameError
+from graphrefine.graph.lookup import list_some, quote_name
+from graphrefine.graph.node_ids import Names, as_names
+from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
+
+Floats = NDArray[np.float32]
+GROWTH = 1.5
+
+
+class Published:
+    """Unit rows, lengths and names.
+
+    Parameters
+    ----------
+    names
+        The node of each row.
+    vectors
+        Unit rows, (n, dim); never changed here.
+    lengths
+        Lengths of the vectors before they were made unit.
+
+    Examples
+    --------
+    >>> table = Published(np.array(["ann", "bob"], object), np.eye(2, dtype=np.float32), np.ones(2))
+    >>> table.put(np.array([1]), np.array([2.0]), np.array([[1, 0]], np.float32))
+    >>> table.rows(np.array([0, 1])).tolist(), table.row("bob")
+    ([[1.0, 0.0], [1.0, 0.0]], 1)
+    """
+
+    def __init__(self, names: Names, vectors: Floats, lengths: NDArray[np.float64]) -> None:
+        self.base, self.dim = vectors, vectors.shape[1]
+        self.lengths = np.array(lengths)
+        self._names: list[Any] = names.tolist()
+        self._row_of: dict[Any, int] = dict(zip(self._names, range(len(self._names)), strict=True))
+        self._place = np.full(len(self._names), -1, np.int32)  # of a row among those that moved
+        self._moved = np.empty((0, self.dim), np.float32)
+        self._count = 0  # rows that moved
+        self._gone = np.zeros(len(self._names), bool)
+        self.takes_integers = names.dtype != object  # names are integers, or strings
+
+    def with_vectors(self, vectors: Floats, lengths: NDArray[np.float64]) -> Published:
+        """The same nodes with other vectors, a row for each; rows of removed nodes stay."""
+        table = Published(np.empty(0, np.int64), vectors, lengths)
+        table._names, table._row_of = list(self._names), dict(self._row_of)
+        table._place, table._gone = np.full(len(self._names), -1, np.int32), self._gone.copy()
+        table.takes_integers = self.takes_integers
+        return table
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._row_of
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes that are there; rows of removed ones are not."""
+        return len(self._row_of)
+
+    def add(self, names: Sequence[Any]) -> None:
+        """Rows for new nodes, without vectors."""
+        first = len(self._names)
+        self._names += names
+        self._row_of |= dict(zip(names, range(first, len(self._names)), strict=True))
+        if not names:
+            return
+        self.lengths = np.concatenate([self.lengths, np.full(len(names), -1.0)])
+        self._gone = np.concatenate([self._gone, np.zeros(len(names), bool)])
+        self._place = np.concatenate([self._place, np.full(len(names), -1, np.int32)])
+
+    def remove(self, rows: NDArray[Any]) -> None:
+        """Forget the names of rows; the rows stay, of zeros."""
+        for row in rows.tolist():
+            if self._names[row] is not None and self._row_of.get(self._names[row]) == row:
+                del self._row_of[self._names[row]]
+            self._names[row] = None
+        self._gone[rows] = True
+
+    def removed(self) -> NDArray[np.bool_]:
+        """Mask of the rows whose node was removed."""
+        return self._gone
+
+    def put(self, rows: NDArray[Any], lengths: NDArray[np.float64], vectors: Floats) -> None:
+        """New vectors for rows."""
+        if not len(rows):
+            return
+        fresh = rows[self._place[rows] < 0]
+        if self._count + len(fresh) > len(self._moved):
+            room = np.empty((int((self._count + len(fresh)) * GROWTH) + 16, self.dim), np.float32)
+            room[: self._count] = self._moved[: self._count]
+            self._moved = room
+        self._place[fresh] = np.arange(self._count, self._count + len(fresh), dtype=np.int32)
+        self._count += len(fresh)
+        self._moved[self._place[rows]] = vectors
+        self.lengths[rows] = lengths
+
+    def moved_rows(self) -> NDArray[np.int64]:
+        """Rows with vectors other than those of the generation."""
+        return np.flatnonzero(self._place >= 0)
+
+    def new_names(self) -> list[Any]:
+        """Names that came after the generation; of nodes that were removed since, a name that no node has."""
+        return [name if name is not None else "" for name in self._names[len(self.base) :]]
+
+    def row(self, name: object) -> int:
+        """The row of a node; UnknownNameError for a name that none has."""
+        try:
+            return self._row_of[name]
+        except (KeyError, TypeError):
+            some = list_some([each for each in self._names[:8] if each is not None])
+            raise UnknownNameError(f"no node is called {quote_name(name)}; names are such as {some}") from None
+
+    def row_of(self, name: object) -> int | None:
+        """The row of a node, or None."""
+        return self._row_of.get(name)
+
+    def rows(self, rows: NDArray[Any]) -> Floats:
+        """Unit vectors of rows; of zeros where a node has none."""
+        out, places = np.zeros((len(rows), self.dim), np.float32), self._place[rows]
+        moved, old = places >= 0, (places < 0) & (rows < len(self.base))
+        out[moved] = self._moved[places[moved]]
+        out[old] = self.base[rows[old]]
+        return out
+
+    def names_array(self, rows: NDArray[Any]) -> Names:
+        """Names of rows as an array."""
+        names = [self._names[row] for row in rows.tolist()]
+        return as_names(names, len(names))
+
+    def nearest(self, vector: Floats, k: int, *, without: Sequence[int] = (), threads: int = 1) -> list[tuple[int, float]]:
+        """Rows of the highest cosine with a unit vector, and that cosine: an exact search."""
+        if k < 1:
+            raise InputError(f"k={k} must be at least 1", argument="k")
+        hidden = np.flatnonzero(self._place[: len(self.base)] >= 0)
+        gone = np.flatnonzero((self.lengths <= 0) | self._gone)
+        base = ExcludedRows.of([np.unique(np.concatenate([hidden, gone[gone < len(self.base)], _below(without, self.base)]))])
+        answers = _answers(nearest(vector[None], self.base, k, excluded_rows=base, threads=threads))
+        rows = np.full(self._count, -1)
+        places = np.flatnonzero(self._place >= 0)
+        rows[self._place[places]] = places
+        bad = np.flatnonzero(np.isin(rows, gone) | np.isin(rows, list(without)))
+        if self._count:
+            moved = nearest(vector[None], self._moved[: self._count], k, excluded_rows=ExcludedRows.of([bad]), threads=threads)
+            answers += [(int(rows[row]), score) for row, score in _answers(moved)]
+        return sorted(answers, key=lambda each: (-each[1], each[0]))[:k]
+
+
+def _below(rows: Sequence[int], base: Floats) -> NDArray[np.int64]:
+    listed = np.array(list(rows), np.int64)
+    return listed[listed < len(base)]
+
+
+def _answers(found: NearestRows) -> list[tuple[int, float]]:
+    pairs = zip(found.rows[0].tolist(), found.scores[0].tolist(), strict=True)
+    return [(row, score) for row, score in pairs if row >= 0]

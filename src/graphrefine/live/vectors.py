@@ -1,0 +1,201 @@
+"""Reading side of live vectors: names, vectors, bounds, neighbours and snapshots, the same for the writer and readers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine import __version__
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.errors import FormatError
+from graphrefine.kernels import kernels
+from graphrefine.live.bulletin import Bulletin
+from graphrefine.live.frozen import LiveSettings
+from graphrefine.live.generation import Generation
+from graphrefine.live.published import Published
+from graphrefine.live.store import Store
+from graphrefine.system.threads import usable_threads
+
+TRIES = 100  # of opening a generation that a writer may be replacing
+
+
+class Neighbour(NamedTuple):
+    """A node near another, and the cosine of their vectors."""
+
+    name: Any
+    score: float
+
+
+class LiveVectors:
+    """Vectors of a folder, as one moment has them.
+
+    Attributes
+    ----------
+    path
+        The folder.
+    settings
+        Its settings.
+    group
+        Number of the last group of changes that the vectors follow.
+    """
+
+    settings: LiveSettings
+    group: int
+    _published: Published
+    _radius: float  # bound of the distance of any vector from where it should be, before it is made unit
+    _publish: float  # share of its length that a vector may have moved by since
+
+    def __init__(self, path: str | os.PathLike[str], store: Store, *, threads: int | None = None) -> None:
+        self.path, self.threads = Path(path), usable_threads(threads)
+        self._store = store
+
+    def __len__(self) -> int:
+        return self._published.nodes
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._published
+
+    def __getitem__(self, name: Any) -> NDArray[np.float32]:
+        row: NDArray[np.float32] = self._published.rows(np.array([self._published.row(name)]))[0]
+        return row
+
+    @property
+    def names(self) -> NDArray[Any]:
+        """Names of all nodes."""
+        return self._published.names_array(self._rows())
+
+    @property
+    def dim(self) -> int:
+        """Length of the vectors."""
+        return self.settings.dim
+
+    def _rows(self) -> NDArray[np.int64]:
+        return np.flatnonzero(~self._published.removed())
+
+    def bound(self, name: Any) -> float | None:
+        """Bound of the distance of a node's unit vector from that of a run from scratch with the same frozen parts.
+
+        None where there is none: the vector is shorter than its error may be, as those of nodes that are linked to
+        new nodes only can be until a refresh. A node without edges has a vector of zeros, and the bound 0.
+        """
+        bound = float(self._bounds(np.array([self._published.row(name)]))[0])
+        return bound if bound < 2 else None
+
+    def bounds(self) -> NDArray[np.float64]:
+        """Bounds of all nodes, in the order of `names`; 2 where there is none."""
+        return self._bounds(self._rows())
+
+    def _bounds(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return chord_bounds(self._published.lengths[rows], self._radius, self._publish)
+
+    def neighbors(self, name: Any, k: int = 10) -> list[Neighbour]:
+        """The nodes with the most similar vectors, by an exact search."""
+        row = self._published.row(name)
+        vector = self._published.rows(np.array([row]))[0]
+        near = self._published.nearest(vector, k, without=[row], threads=self.threads)
+        names = self._published.names_array(np.array([each for each, _ in near], np.int64))
+        return [Neighbour(each, score) for each, (_, score) in zip(names.tolist(), near, strict=True)]
+
+    def snapshot(self) -> Embedding:
+        """An `Embedding` of this moment, a copy that changes no more."""
+        rows = self._rows()
+        recipe = {
+            "method": "live",
+            **vars(self.settings),
+            "group": self.group,
+            "version": __version__,
+            **kernels().names(),
+        }
+        return Embedding(self._published.names_array(rows), self._published.rows(rows), recipe)
+
+    def drift(self) -> list[dict[str, Any]]:
+        """Figures of all refreshes, the oldest first: time, groups, reason, drift of the vectors."""
+        return self._store.refreshes()
+
+
+class LiveReader(LiveVectors):
+    """A folder that another process may be writing, at one moment; `update` goes on to the newest one.
+
+    Examples
+    --------
+    >>> import graphrefine.live, tempfile
+    >>> path = tempfile.mkdtemp() + "/ring.live"
+    >>> ring = [(i, (i + 1) % 40) for i in range(40)]
+    >>> graphrefine.live.create(ring, path, dim=4).close()
+    >>> with graphrefine.live.open(path, read_only=True) as vectors:
+    ...     len(vectors), vectors[7].shape, vectors.update()
+    (40, (4,), 0)
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, threads: int | None = None) -> None:
+        super().__init__(path, Store(path, write=False), threads=threads)
+        self._generation, self.group = -1, -1
+        try:
+            self._bulletin = Bulletin(self.path, write=False)
+            self.update()
+        except BaseException:
+            self._store.close()
+            raise
+
+    def update(self) -> int:
+        """Go on to the newest moment; the number of groups that came since the last one."""
+        for _ in range(TRIES):
+            try:
+                return self._update()
+            except FileNotFoundError:  # the writer has just gone over to a new generation
+                continue
+        raise FormatError(self.path, "its generation is missing; go back to a backup")
+
+    def _update(self) -> int:
+        news = self._bulletin.news(generation=self._generation, group=self.group)
+        before = self.group
+        if news.generation != self._generation:
+            generation = Generation(self._store.folder(news.generation))
+            self._published, self.settings = generation.published(), generation.settings
+            self._radius, self._publish = radius_of(generation), generation.manifest["frozen"]["publish"]
+            self._generation = news.generation
+        for post in news.posts:
+            post.give_to(self._published)
+        self.group = news.group
+        return self.group - max(before, 0)
+
+    def close(self) -> None:
+        """Close the folder."""
+        self._bulletin.close()
+        self._store.close()
+
+    def __enter__(self) -> LiveReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def radius_of(generation: Generation) -> float:
+    """Bound of the distance of any vector of a generation from where it should be."""
+    a = generation.settings.keep
+    return float(generation.manifest["frozen"]["lag"] / (a * (1 - a)))
+
+
+def chord_bounds(lengths: NDArray[np.float64], radius: float, publish: float) -> NDArray[np.float64]:
+    """Bounds of the distance of two unit vectors: one of a vector of this length, the other of one within a radius.
+
+    The radius is ``radius`` and the share ``publish`` of the length, by which a vector may have moved since it was
+    published. Nothing can be said where the radius reaches the length: 2. A length of -1 is that of a node without
+    edges, whose zeros are exact.
+
+    Examples
+    --------
+    >>> chord_bounds(np.array([1.0, 0.05, -1.0]), 0.06, 0.02).round(4).tolist()
+    [0.0801, 2.0, 0.0]
+    """
+    share = np.divide(radius, lengths, out=np.full_like(lengths, np.inf), where=lengths > 0) + publish
+    inside = np.minimum(share, 1.0)
+    chords = np.where(share < 1, np.sqrt(2 - 2 * np.sqrt(1 - inside * inside)), 2.0)
+    return np.where(lengths < 0, 0.0, chords)
+
+

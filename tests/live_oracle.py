@@ -22,6 +22,7 @@ Reals = NDArray[np.float64]
 KEEP, COLUMNS = 0.2, 32
 ADD, REMOVE, SET, ISOLATE = range(4)
 DUST = 1e-12  # the rounding of the oracle itself
+SPREAD = 1 + 1e-9  # of the rotation: its norm is at most 1
 
 Change = tuple[int, int, int, float]  # operation, two ends, weight
 Group = tuple[int, tuple[Change, ...]]  # number of new nodes, changes
@@ -36,26 +37,34 @@ class Frozen(NamedTuple):
     mean: Reals
 
     @property
-    def spread(self) -> float:
-        """Norm of the rotation."""
-        return float(np.linalg.norm(self.rotation, 2)) * (1 + 1e-9)
-
-    @property
     def rounding(self) -> float:
         """Bound of the rounding of a row: a little more than 128 additions of float32."""
-        return float(150 * 2.0**-24 * (1 + np.linalg.norm(self.mean)) * self.spread)
+        return float(150 * 2.0**-24 * (1 + np.sqrt((self.mean**2).sum())) * SPREAD)
 
 
 def draw_frozen(known: int, *, dim: int, seed: int) -> Frozen:
-    """Frozen parts for so many nodes, in ``dim`` of the columns."""
+    """Frozen parts for so many nodes, in ``dim`` of the columns; the same bits with every BLAS."""
     rng = np.random.default_rng(seed)
-    basis = np.zeros((known, COLUMNS), np.float32)
     used = min(dim, known)
-    if used:
-        basis[:, :used] = np.linalg.qr(rng.standard_normal((known, used)))[0] / (1 + 1e-6)
-    rotation = rng.standard_normal((COLUMNS, COLUMNS))
-    shifts = rng.uniform(0.5, 4, known).astype(np.float32)
-    return Frozen(basis, shifts, rotation / np.linalg.norm(rotation, 2), rng.uniform(-0.05, 0.05, COLUMNS))
+    basis = np.zeros((known, COLUMNS), np.float32)
+    basis[:, :used] = _draw_orthonormal(rng, known, used) / (1 + 1e-6)
+    rotation = _draw_orthonormal(rng, COLUMNS, COLUMNS) * rng.uniform(0.2, 1, COLUMNS)
+    return Frozen(
+        basis,
+        shifts=rng.uniform(0.5, 4, known).astype(np.float32),
+        rotation=np.ascontiguousarray(rotation),
+        mean=rng.uniform(-0.05, 0.05, COLUMNS),
+    )
+
+
+def _draw_orthonormal(rng: np.random.Generator, rows: int, columns: int) -> Reals:
+    axes: list[Reals] = []
+    for _ in range(columns):
+        axis = rng.uniform(-1, 1, rows)
+        for other in axes + axes:  # twice: against rounding
+            axis -= (axis * other).sum() * other
+        axes.append(axis / np.sqrt((axis**2).sum()))
+    return np.array(axes).reshape(columns, rows).T
 
 
 @dataclass
@@ -119,7 +128,7 @@ class History:
         """The kernel's graph, of the first rows or of others; without states."""
         parts = self.frozen
         numbers = {"keep": KEEP, "loop": self.loop, "tolerance": self.tolerance, "publish": self.publish}
-        numbers |= {"rounding": parts.rounding, "spread": parts.spread}
+        numbers |= {"rounding": parts.rounding, "spread": SPREAD}
         graph = kernels(kernel).choose("LiveGraph")
         return graph(*(self.model().arrays() if rows is None else rows), **parts._asdict(), **numbers)
 
@@ -176,8 +185,8 @@ class Snapshot(NamedTuple):
 
     def same_bits(self, other: Snapshot, *, sums: bool = True) -> bool:
         """Whether everything is the same, to the bit."""
-        ours, theirs = (each if sums else each[:-1] for each in (self, other))
-        return all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(ours, theirs, strict=True))
+        pairs = [(getattr(self, name), getattr(other, name)) for name in self._fields if sums or name != "sums"]
+        return all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)
 
     def vectors(self) -> Reals:
         """F in float64."""
@@ -186,10 +195,12 @@ class Snapshot(NamedTuple):
 
 def snapshot(live: Any) -> Snapshot:
     """All that a kernel's graph knows now."""
-    rows = [np.empty((live.nodes, COLUMNS), np.float32) for _ in range(2)]
+    targets, states = np.empty((2, live.nodes, COLUMNS), np.float32)
     numbers = np.empty((live.nodes, 6))
-    live.take_out(0, *rows, numbers)
-    return Snapshot(*rows, numbers, *live.rows(), np.array([live.energy, live.captured]))
+    live.take_out(0, targets, states, numbers)
+    indptr, indices, weights = live.rows()
+    sums = np.array([live.energy, live.captured])
+    return Snapshot(targets, states, numbers, indptr, indices, weights, sums)
 
 
 def true_parts(now: Snapshot, history: History) -> tuple[Reals, Any]:
@@ -203,7 +214,7 @@ def true_parts(now: Snapshot, history: History) -> tuple[Reals, Any]:
     entries[known] = np.log(A.data[known]) - np.log(degrees[own[known]]) + parts.shifts[now.indices[known]]
     basis = np.zeros((nodes, COLUMNS))
     basis[: history.known] = parts.basis
-    q = csr_array((entries, now.indices, now.indptr), shape=(nodes, nodes)) @ basis
+    q: Reals = np.asarray(csr_array((entries, now.indices, now.indptr), shape=(nodes, nodes)) @ basis)
     lengths = np.linalg.norm(q, axis=1, keepdims=True)
     there = lengths > 0
     R = np.where(there, (q / np.where(there, lengths, 1) - parts.mean) @ parts.rotation, 0)
@@ -218,7 +229,8 @@ def find_breach(live: Any, history: History, *, lags: Reals | None = None, share
     now = snapshot(live)
     R, T = true_parts(now, history)
     G = now.states.astype(float)
-    residuals = np.linalg.norm(KEEP * R + (1 - KEEP) * (T @ G) - G, axis=1)
+    mixed: Reals = np.asarray(T @ G)
+    residuals = np.linalg.norm(KEEP * R + (1 - KEEP) * mixed - G, axis=1)
     if np.any(residuals > lags + DUST):
         return f"residuals: {(residuals - lags).max()}"
     system = (diags_array(np.ones(live.nodes)) - (1 - KEEP) * T).tocsc()

@@ -16,6 +16,7 @@ from live_oracle import (
     KEEP,
     REMOVE,
     SET,
+    SPREAD,
     Change,
     History,
     apply_group,
@@ -151,7 +152,7 @@ def test_a_small_drift_is_no_drift_of_zero() -> None:
     now.numbers[:, 1], now.numbers[:, 2] = 0, 1e-9 * now.numbers[:, 3]
     live.put_in(0, now.targets, now.states, now.numbers)
     live.begin()
-    angles = lags_of(live) / (KEEP * RING.frozen.spread)
+    angles = lags_of(live) / (KEEP * SPREAD)
     assert np.all(angles >= 1e-9) and np.all(angles < 1.001e-9)
 
 

@@ -41,10 +41,12 @@ class LiveGraph(LiveStates):
     >>> live.change(*edge)
     (0, 0)
     >>> live.settle()
-    >>> vectors = np.empty((3, 2), np.float32)
-    >>> live.vectors(np.arange(3, dtype=np.int32), vectors)
-    >>> vectors.round(2).tolist(), live.published().tolist()
-    ([[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]], [0, 1, 2])
+    >>> vectors, lengths = np.empty((3, 32), np.float32), np.empty(3)
+    >>> live.vectors(np.arange(3, dtype=np.int32), vectors, lengths)
+    >>> vectors[:, :2].round(2).tolist(), lengths.round(2).tolist()
+    ([[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]], [0.71, 0.71, -1.0])
+    >>> live.published().tolist()
+    [0, 1, 2]
     """
 
     @property

@@ -225,5 +225,5 @@ class LiveStates:
         rows = len(numbers)
         fits = targets.shape == states.shape == (rows, self._G.shape[1]) and numbers.shape == (rows, 6)
         need(fits, "a node has a row of targets, of states, and six numbers")
-        need(0 <= first and first + rows <= self.nodes, "there are no such nodes")
+        need(0 <= first <= self.nodes - rows, "there are no such nodes")
         return slice(first, first + rows)

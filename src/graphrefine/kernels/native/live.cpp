@@ -607,7 +607,7 @@ public:
             return array.shape(0) == numbers.shape(0) && static_cast<std::int64_t>(array.shape(1)) == columns;
         };
         need(fits(targets, columns_) && fits(states, columns_) && fits(numbers, NUMBERS), "a node has a row of targets, of states, and six numbers");
-        need(first >= 0 && first + static_cast<std::int64_t>(numbers.shape(0)) <= nodes(), "there are no such nodes");
+        need(first >= 0 && first <= nodes() - static_cast<std::int64_t>(numbers.shape(0)), "there are no such nodes");
     }
 
     void put_states(const Matrix<const float> &states) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace {
 
@@ -12,13 +13,16 @@ constexpr std::int64_t AHEAD = 8;    // entries between a prefetch and its use
 constexpr int WIDE = 8;              // vectors of sums in registers
 constexpr int LANES = 8;             // partial sums of a length
 
+void prefetch(const float *row, std::int64_t columns) {
+    for (std::int64_t line = 0; line < columns; line += 16) __builtin_prefetch(row + line);
+}
+
 template <int V>
 void add_piece(const std::int32_t *indices, const float *factors, std::int64_t count, std::int64_t left, const float *rows, std::int64_t columns,
                std::int64_t c, double *sum) {
     Floats part[V] = {};
     for (std::int64_t e = 0; e < count; ++e) {
-        if (c == 0 && e + AHEAD < left)
-            for (std::int64_t line = 0; line < columns; line += 16) __builtin_prefetch(rows + indices[e + AHEAD] * columns + line);
+        if (c == 0 && e + AHEAD < left) prefetch(rows + indices[e + AHEAD] * columns, columns);
         const float *row = rows + indices[e] * columns + c;
         const Floats f = broadcast(factors[e]);
         for (int v = 0; v < V; ++v) part[v] += f * load<Floats>(row + W * v);
@@ -38,14 +42,29 @@ void sum_rows(const std::int32_t *indices, const float *factors, std::int64_t co
     }
 }
 
+typedef double Wide __attribute__((vector_size(W * 8)));  // as many as Floats has
+
+template <int V>
+void add_precisely(const std::int32_t *indices, const double *factors, std::int64_t count, std::int64_t left, const float *rows, std::int64_t columns,
+                   std::int64_t c, double *sum) {
+    Wide part[V];
+    std::memcpy(part, sum + c, sizeof part);
+    for (std::int64_t e = 0; e < count; ++e) {
+        if (c == 0 && e + AHEAD < left) prefetch(rows + indices[e + AHEAD] * columns, columns);
+        const float *row = rows + indices[e] * columns + c;
+        const Wide f = factors[e] - Wide{};
+        for (int v = 0; v < V; ++v) part[v] += f * __builtin_convertvector(load<Floats>(row + W * v), Wide);
+    }
+    std::memcpy(sum + c, part, sizeof part);
+}
+
 void sum_precisely(const std::int32_t *indices, const double *factors, std::int64_t count, const float *rows, std::int64_t columns, double *sum) {
     std::fill(sum, sum + columns, 0.);
-    for (std::int64_t e = 0; e < count; ++e) {
-        if (e + AHEAD < count)
-            for (std::int64_t line = 0; line < columns; line += 16) __builtin_prefetch(rows + indices[e + AHEAD] * columns + line);
-        const float *row = rows + indices[e] * columns;
-        const double f = factors[e];
-        for (std::int64_t c = 0; c < columns; ++c) sum[c] += f * row[c];
+    for (std::int64_t e = 0; e < count; e += PIECE) {  // pieces stay in the cache while all columns are summed
+        const std::int64_t some = std::min(PIECE, count - e);
+        std::int64_t c = 0;
+        for (; c + WIDE / 2 * W <= columns; c += WIDE / 2 * W) add_precisely<WIDE / 2>(indices + e, factors + e, some, count - e, rows, columns, c, sum);
+        for (; c < columns; c += 2 * W) add_precisely<2>(indices + e, factors + e, some, count - e, rows, columns, c, sum);
     }
 }
 

@@ -42,7 +42,7 @@ STEPS, PRECISE_STEPS = 14, 8  # of T, towards the fixed point: gathered from bfl
 LAG_SHARE = 0.8  # of the tolerance is for states that lag behind; the rest is for vectors that are not published
 QUANTILE = 0.009  # of the lengths of vectors: rows below it may have a larger bound than the tolerance
 ROUNDING = 150 * 2.0**-24  # of a row of G, in lengths of the longest row: pieces of 128 products in float32
-FLOOR = 8  # roundings, at least, in the largest lag
+FLOOR = 3  # roundings over `keep`, at least, in the largest lag: `settle` ends for more than one
 BLOCK = 1 << 14  # rows at a time
 
 
@@ -211,7 +211,7 @@ def _settle(parts: Frozen, graph: Graph, states: Floats) -> tuple[Frozen, Any]:
     tolerance = parts.settings.tolerance
     share = tolerance * float(np.sqrt(1 - tolerance * tolerance / 4)) - parts.publish  # whose chord is the tolerance
     lag = a * (1 - a) * share * short
-    tight = Frozen(**{**vars(parts), "lag": max(lag, FLOOR * ROUNDING)})
+    tight = Frozen(**{**vars(parts), "lag": max(lag, FLOOR * parts.rounding / a)})
     live.set_tolerance(tight.lag)
     live.measure()
     live.settle()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import is_text
 from graphrefine.kernels import kernels
+from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.frozen import BLOCK, LiveSettings, freeze
 from graphrefine.live.generation import NUMBERS, Generation, Snapshot, all_vectors, save_generation
 from graphrefine.live.live import Live
 from graphrefine.live.published import Published
-from graphrefine.live.store import SUFFIX, Store, check_file_system
+from graphrefine.live.store import SUFFIX, Store
 from graphrefine.progress import Stages, Watcher
+from graphrefine.system.file_systems import check_file_system
 from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
@@ -48,6 +51,8 @@ def create_live(
             snapshot = Snapshot(frozen, live, Published(graph.names, *all_vectors(live, frozen)))
             save_generation(folder / "generation-000001", snapshot, group=0)
             Store.create(folder, {"created": time.time(), "graphrefine": __version__, **kernels().names()})
+            with closing(Bulletin(folder, write=True)) as bulletin:
+                bulletin.rewrite(1, 0, snapshot.published)
     return stages.seconds
 
 
@@ -62,11 +67,22 @@ def back_up(store: Store, target: Path) -> None:
     for _ in range(100):
         try:
             with replacing_folder(target, replaceable=_refuse, durable=True) as folder:
-                store.backup(folder)
+                _copy(store, folder)
             return
         except (FileNotFoundError, shutil.Error):  # a new generation came meanwhile
             continue
     raise OutputError(f"{store.path}: its generation changes too often to be copied; stop the writer first")
+
+
+def _copy(store: Store, folder: Path) -> None:
+    """Copy all into a folder; FileNotFoundError where the parts are not of one generation."""
+    with closing(Bulletin(store.path, write=False)) as bulletin:
+        shown = bulletin.copy_to(folder)
+    number = store.backup(folder)
+    copy = Generation(folder / store.folder(number).name)
+    if shown != number:
+        raise FileNotFoundError(copy.folder)
+    copy.check_files()
 
 
 def check_live(live: Live, *, deep: bool = True) -> dict[str, Any]:
@@ -78,6 +94,8 @@ def check_live(live: Live, *, deep: bool = True) -> dict[str, Any]:
     problem = store._all("PRAGMA integrity_check")[0][0]
     generation = Generation(store.folder(store.generation))
     generation.check_files()
+    for _ in store.groups(after=generation.group):  # their checksums
+        pass
     figures = {**live.figures(), "database": problem, "files": len(generation.manifest["files"])}
     if deep:
         figures |= _check_lags(live)
@@ -110,5 +128,3 @@ def _check_lags(live: Live) -> dict[str, Any]:
         "lag_tolerance": frozen.lag,
         "beyond_lag": len(beyond),
     }
-
-

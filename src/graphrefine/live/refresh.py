@@ -40,6 +40,8 @@ def refresh_reason(live: Any, frozen: Frozen, *, share: float, bounds: Reals) ->
 
     ``share`` is the share of M's energy that the basis held at the last refresh, and ``bounds`` those of all nodes.
     """
+    if not live.entries:
+        return None  # no basis can be found
     now = live.captured / max(live.energy, 1e-300)
     if now < LEAST_SHARE * share:
         return f"the basis holds {now:.1%} of the energy, {share:.1%} at the last refresh"
@@ -109,7 +111,7 @@ class Refresh:
     def result(
         self, groups: Iterable[tuple[int, LoggedGroup]], published: Published
     ) -> tuple[Snapshot, dict[str, Any]]:
-        """The new state after the groups that came since, and the figures; ``published`` are the vectors as they are."""
+        """The new state after the groups that came since, and the figures; ``published`` are the vectors of now."""
         self.wait()
         if self._error is not None:
             raise self._error
@@ -161,7 +163,7 @@ def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
     Examples
     --------
     >>> rows = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
-    >>> rotation_onto(rows, rows[:, ::-1]).round(6).tolist()
+    >>> (rotation_onto(rows, rows[:, ::-1]).round(6) + 0).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
     lengths = np.sqrt(exact.squares_of_rows(moved))
@@ -177,5 +179,3 @@ def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
             break
         X = exact.matmul(X, 1.5 * np.eye(len(X)) - 0.5 * gram)
     return X
-
-

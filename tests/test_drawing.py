@@ -148,7 +148,7 @@ def test_few_imports_stand_inside_functions(arrows: list[drawing.Arrow]) -> None
 
 
 def test_the_hall_is_small() -> None:
-    assert len(drawing.entries(ROOT)) <= 28  # live, a folder for graphs that change while their vectors are used, made it 28
+    assert len(drawing.entries(ROOT)) <= 28  # live, vectors that follow a graph, made it 28
 
 
 def test_no_file_is_long() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from graphrefine.cli.describe import remarks
 from graphrefine.cli.options import check_not_input, reading_options
-from graphrefine.errors import FormatError
+from graphrefine.embedding.formats import check_address, format_address
+from graphrefine.embedding.formats.pgvector_server import write
+from graphrefine.embedding.formats.pgvector_sql import table_name
+from graphrefine.embedding.formats.pgvector_update import table_recipe, update
+from graphrefine.errors import FormatError, InputError
 from graphrefine.live.frozen import LiveSettings
 from graphrefine.live.live import Live
 from graphrefine.live.maintenance import back_up, check_live, create_live
@@ -18,6 +23,7 @@ from graphrefine.live.streams import apply_stream
 from graphrefine.live.vectors import LiveReader
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
+from graphrefine.vectors.table import Parts
 from graphrefine.visuals.console import note, progress_bar, show_json
 
 
@@ -106,17 +112,63 @@ def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
         raise FormatError(folder, f"does not hold what it promises ({figures['database']}); go back to a backup")
 
 
-def export(folder: str, output: str, output_format: str | None, as_json: bool) -> None:
-    """Write the vectors of this moment."""
-    check_not_input(output, folder)
+def export(
+    folder: str, output: str | None, output_format: str | None, to: str | None, table: str | None,
+    changed_since: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Write the vectors of this moment, or those that moved, to a file or into a table of PostgreSQL."""
+    if (output is None) == (to is None):
+        raise InputError("give -o, a file, or --to, the address of a PostgreSQL server", mentions=["output", "to"])
     with LiveReader(folder) as live:
-        embedding = live.snapshot()
-        embedding.save(output, format=output_format)
-        figures = {"folder": folder, "output": output, "nodes": len(embedding), "dim": embedding.dim, "group": live.group}
+        after = None if changed_since is None else parse_moment(changed_since, live)
+        if to is not None:
+            count, place = _export_table(live, to, table or table_name(folder), after)
+        else:
+            assert output is not None
+            check_not_input(output, folder)
+            embedding = live.snapshot(after=after)
+            embedding.save(output, format=output_format)
+            count, place = len(embedding), output
+        figures = {"folder": folder, "output": place, "nodes": len(live), "written": count, "dim": live.dim}
+        figures |= {"group": live.group, "after": after}
     if as_json:
         return show_json(figures)
-    print(f"{output}: {figures['nodes']:,} nodes x {figures['dim']}, after group {figures['group']:,}")
+    print(f"{place}: {count:,} of {figures['nodes']:,} nodes x {figures['dim']}, after group {figures['group']:,}")
     return None
+
+
+def _export_table(live: LiveReader, address: str, table: str, after: int | None) -> tuple[int, str]:
+    """Bring a table up to date, or make it; the number of rows written, and the place."""
+    check_address(address)
+    recipe = table_recipe(address, table=table)
+    ours = recipe is not None and recipe.get("folder") == live.id
+    if recipe is None or not ours:
+        whole = live.snapshot()
+        write(address, Parts(whole.names, whole.vectors, whole.recipe), table=table)
+        return len(whole), f"{format_address(address)}, table {table}"
+    if after is None:
+        after = int(recipe["group"])
+    elif after > int(recipe["group"]):
+        raise InputError(
+            f"the table has the vectors of group {recipe['group']}, and those that moved between it and group {after} "
+            "would be missing; leave --changed-since out",
+            argument="changed_since",
+        )
+    some = live.snapshot(after=after)
+    update(address, Parts(some.names, some.vectors, some.recipe), every=live.names, table=table)
+    return len(some), f"{format_address(address)}, table {table}"
+
+
+def parse_moment(text: str, live: LiveReader) -> int:
+    """A group from its number, or the last one before a date and time."""
+    if text.isdecimal():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        problem = f"{text!r} is neither the number of a group nor a time such as 2026-03-01T12:00"
+        raise InputError(problem, argument="changed_since") from None
+    return live.group_at(moment.timestamp())
 
 
 def backup(folder: str, output: str, as_json: bool) -> None:

@@ -30,10 +30,12 @@ TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE posts (
     id INTEGER PRIMARY KEY, change_group INTEGER NOT NULL, first INTEGER NOT NULL, names TEXT NOT NULL,
-    removed BLOB NOT NULL, nodes BLOB NOT NULL, lengths BLOB NOT NULL, vectors BLOB NOT NULL, checksum INTEGER NOT NULL
+    removed BLOB NOT NULL, nodes BLOB NOT NULL, groups BLOB NOT NULL, lengths BLOB NOT NULL, vectors BLOB NOT NULL,
+    checksum INTEGER NOT NULL
 );
 CREATE INDEX posts_group ON posts (change_group);
 """
+COLUMNS = "first, names, removed, nodes, groups, lengths, vectors, checksum"
 
 
 class Moved(NamedTuple):
@@ -42,6 +44,7 @@ class Moved(NamedTuple):
     nodes: NDArray[np.int64]
     lengths: NDArray[np.float64]  # before they were made unit
     vectors: NDArray[np.float32]  # (m, dim), unit rows
+    groups: NDArray[np.int64] | int = 0  # that moved them
 
 
 class Post(NamedTuple):
@@ -179,12 +182,13 @@ class Bulletin:
             json.dumps(post.names),
             post.removed.astype("<i8").tobytes(),
             moved.nodes.astype("<i8").tobytes(),
+            np.broadcast_to(np.asarray(moved.groups, "<i8"), moved.nodes.shape).tobytes(),
             moved.lengths.astype("<f8").tobytes(),
             np.ascontiguousarray(moved.vectors, "<f4").tobytes(),
         )
         row = (group, post.first, *parts, _checksum(post.first, *parts))
-        columns = "change_group, first, names, removed, nodes, lengths, vectors, checksum"
-        self._connection.execute(f"INSERT INTO posts ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        places = ", ".join("?" * len(row))
+        self._connection.execute(f"INSERT INTO posts (change_group, {COLUMNS}) VALUES ({places})", row)
 
     def rewrite(self, generation: int, group: int, published: Published) -> None:
         """All news since a generation as one, for readers of any moment; each vector stands once."""
@@ -196,7 +200,7 @@ class Bulletin:
             self._insert(group, Post(first, published.new_names(), gone[:0], none))
             for start in range(0, len(rows), CHUNK):
                 some = rows[start : start + CHUNK]
-                moved = Moved(some, published.lengths[some], published.rows(some))
+                moved = Moved(some, published.lengths[some], published.rows(some), published.groups[some])
                 self._insert(group, Post(end, [], gone[:0], moved))
             self._insert(group, Post(end, [], gone, none))
             numbers = [(generation, "generation"), (group, "group")]
@@ -216,8 +220,7 @@ class Bulletin:
             if not now:
                 raise self._damage("its writer is about to fill it")
             whole = self._replaced or now != generation or last < group
-            columns = "first, names, removed, nodes, lengths, vectors, checksum"
-            query = f"SELECT {columns} FROM posts WHERE change_group > ? ORDER BY id"
+            query = f"SELECT {COLUMNS} FROM posts WHERE change_group > ? ORDER BY id"
             rows = self._connection.execute(query, (-1 if whole else group,)).fetchall()
         try:
             posts = [_post_of(*row) for row in rows]
@@ -258,14 +261,11 @@ def _checksum(first: int, names: str, *parts: bytes) -> int:
     return crc
 
 
-def _post_of(
-    first: int, names: str, removed: bytes, nodes: bytes, lengths: bytes, vectors: bytes, checksum: int
-) -> Post:
-    if _checksum(first, names, removed, nodes, lengths, vectors) != checksum:
+def _post_of(first: int, names: str, *parts: Any) -> Post:
+    *blobs, checksum = parts
+    if _checksum(first, names, *blobs) != checksum:
         raise ValueError("a post is not as it was written")
-    which = np.frombuffer(nodes, "<i8").astype(np.int64, copy=False)
-    table = np.frombuffer(vectors, "<f4").astype(np.float32, copy=False)
-    moved = Moved(
-        which, np.frombuffer(lengths, "<f8").astype(np.float64), table.reshape(len(which), -1 if len(which) else 0)
-    )
-    return Post(first, json.loads(names), np.frombuffer(removed, "<i8").astype(np.int64), moved)
+    removed, nodes, groups = (np.frombuffer(data, "<i8").astype(np.int64) for data in blobs[:3])
+    lengths = np.frombuffer(blobs[3], "<f8").astype(np.float64)
+    table = np.frombuffer(blobs[4], "<f4").astype(np.float32).reshape(len(nodes), -1 if len(nodes) else 0)
+    return Post(first, json.loads(names), removed, Moved(nodes, lengths, table, groups))

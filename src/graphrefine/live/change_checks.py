@@ -145,7 +145,7 @@ def describe_problem(operation: Any, source: Any, target: Any, weight: Any) -> s
     """
     if not isinstance(operation, str) or operation not in _CODES:
         known = "it must be + (add), - (remove) or = (set a weight)"
-        return f"op {shorten(operation)} is not known; {known}, or this a header that names op, source and target"
+        return f"op {shorten(operation)} is not known; {known}; a header names op, source and target"
     if source is None or source == "":
         return "the source is empty; name a node"
     problem = _describe_name("source", source) or (None if target is None else _describe_name("target", target))

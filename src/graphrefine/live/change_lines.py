@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from graphrefine.errors import FormatError, InputError, suggest
@@ -169,10 +169,11 @@ class DelimitedLines(Lines):
 
     def _split(self, text: str, lines: list[str]) -> tuple[list[list[str]], str | None]:
         """Fields of the lines before one with a quote in a wrong place, and the problem of that one."""
+        loose = (" " in text or "\t" in text) and self._loose.search(text)  # blanks at the end of a field
         if '"' not in text:
             rows = [line.split(self._delimiter) for line in lines]
-            return [[field.strip(" \t") for field in row] for row in rows] if self._loose.search(text) else rows, None
-        if not self._loose.search(text):
+            return [[field.strip(" \t") for field in row] for row in rows] if loose else rows, None
+        if not loose:
             try:
                 rows = list(csv.reader(lines, delimiter=self._delimiter, strict=True))
             except csv.Error:
@@ -227,7 +228,7 @@ class JsonLines(Lines):
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self._scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())
+        self._decode = json.JSONDecoder().raw_decode
         self._keys: dict[
             tuple[str, ...], tuple[str, str, str, str]
         ] = {}  # of the four fields, by all keys of an object
@@ -263,8 +264,8 @@ class JsonLines(Lines):
 
     def _parse_object(self, line: str) -> dict[str, Any]:
         try:
-            value, end = self._scan(line, 0)
-        except (StopIteration, RecursionError):
+            value, end = self._decode(line)
+        except RecursionError:
             raise ValueError from None
         if end < len(line) or not isinstance(value, dict):
             raise ValueError

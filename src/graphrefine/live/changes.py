@@ -26,6 +26,7 @@ from graphrefine.readers.source import Source
 
 __all__ = ["ADD", "ADD_NODE", "REMOVE", "REMOVE_NODE", "SET", "Group", "read_changes"]
 
+NEEDS = "a change is expected on each line"
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -90,11 +91,11 @@ def read_changes(
 def _locate(source: str | PathLike[str] | IO[bytes]) -> tuple[Source, IO[bytes] | None]:
     """The source with a name for messages, and the file if it is open already."""
     if isinstance(source, str | PathLike):
-        return Source(source), None
+        return Source(source, needs=NEEDS), None
     if source is sys.stdin.buffer:
-        return Source("-"), None
+        return Source("-", needs=NEEDS), None
     name = getattr(source, "name", None)
-    return Source(name if isinstance(name, str) else "the stream"), source
+    return Source(name if isinstance(name, str) else "the stream", needs=NEEDS), source
 
 
 def _read_groups(

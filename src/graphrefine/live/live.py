@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,10 +21,12 @@ from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.live.bulletin import Bulletin, Moved, Post
 from graphrefine.live.generation import Generation, Snapshot, save_generation, unit_moved
-from graphrefine.live.naming import NameRows, Operation, list_values
+from graphrefine.live.logged import LoggedGroup, Mark
+from graphrefine.live.naming import NameRows
+from graphrefine.live.pending import PendingChanges
 from graphrefine.live.published import Published
 from graphrefine.live.refresh import Refresh, refresh_reason
-from graphrefine.live.store import LoggedGroup, Mark, Store
+from graphrefine.live.store import Store
 from graphrefine.live.vectors import LiveVectors, chord_bounds
 from graphrefine.progress import Stages, Watcher
 
@@ -43,7 +45,7 @@ class Commit(NamedTuple):
     moved: int  # vectors that were published
 
 
-class Live(LiveVectors):
+class Live(PendingChanges, LiveVectors):
     """A folder of live vectors, open for writing. Made by `graphrefine.live.open` and `graphrefine.live.create`.
 
     Used as a context manager it commits at the end of the block, or drops what was not committed if that fails.
@@ -65,7 +67,7 @@ class Live(LiveVectors):
     ) -> None:
         super().__init__(path, Store(path, write=True), threads=threads)
         self._stages = Stages(watcher)
-        self._pending: list[Operation] = []
+        self._pending = []
         self._refresh: Refresh | None = None
         self.refresh_by_itself = True
         self.refresh_problem: str | None = None  # why the last refresh by itself did not come about
@@ -113,7 +115,7 @@ class Live(LiveVectors):
 
     def _take(self, generation: Generation) -> None:
         self._frozen, self._live, self._table = generation.snapshot()
-        self.group = generation.group
+        self.group = self._base_group = generation.group
         self.settings = self._frozen.settings
         self._radius, self._publish = self._frozen.radius, self._frozen.publish
         self._share = self._live.captured / max(self._live.energy, 1e-300)  # of M's energy, at the last refresh
@@ -128,57 +130,17 @@ class Live(LiveVectors):
     def _follow(self, group: LoggedGroup, moved: Moved, number: int) -> Post:
         """The published vectors after a group, and the news of it."""
         self._live.commit()
-        post = Post(len(self._table), group.names, group.removed().astype(np.int64), moved)
+        fresh = moved._replace(groups=number)
+        post = Post(len(self._table), group.names, group.removed().astype(np.int64), fresh)
         post.give_to(self._table)
         self.group = number
         return post
 
     # ---- changes -----------------------------------------------------------------------------------------------------
 
-    def add(self, source: Any, target: Any, weight: Any = 1.0) -> None:
-        """Add an edge, or several (lists of ends); of an edge that is there, the weights add up."""
-        self._collect("+", source, target, weight)
-
-    def set(self, source: Any, target: Any, weight: Any) -> None:
-        """Set the weight of an edge, or of several; one that is not there is made."""
-        self._collect("=", source, target, weight)
-
-    def remove(self, source: Any, target: Any) -> None:
-        """Remove an edge, or several."""
-        self._collect("-", source, target, 0.0)
-
-    def add_nodes(self, names: Iterable[Any]) -> None:
-        """Add nodes without edges; those that are there stay."""
-        self._pending += [Operation("+", name, None, 0.0) for name in list_values(names)]
-
-    def remove_nodes(self, names: Iterable[Any]) -> None:
-        """Remove nodes and their edges."""
-        self._pending += [Operation("-", name, None, 0.0) for name in list_values(names)]
-
-    def _collect(self, sign: str, source: Any, target: Any, weight: Any) -> None:
-        if not isinstance(source, list | tuple | np.ndarray):
-            self._pending.append(Operation.checked(sign, source, target, weight))
-            return
-        sources, targets = list_values(source), list_values(target)
-        weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
-        if not len(sources) == len(targets) == len(weights):
-            raise InputError(
-                f"there are {len(sources)} sources, {len(targets)} targets and {len(weights)} weights; give as many"
-            )
-        ends = zip(sources, targets, weights, strict=True)
-        self._pending += [Operation.checked(sign, *each) for each in ends]
-
-    def collect(self, operations: Iterable[Operation]) -> None:
-        """Collect changes of any kind."""
-        self._pending += operations
-
     def stream_position(self, stream: str) -> tuple[int, str]:
         """Records of a stream that count already, and a hash of them; (0, "") for one that is not known."""
         return self._store.stream_position(stream)
-
-    def rollback(self) -> None:
-        """Drop the changes that were not committed."""
-        self._pending = []
 
     def commit(self, mark: Mark | None = None, *, skip_unknown: bool = False) -> Commit:
         """Make the collected changes count: when it returns, they and the vectors that moved are on the disk.

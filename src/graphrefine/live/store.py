@@ -17,24 +17,21 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.live.logged import LoggedGroup, Mark
 from graphrefine.system.file_systems import check_file_system
 from graphrefine.system.work_folder import WorkFolder
 
 VERSION = 1
-REMOVE_NODE = 3  # operation of the kernel, see `graphrefine.live.changes`
 SUFFIX = ".live"
 DATABASE = "live.db"
 REQUESTS = 100_000  # groups back that ids of requests are remembered for
@@ -46,6 +43,7 @@ CREATE TABLE groups (
     id INTEGER PRIMARY KEY, time REAL NOT NULL, changes BLOB NOT NULL, names TEXT NOT NULL,
     stream TEXT, records INTEGER, digest TEXT
 );
+CREATE TABLE moments (id INTEGER PRIMARY KEY, time REAL NOT NULL);
 CREATE TABLE requests (request TEXT PRIMARY KEY, change_group INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE streams (stream TEXT PRIMARY KEY, records INTEGER NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE generations (id INTEGER PRIMARY KEY, time REAL NOT NULL, through INTEGER NOT NULL);
@@ -54,63 +52,6 @@ CREATE TABLE refreshes (
     figures TEXT NOT NULL
 );
 """
-
-
-class LoggedGroup(NamedTuple):
-    """A group of changes as it is logged: rows of nodes in place of names."""
-
-    operations: NDArray[np.uint8]
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    weights: NDArray[np.float32]
-    names: list[Any]  # of the nodes that are new with it, integers or strings
-    skip: bool = False  # whether edges that are not there were passed over
-
-    def removed(self) -> NDArray[np.int32]:
-        """Rows of nodes that are removed with it."""
-        return np.unique(self.sources[self.operations == REMOVE_NODE])
-
-    def to_bytes(self) -> bytes:
-        """The changes, with a checksum; names apart."""
-        head = np.array([len(self.operations), self.skip], "<i8")
-        parts = (head, self.operations, self.sources.astype("<i4"), self.targets.astype("<i4"))
-        data = b"".join(part.tobytes() for part in (*parts, self.weights.astype("<f4")))
-        return np.array([_checksum(data, self.names)], "<u4").tobytes() + data
-
-    @classmethod
-    def from_bytes(cls, data: bytes, names: list[Any]) -> LoggedGroup:
-        """The group whose `to_bytes` these are; a ValueError if they are not as they were.
-
-        Examples
-        --------
-        >>> ends = np.array([0, 1], np.int32), np.array([1, 2], np.int32)
-        >>> group = LoggedGroup(np.zeros(2, np.uint8), *ends, np.ones(2, np.float32), ["ann"])
-        >>> LoggedGroup.from_bytes(group.to_bytes(), ["ann"]).targets.tolist()
-        [1, 2]
-        """
-        if len(data) < 20 or _checksum(data[4:], names) != np.frombuffer(data, "<u4", 1)[0]:
-            raise ValueError("a group of changes is not as it was written")
-        count, skip = (int(each) for each in np.frombuffer(data, "<i8", 2, 4))
-        at = 20
-        parts = []
-        for dtype in ("<u1", "<i4", "<i4", "<f4"):
-            part = np.frombuffer(data, dtype, count, at)
-            parts.append(part.astype(part.dtype.newbyteorder("="), copy=False))
-            at += part.nbytes
-        return cls(*parts, names, bool(skip))
-
-
-def _checksum(data: bytes, names: list[Any]) -> int:
-    return zlib.crc32(json.dumps(names).encode(), zlib.crc32(data))
-
-
-class Mark(NamedTuple):
-    """Where a group comes from: a request, or a stream of changes up to some record."""
-
-    request: str | None = None
-    stream: str | None = None
-    records: int | None = None
-    digest: str | None = None
 
 
 class Store:
@@ -148,7 +89,7 @@ class Store:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             connection.executescript(f"BEGIN; {TABLES} COMMIT;")
-            facts = {"version": VERSION, "generation": 1, "group": 0, **about}
+            facts = {"version": VERSION, "generation": 1, "group": 0, "id": secrets.token_hex(8), **about}
             rows = [(key, json.dumps(value)) for key, value in facts.items()]
             connection.executemany("INSERT INTO about VALUES (?, ?)", rows)
         finally:
@@ -249,6 +190,7 @@ class Store:
                 mark.digest,
             )
             self._run("INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
+            self._run("INSERT INTO moments VALUES (?, ?)", number, row[1])
             if mark.request is not None:
                 self._run("INSERT INTO requests VALUES (?, ?)", mark.request, number)
                 self._run("DELETE FROM requests WHERE change_group < ?", number - REQUESTS)
@@ -273,6 +215,11 @@ class Store:
                 last = number
         if last != self.group:
             raise FormatError(self.path, f"group {last + 1} is missing from the log; go back to a backup")
+
+    def group_at(self, moment: float) -> int:
+        """The last group before all that came at a moment, in seconds since 1970, or later; 0 before the first."""
+        first = self._all("SELECT min(id) FROM moments WHERE time >= ?", moment)[0][0]
+        return self.group if first is None else int(first) - 1
 
     def request_group(self, request: str) -> int | None:
         """The group that a request has made, or None."""

@@ -46,6 +46,7 @@ class LiveVectors:
     settings: LiveSettings
     group: int
     _table: Published
+    _base_group: int  # the group that the generation was made after
     _radius: float  # bound of the distance of any vector from where it should be, before it is made unit
     _publish: float  # share of its length that a vector may have moved by since
 
@@ -71,6 +72,11 @@ class LiveVectors:
     def names(self) -> NDArray[Any]:
         """Names of all nodes."""
         return self._published.names_array(self._rows())
+
+    @property
+    def id(self) -> str:
+        """Name of the folder that no other has, in every recipe."""
+        return str(self._store.fact("id"))
 
     @property
     def dim(self) -> int:
@@ -104,17 +110,28 @@ class LiveVectors:
         names = self._published.names_array(np.array([each for each, _ in near], np.int64))
         return [Neighbour(each, score) for each, (_, score) in zip(names.tolist(), near, strict=True)]
 
-    def snapshot(self) -> Embedding:
-        """An `Embedding` of this moment, a copy that changes no more."""
+    def snapshot(self, *, after: int | None = None) -> Embedding:
+        """An `Embedding` of this moment, a copy that changes no more.
+
+        With ``after``, the number of a group, it has only the nodes whose vectors came or moved since; those of a newer
+        generation all have.
+        """
         rows = self._rows()
+        if after is not None and after >= self._base_group:
+            rows = rows[self._published.groups[rows] > after]
         recipe = {
             "method": "live",
             **vars(self.settings),
+            "folder": self.id,
             "group": self.group,
             "version": __version__,
             **kernels().names(),
         }
         return Embedding(self._published.names_array(rows), self._published.rows(rows), recipe)
+
+    def group_at(self, moment: float) -> int:
+        """The last group before a moment, in seconds since 1970."""
+        return self._store.group_at(moment)
 
     def drift(self) -> list[dict[str, Any]]:
         """Figures of all refreshes, the oldest first: time, groups, reason, drift of the vectors."""
@@ -170,7 +187,7 @@ class LiveReader(LiveVectors):
         for post in news.posts:
             post.give_to(table)
         if news.whole:
-            self._table, self.settings = table, generation.settings
+            self._table, self.settings, self._base_group = table, generation.settings, generation.group
             self._radius, self._publish = radius_of(generation), generation.manifest["frozen"]["publish"]
         self._generation, self.group = news.generation, news.group
         return self.group - max(before, 0)
@@ -193,7 +210,9 @@ def radius_of(generation: Generation) -> float:
     return float(generation.manifest["frozen"]["lag"] / (a * (1 - a)))
 
 
-def chord_bounds(lengths: NDArray[np.float64], radius: float, publish: float) -> NDArray[np.float64]:
+def chord_bounds(
+    lengths: NDArray[np.float64], radius: float | NDArray[np.float64], publish: float
+) -> NDArray[np.float64]:
     """Bounds of the distance of two unit vectors: one of a vector of this length, the other of one within a radius.
 
     The radius is ``radius`` and the share ``publish`` of the length, by which a vector may have moved since it was

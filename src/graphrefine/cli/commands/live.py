@@ -87,18 +87,27 @@ CHECK = Command(
 EXPORT = Command(
     "export",
     work="live:export",
-    first=("output", "output_format"),
+    first=("output", "to", "table", "changed_since"),
     short_help="The vectors of this moment.",
     help="""Write the vectors of this moment, while others may be writing FOLDER.
 
+    A table of PostgreSQL (pgvector) that has the vectors of this folder already is brought up to date: rows that moved
+    since are put in, those of nodes that are gone are deleted, in one transaction.
+
     \b
     graphrefine live export web.live -o today.parquet
+    graphrefine live export web.live --to postgresql://me@server/shop
     """,
     params=[
         FOLDER,
-        Option(["-o", "--output"], required=True, metavar="OUT",
+        Option(["-o", "--output"], metavar="OUT",
                help=f"File or folder for the vectors. The suffix names the format: {SUFFIXES}."),
         Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not name it."),
+        Option(["--to"], metavar="ADDRESS", help="A PostgreSQL server, postgresql://user@host/database."),
+        Option(["--table"], metavar="NAME", help="Table of the server.  [default: by the name of FOLDER]"),
+        Option(["--changed-since"], metavar="T",
+               help="Write only vectors that came or moved since: the number of a group, or a time such as "
+                    "2026-03-01T12:00.  [default with --to: what the table does not have yet]"),
         JSON,
     ],
 )  # fmt: skip

@@ -36,43 +36,43 @@ _OURS = (
 
 def check_place(address: str, *, table: str = sql.TABLE, replace: bool = False) -> None:
     """Raise OutputError if the table could not be written: no server, no pgvector, a table of somebody else."""
-    with _connect(address, OutputError, keep=False) as connection:
+    with connect(address, OutputError, keep=False) as connection:
         _prepare(connection, table, replace=replace)
-        _run(connection, sql.EXTENSION)
+        run(connection, sql.EXTENSION)
 
 
 def write(address: str, parts: Parts, *, table: str = sql.TABLE, index: bool = False, replace: bool = False) -> None:
     """Write a table, replacing one of ours in the same transaction; any other only with ``replace``."""
     sql.check_parts(parts, index=index)
     sql.identifier(table)
-    with _connect(address, OutputError) as connection:
+    with connect(address, OutputError) as connection:
         _prepare(connection, table, replace=replace)
-        _run(connection, sql.before(parts, table=table))
+        run(connection, sql.before(parts, table=table))
         with connection.cursor().copy(sql.copy(parts, table=table).encode()) as target:
             for block in lines(parts):
                 target.write(block)
-        _run(connection, sql.after(parts, table=table, index=index))
+        run(connection, sql.after(parts, table=table, index=index))
 
 
 def _prepare(connection: psycopg.Connection[Any], table: str, *, replace: bool) -> None:
-    _run(connection, sql.SETTINGS + ("" if replace else sql.guard(table, option="replace=True")))
+    run(connection, sql.SETTINGS + ("" if replace else sql.guard(table, option="replace=True")))
 
 
-def _run(connection: psycopg.Connection[Any], statements: str) -> None:
+def run(connection: psycopg.Connection[Any], statements: str) -> None:
     """Run statements that were put together here; as bytes, so that no % in them is taken for a parameter."""
     connection.execute(statements.encode())
 
 
 def read(address: str, *, table: str | None = None) -> Parts:
     """Read a table that graphrefine wrote; the only one there is, if none is named."""
-    with _connect(address, InputError) as connection:
+    with connect(address, InputError) as connection:
         if table is None:
             table = _only_table(connection, address)
         elif connection.execute("SELECT to_regclass(%s)", [sql.identifier(table)]).fetchone() == (None,):
             raise FormatError(format_address(address), f"there is no table {table!r}{_others(connection)}")
         name = sql.identifier(table)
-        _run(connection, f"SET LOCAL extra_float_digits = 3; LOCK TABLE {name} IN ACCESS SHARE MODE")
-        description = _description(connection, address, table)
+        run(connection, f"SET LOCAL extra_float_digits = 3; LOCK TABLE {name} IN ACCESS SHARE MODE")
+        description = description_of(connection, address, table)
         columns = ", ".join('"' + column.replace('"', '""') + '"' for column in description["columns"])
         query = f"COPY (SELECT {columns} FROM {name} ORDER BY row_index) TO stdout"
         with connection.cursor().copy(query.encode()) as source:
@@ -96,7 +96,8 @@ def _others(connection: psycopg.Connection[Any]) -> str:
     return f"; those of graphrefine are: {', '.join(tables)}" if tables else "; graphrefine has written none there"
 
 
-def _description(connection: psycopg.Connection[Any], address: str, table: str) -> dict[str, Any]:
+def description_of(connection: psycopg.Connection[Any], address: str, table: str) -> dict[str, Any]:
+    """What the comment of a table of ours says; FormatError if it is none."""
     query = "SELECT obj_description(to_regclass(%s), 'pg_class')"
     (text,) = connection.execute(query, [sql.identifier(table)]).fetchone() or (None,)
     if text is None or not text.startswith(sql.MARK):
@@ -126,7 +127,7 @@ def _blocks(source: Any) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def _connect(address: str, kind: type[GraphRefineError], *, keep: bool = True) -> Iterator[psycopg.Connection[Any]]:
+def connect(address: str, kind: type[GraphRefineError], *, keep: bool = True) -> Iterator[psycopg.Connection[Any]]:
     """A connection in one transaction, undone unless ``keep``, and the server's errors in our words."""
     try:
         import psycopg

@@ -128,6 +128,11 @@ def describe(parts: Parts) -> str:
     return json.dumps({"graphrefine": {**table, **parts.state.texts(), "recipe": parts.recipe}}, allow_nan=False)
 
 
+def describe_again(description: dict[str, Any], parts: Parts, count: int) -> str:
+    """The comment of a table of so many rows some of which were made anew."""
+    return json.dumps({"graphrefine": {**description, "nodes": count, "recipe": parts.recipe}}, allow_nan=False)
+
+
 def parse_description(text: str) -> dict[str, Any]:
     """Undo `describe`; ValueError if it is none."""
     try:

@@ -3,13 +3,14 @@
 A database of its own beside the log, ``bulletin.db``: the number of a generation, and for each group since then the
 vectors that it moved, the names of nodes that are new, and the rows of nodes that are gone. All of it can be made again
 from the log, and is, when the writer opens a folder whose bulletin is behind or damaged; so it need not wait for the
-disk (``synchronous=OFF``), as the log does.
+disk (``synchronous=OFF``), as the log does. Each post has a checksum: what a power cut may leave is seen.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -18,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import FormatError, OutputError
+from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.live.published import Published
+from graphrefine.live.store import empty_log
 
 NAME = "bulletin.db"
 BUSY = 30.0  # seconds that one waits for a moment when the database is free
@@ -28,10 +30,12 @@ TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE posts (
     id INTEGER PRIMARY KEY, change_group INTEGER NOT NULL, first INTEGER NOT NULL, names TEXT NOT NULL,
-    removed BLOB NOT NULL, nodes BLOB NOT NULL, groups BLOB NOT NULL, lengths BLOB NOT NULL, vectors BLOB NOT NULL
+    removed BLOB NOT NULL, nodes BLOB NOT NULL, groups BLOB NOT NULL, lengths BLOB NOT NULL, vectors BLOB NOT NULL,
+    checksum INTEGER NOT NULL
 );
 CREATE INDEX posts_group ON posts (change_group);
 """
+COLUMNS = "first, names, removed, nodes, groups, lengths, vectors, checksum"
 
 
 class Moved(NamedTuple):
@@ -64,6 +68,7 @@ class News(NamedTuple):
     generation: int
     group: int
     posts: list[Post]
+    whole: bool  # whether these are all since the generation, to be given to its vectors
 
 
 class Bulletin:
@@ -78,38 +83,55 @@ class Bulletin:
     """
 
     def __init__(self, folder: Path, *, write: bool) -> None:
-        self.path = folder / NAME
+        self.path, self._write = folder / NAME, write
+        self._replaced = False  # whether the file is another than that of the news before
         if write:
             self._connection = self._open_or_make()
         else:
             self._connection = self._open("ro")
 
     def _open(self, mode: str) -> sqlite3.Connection:
-        address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        address, connection = f"{self.path.absolute().as_uri()}?mode={mode}", None
+        file = _file_number(self.path)
         try:
             connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False)
-            connection.execute("SELECT value FROM about LIMIT 1").fetchone()
-        except sqlite3.Error as error:
-            raise FormatError(
-                self.path, f"cannot be read ({error}); it is made anew when the folder is opened for writing"
-            ) from None
-        return connection
+            connection.execute("PRAGMA synchronous=OFF")
+            connection.execute("PRAGMA secure_delete=ON")  # names that were removed leave the file
+            _read_numbers(connection)
+            self._file = file
+            return connection
+        except (sqlite3.Error, LookupError) as error:
+            if connection is not None:
+                connection.close()
+            raise self._damage(error) from None
 
     def _open_or_make(self) -> sqlite3.Connection:
         with suppress(FormatError):
             connection = self._open("rw")
-            if connection.execute("PRAGMA quick_check").fetchone()[0] == "ok":
-                connection.execute("PRAGMA synchronous=OFF")
+            if _is_sound(connection):
                 return connection
             connection.close()
         for suffix in ("", "-wal", "-shm"):
             self.path.with_name(NAME + suffix).unlink(missing_ok=True)
-        with closing(sqlite3.connect(self.path, isolation_level=None)) as fresh:
+        place = self.path.with_name(f"{NAME}.new")
+        place.unlink(missing_ok=True)
+        with closing(sqlite3.connect(place, isolation_level=None)) as fresh:
             fresh.execute("PRAGMA journal_mode=WAL")
             fresh.executescript(f"BEGIN; {TABLES} INSERT INTO about VALUES ('generation', 0), ('group', -1); COMMIT;")
-        connection = self._open("rw")
-        connection.execute("PRAGMA synchronous=OFF")
-        return connection
+        place.replace(self.path)
+        return self._open("rw")
+
+    def copy_to(self, folder: Path) -> int:
+        """Copy it as it is now into another folder; the number of its generation."""
+        with closing(sqlite3.connect(folder / NAME)) as copy:
+            with self._errors():
+                self._connection.backup(copy)
+            return _read_numbers(copy)[0]
+
+    def _damage(self, error: object) -> FormatError:
+        return FormatError(
+            self.path, f"cannot be read ({error}); it is made anew when the folder is opened for writing"
+        )
 
     def close(self) -> None:
         """Close the database."""
@@ -117,30 +139,36 @@ class Bulletin:
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[None]:
-        try:
-            self._connection.execute(kind)
+        with self._errors():
             try:
+                self._connection.execute(kind)
                 yield
                 self._connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Errors of the database as ours."""
+        try:
+            yield
+        except sqlite3.ProgrammingError:
+            raise InputError(f"{self.path.parent} was closed; open it again") from None
         except sqlite3.Error as error:
+            if not self._write:
+                raise self._damage(error) from None
             raise OutputError(
                 f"{self.path}: {error}; committed changes are safe, and readers see them once the folder is opened "
                 "for writing again"
             ) from None
 
-    def _numbers(self) -> tuple[int, int]:
-        facts = dict(self._connection.execute("SELECT key, value FROM about").fetchall())
-        return int(facts["generation"]), int(facts["group"])
-
     @property
     def moment(self) -> tuple[int, int]:
         """Numbers of the generation and of the last group that it has."""
         with self._transaction("BEGIN"):
-            return self._numbers()
+            return _read_numbers(self._connection)
 
     def post(self, group: int, post: Post) -> None:
         """Post the news of a group."""
@@ -150,18 +178,17 @@ class Bulletin:
 
     def _insert(self, group: int, post: Post) -> None:
         moved = post.moved
-        row = (
-            group,
-            post.first,
+        parts = (
             json.dumps(post.names),
             post.removed.astype("<i8").tobytes(),
             moved.nodes.astype("<i8").tobytes(),
             np.broadcast_to(np.asarray(moved.groups, "<i8"), moved.nodes.shape).tobytes(),
             moved.lengths.astype("<f8").tobytes(),
-            np.ascontiguousarray(moved.vectors, "<f4").data,
+            np.ascontiguousarray(moved.vectors, "<f4").tobytes(),
         )
-        columns = "change_group, first, names, removed, nodes, groups, lengths, vectors"
-        self._connection.execute(f"INSERT INTO posts ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        row = (group, post.first, *parts, _checksum(post.first, *parts))
+        places = ", ".join("?" * len(row))
+        self._connection.execute(f"INSERT INTO posts (change_group, {COLUMNS}) VALUES ({places})", row)
 
     def rewrite(self, generation: int, group: int, published: Published) -> None:
         """All news since a generation as one, for readers of any moment; each vector stands once."""
@@ -178,21 +205,67 @@ class Bulletin:
             self._insert(group, Post(end, [], gone, none))
             numbers = [(generation, "generation"), (group, "group")]
             self._connection.executemany("UPDATE about SET value = ? WHERE key = ?", numbers)
+        empty_log(self._connection)
 
     def news(self, *, generation: int, group: int) -> News:
-        """What came after a moment; all of it, if that was one of another generation."""
+        """What came after a moment; all of it, if that was one of another generation, or of another bulletin."""
+        if _file_number(self.path) != self._file:  # it was made anew, or a backup is here now
+            fresh, old = self._open("ro"), self._connection
+            self._connection, self._replaced = fresh, True
+            old.close()
         with self._transaction("BEGIN"):
-            now, last = self._numbers()
-            after = group if now == generation else -1
-            query = "SELECT first, names, removed, nodes, groups, lengths, vectors FROM posts WHERE change_group > ? ORDER BY id"
-            rows = self._connection.execute(query, (after,)).fetchall()
-        return News(now, last, [_post_of(*row) for row in rows])
+            now, last = _read_numbers(self._connection)
+            if not now and generation > 0:
+                return News(generation, group, [], whole=False)
+            if not now:
+                raise self._damage("its writer is about to fill it")
+            whole = self._replaced or now != generation or last < group
+            query = f"SELECT {COLUMNS} FROM posts WHERE change_group > ? ORDER BY id"
+            rows = self._connection.execute(query, (-1 if whole else group,)).fetchall()
+        try:
+            posts = [_post_of(*row) for row in rows]
+        except ValueError as error:
+            raise self._damage(error) from None
+        self._replaced = False
+        return News(now, last, posts, whole)
 
 
-def _post_of(
-    first: int, names: str, removed: bytes, nodes: bytes, groups: bytes, lengths: bytes, vectors: bytes
-) -> Post:
-    which, when = (np.frombuffer(data, "<i8").astype(np.int64, copy=False) for data in (nodes, groups))
-    table = np.frombuffer(vectors, "<f4").astype(np.float32, copy=False).reshape(len(which), -1 if len(which) else 0)
-    moved = Moved(which, np.frombuffer(lengths, "<f8").astype(np.float64), table, when)
-    return Post(first, json.loads(names), np.frombuffer(removed, "<i8").astype(np.int64), moved)
+def _file_number(path: Path) -> tuple[int, int]:
+    try:
+        facts = path.stat()
+    except OSError:
+        return (-1, -1)
+    return facts.st_dev, facts.st_ino
+
+
+def _read_numbers(connection: sqlite3.Connection) -> tuple[int, int]:
+    facts = dict(connection.execute("SELECT key, value FROM about").fetchall())
+    return int(facts["generation"]), int(facts["group"])
+
+
+def _is_sound(connection: sqlite3.Connection) -> bool:
+    """Whether the database can be written on; all posts are written anew then."""
+    try:
+        tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+        wanted = {" ".join(table.split()) for table in TABLES.split(";") if table.strip()}
+        same = {" ".join(sql.split()) for (sql,) in tables} == wanted
+        return same and connection.execute("PRAGMA quick_check").fetchone()[0] == "ok"
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _checksum(first: int, names: str, *parts: bytes) -> int:
+    crc = zlib.crc32(names.encode(), first & 0xFFFFFFFF)
+    for part in parts:
+        crc = zlib.crc32(part, crc)
+    return crc
+
+
+def _post_of(first: int, names: str, *parts: Any) -> Post:
+    *blobs, checksum = parts
+    if _checksum(first, names, *blobs) != checksum:
+        raise ValueError("a post is not as it was written")
+    removed, nodes, groups = (np.frombuffer(data, "<i8").astype(np.int64) for data in blobs[:3])
+    lengths = np.frombuffer(blobs[3], "<f8").astype(np.float64)
+    table = np.frombuffer(blobs[4], "<f4").astype(np.float32).reshape(len(nodes), -1 if len(nodes) else 0)
+    return Post(first, json.loads(names), removed, Moved(nodes, lengths, table, groups))

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +29,7 @@ from graphrefine.graph.node_ids import Names, unpack
 from graphrefine.graph.stored_writer import write_names
 from graphrefine.kernels import kernels
 from graphrefine.kernels.arithmetic import KEY, newest_arithmetic
+from graphrefine.live.bulletin import Moved
 from graphrefine.live.frozen import BLOCK, Frozen, settings_of
 from graphrefine.live.published import Published
 from graphrefine.system.arrays import map_npy, npy_header
@@ -117,24 +120,37 @@ class Generation:
     Parameters
     ----------
     folder
-        Its folder; FileNotFoundError if it is not there, as after a change of generations.
+        Its folder; FileNotFoundError if it or a file of it is not there, as after a change of generations.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
             self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
-        except ValueError:
-            raise FormatError(folder, f"{MANIFEST} is damaged; go back to a backup") from None
-        if self.manifest["version"] != VERSION:
             version = self.manifest["version"]
-            raise FormatError(folder, f"has layout {version}, and this graphrefine reads {VERSION}; take a newer one")
-        for name, (size, _) in self.manifest["files"].items():
+            if version != VERSION:
+                problem = f"has layout {version}, and this graphrefine reads {VERSION}; take a newer one"
+                raise FormatError(folder, problem)
+            self._sizes = {name: size for name, (size, _) in self.manifest["files"].items()}
+            self.settings = settings_of(self.manifest["settings"])
+            self.group, self.nodes = int(self.manifest["group"]), int(self.manifest["nodes"])
+        except FormatError:
+            raise
+        except (ValueError, TypeError, LookupError, AttributeError):
+            raise FormatError(folder, f"{MANIFEST} is damaged; go back to a backup") from None
+        for name, size in self._sizes.items():
             if (folder / name).stat().st_size != size:
                 raise FormatError(folder, f"{name} was cut short or changed; go back to a backup")
-        self.settings = settings_of(self.manifest["settings"])
-        self.group = int(self.manifest["group"])
-        self.nodes = int(self.manifest["nodes"])
+
+    @contextmanager
+    def _damage(self) -> Iterator[None]:
+        """Errors of arrays that are not as they were written, as ours."""
+        try:
+            yield
+        except FormatError:
+            raise
+        except (ValueError, TypeError, LookupError) as error:
+            raise FormatError(self.folder, f"an array is damaged: {error}; go back to a backup") from None
 
     def array(self, name: str) -> NDArray[Any]:
         """One of the arrays, mapped."""
@@ -174,11 +190,19 @@ class Generation:
 
     def published(self) -> Published:
         """The vectors as readers see them."""
-        return Published(self.names(), self.array("vectors"), self.array("lengths"))
+        with self._damage():
+            vectors, lengths = self.array("vectors"), self.array("lengths")
+            if vectors.shape != (self.nodes, self.settings.dim) or lengths.shape != (self.nodes,):
+                raise ValueError(f"vectors have the shape {vectors.shape}")
+            return Published(self.names(), vectors, lengths)
 
     def snapshot(self) -> Snapshot:
         """All of it, for a writer."""
         self.check_arithmetic()
+        with self._damage():
+            return self._snapshot()
+
+    def _snapshot(self) -> Snapshot:
         numbers = self.manifest["frozen"]
         frozen = Frozen(
             self.settings,
@@ -204,6 +228,13 @@ def unit_vectors(live: Any, nodes: NDArray[np.int32], frozen: Frozen) -> tuple[N
     live.vectors(nodes, rows, lengths)
     scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return lengths, (rows[:, : frozen.settings.dim] * scale[:, None]).astype(np.float32)
+
+
+def unit_moved(live: Any, frozen: Frozen) -> Moved:
+    """The vectors that the group under way publishes."""
+    nodes = live.published()
+    lengths, vectors = unit_vectors(live, nodes, frozen)
+    return Moved(nodes.astype(np.int64), lengths, vectors)
 
 
 def all_vectors(live: Any, frozen: Frozen) -> tuple[Floats, NDArray[np.float64]]:

@@ -8,24 +8,26 @@ committed are made again when the folder is opened, with the same bits.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError, UnknownNameError
+from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.lookup import quote_name
 from graphrefine.live.bulletin import Bulletin, Moved, Post
-from graphrefine.live.frozen import Frozen
-from graphrefine.live.generation import Generation, Snapshot, save_generation, unit_vectors
-from graphrefine.live.naming import NameRows, Operation
+from graphrefine.live.generation import Generation, Snapshot, save_generation, unit_moved
+from graphrefine.live.logged import LoggedGroup, Mark
+from graphrefine.live.naming import NameRows
+from graphrefine.live.pending import PendingChanges
+from graphrefine.live.published import Published
 from graphrefine.live.refresh import Refresh, refresh_reason
-from graphrefine.live.store import LoggedGroup, Mark, Store
-from graphrefine.live.vectors import LiveVectors
+from graphrefine.live.store import Store
+from graphrefine.live.vectors import LiveVectors, chord_bounds
 from graphrefine.progress import Stages, Watcher
 
 REPLAYS = 200_000  # changes in the log, after which closing the folder makes a new generation
@@ -43,7 +45,7 @@ class Commit(NamedTuple):
     moved: int  # vectors that were published
 
 
-class Live(LiveVectors):
+class Live(PendingChanges, LiveVectors):
     """A folder of live vectors, open for writing. Made by `graphrefine.live.open` and `graphrefine.live.create`.
 
     Used as a context manager it commits at the end of the block, or drops what was not committed if that fails.
@@ -65,36 +67,55 @@ class Live(LiveVectors):
     ) -> None:
         super().__init__(path, Store(path, write=True), threads=threads)
         self._stages = Stages(watcher)
+        self._pending = []
         self._refresh: Refresh | None = None
         self.refresh_by_itself = True
-        try:
+        self.refresh_problem: str | None = None  # why the last refresh by itself did not come about
+        self._stale = True  # memory may be other than the disk
+        self._behind = True  # the bulletin may lack groups
+        self._posted = 0  # vectors in the bulletin since all of it was written
+        with ExitStack() as opened:
+            opened.callback(self._store.close)
             self._bulletin = Bulletin(self.path, write=True)
+            opened.callback(self._bulletin.close)
             self._open()
-        except BaseException:
-            self._store.close()
-            raise
+            opened.pop_all()
 
     def _open(self) -> None:
         """Take the generation, and make the groups after it again."""
-        self._pending: list[Operation] = []
-        self._stale = False
         with self._stages.stage("open"):
-            generation = Generation(self._store.folder(self._store.generation))
-            self._take(generation.snapshot())
+            self._store.remove_old_generations(but=self._bulletin.moment[0])  # first, as they take room
+            self._take(self._generation())
             self._replayed = 0
-            self.group = self._base_group = generation.group
-            for number, group in self._store.groups(after=generation.group):
+            for number, group in self._store.groups(after=self.group):
                 self._make(group)
                 self._follow(group, unit_moved(self._live, self._frozen), number)
                 self._replayed += len(group.operations)
-            moment = (self._store.generation, self.group)
-            if self._bulletin.moment != moment:
-                self._bulletin.rewrite(*moment, self._published)
+            self._announce_all()
             self._store.remove_old_generations()
-        self._since_look = self._posted = 0
+        self._since_look = 0
+        self._stale = False
 
-    def _take(self, snapshot: Snapshot) -> None:
-        self._frozen, self._live, self._published = snapshot
+    def _generation(self) -> Generation:
+        folder = self._store.folder(self._store.generation)
+        try:
+            return Generation(folder)
+        except FileNotFoundError as error:
+            raise FormatError(folder, f"{Path(error.filename).name} is missing; go back to a backup") from None
+
+    def _catch_up(self) -> None:
+        """Memory as the disk has it, after something went wrong in between."""
+        if self._stale:
+            self._open()
+
+    @property
+    def _published(self) -> Published:
+        self._catch_up()
+        return self._table
+
+    def _take(self, generation: Generation) -> None:
+        self._frozen, self._live, self._table = generation.snapshot()
+        self.group = self._base_group = generation.group
         self.settings = self._frozen.settings
         self._radius, self._publish = self._frozen.radius, self._frozen.publish
         self._share = self._live.captured / max(self._live.energy, 1e-300)  # of M's energy, at the last refresh
@@ -110,57 +131,16 @@ class Live(LiveVectors):
         """The published vectors after a group, and the news of it."""
         self._live.commit()
         fresh = moved._replace(groups=number)
-        post = Post(len(self._published), group.names, group.removed().astype(np.int64), fresh)
-        post.give_to(self._published)
+        post = Post(len(self._table), group.names, group.removed().astype(np.int64), fresh)
+        post.give_to(self._table)
         self.group = number
         return post
 
-    # ---- changes ------------------------------------------------------------------------------------------------------
-
-    def add(self, source: Any, target: Any, weight: Any = 1.0) -> None:
-        """Add an edge, or several (lists of ends); of an edge that is there, the weights add up."""
-        self._collect("+", source, target, weight)
-
-    def set(self, source: Any, target: Any, weight: Any) -> None:
-        """Set the weight of an edge, or of several; one that is not there is made."""
-        self._collect("=", source, target, weight)
-
-    def remove(self, source: Any, target: Any) -> None:
-        """Remove an edge, or several."""
-        self._collect("-", source, target, 0.0)
-
-    def add_nodes(self, names: Iterable[Any]) -> None:
-        """Add nodes without edges; those that are there stay."""
-        self._pending += [Operation("+", name, None, 0.0) for name in _several(names)]
-
-    def remove_nodes(self, names: Iterable[Any]) -> None:
-        """Remove nodes and their edges."""
-        self._pending += [Operation("-", name, None, 0.0) for name in _several(names)]
-
-    def _collect(self, sign: str, source: Any, target: Any, weight: Any) -> None:
-        if not isinstance(source, list | tuple | np.ndarray):
-            self._pending.append(Operation.checked(sign, source, target, weight))
-            return
-        sources, targets = _several(source), _several(target)
-        weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
-        if not len(sources) == len(targets) == len(weights):
-            raise InputError(
-                f"there are {len(sources)} sources, {len(targets)} targets and {len(weights)} weights; give as many"
-            )
-        ends = zip(sources, targets, weights, strict=True)
-        self._pending += [Operation.checked(sign, *each) for each in ends]
-
-    def collect(self, operations: Iterable[Operation]) -> None:
-        """Collect changes of any kind."""
-        self._pending += operations
+    # ---- changes -----------------------------------------------------------------------------------------------------
 
     def stream_position(self, stream: str) -> tuple[int, str]:
         """Records of a stream that count already, and a hash of them; (0, "") for one that is not known."""
         return self._store.stream_position(stream)
-
-    def rollback(self) -> None:
-        """Drop the changes that were not committed."""
-        self._pending = []
 
     def commit(self, mark: Mark | None = None, *, skip_unknown: bool = False) -> Commit:
         """Make the collected changes count: when it returns, they and the vectors that moved are on the disk.
@@ -173,46 +153,64 @@ class Live(LiveVectors):
             Pass over edges and nodes to remove that are not there, and count them.
         """
         operations, self._pending = self._pending, []
-        if self._stale:
-            self._open()
+        self._catch_up()
         if not operations and mark is None:
             return Commit(self.group, 0, 0, 0, 0)
-        names = NameRows(self._published, len(self._published))
+        names = NameRows(self._table, len(self._table))
         group, skipped = names.group(operations, skip=skip_unknown)
         try:
+            self._stale = True  # until memory has what the disk may have
             place, problem = self._make(group)
             if problem:
-                raise _refusal(problem, operations, names, place)
+                raise names.refusal(problem, operations, place)
             moved = unit_moved(self._live, self._frozen)
-            self._stale = True  # until memory has what the disk may have
-            number = self._store.log(group, mark or Mark())
+            post = self._follow(group, moved, self._store.log(group, mark or Mark()))
+            self._stale = False
         except BaseException:
-            self._live.undo()
-            with suppress(Exception):
-                self._stale = self._stale and self._store.group != self.group
+            self._go_back()
             raise
-        self._announce(self._follow(group, moved, number))
-        self._stale = False
         self._replayed += len(group.operations)
+        self._announce(post)
         self._consider(len(operations))
-        return Commit(number, len(operations), skipped + place, len(group.names), len(moved.nodes))
+        return Commit(self.group, len(operations), skipped + place, len(group.names), len(moved.nodes))
+
+    def _go_back(self) -> None:
+        """After a group that failed: memory as the disk has it, now or, if that fails, when it is needed."""
+        with suppress(Exception):
+            self._live.undo()
+            if self._store.group == self.group:
+                self._stale = False
+            self._catch_up()
 
     def _announce(self, post: Post) -> None:
-        """Tell readers; once the bulletin holds many vectors twice, all of it anew."""
-        self._posted += len(post.moved.nodes)
-        if self._posted > 2 * len(self._published.moved_rows()) + SPARE:
-            self._bulletin.rewrite(self._store.generation, self.group, self._published)
-            self._posted = 0
-        else:
-            self._bulletin.post(self.group, post)
+        """Tell readers; once the bulletin holds many vectors twice, all of it anew.
 
-    # ---- refreshes ----------------------------------------------------------------------------------------------------
+        The group counts already, so a bulletin that cannot be written is a warning, and the next group tries again.
+        """
+        behind, self._behind = self._behind, True
+        self._posted += len(post.moved.nodes)
+        try:
+            if behind or self._posted > 2 * len(self._table.moved_rows()) + SPARE:
+                self._announce_all()
+            else:
+                self._bulletin.post(self.group, post)
+        except OutputError as error:
+            warnings.warn(str(error), stacklevel=3)
+        else:
+            self._behind = False
+
+    def _announce_all(self) -> None:
+        self._bulletin.rewrite(self._store.generation, self.group, self._table)
+        self._behind, self._posted = False, 0
+
+    # ---- refreshes ---------------------------------------------------------------------------------------------------
 
     def _consider(self, changes: int) -> None:
-        """Begin a refresh if one is due, and go over to it if it is ready."""
+        """Begin a refresh if one is due, and go over to it if it is ready; a failure is a warning."""
         if self._refresh is not None:
             if self._refresh.is_ready():
-                self._finish_refresh()
+                with self._warning():
+                    self._finish_refresh()
             return
         self._since_look += changes
         if not self.refresh_by_itself or self._since_look < LOOK:
@@ -222,10 +220,20 @@ class Live(LiveVectors):
         if reason is not None:
             self._refresh = Refresh(self._live, self._frozen, self._published, group=self.group, reason=reason)
 
+    @contextmanager
+    def _warning(self) -> Iterator[None]:
+        """A warning in place of an error of what was not asked for, and is not needed: what was committed counts."""
+        self.refresh_problem = None
+        try:
+            yield
+        except Exception as error:
+            self.refresh_problem = str(error)
+            warnings.warn(f"{self.path}: a new generation could not be made: {error}", stacklevel=5)
+
     def _finish_refresh(self) -> dict[str, Any]:
         refresh, self._refresh = self._refresh, None
         assert refresh is not None
-        snapshot, figures = refresh.result(self._store.groups(after=refresh.group), self._published)
+        snapshot, figures = refresh.result(self._store.groups(after=refresh.group), self._table)
         self._save(snapshot, figures)
         return figures
 
@@ -233,13 +241,14 @@ class Live(LiveVectors):
         """Write a generation of this moment, and go over to it."""
         number = self._store.generation + 1
         folder = self._store.folder(number)
-        save_generation(folder, snapshot, group=self.group, removed=self._published.removed())
-        self._stale = True
+        save_generation(folder, snapshot, group=self.group, removed=self._table.removed())
+        self._stale = True  # until it is read again
         self._store.swap(number, through=self.group, refresh=refresh)
         self._open()
 
     def refresh(self, reason: str = "by request") -> dict[str, Any]:
         """Renew basis, axes and rotation now; figures of it, with the drift of the vectors."""
+        self._catch_up()
         if self._pending:
             raise InputError(f"{len(self._pending):,} changes are not committed; commit them or roll back first")
         if self._refresh is None:
@@ -254,10 +263,11 @@ class Live(LiveVectors):
         """Whether a refresh is under way in the background."""
         return self._refresh is not None
 
-    # ---- the whole ----------------------------------------------------------------------------------------------------
+    # ---- the whole ---------------------------------------------------------------------------------------------------
 
     def graph(self) -> Graph:
         """The graph as it is now."""
+        self._catch_up()
         indptr, indices, weights = self._live.rows()
         rows, removed = self._rows(), self._published.removed()
         if len(rows) < self._live.nodes:
@@ -267,8 +277,7 @@ class Live(LiveVectors):
 
     def sharp_bounds(self, rounds: int = 30) -> NDArray[np.float64]:
         """Bounds of all nodes, in the order of `names`, by the lags of all nodes around each: sharper than `bounds`."""
-        from graphrefine.live.vectors import chord_bounds
-
+        self._catch_up()
         radii = np.empty(self._live.nodes)
         self._live.bounds(radii, rounds=rounds)
         rows = self._rows()
@@ -289,6 +298,7 @@ class Live(LiveVectors):
             "captured_at_refresh": self._share,
             "new_since_refresh": int(self._live.nodes - len(self._frozen.basis)),
             "refreshing": self.refreshing,
+            "refresh_problem": self.refresh_problem,
         }
 
     def backup(self, path: str | os.PathLike[str]) -> None:
@@ -303,11 +313,12 @@ class Live(LiveVectors):
         A refresh that is under way is waited for. A long log becomes a new generation, so that the folder opens fast.
         """
         try:
-            if self._refresh is not None and not self._stale:
-                self._refresh.wait()
-                self._finish_refresh()
-            elif self._replayed > REPLAYS and not self._stale:
-                self._save(Snapshot(self._frozen, self._live, self._published))
+            with self._warning():
+                if self._refresh is not None and not self._stale:
+                    self._refresh.wait()
+                    self._finish_refresh()
+                elif self._replayed > REPLAYS and not self._stale:
+                    self._save(Snapshot(self._frozen, self._live, self._table))
         finally:
             self._bulletin.close()
             self._store.close()
@@ -321,32 +332,3 @@ class Live(LiveVectors):
                 self.commit()
         finally:
             self.close()
-
-
-def unit_moved(live: Any, frozen: Frozen) -> Moved:
-    """The vectors that the group under way publishes."""
-    nodes = live.published()
-    lengths, vectors = unit_vectors(live, nodes, frozen)
-    return Moved(nodes.astype(np.int64), lengths, vectors)
-
-
-def _several(values: Any) -> list[Any]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise InputError(f"{values!r} is one thing; give a list of names")
-    return values.tolist() if isinstance(values, np.ndarray) else list(values)
-
-
-def _refusal(problem: int, operations: list[Operation], names: NameRows, place: int) -> InputError:
-    """The error of a change that the graph cannot take."""
-    at = names.places[place]
-    sign, source, target, weight = operations[at]
-    edge = f"{quote_name(source)} - {quote_name(target)}"
-    if problem == 1:
-        return UnknownNameError(
-            f"change {at + 1} of {len(operations)}: there is no edge {edge} to remove; nothing of its group was "
-            "changed. skip_unknown=True passes over such changes and counts them"
-        )
-    return InputError(
-        f"change {at + 1} of {len(operations)}: the weight {weight} of {edge} ({sign}) makes a sum that is too large; "
-        "nothing of its group was changed"
-    )

@@ -21,8 +21,9 @@ from graphrefine.live.frozen import BLOCK, LiveSettings, freeze
 from graphrefine.live.generation import NUMBERS, Generation, Snapshot, all_vectors, save_generation
 from graphrefine.live.live import Live
 from graphrefine.live.published import Published
-from graphrefine.live.store import SUFFIX, Store, check_file_system
+from graphrefine.live.store import SUFFIX, Store
 from graphrefine.progress import Stages, Watcher
+from graphrefine.system.file_systems import check_file_system
 from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
@@ -45,13 +46,12 @@ def create_live(
     if graph.names.dtype == object and not is_text(graph.names):
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
     frozen, live = freeze(graph, settings, stages, threads=usable_threads(threads))
-    with stages.stage("write"):
-        with replacing_folder(place, replaceable=_refuse, durable=True) as folder:
-            published = Published(graph.names, *all_vectors(live, frozen))
-            save_generation(folder / "generation-000001", Snapshot(frozen, live, published), group=0)
-            Store.create(folder, {"created": time.time(), "graphrefine": __version__, **kernels().names()})
-            with closing(Bulletin(folder, write=True)) as bulletin:
-                bulletin.rewrite(1, 0, published)
+    with stages.stage("write"), replacing_folder(place, replaceable=_refuse, durable=True) as folder:
+        published = Published(graph.names, *all_vectors(live, frozen))
+        save_generation(folder / "generation-000001", Snapshot(frozen, live, published), group=0)
+        Store.create(folder, {"created": time.time(), "graphrefine": __version__, **kernels().names()})
+        with closing(Bulletin(folder, write=True)) as bulletin:
+            bulletin.rewrite(1, 0, published)
     return stages.seconds
 
 
@@ -66,11 +66,22 @@ def back_up(store: Store, target: Path) -> None:
     for _ in range(100):
         try:
             with replacing_folder(target, replaceable=_refuse, durable=True) as folder:
-                store.backup(folder)
+                _copy(store, folder)
             return
         except (FileNotFoundError, shutil.Error):  # a new generation came meanwhile
             continue
     raise OutputError(f"{store.path}: its generation changes too often to be copied; stop the writer first")
+
+
+def _copy(store: Store, folder: Path) -> None:
+    """Copy all into a folder; FileNotFoundError where the parts are not of one generation."""
+    with closing(Bulletin(store.path, write=False)) as bulletin:
+        shown = bulletin.copy_to(folder)
+    number = store.backup(folder)
+    copy = Generation(folder / store.folder(number).name)
+    if shown != number:
+        raise FileNotFoundError(copy.folder)
+    copy.check_files()
 
 
 def check_live(live: Live, *, deep: bool = True) -> dict[str, Any]:
@@ -82,6 +93,8 @@ def check_live(live: Live, *, deep: bool = True) -> dict[str, Any]:
     problem = store._all("PRAGMA integrity_check")[0][0]
     generation = Generation(store.folder(store.generation))
     generation.check_files()
+    for _ in store.groups(after=generation.group):  # their checksums
+        pass
     figures = {**live.figures(), "database": problem, "files": len(generation.manifest["files"])}
     if deep:
         figures |= _check_lags(live)
@@ -114,5 +127,3 @@ def _check_lags(live: Live) -> dict[str, Any]:
         "lag_tolerance": frozen.lag,
         "beyond_lag": len(beyond),
     }
-
-

@@ -11,8 +11,8 @@ import numpy as np
 
 from graphrefine.errors import InputError, UnknownNameError
 from graphrefine.graph.lookup import quote_name
+from graphrefine.live.logged import REMOVE_NODE, LoggedGroup
 from graphrefine.live.published import Published
-from graphrefine.live.store import REMOVE_NODE, LoggedGroup
 
 SIGNS = {"+": 0, "-": 1, "=": 2}  # operations of the kernel
 
@@ -36,13 +36,17 @@ class Operation(NamedTuple):
         graphrefine.errors.InputError: the edge 'ann' - 'ann' is a self-loop; live graphs have none
         """
         edge = f"{quote_name(source)} - {quote_name(target)}"
+        if source is None or target is None:
+            raise InputError("None is no name; add_nodes() and remove_nodes() take nodes without an edge")
         if source == target:
             raise InputError(f"the edge {edge} is a self-loop; live graphs have none")
         if sign == "-":
             return cls(sign, source, target, 0.0)
         if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not math.isfinite(weight) or weight <= 0:
             more = "; remove() takes an edge away" if weight == 0 else ""
-            raise InputError(f"the weight {weight!r} of the edge {edge} is not a positive number{more}", argument="weight")
+            raise InputError(
+                f"the weight {weight!r} of the edge {edge} is not a positive number{more}", argument="weight"
+            )
         if np.float32(weight) == 0 or not np.isfinite(np.float32(weight)):
             raise InputError(f"the weight {weight!r} of the edge {edge} does not fit float32", argument="weight")
         return cls(sign, source, target, float(weight))
@@ -79,6 +83,7 @@ class NameRows:
         row = self.row(name)
         if row is None:
             row = self._first + len(self.new)
+            _check_new(name)
             self._own[name] = row
             self.new.append(name)
         return row
@@ -89,7 +94,10 @@ class NameRows:
         skipped = 0
         for place, operation in enumerate(operations):
             sign, weight = operation.sign, operation.weight
-            source, target = self._proper(operation.source), self._proper(operation.target)
+            source, target = self._proper(operation.source), self._proper(operation.target, empty=True)
+            if source == target:  # also 1 and "1"
+                edge = f"{quote_name(source)} - {quote_name(target)}"
+                raise InputError(f"the edge {edge} is a self-loop; live graphs have none")
             if target is None and sign == "+":
                 self.row_or_new(source)
                 continue
@@ -114,9 +122,9 @@ class NameRows:
         ends32 = np.array(sources, np.int32), np.array(targets, np.int32)
         return LoggedGroup(np.array(kinds, np.uint8), *ends32, np.array(weights, np.float32), self.new, skip), skipped
 
-    def _proper(self, name: Any) -> Any:
-        """A name of the kind that the graph has: integers, also from text, or strings."""
-        if name is None:
+    def _proper(self, name: Any, *, empty: bool = False) -> Any:
+        """A name of the kind that the graph has: integers, also from text, or strings; None if it may be ``empty``."""
+        if empty and name is None:
             return None
         if isinstance(name, np.integer) or (isinstance(name, int) and not isinstance(name, bool)):
             return int(name) if self._published.takes_integers else str(name)
@@ -125,7 +133,9 @@ class NameRows:
         if not self._published.takes_integers:
             return name
         if not is_integer(name):
-            raise InputError(f"the name {name!r} is no integer, as all names of this graph are; create it with names as text")
+            raise InputError(
+                f"the name {name!r} is no integer, as all names of this graph are; create it with names as text"
+            )
         return int(name)
 
     def _unknown(self, operation: Operation, place: int, count: int) -> UnknownNameError:
@@ -135,6 +145,34 @@ class NameRows:
             f"change {place + 1} of {count}: no node is called {quote_name(missing)}, so there is nothing to remove; "
             "nothing of its group was changed. skip_unknown=True passes over such changes and counts them"
         )
+
+    def refusal(self, problem: int, operations: Sequence[Operation], place: int) -> InputError:
+        """The error of a change of the group that the kernel's graph cannot take."""
+        at = self.places[place]
+        sign, source, target, weight = operations[at]
+        edge, where = f"{quote_name(source)} - {quote_name(target)}", f"change {at + 1} of {len(operations)}"
+        if problem == 1:
+            return UnknownNameError(
+                f"{where}: there is no edge {edge} to remove; nothing of its group was changed. skip_unknown=True "
+                "passes over such changes and counts them"
+            )
+        return InputError(
+            f"{where}: the weight {weight} of {edge} ({sign}), or a sum with it, lies outside of 2^-100 to 2^100; "
+            "nothing of its group was changed",
+            argument="weight",
+        )
+
+
+def _check_new(name: Any) -> None:
+    """Raise InputError for a name that a file cannot hold."""
+    if isinstance(name, int):
+        if not -(2**63) <= name < 2**63:
+            raise InputError(f"the name {name} does not fit 64-bit integers; create the graph with names as text")
+        return
+    try:
+        name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise InputError(f"the name {name!r} is not text that UTF-8 can write") from None
 
 
 def is_integer(text: str) -> bool:

@@ -73,12 +73,12 @@ class Published:
         return len(self._row_of)
 
     def add(self, names: Sequence[Any]) -> None:
-        """Rows for new nodes, without vectors."""
-        first = len(self._names)
-        self._names += names
-        self._row_of |= dict(zip(names, range(first, len(self._names)), strict=True))
+        """Rows for new nodes, without vectors; None is the name of a row whose node was removed since."""
         if not names:
             return
+        first = len(self._names)
+        self._names += names
+        self._row_of |= {name: row for row, name in enumerate(names, first) if name is not None}
         self.lengths = np.concatenate([self.lengths, np.full(len(names), -1.0)])
         self.groups = np.concatenate([self.groups, np.zeros(len(names), np.int64)])
         self._gone = np.concatenate([self._gone, np.zeros(len(names), bool)])
@@ -118,8 +118,8 @@ class Published:
         return np.flatnonzero(self._place >= 0)
 
     def new_names(self) -> list[Any]:
-        """Names that came after the generation; of nodes that were removed since, a name that no node has."""
-        return [name if name is not None else "" for name in self._names[len(self.base) :]]
+        """Names that came after the generation; None for nodes that were removed since."""
+        return self._names[len(self.base) :]
 
     def row(self, name: object) -> int:
         """The row of a node; UnknownNameError for a name that none has."""
@@ -146,20 +146,26 @@ class Published:
         names = [self._names[row] for row in rows.tolist()]
         return as_names(names, len(names)) if self.takes_integers else object_array(names)
 
-    def nearest(self, vector: Floats, k: int, *, without: Sequence[int] = (), threads: int = 1) -> list[tuple[int, float]]:
+    def nearest(
+        self, vector: Floats, k: int, *, without: Sequence[int] = (), threads: int = 1
+    ) -> list[tuple[int, float]]:
         """Rows of the highest cosine with a unit vector, and that cosine: an exact search."""
         if k < 1:
             raise InputError(f"k={k} must be at least 1", argument="k")
         hidden = np.flatnonzero(self._place[: len(self.base)] >= 0)
         gone = np.flatnonzero((self.lengths <= 0) | self._gone)
-        base = ExcludedRows.of([np.unique(np.concatenate([hidden, gone[gone < len(self.base)], _below(without, self.base)]))])
+        base = ExcludedRows.of(
+            [np.unique(np.concatenate([hidden, gone[gone < len(self.base)], _below(without, self.base)]))]
+        )
         answers = _answers(nearest(vector[None], self.base, k, excluded_rows=base, threads=threads))
         rows = np.full(self._count, -1)
         places = np.flatnonzero(self._place >= 0)
         rows[self._place[places]] = places
         bad = np.flatnonzero(np.isin(rows, gone) | np.isin(rows, list(without)))
         if self._count:
-            moved = nearest(vector[None], self._moved[: self._count], k, excluded_rows=ExcludedRows.of([bad]), threads=threads)
+            moved = nearest(
+                vector[None], self._moved[: self._count], k, excluded_rows=ExcludedRows.of([bad]), threads=threads
+            )
             answers += [(int(rows[row]), score) for row, score in _answers(moved)]
         return sorted(answers, key=lambda each: (-each[1], each[0]))[:k]
 

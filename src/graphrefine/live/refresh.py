@@ -19,8 +19,8 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
 from graphrefine.live.frozen import Frozen, freeze
 from graphrefine.live.generation import Snapshot, all_vectors
+from graphrefine.live.logged import LoggedGroup
 from graphrefine.live.published import Published
-from graphrefine.live.store import LoggedGroup
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import spread_rows
 
@@ -40,6 +40,8 @@ def refresh_reason(live: Any, frozen: Frozen, *, share: float, bounds: Reals) ->
 
     ``share`` is the share of M's energy that the basis held at the last refresh, and ``bounds`` those of all nodes.
     """
+    if not live.entries:
+        return None  # no basis can be found
     now = live.captured / max(live.energy, 1e-300)
     if now < LEAST_SHARE * share:
         return f"the basis holds {now:.1%} of the energy, {share:.1%} at the last refresh"
@@ -109,7 +111,7 @@ class Refresh:
     def result(
         self, groups: Iterable[tuple[int, LoggedGroup]], published: Published
     ) -> tuple[Snapshot, dict[str, Any]]:
-        """The new state after the groups that came since, and the figures; ``published`` are the vectors as they are."""
+        """The new state after the groups that came since, and the figures; ``published`` are the vectors of now."""
         self.wait()
         if self._error is not None:
             raise self._error
@@ -177,5 +179,3 @@ def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
             break
         X = exact.matmul(X, 1.5 * np.eye(len(X)) - 0.5 * gram)
     return X
-
-

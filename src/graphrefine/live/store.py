@@ -22,22 +22,20 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.live.logged import LoggedGroup, Mark
+from graphrefine.system.file_systems import check_file_system
 from graphrefine.system.work_folder import WorkFolder
 
 VERSION = 1
-REMOVE_NODE = 3  # operation of the kernel, see `graphrefine.live.changes`
 SUFFIX = ".live"
 DATABASE = "live.db"
-NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "9p", "fuse.sshfs", "fuse.s3fs", "lustre", "glusterfs", "ceph"}
 REQUESTS = 100_000  # groups back that ids of requests are remembered for
+PATIENCE = 200  # milliseconds for readers to let go of the write-ahead log
 BUSY = 30.0  # seconds that a reader waits for a moment when the database can be opened
 TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -48,61 +46,12 @@ CREATE TABLE groups (
 CREATE TABLE moments (id INTEGER PRIMARY KEY, time REAL NOT NULL);
 CREATE TABLE requests (request TEXT PRIMARY KEY, change_group INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE streams (stream TEXT PRIMARY KEY, records INTEGER NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE generations (id INTEGER PRIMARY KEY, time REAL NOT NULL, through INTEGER NOT NULL);
 CREATE TABLE refreshes (
     id INTEGER PRIMARY KEY, time REAL NOT NULL, begun INTEGER NOT NULL, ended INTEGER NOT NULL, reason TEXT NOT NULL,
     figures TEXT NOT NULL
 );
 """
-
-
-class LoggedGroup(NamedTuple):
-    """A group of changes as it is logged: rows of nodes in place of names."""
-
-    operations: NDArray[np.uint8]
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    weights: NDArray[np.float32]
-    names: list[Any]  # of the nodes that are new with it, integers or strings
-    skip: bool = False  # whether edges that are not there were passed over
-
-    def removed(self) -> NDArray[np.int32]:
-        """Rows of nodes that are removed with it."""
-        return np.unique(self.sources[self.operations == REMOVE_NODE])
-
-    def to_bytes(self) -> bytes:
-        """The changes; names apart."""
-        head = np.array([len(self.operations), self.skip], "<i8")
-        parts = (head, self.operations, self.sources.astype("<i4"), self.targets.astype("<i4"))
-        return b"".join(part.tobytes() for part in (*parts, self.weights.astype("<f4")))
-
-    @classmethod
-    def from_bytes(cls, data: bytes, names: list[Any]) -> LoggedGroup:
-        """The group whose `to_bytes` these are.
-
-        Examples
-        --------
-        >>> ends = np.array([0, 1], np.int32), np.array([1, 2], np.int32)
-        >>> group = LoggedGroup(np.zeros(2, np.uint8), *ends, np.ones(2, np.float32), ["ann"])
-        >>> LoggedGroup.from_bytes(group.to_bytes(), ["ann"]).targets.tolist()
-        [1, 2]
-        """
-        count, skip = (int(each) for each in np.frombuffer(data, "<i8", 2))
-        at = 16
-        parts = []
-        for dtype in ("<u1", "<i4", "<i4", "<f4"):
-            part = np.frombuffer(data, dtype, count, at)
-            parts.append(part.astype(part.dtype.newbyteorder("="), copy=False))
-            at += part.nbytes
-        return cls(*parts, names, bool(skip))
-
-
-class Mark(NamedTuple):
-    """Where a group comes from: a request, or a stream of changes up to some record."""
-
-    request: str | None = None
-    stream: str | None = None
-    records: int | None = None
-    digest: str | None = None
 
 
 class Store:
@@ -121,6 +70,7 @@ class Store:
         if not (self.path / DATABASE).exists():
             raise FormatError(path, "is no folder of live vectors; graphrefine live create makes one")
         check_file_system(self.path)
+        self._connection: sqlite3.Connection | None = None
         self._lock: WorkFolder | None = None
         if write:
             self._lock = _locked(self.path)
@@ -147,8 +97,9 @@ class Store:
 
     def close(self) -> None:
         """Close the database and give the lock back."""
-        if getattr(self, "_connection", None) is not None:
+        if self._connection is not None:
             self._connection.close()
+            self._connection = None
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -160,18 +111,24 @@ class Store:
                 self.path, f"has layout {version}, and this graphrefine reads {VERSION}; take a newer graphrefine"
             )
 
+    @property
+    def _open_connection(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise InputError(f"{self.path} was closed; open it again")
+        return self._connection
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """One moment for several reads, or all or nothing of several writes."""
         with self._errors():
-            self._connection.execute("BEGIN IMMEDIATE" if self.write else "BEGIN")
+            self._open_connection.execute("BEGIN IMMEDIATE" if self.write else "BEGIN")
         try:
             yield
             with self._errors():
-                self._connection.execute("COMMIT")
+                self._open_connection.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
+                self._open_connection.execute("ROLLBACK")
             raise
 
     @contextmanager
@@ -186,11 +143,11 @@ class Store:
 
     def _all(self, query: str, *values: Any) -> list[Any]:
         with self._errors():
-            return self._connection.execute(query, values).fetchall()
+            return self._open_connection.execute(query, values).fetchall()
 
     def _run(self, query: str, *values: Any) -> None:
         with self._errors():
-            self._connection.execute(query, values)
+            self._open_connection.execute(query, values)
 
     def fact(self, key: str) -> Any:
         """One of the facts about the folder."""
@@ -218,10 +175,20 @@ class Store:
         return self.path / f"generation-{generation:06d}"
 
     def log(self, group: LoggedGroup, mark: Mark) -> int:
-        """Commit a group; its number."""
+        """Commit a group; its number. A request counts once: InputError for one that has made a group."""
         number = self.group + 1
+        if mark.request is not None and (before := self.request_group(mark.request)) is not None:
+            raise InputError(f"the request {mark.request!r} has made group {before} already; nothing was changed")
         with self.transaction():
-            row = (number, time.time(), group.to_bytes(), json.dumps(group.names), mark.stream, mark.records, mark.digest)
+            row = (
+                number,
+                time.time(),
+                group.to_bytes(),
+                json.dumps(group.names),
+                mark.stream,
+                mark.records,
+                mark.digest,
+            )
             self._run("INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
             self._run("INSERT INTO moments VALUES (?, ?)", number, row[1])
             if mark.request is not None:
@@ -234,17 +201,25 @@ class Store:
         return number
 
     def groups(self, *, after: int) -> Iterator[tuple[int, LoggedGroup]]:
-        """The groups after one of them, in order."""
+        """The groups after one of them, in order; FormatError where one is missing or damaged."""
+        query, last = "SELECT id, changes, names FROM groups WHERE id > ? ORDER BY id", after
         with self._errors():
-            for number, data, names in self._connection.execute(
-                "SELECT id, changes, names FROM groups WHERE id > ? ORDER BY id", (after,)
-            ):
-                yield number, LoggedGroup.from_bytes(data, json.loads(names))
+            for number, data, names in self._open_connection.execute(query, (after,)):
+                try:
+                    group = LoggedGroup.from_bytes(data, json.loads(names))
+                except ValueError as error:
+                    raise FormatError(self.path, f"group {number}: {error}; go back to a backup") from None
+                if number != last + 1:
+                    break
+                yield number, group
+                last = number
+        if last != self.group:
+            raise FormatError(self.path, f"group {last + 1} is missing from the log; go back to a backup")
 
     def group_at(self, moment: float) -> int:
-        """The last group before a moment, in seconds since 1970; 0 before the first."""
-        rows = self._all("SELECT coalesce(max(id), 0) FROM moments WHERE time < ?", moment)
-        return int(rows[0][0])
+        """The last group before all that came at a moment, in seconds since 1970, or later; 0 before the first."""
+        first = self._all("SELECT min(id) FROM moments WHERE time >= ?", moment)[0][0]
+        return self.group if first is None else int(first) - 1
 
     def request_group(self, request: str) -> int | None:
         """The group that a request has made, or None."""
@@ -262,50 +237,70 @@ class Store:
         keys = ("time", "begun", "ended", "reason")
         return [{**dict(zip(keys, row[:4], strict=True)), **json.loads(row[4])} for row in rows]
 
+    def generations(self) -> list[tuple[int, int]]:
+        """Numbers of all generations after the first, and the last group that each began with."""
+        return self._all("SELECT id, through FROM generations ORDER BY id")
+
     def swap(self, generation: int, *, through: int, refresh: dict[str, Any] | None = None) -> None:
         """Go over to a new generation, which holds all groups through one of them."""
         with self.transaction():
             self.set_fact("generation", generation)
             self._run("DELETE FROM groups WHERE id <= ?", through)
+            self._run("INSERT INTO generations VALUES (?, ?, ?)", generation, time.time(), through)
             if refresh is not None:
                 figures = dict(refresh)
                 reason, begun = figures.pop("reason"), figures.pop("begun")
                 row = (time.time(), begun, through, reason, json.dumps(figures))
                 self._run("INSERT INTO refreshes (time, begun, ended, reason, figures) VALUES (?, ?, ?, ?, ?)", *row)
+        empty_log(self._open_connection)
 
-    def remove_old_generations(self) -> None:
-        """Remove all generations but the one in use; readers that have files of another one open keep them."""
-        keep = self.folder(self.generation).name
+    def remove_old_generations(self, *, but: int | None = None) -> None:
+        """Remove all generations but the one in use and ``but``; readers that have files of another open keep them."""
+        keep = {self.folder(number).name for number in (self.generation, but) if number is not None}
         for folder in self.path.glob("*generation-*"):
-            if folder.name != keep and folder.is_dir():
+            if folder.name not in keep and folder.is_dir():
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def backup(self, target: Path) -> None:
-        """Copy database and generation of one moment into a folder that is being filled."""
-        copy = sqlite3.connect(target / DATABASE)
-        try:
+    def backup(self, target: Path) -> int:
+        """Copy the database and its generation into a folder that is being filled; the number of the generation."""
+        with closing(sqlite3.connect(target / DATABASE)) as copy:
             with self._errors():
-                self._connection.backup(copy)
+                self._open_connection.backup(copy)
             row = copy.execute("SELECT value FROM about WHERE key = 'generation'").fetchone()
-        finally:
-            copy.close()
-        folder = self.folder(int(json.loads(row[0])))
+        number = int(json.loads(row[0]))
+        folder = self.folder(number)
         shutil.copytree(folder, target / folder.name)
+        return number
 
 
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
-    mode = "rw" if write else "ro"
+    mode, connection = "rw" if write else "ro", None
     try:
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False
+            f"{path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            isolation_level=None,
+            timeout=BUSY,
+            check_same_thread=False,
         )
         connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA secure_delete=ON")  # names that were removed leave the file
         connection.execute("SELECT value FROM about LIMIT 1").fetchone()
-    except sqlite3.OperationalError as error:
-        raise FormatError(path.parent, f"the database cannot be opened: {error}") from None
-    except sqlite3.DatabaseError as error:
+        return connection
+    except sqlite3.Error as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.OperationalError):
+            raise FormatError(path.parent, f"the database cannot be opened: {error}") from None
         raise FormatError(path.parent, f"the database is damaged: {error}; go back to a backup") from None
-    return connection
+
+
+def empty_log(connection: sqlite3.Connection) -> None:
+    """Empty SQLite's write-ahead log, as it may hold what was deleted; not while a reader needs it."""
+    connection.execute(f"PRAGMA busy_timeout={PATIENCE}")
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    connection.execute(f"PRAGMA busy_timeout={int(1000 * BUSY)}")
 
 
 def _locked(path: Path) -> WorkFolder:
@@ -315,36 +310,3 @@ def _locked(path: Path) -> WorkFolder:
     except OutputError as error:
         raise OutputError(f"{error}; live vectors have one writer, and readers as many as they like") from None
     return folder
-
-
-def check_file_system(path: Path) -> None:
-    """Raise InputError for a network file system, where locks of SQLite are not to be trusted."""
-    kind = file_system(path)
-    if kind in NETWORK:
-        raise InputError(
-            f"{path} is on a network file system ({kind}), where the locks of a database cannot be trusted; put it on "
-            "a disk of this machine"
-        )
-
-
-def file_system(path: Path, mounts: Path = Path("/proc/mounts")) -> str:
-    """The kind of file system that a path is on; "" where the system does not say.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> mounts = Path(tempfile.mkdtemp()) / "mounts"
-    >>> _ = mounts.write_text("disk / ext4 rw 0 0\\nserver:/a /srv/data nfs4 rw 0 0\\n")
-    >>> file_system(Path("/srv/data/web.live"), mounts), file_system(Path("/srv"), mounts)
-    ('nfs4', 'ext4')
-    """
-    best, kind = -1, ""
-    with suppress(OSError):
-        place = str(path.resolve())
-        for line in mounts.read_text(errors="surrogateescape").splitlines():
-            point, name = line.split()[1:3]
-            point = point.replace("\\040", " ")
-            inside = place == point or place.startswith(point.rstrip("/") + "/")
-            if inside and len(point) >= best:
-                best, kind = len(point), name
-    return kind

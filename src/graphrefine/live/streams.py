@@ -13,8 +13,8 @@ from pathlib import Path
 from graphrefine.errors import InputError
 from graphrefine.live.changes import ADD, ADD_NODE, REMOVE, REMOVE_NODE, SET, Group, read_changes
 from graphrefine.live.live import Commit, Live
+from graphrefine.live.logged import Mark
 from graphrefine.live.naming import Operation
-from graphrefine.live.store import Mark
 
 SIGNS = {ADD: "+", REMOVE: "-", SET: "=", REMOVE_NODE: "-", ADD_NODE: "+"}
 

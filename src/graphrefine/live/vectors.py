@@ -1,4 +1,4 @@
-"""Reading side of live vectors: names, vectors, bounds, neighbours and snapshots, the same for the writer and readers."""
+"""Reading side of live vectors, the same for the writer and readers: names, vectors, bounds, neighbours, snapshots."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LiveVectors:
 
     settings: LiveSettings
     group: int
-    _published: Published
+    _table: Published
     _base_group: int  # the group that the generation was made after
     _radius: float  # bound of the distance of any vector from where it should be, before it is made unit
     _publish: float  # share of its length that a vector may have moved by since
@@ -53,6 +53,10 @@ class LiveVectors:
     def __init__(self, path: str | os.PathLike[str], store: Store, *, threads: int | None = None) -> None:
         self.path, self.threads = Path(path), usable_threads(threads)
         self._store = store
+
+    @property
+    def _published(self) -> Published:
+        return self._table
 
     def __len__(self) -> int:
         return self._published.nodes
@@ -153,9 +157,13 @@ class LiveReader(LiveVectors):
         self._generation, self.group = -1, -1
         try:
             self._bulletin = Bulletin(self.path, write=False)
-            self.update()
         except BaseException:
             self._store.close()
+            raise
+        try:
+            self.update()
+        except BaseException:
+            self.close()
             raise
 
     def update(self) -> int:
@@ -170,14 +178,18 @@ class LiveReader(LiveVectors):
     def _update(self) -> int:
         news = self._bulletin.news(generation=self._generation, group=self.group)
         before = self.group
-        if news.generation != self._generation:
+        if news.whole:
             generation = Generation(self._store.folder(news.generation))
-            self._published, self.settings = generation.published(), generation.settings
-            self._radius, self._publish = radius_of(generation), generation.manifest["frozen"]["publish"]
-            self._generation, self._base_group = news.generation, generation.group
+            table = generation.published()
+            self._generation = -1  # until all of it is here
+        else:
+            table = self._table
         for post in news.posts:
-            post.give_to(self._published)
-        self.group = news.group
+            post.give_to(table)
+        if news.whole:
+            self._table, self.settings, self._base_group = table, generation.settings, generation.group
+            self._radius, self._publish = radius_of(generation), generation.manifest["frozen"]["publish"]
+        self._generation, self.group = news.generation, news.group
         return self.group - max(before, 0)
 
     def close(self) -> None:
@@ -198,7 +210,9 @@ def radius_of(generation: Generation) -> float:
     return float(generation.manifest["frozen"]["lag"] / (a * (1 - a)))
 
 
-def chord_bounds(lengths: NDArray[np.float64], radius: float, publish: float) -> NDArray[np.float64]:
+def chord_bounds(
+    lengths: NDArray[np.float64], radius: float | NDArray[np.float64], publish: float
+) -> NDArray[np.float64]:
     """Bounds of the distance of two unit vectors: one of a vector of this length, the other of one within a radius.
 
     The radius is ``radius`` and the share ``publish`` of the length, by which a vector may have moved since it was
@@ -214,5 +228,3 @@ def chord_bounds(lengths: NDArray[np.float64], radius: float, publish: float) ->
     inside = np.minimum(share, 1.0)
     chords = np.where(share < 1, np.sqrt(2 - 2 * np.sqrt(1 - inside * inside)), 2.0)
     return np.where(lengths < 0, 0.0, chords)
-
-

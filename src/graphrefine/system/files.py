@@ -97,7 +97,7 @@ def replacing_folder(
         hidden.mkdir()
         yield hidden
         if durable:
-            for part in (*hidden.iterdir(), hidden):
+            for part in (*hidden.rglob("*"), hidden):
                 _flush(part)
         if target.exists():
             replaceable(target)  # once more: minutes may have passed

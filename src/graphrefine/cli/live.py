@@ -15,9 +15,11 @@ from graphrefine.embedding.formats.pgvector_server import write
 from graphrefine.embedding.formats.pgvector_sql import table_name
 from graphrefine.embedding.formats.pgvector_update import table_recipe, update
 from graphrefine.errors import FormatError, InputError
+from graphrefine.live.backup import back_up
+from graphrefine.live.check import check_live
+from graphrefine.live.create import create_live
 from graphrefine.live.frozen import LiveSettings
 from graphrefine.live.live import Live
-from graphrefine.live.maintenance import back_up, check_live, create_live
 from graphrefine.live.store import Store
 from graphrefine.live.streams import apply_stream
 from graphrefine.live.vectors import LiveReader
@@ -79,9 +81,8 @@ def apply(
 
 def refresh(folder: str, threads: int | None, as_json: bool) -> None:
     """Renew the frozen parts now."""
-    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
-        with Stages(bar).stage("refresh"):
-            figures = live.refresh()
+    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("refresh"):
+        figures = live.refresh()
     if as_json:
         return show_json({"folder": folder, **figures})
     print(
@@ -93,15 +94,14 @@ def refresh(folder: str, threads: int | None, as_json: bool) -> None:
 
 def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
     """Check files, database and bounds."""
-    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
-        with Stages(bar).stage("check"):
-            figures = check_live(live, deep=not quick)
+    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("check"):
+        figures = check_live(live, deep=not quick)
     if as_json:
         show_json({"folder": folder, **figures})
     else:
         print(
-            f"{folder}: {figures['nodes']:,} nodes, {figures['edges']:,} edges, {figures['group']:,} groups; bounds within "
-            f"{figures['tolerance']}: {figures['within_tolerance']:.1%}, none: {figures['without_bound']:,}"
+            f"{folder}: {figures['nodes']:,} nodes, {figures['edges']:,} edges, {figures['group']:,} groups; bounds "
+            f"within {figures['tolerance']}: {figures['within_tolerance']:.1%}, none: {figures['without_bound']:,}"
         )
         if not quick:
             print(
@@ -183,5 +183,3 @@ def backup(folder: str, output: str, as_json: bool) -> None:
         return show_json({"folder": folder, "output": output, "group": group})
     print(f"{output}: a copy of {folder}")
     return None
-
-

@@ -12,33 +12,25 @@ True
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
-if TYPE_CHECKING:
-    from graphrefine.live.live import Live
-    from graphrefine.live.vectors import LiveReader
-    from graphrefine.progress import Watcher
+from graphrefine.live.create import create_live
+from graphrefine.live.frozen import LiveSettings
+from graphrefine.live.live import Live
+from graphrefine.live.vectors import LiveReader
+from graphrefine.progress import Watcher
+from graphrefine.readers.read import read
 
 __all__ = ["create", "open"]
 
 
 @overload
-def open(
-    path: str | os.PathLike[str], *, read_only: Literal[False] = False, threads: int | None = None
-) -> Live: ...
+def open(path: str | os.PathLike[str], *, read_only: Literal[False] = False, threads: int | None = None) -> Live: ...
 @overload
 def open(path: str | os.PathLike[str], *, read_only: Literal[True], threads: int | None = None) -> LiveReader: ...
-def open(
-    path: str | os.PathLike[str], *, read_only: bool = False, threads: int | None = None
-) -> Live | LiveReader:
+def open(path: str | os.PathLike[str], *, read_only: bool = False, threads: int | None = None) -> Live | LiveReader:
     """Open a folder of live vectors: for its one writer, or with ``read_only`` for one of any number of readers."""
-    if read_only:
-        from graphrefine.live.vectors import LiveReader
-
-        return LiveReader(path, threads=threads)
-    from graphrefine.live.live import Live
-
-    return Live(path, threads=threads)
+    return LiveReader(path, threads=threads) if read_only else Live(path, threads=threads)
 
 
 def create(
@@ -73,10 +65,6 @@ def create(
     watcher
         Told of the progress.
     """
-    from graphrefine.live.frozen import LiveSettings
-    from graphrefine.live.maintenance import create_live
-    from graphrefine.readers.read import read
-
     settings = LiveSettings(dim=dim, seed=seed, tolerance=tolerance, keep=keep)
     create_live(read(graph), path, settings, threads=threads, watcher=watcher)
     return open(path, threads=threads)

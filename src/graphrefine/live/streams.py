@@ -76,8 +76,7 @@ def apply_stream(
         _refuse_again(source, position, digest, format)
     skip = position if resume else 0
     figures = StreamFigures(before=skip)
-    options = {"size": size, "skip": skip, "digest": digest if skip else None, "format": format}
-    for group in read_changes(source, **options):
+    for group in read_changes(source, size=size, skip=skip, digest=digest if skip else None, format=format):
         live.collect(_operations(group))
         mark = Mark(stream=None if source == "-" else stream, records=group.records, digest=group.digest)
         try:
@@ -102,7 +101,7 @@ def _refuse_again(source: str, records: int, digest: str, format: str | None) ->
     except InputError:  # another file of that name, or one that cannot be read: told when it is
         return
     raise InputError(
-        f"{source}: its first {records:,} records count already; --resume goes on after them, --again applies them once "
-        "more",
+        f"{source}: its first {records:,} records count already; --resume goes on after them, --again applies them "
+        "once more",
         argument="resume",
     )

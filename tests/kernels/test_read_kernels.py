@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphrefine.kernels import edge_lists, twin_edges, twin_text
@@ -161,6 +161,7 @@ def test_threads_do_not_cut_a_quoted_field() -> None:
 
 @PATIENT
 @given(texts(), MARKS)
+@example((b'"a"b\t"open\n', "\t"), ('"', "", ""))  # text after a quote, and then a quote that is not closed
 def test_whole_records_end_where_the_twin_says(text: tuple[bytes, str], marks: tuple[str, str, str]) -> None:
     data = np.frombuffer(text[0], dtype=np.uint8)
     everything = (text[1], *marks)

@@ -81,23 +81,28 @@ def split_record(record: bytes, marks: Marks) -> Iterator[Field]:
 
 def end_of_record(data: bytes, at: int, marks: Marks) -> int:
     """The line end of the record at ``at``, or the end of the text; line ends within quotes do not count."""
+    return _find_end(data, at, marks)[0]
+
+
+def _find_end(data: bytes, at: int, marks: Marks) -> tuple[int, bool]:
+    """The same, and whether it ends at its first line end only because a quote in it is not closed in this text."""
     delimiters, quote = (b" ", b"\t") if marks[0] == " " else (marks[0].encode(),), marks[1].encode()
     stop = data.find(b"\n", at)
     stop = len(data) if stop < 0 else stop
     if not quote or data.find(quote, at, stop) < 0:
-        return stop
+        return stop, False
     while True:
         while data[at : at + 1] in (b" ", b"\t") and data[at : at + 1] not in delimiters:
             at += 1
         if data[at : at + 1] == quote:
             close = _closing(data, at + 1, quote)
             if close < 0:
-                return stop  # never closed: the record is the line, and refused
+                return stop, True  # never closed: the record is the line, and refused
             at = close + 1
         while at < len(data) and data[at : at + 1] != b"\n" and data[at : at + 1] not in delimiters:
             at += 1
         if at == len(data) or data[at : at + 1] == b"\n":
-            return at
+            return at, False
         at += 1
 
 
@@ -114,21 +119,11 @@ def end_of_records(data: bytes, marks: Marks) -> int:
         stop = data.find(b"\n", at)
         first = first_of(data[at : stop if stop >= 0 else len(data)], marks)
         comment = bool(first) and first in marks[2].encode()
-        end = stop if comment else end_of_record(data, at, marks)
-        if end < 0 or end == len(data) or (not comment and _is_open(data, at, end, marks)):
+        end, is_open = (stop, False) if comment else _find_end(data, at, marks)
+        if end < 0 or end == len(data) or is_open:
             break
         last = at = end + 1
     return last
-
-
-def _is_open(data: bytes, at: int, end: int, marks: Marks) -> bool:
-    """Whether a record ends at its first line end only because a quote in it is not closed in this text."""
-    try:
-        for _ in split_record(data[at:end], marks):
-            pass
-    except QuoteError as error:
-        return error.status == Status.OPEN_QUOTE
-    return False
 
 
 def _skip_blanks(record: bytes, at: int, delimiter: bytes) -> int:

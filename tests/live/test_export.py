@@ -1,0 +1,120 @@
+"""Live vectors in files and in a real PostgreSQL: all of them, or those that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import graphrefine
+import graphrefine.live
+import postgres_server
+from cli_runs import check_refused, run, works
+from graphrefine.live.live import Live
+from postgres_server import Server
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with postgres_server.running() as running:
+        yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two rings of 30 nodes that one edge joins."""
+    edges = [(f"{ring}{i}", f"{ring}{(i + step) % 30}") for ring in "ab" for i in range(30) for step in (1, 2)]
+    graphrefine.live.create([*edges, ("a0", "b0")], tmp_path / "rings.live", dim=8).close()
+    return tmp_path / "rings.live"
+
+
+def change(folder: Path) -> None:
+    """A change at one end of a ring: most of the other ring stays."""
+    with graphrefine.live.open(folder) as rings:
+        rings.add("new", "a5")
+        rings.add("new", "a6")
+        rings.remove_nodes(["a20"])
+
+
+def table(server: Server, name: str) -> dict[str, list[float]]:
+    back = graphrefine.load(server.address(), table=name)
+    return {str(node): back[node].tolist() for node in back.names.tolist()}
+
+
+def vectors(folder: Path) -> dict[str, list[float]]:
+    with graphrefine.live.open(folder, read_only=True) as rings:
+        return {str(node): rings[node].tolist() for node in rings.names.tolist()}
+
+
+def test_a_table_is_made_and_then_brought_up_to_date(server: Server, folder: Path) -> None:
+    address = ["--to", server.address(), "--table", "up_to_date", "--json"]
+    assert works("live", "export", folder, *address).figures["written"] == 60
+    assert table(server, "up_to_date") == vectors(folder)
+    change(folder)
+    figures = works("live", "export", folder, *address).figures
+    assert 1 < figures["written"] < 60 and figures["nodes"] == 60
+    assert table(server, "up_to_date") == vectors(folder)
+    assert works("live", "export", folder, *address).figures["written"] == 0
+    assert table(server, "up_to_date") == vectors(folder)
+
+
+def test_a_table_follows_a_refresh(server: Server, folder: Path) -> None:
+    address = ["--to", server.address(), "--table", "refreshed"]
+    works("live", "export", folder, *address)
+    change(folder)
+    with graphrefine.live.open(folder) as rings:
+        rings.refresh()
+    assert works("live", "export", folder, *address, "--json").figures["written"] == 60  # all of a new generation
+    assert table(server, "refreshed") == vectors(folder)
+
+
+def test_a_table_of_another_folder_is_written_anew(server: Server, folder: Path, tmp_path: Path) -> None:
+    address = ["--to", server.address(), "--table", "another"]
+    works("live", "export", folder, *address)
+    graphrefine.live.create([(i, (i + 1) % 9) for i in range(9)], tmp_path / "other.live", dim=2).close()
+    works("live", "export", tmp_path / "other.live", *address)
+    assert table(server, "another") == vectors(tmp_path / "other.live")
+
+
+def test_vectors_must_not_be_missing_between_a_table_and_a_moment(server: Server, folder: Path) -> None:
+    address = ["--to", server.address(), "--table", "behind"]
+    works("live", "export", folder, *address)
+    before = table(server, "behind")
+    change(folder)
+    check_refused(run("live", "export", folder, *address, "--changed-since", "1"), "would be missing")
+    assert table(server, "behind") == before
+
+
+def test_a_file_has_what_moved_since_a_group_or_a_time(folder: Path, tmp_path: Path) -> None:
+    change(folder)
+    some = works("live", "export", folder, "-o", tmp_path / "some.npz", "--changed-since", "0", "--json").figures
+    part, whole = graphrefine.load(tmp_path / "some.npz"), vectors(folder)
+    assert len(part) == some["written"] < 60 and "new" in part
+    assert all(part[node].tolist() == whole[str(node)] for node in part.names.tolist())
+    every = works("live", "export", folder, "-o", tmp_path / "all.npz", "--changed-since", "2001-01-01", "--json").figures
+    assert every["after"] == 0
+    none = works("live", "export", folder, "-o", tmp_path / "no.npz", "--changed-since", "9999-01-01", "--json").figures
+    assert none["after"] == 1 and none["written"] == 0
+    check_refused(run("live", "export", folder, "-o", tmp_path / "x.npz", "--changed-since", "soon"), "'soon'")
+
+
+@pytest.mark.parametrize("places", [[], ["-o", "x.npz", "--to", "postgresql://nobody@localhost/none"]])
+def test_one_place_is_asked_for(folder: Path, places: list[str]) -> None:
+    check_refused(run("live", "export", folder, *places), "--to")
+
+
+def test_an_index_follows(folder: Path) -> None:
+    pytest.importorskip("usearch")
+    from graphrefine.live.index import LiveIndex
+
+    with Live(folder) as rings:
+        index = LiveIndex(rings._published)
+        assert len(index) == 60
+        published = rings._published
+        for row in range(60):
+            vector = published.rows(np.array([row]))[0]
+            near = published.nearest(vector, 5, without=[row])
+            scores = [round(score, 5) for _, score in near]
+            assert [round(score, 5) for _, score in index.nearest(vector, 5, without=row)] == scores

@@ -15,9 +15,10 @@ from graphrefine.embedding.formats.pgvector_server import write
 from graphrefine.embedding.formats.pgvector_sql import table_name
 from graphrefine.embedding.formats.pgvector_update import table_recipe, update
 from graphrefine.errors import FormatError, InputError
+from graphrefine.live.backup import back_up
 from graphrefine.live.frozen import LiveSettings
 from graphrefine.live.live import Live
-from graphrefine.live.maintenance import back_up, check_live, create_live
+from graphrefine.live.maintenance import check_live, create_live
 from graphrefine.live.store import Store
 from graphrefine.live.streams import apply_stream
 from graphrefine.live.vectors import LiveReader
@@ -79,9 +80,8 @@ def apply(
 
 def refresh(folder: str, threads: int | None, as_json: bool) -> None:
     """Renew the frozen parts now."""
-    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
-        with Stages(bar).stage("refresh"):
-            figures = live.refresh()
+    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("refresh"):
+        figures = live.refresh()
     if as_json:
         return show_json({"folder": folder, **figures})
     print(
@@ -93,9 +93,8 @@ def refresh(folder: str, threads: int | None, as_json: bool) -> None:
 
 def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
     """Check files, database and bounds."""
-    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
-        with Stages(bar).stage("check"):
-            figures = check_live(live, deep=not quick)
+    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("check"):
+        figures = check_live(live, deep=not quick)
     if as_json:
         show_json({"folder": folder, **figures})
     else:

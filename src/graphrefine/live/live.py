@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
+from graphrefine.live.backup import back_up
 from graphrefine.live.bulletin import Bulletin, Moved, Post
 from graphrefine.live.generation import Generation, Snapshot, save_generation, unit_moved
 from graphrefine.live.logged import LoggedGroup, Mark
@@ -303,8 +304,6 @@ class Live(PendingChanges, LiveVectors):
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copy the folder as it is now, committed changes and all, to a new place."""
-        from graphrefine.live.maintenance import back_up
-
         back_up(self._store, Path(path))
 
     def close(self) -> None:

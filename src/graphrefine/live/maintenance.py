@@ -1,9 +1,8 @@
-"""Making, checking and copying folders of live vectors."""
+"""Making and checking folders of live vectors."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +15,7 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import is_text
 from graphrefine.kernels import kernels
+from graphrefine.live.backup import refuse
 from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.frozen import BLOCK, LiveSettings, freeze
 from graphrefine.live.generation import NUMBERS, Generation, Snapshot, all_vectors, save_generation
@@ -46,42 +46,13 @@ def create_live(
     if graph.names.dtype == object and not is_text(graph.names):
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
     frozen, live = freeze(graph, settings, stages, threads=usable_threads(threads))
-    with stages.stage("write"), replacing_folder(place, replaceable=_refuse, durable=True) as folder:
+    with stages.stage("write"), replacing_folder(place, replaceable=refuse, durable=True) as folder:
         published = Published(graph.names, *all_vectors(live, frozen))
         save_generation(folder / "generation-000001", Snapshot(frozen, live, published), group=0)
         Store.create(folder, {"created": time.time(), "graphrefine": __version__, **kernels().names()})
         with closing(Bulletin(folder, write=True)) as bulletin:
             bulletin.rewrite(1, 0, published)
     return stages.seconds
-
-
-def _refuse(place: Path) -> None:
-    raise OutputError(f"{place} is there already")
-
-
-def back_up(store: Store, target: Path) -> None:
-    """Copy a folder as one moment has it, while it is written, to a place where nothing is yet."""
-    if target.exists():
-        raise OutputError(f"{target} is there already; choose another place for the backup")
-    for _ in range(100):
-        try:
-            with replacing_folder(target, replaceable=_refuse, durable=True) as folder:
-                _copy(store, folder)
-            return
-        except (FileNotFoundError, shutil.Error):  # a new generation came meanwhile
-            continue
-    raise OutputError(f"{store.path}: its generation changes too often to be copied; stop the writer first")
-
-
-def _copy(store: Store, folder: Path) -> None:
-    """Copy all into a folder; FileNotFoundError where the parts are not of one generation."""
-    with closing(Bulletin(store.path, write=False)) as bulletin:
-        shown = bulletin.copy_to(folder)
-    number = store.backup(folder)
-    copy = Generation(folder / store.folder(number).name)
-    if shown != number:
-        raise FileNotFoundError(copy.folder)
-    copy.check_files()
 
 
 def check_live(live: Live, *, deep: bool = True) -> dict[str, Any]:

@@ -1,0 +1,43 @@
+"""Copies of a folder of live vectors, made while it is written."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+from graphrefine.errors import OutputError
+from graphrefine.live.bulletin import Bulletin
+from graphrefine.live.generation import Generation
+from graphrefine.live.store import Store
+from graphrefine.system.files import replacing_folder
+
+
+def refuse(place: Path) -> None:
+    """Raise OutputError: folders of live vectors are not replaced."""
+    raise OutputError(f"{place} is there already")
+
+
+def back_up(store: Store, target: Path) -> None:
+    """Copy a folder as one moment has it, while it is written, to a place where nothing is yet."""
+    if target.exists():
+        raise OutputError(f"{target} is there already; choose another place for the backup")
+    for _ in range(100):
+        try:
+            with replacing_folder(target, replaceable=refuse, durable=True) as folder:
+                _copy(store, folder)
+            return
+        except (FileNotFoundError, shutil.Error):  # a new generation came meanwhile
+            continue
+    raise OutputError(f"{store.path}: its generation changes too often to be copied; stop the writer first")
+
+
+def _copy(store: Store, folder: Path) -> None:
+    """Copy all into a folder; FileNotFoundError where the parts are not of one generation."""
+    with closing(Bulletin(store.path, write=False)) as bulletin:
+        shown = bulletin.copy_to(folder)
+    number = store.backup(folder)
+    copy = Generation(folder / store.folder(number).name)
+    if shown != number:
+        raise FileNotFoundError(copy.folder)
+    copy.check_files()

@@ -83,11 +83,11 @@ class Replay:
 
     def follow(self, other: Live) -> None:
         """Go on to the state of another folder."""
-        refreshes = {each["ended"]: each["begun"] for each in other.drift()}
+        refreshes = {each["generation"]: each["begun"] for each in other.drift()}
         for number, through in other._store.generations():
             if number <= self._generation:
                 continue
-            refresh = self._begin(refreshes[through]) if through in refreshes else None
+            refresh = self._begin(refreshes[number]) if number in refreshes else None
             self._commit(through)
             if refresh is None:
                 self.live._save(Snapshot(self.live._frozen, self.live._live, self.live._table))

@@ -1,4 +1,4 @@
-"""Copies of a folder of live vectors, also while it is written."""
+"""Copies of a folder of live vectors, made while it is written."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from graphrefine.live.store import Store
 from graphrefine.system.files import replacing_folder
 
 
+def refuse(place: Path) -> None:
+    """Raise OutputError: folders of live vectors are not replaced."""
+    raise OutputError(f"{place} is there already")
+
+
 def back_up(store: Store, target: Path) -> None:
     """Copy a folder as one moment has it, while it is written, to a place where nothing is yet."""
     if target.exists():
         raise OutputError(f"{target} is there already; choose another place for the backup")
     for _ in range(100):
         try:
-            with replacing_folder(target, replaceable=_refuse, durable=True) as folder:
+            with replacing_folder(target, replaceable=refuse, durable=True) as folder:
                 _copy(store, folder)
             return
         except (FileNotFoundError, shutil.Error):  # a new generation came meanwhile
@@ -36,7 +41,3 @@ def _copy(store: Store, folder: Path) -> None:
     if shown != number:
         raise FileNotFoundError(copy.folder)
     copy.check_files()
-
-
-def _refuse(place: Path) -> None:
-    raise OutputError(f"{place} is there already")

@@ -12,6 +12,7 @@ from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import is_text
 from graphrefine.kernels import kernels
+from graphrefine.live.backup import refuse
 from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.frozen import LiveSettings, freeze
 from graphrefine.live.generation import Snapshot, all_vectors, save_generation
@@ -41,14 +42,10 @@ def create_live(
     if graph.names.dtype == object and not is_text(graph.names):
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
     frozen, live = freeze(graph, settings, stages, threads=usable_threads(threads))
-    with stages.stage("write"), replacing_folder(place, replaceable=_refuse, durable=True) as folder:
+    with stages.stage("write"), replacing_folder(place, replaceable=refuse, durable=True) as folder:
         published = Published(graph.names, *all_vectors(live, frozen))
         save_generation(folder / "generation-000001", Snapshot(frozen, live, published), group=0)
         Store.create(folder, {"created": time.time(), "graphrefine": __version__, **kernels().names()})
         with closing(Bulletin(folder, write=True)) as bulletin:
             bulletin.rewrite(1, 0, published)
     return stages.seconds
-
-
-def _refuse(place: Path) -> None:
-    raise OutputError(f"{place} is there already")

@@ -248,7 +248,7 @@ class Store:
             self._run("DELETE FROM groups WHERE id <= ?", through)
             self._run("INSERT INTO generations VALUES (?, ?, ?)", generation, time.time(), through)
             if refresh is not None:
-                figures = dict(refresh)
+                figures = {**refresh, "generation": generation}
                 reason, begun = figures.pop("reason"), figures.pop("begun")
                 row = (time.time(), begun, through, reason, json.dumps(figures))
                 self._run("INSERT INTO refreshes (time, begun, ended, reason, figures) VALUES (?, ?, ?, ?, ?)", *row)

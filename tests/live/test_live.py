@@ -1,0 +1,310 @@
+"""Live vectors: any groups of changes against a plain model, and the same bits wherever they are read."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphrefine.live
+from graphrefine.errors import InputError, OutputError, UnknownNameError
+from graphrefine.live import live as writer
+from graphrefine.live import refresh as refreshing
+from graphrefine.live.check import check_live
+from graphrefine.live.frozen import freeze
+from graphrefine.live.generation import all_vectors
+from graphrefine.live.live import Live
+from graphrefine.live.naming import Operation
+from graphrefine.live.refresh import _sample_rows, _warm_basis, rotation_onto
+from graphrefine.live.vectors import LiveReader
+from graphrefine.progress import Stages
+from live_states import Model, Replay, bits, graph_of, kernel_bits, published_bits
+
+RING = [(i, (i + step) % 24) for i in range(24) for step in (1, 5)]
+STEPS = st.tuples(st.sampled_from("++=--+n-"), st.integers(0, 29), st.integers(0, 29), st.sampled_from([0.5, 1.0, 3.0]))
+GROUPS = st.lists(
+    st.tuples(st.lists(STEPS, max_size=12), st.sampled_from(["", "", "", "read", "refresh", "open"])), max_size=8
+)
+
+
+@contextmanager
+def folder_of(edges: list[tuple[Any, Any]], **options: Any) -> Iterator[Path]:
+    with TemporaryDirectory() as place:
+        path = Path(place) / "graph.live"
+        graphrefine.live.create(edges, path, threads=1, **{"dim": 4, **options}).close()
+        yield path
+
+
+def operations_of(steps: list[tuple[str, int, int, float]], model: Model, name: Any) -> list[Operation]:
+    """Changes that the graph can take, which become part of the model; ``n`` is about a node."""
+    operations = []
+    for sign, u, v, weight in steps:
+        source, target = name(u), name(v)
+        if sign == "n":
+            kind = "-" if source in model.names and u % 2 else "+"
+            operation = Operation(kind, source, None, 0.0)
+        elif u == v or (sign == "-" and frozenset((source, target)) not in model.edges):
+            continue
+        else:
+            operation = Operation(sign, source, target, 0.0 if sign == "-" else weight)
+        model.apply(*operation)
+        operations.append(operation)
+    return operations
+
+
+@pytest.mark.parametrize("name", [int, lambda u: f"node {u}" if u else ""], ids=["integers", "strings"])
+@given(groups=GROUPS)
+@settings(max_examples=20)
+def test_any_groups_of_changes_are_what_a_plain_model_and_every_reader_have(name: Any, groups: Any) -> None:
+    with folder_of([(name(u), name(v)) for u, v in RING]) as path:
+        live, reader = Live(path, threads=1), LiveReader(path, threads=1)
+        live.refresh_by_itself = False
+        model = graph_of(live)
+        for steps, then in groups:
+            live.collect(operations_of(steps, model, name))
+            live.commit()
+            own = graph_of(live)
+            assert (own.edges, own.names, len(live)) == (model.edges, model.names, len(model.names))
+            if then == "refresh" and model.edges:
+                live.refresh()
+            before = bits(live)
+            if then == "open":
+                live.close()
+                live = Live(path, threads=1)
+                live.refresh_by_itself = False
+                assert bits(live) == before
+            if then == "read":
+                reader.update()
+                assert published_bits(reader) == before[:4]
+                assert reader.bounds().tobytes() == live.bounds().tobytes()
+        reader.update()
+        assert published_bits(reader) == published_bits(live)
+        with LiveReader(path, threads=1) as late:
+            assert published_bits(late) == published_bits(live)
+        assert check_live(live)["beyond_lag"] == 0
+        reader.close()
+        live.close()
+
+
+@given(st.lists(st.lists(STEPS, min_size=1, max_size=6), min_size=2, max_size=8), st.integers(0, 7), st.integers(0, 7))
+@settings(max_examples=10)
+def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(groups: Any, begun: int, ended: int) -> None:
+    """After the swap the state is one that is made here: frozen from the graph then, and the groups since."""
+    first, last = sorted((begun % len(groups), ended % len(groups)))
+    with folder_of(RING) as path, Live(path, threads=1) as live:
+        live.refresh_by_itself = False
+        model = graph_of(live)
+        log = dict[int, Any]()
+        for place, steps in enumerate(groups):
+            live.collect(operations_of(steps, model, int))
+            live.commit()
+            if place == first:
+                if not model.edges:
+                    return
+                live._refresh = refreshing.Refresh(
+                    live._live, live._frozen, live._table, group=live.group, reason="test"
+                )
+                graph, old, table = live._refresh._graph, live._frozen, live._table
+                rows = _sample_rows(table)
+                vectors = table.rows(rows)
+                live._refresh.wait()
+                held, live._refresh = live._refresh, None
+            if place == last:
+                log = dict(live._store.groups(after=held.group))
+                gone = live._table.removed().copy()
+                live._refresh = held
+                live._finish_refresh()
+                break
+        frozen, kernel = freeze(
+            graph,
+            old.settings,
+            Stages(),
+            warm=_warm_basis(old, graph.nodes),
+            turn=lambda fresh: rotation_onto(fresh[rows], vectors),
+        )
+        for group in log.values():
+            kernel.add_nodes(len(group.names))
+            assert kernel.change(*group[:4], skip=group.skip)[1] == 0
+            kernel.settle()
+            kernel.commit()
+        there = np.flatnonzero(~gone)
+        fresh, lengths = all_vectors(kernel, frozen)
+        assert published_bits(live)[2:] == (fresh[there].tobytes(), lengths[there].tobytes())
+        columns = frozen.basis.shape[1]
+        ours, theirs = (kernel_bits(each, columns)[1] for each in (live._live, kernel))
+        shape = (-1, columns)
+        np.testing.assert_array_equal(
+            np.frombuffer(ours, "f4").reshape(shape), np.frombuffer(theirs, "f4").reshape(shape)[there]
+        )
+
+
+def test_refreshes_by_itself_give_what_a_replay_of_the_log_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "LOOK", 1)
+    monkeypatch.setattr(refreshing, "MOST_NEW", 0.02)
+    path, rng = tmp_path / "ring.live", np.random.default_rng(7)
+    graphrefine.live.create(RING, path, dim=4, threads=1).close()
+    shutil.copytree(path, tmp_path / "replay.live")
+    groups = [[Operation("+", int(u), int(u) + 1, 1.0) for u in rng.integers(0, 24 + 2 * i, 3)] for i in range(30)]
+    with Live(path, threads=1) as live:
+        for operations in groups:
+            live.collect(operations)
+            live.commit()
+    with Live(path, threads=1) as live:
+        assert len(live.drift()) >= 2
+        replay = Replay(tmp_path / "replay.live", lambda number: groups[number - 1])
+        replay.follow(live)
+        assert bits(replay.live) == bits(live)
+        replay.live.close()
+
+
+def test_neighbors_are_those_of_all_pairs(tmp_path: Path) -> None:
+    with graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1) as live:
+        live.add([3, 50, 51], [9, 3, 50])
+        live.add_nodes([60])
+        live.remove_nodes([7])
+        live.commit()
+        snapshot = live.snapshot()
+        vectors, names = snapshot.vectors.astype(np.float64), snapshot.names.tolist()
+        lengths = np.linalg.norm(vectors, axis=1)
+        assert np.all((np.abs(lengths - 1) < 1e-5) | (lengths == 0))
+        for name in (3, 50, 12):
+            at = names.index(name)
+            cosines = {each: score for each, score in zip(names, vectors @ vectors[at], strict=True) if each != name}
+            best = sorted((score for each, score in cosines.items() if lengths[names.index(each)] > 0), reverse=True)
+            near = live.neighbors(name, k=6)
+            assert [round(each.score, 5) for each in near] == [round(score, 5) for score in best[:6]]
+            assert all(abs(cosines[each.name] - each.score) < 1e-6 for each in near)
+        assert live.neighbors(60) == [] or lengths[names.index(60)] == 0
+        with pytest.raises(UnknownNameError):
+            live.neighbors(7)
+
+
+def test_bounds_figures_and_drift(tmp_path: Path) -> None:
+    with graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1) as live:
+        live.add(0, 100)
+        live.add_nodes([200])
+        live.commit()
+        assert live.bound(200) == 0.0
+        assert live.bounds().tolist() == [2.0 if (own := live.bound(each)) is None else own for each in live.names]
+        assert np.all(live.sharp_bounds() <= live.bounds() + 1e-12)
+        assert live.drift() == []
+        figures = live.refresh("a test")
+        (drift,) = live.drift()
+        assert {drift["reason"], drift["begun"], drift["ended"]} == {"a test", 1}
+        assert 0 <= drift["drift"] == figures["drift"] < 2
+        figures = live.figures()
+        keys = ("nodes", "edges", "group", "generation", "new_since_refresh")
+        assert [figures[key] for key in keys] == [26, 49, 1, 2, 0]
+
+
+def test_a_block_commits_or_drops_what_it_collected(tmp_path: Path) -> None:
+    path = tmp_path / "ring.live"
+    with graphrefine.live.create(RING, path, dim=4, threads=1) as live:
+        live.add(0, 12)
+    with pytest.raises(RuntimeError), graphrefine.live.open(path) as live:
+        live.add(0, 13)
+        raise RuntimeError
+    with graphrefine.live.open(path) as live:
+        assert (0, 12) in {tuple(sorted(edge)) for edge in graph_of(live).edges}
+        assert frozenset((0, 13)) not in graph_of(live).edges
+        live.add(0, 13)
+        live.rollback()
+        assert live.commit() == (1, 0, 0, 0, 0)
+        with pytest.raises(InputError, match="not committed"):
+            live.add(0, 13)
+            live.refresh()
+        live.rollback()
+
+
+def test_a_closed_folder_says_so(tmp_path: Path) -> None:
+    live = graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1)
+    live.close()
+    live.close()
+    live.add(0, 13)
+    with pytest.raises(InputError, match="closed"):
+        live.commit()
+    reader = LiveReader(tmp_path / "ring.live", threads=1)
+    reader.close()
+    with pytest.raises(InputError, match="closed"):
+        reader.update()
+
+
+def test_a_backup_while_it_is_written(tmp_path: Path) -> None:
+    with graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1) as live:
+        live.add("40", 1)
+        live.remove(0, 1)
+        live.commit()
+        live.add(0, 9)  # not committed
+        live.backup(tmp_path / "copy.live")
+        state = bits(live)
+        live.commit()
+        live.refresh()
+        with pytest.raises(OutputError, match="already"):
+            live.backup(tmp_path / "copy.live")
+    with LiveReader(tmp_path / "copy.live", threads=1) as reader:
+        assert published_bits(reader) == state[:4]
+    with Live(tmp_path / "copy.live", threads=1) as copy:
+        assert bits(copy) == state
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["copy.live", "ring.live"]
+
+
+def test_names_that_were_removed_are_in_no_file_after_a_refresh(tmp_path: Path) -> None:
+    path = tmp_path / "ring.live"
+    names = [(f"person {u}", f"person {v}") for u, v in RING]
+    with graphrefine.live.create(names, path, dim=4, threads=1) as live, LiveReader(path, threads=1):
+        live.add("person 3", "a secret name")
+        live.add("person 3", "the name 'secret' as it is")
+        live.commit()
+        assert "a secret name" in live
+        live.remove_nodes(["a secret name", "person 7", "the name 'secret' as it is"])
+        live.commit()
+        live.refresh()
+        for word in (b"secret", b"person 7"):
+            assert [each.name for each in path.rglob("*") if each.is_file() and word in each.read_bytes()] == []
+
+
+def test_a_long_log_becomes_a_generation_when_the_folder_is_closed(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(writer, "REPLAYS", 3)
+    path = tmp_path / "ring.live"
+    with graphrefine.live.create(RING, path, dim=4, threads=1) as live:
+        live.add([0, 1, 2, 3], [12, 13, 14, 15])
+        live.remove_nodes([20])
+        live.commit()
+        state, reader = bits(live), LiveReader(path, threads=1)
+    assert sorted(each.name for each in path.glob("*generation*")) == ["generation-000002"]
+    with Live(path, threads=1) as live:
+        assert published_bits(live) == state[:4]
+        assert live._store.generations() == [(2, 1)]
+        reader.update()
+        assert published_bits(reader) == state[:4]
+    reader.close()
+
+
+def test_the_bulletin_written_anew_serves_readers_of_any_moment(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(writer, "SPARE", 0)
+    path, readers = tmp_path / "ring.live", list[LiveReader]()
+    names = [("" if u == 0 else str(u), "" if v == 0 else str(v)) for u, v in RING]
+    with graphrefine.live.create(names, path, dim=4, threads=1) as live:
+        for i in range(12):
+            readers.append(LiveReader(path, threads=1))
+            live.add(["", f"new {i}"], [f"new {i}", str(i + 1)])
+            live.remove_nodes([f"new {i - 1}"] if i else ["20"])
+            live.commit()
+            assert "" in live
+            for reader in readers[::3]:
+                reader.update()
+                assert published_bits(reader) == published_bits(live)
+        for reader in readers:
+            reader.update()
+            assert published_bits(reader) == published_bits(live)
+            reader.close()

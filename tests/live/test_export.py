@@ -93,9 +93,10 @@ def test_a_file_has_what_moved_since_a_group_or_a_time(folder: Path, tmp_path: P
     part, whole = graphrefine.load(tmp_path / "some.npz"), vectors(folder)
     assert len(part) == some["written"] < 60 and "new" in part
     assert all(part[node].tolist() == whole[str(node)] for node in part.names.tolist())
-    every = works("live", "export", folder, "-o", tmp_path / "all.npz", "--changed-since", "2001-01-01", "--json").figures
+    since = ["--json", "--changed-since"]
+    every = works("live", "export", folder, "-o", tmp_path / "all.npz", *since, "2001-01-01").figures
     assert every["after"] == 0
-    none = works("live", "export", folder, "-o", tmp_path / "no.npz", "--changed-since", "9999-01-01", "--json").figures
+    none = works("live", "export", folder, "-o", tmp_path / "no.npz", *since, "9999-01-01").figures
     assert none["after"] == 1 and none["written"] == 0
     check_refused(run("live", "export", folder, "-o", tmp_path / "x.npz", "--changed-since", "soon"), "'soon'")
 

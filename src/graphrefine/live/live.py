@@ -33,7 +33,8 @@ from graphrefine.progress import Stages, Watcher
 
 REPLAYS = 200_000  # changes in the log, after which closing the folder makes a new generation
 SPARE = 200_000  # vectors that the bulletin may hold twice
-LOOK = 1000  # changes between two looks whether a refresh is due
+LOOK = 1000  # changes between two looks whether a refresh is due, at least,
+LOOK_SHARE = 0.01  # and in shares of the nodes
 
 
 class Commit(NamedTuple):
@@ -191,7 +192,7 @@ class Live(PendingChanges, LiveVectors):
         behind, self._behind = self._behind, True
         self._posted += len(post.moved.nodes)
         try:
-            if behind or self._posted > 2 * len(self._table.moved_rows()) + SPARE:
+            if behind or self._posted > 2 * self._table.moved + SPARE:
                 self._announce_all()
             else:
                 self._bulletin.post(self.group, post)
@@ -214,7 +215,7 @@ class Live(PendingChanges, LiveVectors):
                     self._finish_refresh()
             return
         self._since_look += changes
-        if not self.refresh_by_itself or self._since_look < LOOK:
+        if not self.refresh_by_itself or self._since_look < max(LOOK, LOOK_SHARE * len(self)):
             return
         self._since_look = 0
         reason = refresh_reason(self._live, self._frozen, share=self._share, bounds=self.bounds())

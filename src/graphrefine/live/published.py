@@ -113,6 +113,11 @@ class Published:
         self.lengths[rows] = lengths
         self.groups[rows] = groups
 
+    @property
+    def moved(self) -> int:
+        """Number of rows with vectors other than those of the generation."""
+        return self._count
+
     def moved_rows(self) -> NDArray[np.int64]:
         """Rows with vectors other than those of the generation."""
         return np.flatnonzero(self._place >= 0)

@@ -18,9 +18,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -63,9 +65,25 @@ double logarithm(double x) {
 // That is 2 sin(x / 2) for sin x = t, in a form that small angles do not cancel in.
 double chord(double t) { return t < 1 ? t * std::sqrt(2 / (1 + std::sqrt((1 - t) * (1 + t)))) * UP : 2; }
 
+// Memory that is read at random: in huge pages where there are some.
+template <class T> struct HugePages {
+    using value_type = T;
+    HugePages() = default;
+    template <class U> HugePages(const HugePages<U> &) {}
+    T *allocate(std::size_t count) {
+        void *memory = with_huge_pages(std::malloc(count * sizeof(T)), count * sizeof(T));
+        if (!memory) throw std::bad_alloc();
+        return static_cast<T *>(memory);
+    }
+    void deallocate(T *memory, std::size_t) { std::free(memory); }
+    friend bool operator==(const HugePages &, const HugePages &) { return true; }
+    friend bool operator!=(const HugePages &, const HugePages &) { return false; }
+};
+template <class T> using Large = std::vector<T, HugePages<T>>;
+
 // Rows of float32 that grow at the end.
 class Table {
-    std::vector<float> data_;  // its room doubles; untouched pages of it cost nothing
+    Large<float> data_;  // its room doubles; untouched pages of it cost nothing
 
 public:
     std::int64_t columns = 0;
@@ -117,9 +135,9 @@ class LiveGraph {
     std::vector<double> rotation_, mean_;
     double a_, loop_, tolerance_, rounding_, spread_, publish_;
     double typical_shift_ = 0;  // of nodes without a row of the basis
-    std::vector<Node> nodes_;
-    std::vector<std::int32_t> neighbours_;
-    std::vector<float> weights_;
+    Large<Node> nodes_;
+    Large<std::int32_t> neighbours_;
+    Large<float> weights_;
     std::int64_t wasted_ = 0, entries_ = 0;
     Table R_, G_;
     std::deque<std::int32_t> queue_;
@@ -186,8 +204,8 @@ class LiveGraph {
         node.start = start, node.room = room;
     }
     void pack() {
-        std::vector<std::int32_t> neighbours;
-        std::vector<float> weights;
+        Large<std::int32_t> neighbours;
+        Large<float> weights;
         neighbours.reserve(entries_ + entries_ / 4), weights.reserve(entries_ + entries_ / 4);
         for (Node &node : nodes_) {
             const std::int64_t start = static_cast<std::int64_t>(neighbours.size());

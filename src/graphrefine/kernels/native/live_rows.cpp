@@ -13,8 +13,12 @@ constexpr std::int64_t AHEAD = 8;    // entries between a prefetch and its use
 constexpr int WIDE = 8;              // vectors of sums in registers
 constexpr int LANES = 8;             // partial sums of a length
 
-void prefetch(const float *row, std::int64_t columns) {
-    for (std::int64_t line = 0; line < columns; line += 16) __builtin_prefetch(row + line);
+inline void prefetch(const float *row, std::int64_t columns) {
+    for (std::int64_t c = 0; c < columns; c += 16) __builtin_prefetch(row + c);
+}
+
+void prefetch_first(const std::int32_t *indices, std::int64_t count, const float *rows, std::int64_t columns) {
+    for (std::int64_t e = 0; e < std::min(AHEAD, count); ++e) prefetch(rows + indices[e] * columns, columns);
 }
 
 template <int V>
@@ -33,6 +37,7 @@ void add_piece(const std::int32_t *indices, const float *factors, std::int64_t c
 }
 
 void sum_rows(const std::int32_t *indices, const float *factors, std::int64_t count, const float *rows, std::int64_t columns, double *sum) {
+    prefetch_first(indices, count, rows, columns);
     std::fill(sum, sum + columns, 0.);
     for (std::int64_t e = 0; e < count; e += PIECE) {
         const std::int64_t some = std::min(PIECE, count - e);
@@ -59,6 +64,7 @@ void add_precisely(const std::int32_t *indices, const double *factors, std::int6
 }
 
 void sum_precisely(const std::int32_t *indices, const double *factors, std::int64_t count, const float *rows, std::int64_t columns, double *sum) {
+    prefetch_first(indices, count, rows, columns);
     std::fill(sum, sum + columns, 0.);
     for (std::int64_t e = 0; e < count; e += PIECE) {  // pieces stay in the cache while all columns are summed
         const std::int64_t some = std::min(PIECE, count - e);

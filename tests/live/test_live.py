@@ -136,7 +136,7 @@ def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(group
             kernel.settle()
             kernel.commit()
         there = np.flatnonzero(~gone)
-        fresh, lengths = all_vectors(kernel, frozen)
+        fresh, lengths, _ = all_vectors(kernel, frozen)
         assert published_bits(live)[2:] == (fresh[there].tobytes(), lengths[there].tobytes())
         columns = frozen.basis.shape[1]
         ours, theirs = (kernel_bits(each, columns)[1] for each in (live._live, kernel))

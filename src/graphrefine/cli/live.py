@@ -140,11 +140,11 @@ def export(
 def _export_table(live: LiveReader, address: str, table: str, after: int | None) -> tuple[int, str]:
     """Bring a table up to date, or make it; the number of rows written, and the place."""
     check_address(address)
-    recipe = table_recipe(address, table=table)
+    recipe = None if live.sources is not None else table_recipe(address, table=table)  # two sides are written whole
     ours = recipe is not None and recipe.get("folder") == live.id
     if recipe is None or not ours:
         whole = live.snapshot()
-        write(address, Parts(whole.names, whole.vectors, whole.recipe), table=table)
+        write(address, Parts(whole.names, whole.vectors, whole.recipe, state=whole.state), table=table)
         return len(whole), f"{format_address(address)}, table {table}"
     if after is None:
         after = int(recipe["group"])

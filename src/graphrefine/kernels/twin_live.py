@@ -171,6 +171,13 @@ class LiveGraph(LiveStates):
         linked = (len(self.neighbours(node)[0]) > 0 for node in which.tolist())
         lengths[:] = [length_of(row) if edges else -1 for row, edges in zip(vectors, linked, strict=True)]
 
+    def degrees(self, which: Ints, out: Reals) -> None:
+        """``out[i]`` = the sum of a node's weights."""
+        need(len(out) == len(which), "`out` must have a number for each node")
+        for node in which.tolist():
+            self._check_node(node)
+        out[:] = [self._numbers[node].degree for node in which.tolist()]
+
     def lags(self, out: Reals) -> None:
         """``out[u]`` = the lag in all of each node."""
         need(len(out) == self.nodes, "`out` must have one number for each node")

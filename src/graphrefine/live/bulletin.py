@@ -30,12 +30,12 @@ TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE posts (
     id INTEGER PRIMARY KEY, change_group INTEGER NOT NULL, first INTEGER NOT NULL, names TEXT NOT NULL,
-    removed BLOB NOT NULL, nodes BLOB NOT NULL, groups BLOB NOT NULL, lengths BLOB NOT NULL, vectors BLOB NOT NULL,
-    checksum INTEGER NOT NULL
+    removed BLOB NOT NULL, nodes BLOB NOT NULL, groups BLOB NOT NULL, lengths BLOB NOT NULL, degrees BLOB NOT NULL,
+    vectors BLOB NOT NULL, checksum INTEGER NOT NULL
 );
 CREATE INDEX posts_group ON posts (change_group);
 """
-COLUMNS = "first, names, removed, nodes, groups, lengths, vectors, checksum"
+COLUMNS = "first, names, removed, nodes, groups, lengths, degrees, vectors, checksum"
 
 
 class Moved(NamedTuple):
@@ -45,6 +45,7 @@ class Moved(NamedTuple):
     lengths: NDArray[np.float64]  # before they were made unit
     vectors: NDArray[np.float32]  # (m, dim), unit rows
     groups: NDArray[np.int64] | int = 0  # that moved them
+    degrees: NDArray[np.float64] | float = 0.0  # of the nodes
 
 
 class Post(NamedTuple):
@@ -184,6 +185,7 @@ class Bulletin:
             moved.nodes.astype("<i8").tobytes(),
             np.broadcast_to(np.asarray(moved.groups, "<i8"), moved.nodes.shape).tobytes(),
             moved.lengths.astype("<f8").tobytes(),
+            np.broadcast_to(np.asarray(moved.degrees, "<f8"), moved.nodes.shape).tobytes(),
             np.ascontiguousarray(moved.vectors, "<f4").tobytes(),
         )
         row = (group, post.first, *parts, _checksum(post.first, *parts))
@@ -200,7 +202,8 @@ class Bulletin:
             self._insert(group, Post(first, published.new_names(), gone[:0], none))
             for start in range(0, len(rows), CHUNK):
                 some = rows[start : start + CHUNK]
-                moved = Moved(some, published.lengths[some], published.rows(some), published.groups[some])
+                own = published.lengths[some], published.rows(some), published.groups[some], published.degrees[some]
+                moved = Moved(some, *own)
                 self._insert(group, Post(end, [], gone[:0], moved))
             self._insert(group, Post(end, [], gone, none))
             numbers = [(generation, "generation"), (group, "group")]
@@ -266,6 +269,6 @@ def _post_of(first: int, names: str, *parts: Any) -> Post:
     if _checksum(first, names, *blobs) != checksum:
         raise ValueError("a post is not as it was written")
     removed, nodes, groups = (np.frombuffer(data, "<i8").astype(np.int64) for data in blobs[:3])
-    lengths = np.frombuffer(blobs[3], "<f8").astype(np.float64)
-    table = np.frombuffer(blobs[4], "<f4").astype(np.float32).reshape(len(nodes), -1 if len(nodes) else 0)
-    return Post(first, json.loads(names), removed, Moved(nodes, lengths, table, groups))
+    lengths, degrees = (np.frombuffer(data, "<f8").astype(np.float64) for data in blobs[3:5])
+    table = np.frombuffer(blobs[5], "<f4").astype(np.float32).reshape(len(nodes), -1 if len(nodes) else 0)
+    return Post(first, json.loads(names), removed, Moved(nodes, lengths, table, groups, degrees))

@@ -37,17 +37,20 @@ class Changes(NamedTuple):
         return Changes(operations[start:stop], sources[start:stop], targets[start:stop], weights[start:stop])
 
 
-def check_blocks(source: Source, blocks: Iterable[Block]) -> Iterator[Changes]:
-    """Checked records; those before one that cannot be used, and then an error."""
+def check_blocks(source: Source, blocks: Iterable[Block], *, sides: bool = False) -> Iterator[Changes]:
+    """Checked records; those before one that cannot be used, and then an error.
+
+    With two ``sides``, an edge may join two nodes of one name.
+    """
     records = 0
     for block in blocks:
         try:
-            changes = convert(block)
+            changes = convert(block, sides=sides)
         except ValueError:  # the records one by one, to find the first that cannot be used
-            problems = enumerate(map(describe_problem, *block[:4]))
+            problems = enumerate(describe_problem(*record, sides=sides) for record in zip(*block[:4], strict=True))
             at, problem = next((at, problem) for at, problem in problems if problem is not None)
             if at:
-                yield convert(block.first(at))
+                yield convert(block.first(at), sides=sides)
             if block.lines is None:
                 raise source.error(f"record {records + at + 1}: {problem}") from None
             raise source.error(problem, line=block.lines[at]) from None
@@ -55,14 +58,14 @@ def check_blocks(source: Source, blocks: Iterable[Block]) -> Iterator[Changes]:
         records += len(changes.sources)
 
 
-def convert(block: Block) -> Changes:
+def convert(block: Block, *, sides: bool = False) -> Changes:
     """The records as changes; a ValueError if one of them cannot be used."""
     if not set(map(type, block.operations)) <= {str} or not set(block.operations) <= _CODES.keys():
         raise ValueError
     operations = np.array([_CODES[operation] for operation in block.operations], np.uint8)
     sources, targets = _convert_names(block.sources), _convert_names(block.targets, empty=True)
     nodes = np.array([target is None for target in targets], bool)
-    if any(map(eq, sources, targets)) or _has_mixed_loop(sources, targets):
+    if not sides and (any(map(eq, sources, targets)) or _has_mixed_loop(sources, targets)):
         raise ValueError
     weights, present = _convert_weights(block.weights)
     removals = operations == REMOVE
@@ -134,7 +137,7 @@ def _narrow(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
         return numbers.astype(np.float32)
 
 
-def describe_problem(operation: Any, source: Any, target: Any, weight: Any) -> str | None:
+def describe_problem(operation: Any, source: Any, target: Any, weight: Any, *, sides: bool = False) -> str | None:
     """The problem of a record, and what to do about it; None if it can be used.
 
     Examples
@@ -154,7 +157,7 @@ def describe_problem(operation: Any, source: Any, target: Any, weight: Any) -> s
     if target is None:
         return _describe_node(operation, weight)
     ends = [str(int(name) if _is_whole(name) else name) for name in (source, target)]
-    if ends[0] == ends[1]:
+    if ends[0] == ends[1] and not sides:
         return f"source and target are both {shorten(source)}, a self-loop; leave it out, as an edge joins two nodes"
     if operation == "-" and weight is not None:
         return f"weight {shorten(weight)} stands beside -, which removes; leave it empty, or set a weight by ="

@@ -49,6 +49,7 @@ def read_changes(
     skip: int = 0,
     digest: str | None = None,
     format: str | None = None,
+    sides: bool = False,
 ) -> Iterator[Group]:
     r"""Read changes in groups of ``size`` records, the last one shorter; the file is never held as a whole.
 
@@ -66,6 +67,9 @@ def read_changes(
         ``digest`` of the group that ended with record ``skip``. Other records there are refused: it is another file.
     format : str, optional
         "csv", "tsv", "jsonl" or "parquet", where neither suffix nor first bytes tell it.
+
+    sides : bool
+        Whether the graph is bipartite: an edge may then join two nodes of one name.
 
     Examples
     --------
@@ -85,7 +89,8 @@ def read_changes(
     if skip < 0:
         raise InputError(f"skip={skip} must be at least 0", argument="skip")
     place, file = _locate(source)
-    return _read_groups(place, file, size=size, skip=skip, digest=digest, format=check_format(place, format))
+    changes = check_blocks(place, read_blocks(place, file, check_format(place, format)), sides=sides)
+    return _read_groups(place, changes, size=size, skip=skip, digest=digest)
 
 
 def _locate(source: str | PathLike[str] | IO[bytes]) -> tuple[Source, IO[bytes] | None]:
@@ -99,9 +104,8 @@ def _locate(source: str | PathLike[str] | IO[bytes]) -> tuple[Source, IO[bytes] 
 
 
 def _read_groups(
-    source: Source, file: IO[bytes] | None, *, size: int, skip: int, digest: str | None, format: str | None
+    source: Source, changes: Iterator[Changes], *, size: int, skip: int, digest: str | None
 ) -> Iterator[Group]:
-    changes = check_blocks(source, read_blocks(source, file, format))
     hashes = _Hashes()
     rest = _skip_records(source, changes, hashes, skip)
     if digest not in (None, hashes.digest()):

@@ -17,6 +17,7 @@ from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.frozen import LiveSettings, freeze
 from graphrefine.live.generation import Snapshot, all_vectors, save_generation
 from graphrefine.live.published import Published
+from graphrefine.live.sides import SideNames
 from graphrefine.live.store import SUFFIX, Store
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.file_systems import check_file_system
@@ -41,11 +42,16 @@ def create_live(
     check_file_system(place.parent)
     if graph.names.dtype == object and not is_text(graph.names):
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
+    sides = None if graph.sources is None else "strings" if graph.names.dtype == object else "integers"
+    if graph.sources is not None:  # both sides as one set of nodes, by names that differ
+        keys = SideNames(integers=sides == "integers").keys(graph.names, graph.sources)
+        graph = Graph(graph.indptr, graph.indices, graph.weights, keys, source=graph.source)
     frozen, live = freeze(graph, settings, stages, threads=usable_threads(threads))
     with stages.stage("write"), replacing_folder(place, replaceable=refuse, durable=True) as folder:
         published = Published(graph.names, *all_vectors(live, frozen))
         save_generation(folder / "generation-000001", Snapshot(frozen, live, published), group=0)
-        Store.create(folder, {"created": time.time(), "graphrefine": __version__, **kernels().names()})
+        facts = {"created": time.time(), "graphrefine": __version__, "sides": sides, **kernels().names()}
+        Store.create(folder, facts)
         with closing(Bulletin(folder, write=True)) as bulletin:
             bulletin.rewrite(1, 0, published)
     return stages.seconds

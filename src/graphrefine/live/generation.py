@@ -7,7 +7,7 @@
     names.npy offsets.npy                 as in an embedding's folder; absent where the names are 0, 1, ..., n - 1
     basis.npy shifts.npy rotation.npy mean.npy   frozen parts, see `graphrefine.live.frozen`
     targets.npy states.npy numbers.npy    rows of R and of G, and six numbers of each node
-    vectors.npy lengths.npy               unit rows as readers see them, and their lengths before
+    vectors.npy lengths.npy degrees.npy   unit rows as readers see them, their lengths before, degrees of the nodes
 
 Nodes that were removed are not in it.
 """
@@ -63,6 +63,7 @@ def save_generation(folder: Path, snapshot: Snapshot, *, group: int, removed: ND
             arrays["weights"] = weights
         known = rows[rows < len(frozen.basis)]
         arrays |= {"shifts": frozen.shifts[known], "lengths": published.lengths[rows]}
+        arrays["degrees"] = published.degrees[rows]
         for name, array in arrays.items():
             np.save(place / f"{name}.npy", array, allow_pickle=False)
         names = published.names_array(rows)
@@ -191,10 +192,10 @@ class Generation:
     def published(self) -> Published:
         """The vectors as readers see them."""
         with self._damage():
-            vectors, lengths = self.array("vectors"), self.array("lengths")
-            if vectors.shape != (self.nodes, self.settings.dim) or lengths.shape != (self.nodes,):
+            vectors, lengths, degrees = (self.array(name) for name in ("vectors", "lengths", "degrees"))
+            if vectors.shape != (self.nodes, self.settings.dim) or not lengths.shape == degrees.shape == (self.nodes,):
                 raise ValueError(f"vectors have the shape {vectors.shape}")
-            return Published(self.names(), vectors, lengths)
+            return Published(self.names(), vectors, lengths, degrees)
 
     def snapshot(self) -> Snapshot:
         """All of it, for a writer."""
@@ -234,16 +235,18 @@ def unit_moved(live: Any, frozen: Frozen) -> Moved:
     """The vectors that the group under way publishes."""
     nodes = live.published()
     lengths, vectors = unit_vectors(live, nodes, frozen)
-    return Moved(nodes.astype(np.int64), lengths, vectors)
+    live.degrees(nodes, degrees := np.empty(len(nodes)))
+    return Moved(nodes.astype(np.int64), lengths, vectors, degrees=degrees)
 
 
-def all_vectors(live: Any, frozen: Frozen) -> tuple[Floats, NDArray[np.float64]]:
-    """Unit vectors of all nodes as they are now, and their lengths before."""
+def all_vectors(live: Any, frozen: Frozen) -> tuple[Floats, NDArray[np.float64], NDArray[np.float64]]:
+    """Unit vectors of all nodes as they are now, their lengths before, and the degrees of the nodes."""
     lengths, vectors = np.empty(live.nodes), np.empty((live.nodes, frozen.settings.dim), np.float32)
     for start in range(0, live.nodes, BLOCK):
         which = np.arange(start, min(start + BLOCK, live.nodes), dtype=np.int32)
         lengths[which], vectors[which] = unit_vectors(live, which, frozen)
-    return vectors, lengths
+    live.degrees(np.arange(live.nodes, dtype=np.int32), degrees := np.empty(live.nodes))
+    return vectors, lengths, degrees
 
 
 def _checksum(path: Path) -> int:

@@ -11,6 +11,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -271,11 +272,19 @@ class Live(PendingChanges, LiveVectors):
         """The graph as it is now."""
         self._catch_up()
         indptr, indices, weights = self._live.rows()
-        rows, removed = self._rows(), self._published.removed()
-        if len(rows) < self._live.nodes:
-            indptr, indices = np.append(indptr[rows], indptr[-1]), (np.cumsum(~removed, dtype=np.int32) - 1)[indices]
+        rows, nodes = self._rows(), self._live.nodes
+        if self._sides is not None or len(rows) < nodes:
+            from scipy.sparse import csr_array
+
+            kept = csr_array((weights, indices, indptr), shape=(nodes, nodes))[rows][:, rows].sorted_indices()
+            indptr, indices, weights = kept.indptr.astype(np.int64), kept.indices.astype(np.int32), kept.data
         plain = bool(np.all(weights == 1))
-        return Graph(indptr, indices, None if plain else weights, self.names, source=str(self.path))
+        graph = Graph(indptr, indices, None if plain else weights, self.names, source=str(self.path))
+        return graph if self._sides is None else replace(graph, sources=self.sources)
+
+    def _linked_rows(self, row: int) -> NDArray[np.int64]:
+        linked: NDArray[np.int64] = self._live.neighbours(row)[0].astype(np.int64)
+        return linked
 
     def sharp_bounds(self, rounds: int = 30) -> NDArray[np.float64]:
         """Bounds of all nodes, in the order of `names`, by the lags of all nodes around each: sharper than `bounds`."""

@@ -126,17 +126,13 @@ class NameRows:
         """A name of the kind that the graph has: integers, also from text, or strings; None if it may be ``empty``."""
         if empty and name is None:
             return None
+        if self._published.takes_integers:
+            return integer_name(name)
         if isinstance(name, np.integer) or (isinstance(name, int) and not isinstance(name, bool)):
-            return int(name) if self._published.takes_integers else str(name)
+            return str(name)
         if not isinstance(name, str):
             raise InputError(f"the name {name!r} is neither an integer nor a string")
-        if not self._published.takes_integers:
-            return name
-        if not is_integer(name):
-            raise InputError(
-                f"the name {name!r} is no integer, as all names of this graph are; create it with names as text"
-            )
-        return int(name)
+        return name
 
     def _unknown(self, operation: Operation, place: int, count: int) -> UnknownNameError:
         names = [name for name in (operation.source, operation.target) if name is not None]
@@ -161,6 +157,25 @@ class NameRows:
             "nothing of its group was changed",
             argument="weight",
         )
+
+
+def integer_name(name: Any) -> int:
+    """A name as an integer; InputError if it is none.
+
+    Examples
+    --------
+    >>> integer_name("12"), integer_name(np.int64(3))
+    (12, 3)
+    """
+    if isinstance(name, np.integer) or (isinstance(name, int) and not isinstance(name, bool)):
+        return int(name)
+    if not isinstance(name, str):
+        raise InputError(f"the name {name!r} is neither an integer nor a string")
+    if not is_integer(name):
+        raise InputError(
+            f"the name {name!r} is no integer, as all names of this graph are; create it with names as text"
+        )
+    return int(name)
 
 
 def _check_new(name: Any) -> None:

@@ -9,12 +9,14 @@ import numpy as np
 
 from graphrefine.errors import InputError
 from graphrefine.live.naming import Operation
+from graphrefine.live.sides import Side, SideNames
 
 
 class PendingChanges:
     """Changes that wait for `commit`, in order; each is checked when it comes, or by the commit."""
 
     _pending: list[Operation]
+    _sides: SideNames | None = None
 
     def add(self, source: Any, target: Any, weight: Any = 1.0) -> None:
         """Add an edge, or several (lists of ends); of an edge that is there, the weights add up."""
@@ -28,17 +30,34 @@ class PendingChanges:
         """Remove an edge, or several."""
         self._collect("-", source, target, 0.0)
 
-    def add_nodes(self, names: Iterable[Any]) -> None:
-        """Add nodes without edges; those that are there stay."""
-        self._pending += [Operation("+", name, None, 0.0) for name in list_values(names)]
+    def add_nodes(self, names: Iterable[Any], *, side: Side | None = None) -> None:
+        """Add nodes without edges, those of a bipartite graph to a side; those that are there stay."""
+        self._pending += [Operation("+", self._key(name, side), None, 0.0) for name in list_values(names)]
 
-    def remove_nodes(self, names: Iterable[Any]) -> None:
-        """Remove nodes and their edges."""
-        self._pending += [Operation("-", name, None, 0.0) for name in list_values(names)]
+    def remove_nodes(self, names: Iterable[Any], *, side: Side | None = None) -> None:
+        """Remove nodes and their edges, those of a bipartite graph from a side."""
+        self._pending += [Operation("-", self._key(name, side), None, 0.0) for name in list_values(names)]
+
+    def _key(self, name: Any, side: Side | None) -> Any:
+        """A name as the folder keeps it."""
+        if self._sides is None:
+            if side is not None:
+                raise InputError(f"side={side!r} is of bipartite graphs, and this one is not", argument="side")
+            return name
+        if side not in ("source", "target"):
+            raise InputError(f"side={side!r} must be 'source' or 'target' in a bipartite graph", argument="side")
+        return self._sides.key(name, side)
+
+    def operation(self, sign: str, source: Any, target: Any, weight: float) -> Operation:
+        """A change that was checked before, of names as the folder keeps them; nodes alone are sources."""
+        if self._sides is None:
+            return Operation(sign, source, target, weight)
+        ends = self._sides.key(source, "source"), None if target is None else self._sides.key(target, "target")
+        return Operation(sign, *ends, weight)
 
     def _collect(self, sign: str, source: Any, target: Any, weight: Any) -> None:
         if not isinstance(source, list | tuple | np.ndarray):
-            self._pending.append(Operation.checked(sign, source, target, weight))
+            self._pending.append(self._checked(sign, source, target, weight))
             return
         sources, targets = list_values(source), list_values(target)
         weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
@@ -47,7 +66,12 @@ class PendingChanges:
                 f"there are {len(sources)} sources, {len(targets)} targets and {len(weights)} weights; give as many"
             )
         ends = zip(sources, targets, weights, strict=True)
-        self._pending += [Operation.checked(sign, *each) for each in ends]
+        self._pending += [self._checked(sign, *each) for each in ends]
+
+    def _checked(self, sign: str, source: Any, target: Any, weight: Any) -> Operation:
+        if self._sides is not None:
+            source, target = self._sides.key(source, "source"), self._sides.key(target, "target")
+        return Operation.checked(sign, source, target, weight)
 
     def collect(self, operations: Iterable[Operation]) -> None:
         """Collect changes of any kind."""

@@ -31,7 +31,9 @@ class Published:
     vectors
         Unit rows, (n, dim); never changed here.
     lengths
-        Lengths of the vectors before they were made unit.
+        Lengths of the vectors before they were made unit; -1 for nodes without edges.
+    degrees
+        Sums of the weights of the nodes, when their vectors were published.
 
     Examples
     --------
@@ -41,9 +43,16 @@ class Published:
     ([[1.0, 0.0], [1.0, 0.0]], 1)
     """
 
-    def __init__(self, names: Names, vectors: Floats, lengths: NDArray[np.float64]) -> None:
+    def __init__(
+        self,
+        names: Names,
+        vectors: Floats,
+        lengths: NDArray[np.float64],
+        degrees: NDArray[np.float64] | None = None,
+    ) -> None:
         self.base, self.dim = vectors, vectors.shape[1]
         self.lengths = np.array(lengths)
+        self.degrees = np.zeros(len(lengths)) if degrees is None else np.array(degrees)
         self.groups = np.zeros(len(lengths), np.int64)  # that each row was last published by; 0: the generation
         self._names: list[Any] = names.tolist()
         self._row_of: dict[Any, int] = dict(zip(self._names, range(len(self._names)), strict=True))
@@ -53,9 +62,9 @@ class Published:
         self._gone = np.zeros(len(self._names), bool)
         self.takes_integers = names.dtype != object  # names are integers, or strings
 
-    def with_vectors(self, vectors: Floats, lengths: NDArray[np.float64]) -> Published:
+    def with_vectors(self, vectors: Floats, lengths: NDArray[np.float64], degrees: NDArray[np.float64]) -> Published:
         """The same nodes with other vectors, a row for each; rows of removed nodes stay."""
-        table = Published(np.empty(0, np.int64), vectors, lengths)
+        table = Published(np.empty(0, np.int64), vectors, lengths, degrees)
         table._names, table._row_of = list(self._names), dict(self._row_of)
         table._place, table._gone = np.full(len(self._names), -1, np.int32), self._gone.copy()
         table.takes_integers = self.takes_integers
@@ -80,6 +89,7 @@ class Published:
         self._names += names
         self._row_of |= {name: row for row, name in enumerate(names, first) if name is not None}
         self.lengths = np.concatenate([self.lengths, np.full(len(names), -1.0)])
+        self.degrees = np.concatenate([self.degrees, np.zeros(len(names))])
         self.groups = np.concatenate([self.groups, np.zeros(len(names), np.int64)])
         self._gone = np.concatenate([self._gone, np.zeros(len(names), bool)])
         self._place = np.concatenate([self._place, np.full(len(names), -1, np.int32)])
@@ -97,9 +107,14 @@ class Published:
         return self._gone
 
     def put(
-        self, rows: NDArray[Any], lengths: NDArray[np.float64], vectors: Floats, groups: NDArray[np.int64] | int = 0
+        self,
+        rows: NDArray[Any],
+        lengths: NDArray[np.float64],
+        vectors: Floats,
+        groups: NDArray[np.int64] | int = 0,
+        degrees: NDArray[np.float64] | float = 0.0,
     ) -> None:
-        """New vectors for rows, and the groups that they come with."""
+        """New vectors for rows, the groups that they come with, and the degrees of the nodes."""
         if not len(rows):
             return
         fresh = rows[self._place[rows] < 0]
@@ -112,6 +127,7 @@ class Published:
         self._moved[self._place[rows]] = vectors
         self.lengths[rows] = lengths
         self.groups[rows] = groups
+        self.degrees[rows] = degrees
 
     @property
     def moved(self) -> int:
@@ -124,7 +140,11 @@ class Published:
 
     def new_names(self) -> list[Any]:
         """Names that came after the generation; None for nodes that were removed since."""
-        return self._names[len(self.base) :]
+        return self.names_from(len(self.base))
+
+    def names_from(self, first: int) -> list[Any]:
+        """Names of the rows from one on; None for nodes that were removed."""
+        return self._names[first:]
 
     def row(self, name: object) -> int:
         """The row of a node; UnknownNameError for a name that none has."""
@@ -152,9 +172,15 @@ class Published:
         return as_names(names, len(names)) if self.takes_integers else object_array(names)
 
     def nearest(
-        self, vector: Floats, k: int, *, without: Sequence[int] = (), threads: int = 1
+        self,
+        vector: Floats,
+        k: int,
+        *,
+        without: Sequence[int] | NDArray[np.int64] = (),
+        scale: Floats | None = None,
+        threads: int = 1,
     ) -> list[tuple[int, float]]:
-        """Rows of the highest cosine with a unit vector, and that cosine: an exact search."""
+        """Rows of the highest cosine with a unit vector, times the row's scale, and that score: an exact search."""
         if k < 1:
             raise InputError(f"k={k} must be at least 1", argument="k")
         hidden = np.flatnonzero(self._place[: len(self.base)] >= 0)
@@ -162,20 +188,21 @@ class Published:
         base = ExcludedRows.of(
             [np.unique(np.concatenate([hidden, gone[gone < len(self.base)], _below(without, self.base)]))]
         )
-        answers = _answers(nearest(vector[None], self.base, k, excluded_rows=base, threads=threads))
+        factors = None if scale is None else scale[: len(self.base)]
+        answers = _answers(nearest(vector[None], self.base, k, scale=factors, excluded_rows=base, threads=threads))
         rows = np.full(self._count, -1)
         places = np.flatnonzero(self._place >= 0)
         rows[self._place[places]] = places
         bad = np.flatnonzero(np.isin(rows, gone) | np.isin(rows, list(without)))
         if self._count:
-            moved = nearest(
-                vector[None], self._moved[: self._count], k, excluded_rows=ExcludedRows.of([bad]), threads=threads
-            )
+            factors = None if scale is None else scale[rows]
+            options: dict[str, Any] = {"scale": factors, "excluded_rows": ExcludedRows.of([bad]), "threads": threads}
+            moved = nearest(vector[None], self._moved[: self._count], k, **options)
             answers += [(int(rows[row]), score) for row, score in _answers(moved)]
         return sorted(answers, key=lambda each: (-each[1], each[0]))[:k]
 
 
-def _below(rows: Sequence[int], base: Floats) -> NDArray[np.int64]:
+def _below(rows: Sequence[int] | NDArray[np.int64], base: Floats) -> NDArray[np.int64]:
     listed = np.array(list(rows), np.int64)
     return listed[listed < len(base)]
 

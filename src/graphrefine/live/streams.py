@@ -73,11 +73,13 @@ def apply_stream(
     stream = source if source == "-" else str(Path(source).resolve())
     position, digest = (0, "") if source == "-" else live.stream_position(stream)
     if position and not resume and not again:
-        _refuse_again(source, position, digest, format)
+        _refuse_again(source, position, digest, format, sides=live.sources is not None)
     skip = position if resume else 0
-    figures = StreamFigures(before=skip)
-    for group in read_changes(source, size=size, skip=skip, digest=digest if skip else None, format=format):
-        live.collect(_operations(group))
+    figures, sides = StreamFigures(before=skip), live.sources is not None
+    for group in read_changes(
+        source, size=size, skip=skip, digest=digest if skip else None, format=format, sides=sides
+    ):
+        live.collect(_operations(group, live))
         mark = Mark(stream=None if source == "-" else stream, records=group.records, digest=group.digest)
         try:
             commit = live.commit(mark, skip_unknown=skip_unknown)
@@ -88,15 +90,15 @@ def apply_stream(
     return figures
 
 
-def _operations(group: Group) -> list[Operation]:
+def _operations(group: Group, live: Live) -> list[Operation]:
     rows = zip(group.operations.tolist(), group.sources, group.targets, group.weights.tolist(), strict=True)
-    return [Operation(SIGNS[kind], source, target, weight) for kind, source, target, weight in rows]
+    return [live.operation(SIGNS[kind], source, target, weight) for kind, source, target, weight in rows]
 
 
-def _refuse_again(source: str, records: int, digest: str, format: str | None) -> None:
+def _refuse_again(source: str, records: int, digest: str, format: str | None, *, sides: bool) -> None:
     """Raise InputError if the file begins with records that count already."""
     try:
-        for _ in read_changes(source, size=1, skip=records, digest=digest, format=format):
+        for _ in read_changes(source, size=1, skip=records, digest=digest, format=format, sides=sides):
             break
     except InputError:  # another file of that name, or one that cannot be read: told when it is
         return

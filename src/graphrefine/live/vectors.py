@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,13 +12,15 @@ from numpy.typing import NDArray
 
 from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.errors import FormatError
-from graphrefine.kernels import kernels
+from graphrefine.errors import FormatError, InputError
+from graphrefine.kernels import exact, kernels
 from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.frozen import LiveSettings
 from graphrefine.live.generation import Generation
 from graphrefine.live.published import Published
+from graphrefine.live.sides import Side, SideNames
 from graphrefine.live.store import Store
+from graphrefine.refine.bipartite import DEGREE_POWER
 from graphrefine.system.threads import usable_threads
 
 TRIES = 100  # of opening a generation that a writer may be replacing
@@ -32,6 +35,9 @@ class Neighbour(NamedTuple):
 
 class LiveVectors:
     """Vectors of a folder, as one moment has them.
+
+    Where the graph is bipartite, sources come before targets, and ``side`` says which node is meant by a name that
+    stands on both sides.
 
     Attributes
     ----------
@@ -49,10 +55,13 @@ class LiveVectors:
     _base_group: int  # the group that the generation was made after
     _radius: float  # bound of the distance of any vector from where it should be, before it is made unit
     _publish: float  # share of its length that a vector may have moved by since
+    _targets: tuple[Published, NDArray[np.bool_]] | None = None  # of a table: mask of rows on the target side
 
     def __init__(self, path: str | os.PathLike[str], store: Store, *, threads: int | None = None) -> None:
         self.path, self.threads = Path(path), usable_threads(threads)
         self._store = store
+        kind = store.fact("sides")
+        self._sides = None if kind is None else SideNames(integers=kind == "integers")
 
     @property
     def _published(self) -> Published:
@@ -62,16 +71,45 @@ class LiveVectors:
         return self._published.nodes
 
     def __contains__(self, name: object) -> bool:
-        return name in self._published
+        if self._sides is None:
+            return name in self._published
+        return any(key in self._published for key in self._sides.keys_of(name))
 
     def __getitem__(self, name: Any) -> NDArray[np.float32]:
-        row: NDArray[np.float32] = self._published.rows(np.array([self._published.row(name)]))[0]
+        return self.vector(name)
+
+    def vector(self, name: Any, *, side: Side | None = None) -> NDArray[np.float32]:
+        """The unit vector of a node; zeros if it has no edges."""
+        row: NDArray[np.float32] = self._published.rows(np.array([self._row(name, side)]))[0]
         return row
+
+    def _row(self, name: Any, side: Side | None = None) -> int:
+        if self._sides is None:
+            return self._published.row(name)
+        return self._sides.row(self._published, name, side)
 
     @property
     def names(self) -> NDArray[Any]:
         """Names of all nodes."""
-        return self._published.names_array(self._rows())
+        return self._names(self._rows())
+
+    def _names(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        names = self._published.names_array(rows)
+        return names if self._sides is None else self._sides.names(names)
+
+    @property
+    def sources(self) -> int | None:
+        """Number of sources, which come first among `names`; None if the graph is not bipartite."""
+        return None if self._sides is None else int(np.sum(~self._target_mask()[self._rows()]))
+
+    def _target_mask(self) -> NDArray[np.bool_]:
+        """Mask of the rows on the target side."""
+        table = self._published
+        mask = self._targets[1] if self._targets is not None and self._targets[0] is table else np.zeros(0, bool)
+        if len(mask) < len(table):
+            mask = np.concatenate([mask, SideNames.mask(table, len(mask))])
+            self._targets = table, mask
+        return mask
 
     @property
     def id(self) -> str:
@@ -84,15 +122,20 @@ class LiveVectors:
         return self.settings.dim
 
     def _rows(self) -> NDArray[np.int64]:
-        return np.flatnonzero(~self._published.removed())
+        """Rows of the nodes that are there; sources before targets."""
+        there = ~self._published.removed()
+        if self._sides is None:
+            return np.flatnonzero(there)
+        targets = self._target_mask()
+        return np.concatenate([np.flatnonzero(there & ~targets), np.flatnonzero(there & targets)])
 
-    def bound(self, name: Any) -> float | None:
+    def bound(self, name: Any, *, side: Side | None = None) -> float | None:
         """Bound of the distance of a node's unit vector from that of a run from scratch with the same frozen parts.
 
         None where there is none: the vector is shorter than its error may be, as those of nodes that are linked to
         new nodes only can be until a refresh. A node without edges has a vector of zeros, and the bound 0.
         """
-        bound = float(self._bounds(np.array([self._published.row(name)]))[0])
+        bound = float(self._bounds(np.array([self._row(name, side)]))[0])
         return bound if bound < 2 else None
 
     def bounds(self) -> NDArray[np.float64]:
@@ -102,19 +145,52 @@ class LiveVectors:
     def _bounds(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         return chord_bounds(self._published.lengths[rows], self._radius, self._publish)
 
-    def neighbors(self, name: Any, k: int = 10) -> list[Neighbour]:
-        """The nodes with the most similar vectors, by an exact search."""
-        row = self._published.row(name)
+    def neighbors(self, name: Any, k: int = 10, *, side: Side | None = None) -> list[Neighbour]:
+        """The nodes with the most similar vectors, by an exact search; in a bipartite graph, of the same side."""
+        row = self._row(name, side)
+        without = np.array([row])
+        if self._sides is not None:
+            targets = self._target_mask()
+            without = np.append(np.flatnonzero(targets != targets[row]), row)
         vector = self._published.rows(np.array([row]))[0]
-        near = self._published.nearest(vector, k, without=[row], threads=self.threads)
-        names = self._published.names_array(np.array([each for each, _ in near], np.int64))
+        return self._list(self._published.nearest(vector, k, without=without, threads=self.threads))
+
+    def recommend(self, name: Any, k: int = 10, *, exclude: Iterable[Any] = ()) -> list[Neighbour]:
+        """The targets of a bipartite graph that score highest for a source: the cosine, and a share for popularity.
+
+        Targets that it is linked to are left out by a writer, which has the graph; for a reader, list them in
+        ``exclude``.
+        """
+        if self._sides is None:
+            raise InputError("the graph is not bipartite, so there are no targets to recommend; see neighbors()")
+        row, targets = self._row(name, "source"), self._target_mask()
+        names = (self._row(each, "target") for each in exclude)
+        without = np.concatenate([np.flatnonzero(~targets), self._linked_rows(row), np.fromiter(names, np.int64)])
+        vector, scale = self._published.rows(np.array([row]))[0], self._popularity()
+        return self._list(self._published.nearest(vector, k, without=without, scale=scale, threads=self.threads))
+
+    def _linked_rows(self, row: int) -> NDArray[np.int64]:
+        """Rows of the neighbours of a node in the graph, where it is known."""
+        return np.empty(0, np.int64)
+
+    def _popularity(self) -> NDArray[np.float32]:
+        """Factor of each row in a recommendation: a power of its degree over the mean of its side."""
+        degrees = self._published.degrees
+        chosen = self._target_mask() & (degrees > 0)
+        mean = float(degrees[chosen].mean()) if chosen.any() else 1.0
+        factors = exact.power_where(chosen, np.where(chosen, degrees / mean, 1.0), DEGREE_POWER)
+        return np.where(chosen, factors, 1.0).astype(np.float32)
+
+    def _list(self, near: list[tuple[int, float]]) -> list[Neighbour]:
+        names = self._names(np.array([each for each, _ in near], np.int64))
         return [Neighbour(each, score) for each, (_, score) in zip(names.tolist(), near, strict=True)]
 
     def snapshot(self, *, after: int | None = None) -> Embedding:
         """An `Embedding` of this moment, a copy that changes no more.
 
         With ``after``, the number of a group, it has only the nodes whose vectors came or moved since; those of a newer
-        generation all have.
+        generation all have. Of a bipartite graph, vectors of targets are as long as their popularity says, so that
+        `Embedding.recommend` ranks as `recommend` does.
         """
         rows = self._rows()
         if after is not None and after >= self._base_group:
@@ -127,7 +203,12 @@ class LiveVectors:
             "version": __version__,
             **kernels().names(),
         }
-        return Embedding(self._published.names_array(rows), self._published.rows(rows), recipe)
+        if self._sides is None:
+            return Embedding(self._names(rows), self._published.rows(rows), recipe)
+        recipe |= {"sides": "rows", "sources": int(np.sum(~self._target_mask()[rows]))}
+        vectors = self._published.rows(rows) * self._popularity()[rows][:, None]
+        degrees = self._published.degrees[rows].astype(np.float32)
+        return Embedding(self._names(rows), vectors, recipe, degrees=degrees)
 
     def group_at(self, moment: float) -> int:
         """The last group before a moment, in seconds since 1970."""

@@ -545,6 +545,14 @@ public:
         }
     }
 
+    void degrees(const Input<std::int32_t> &which, const Numbers &out) const {
+        need(out.shape(0) == which.shape(0), "`out` must have a number for each node");
+        for (std::size_t i = 0; i < which.shape(0); ++i) {
+            check_node(which.data()[i]);
+            out.data()[i] = nodes_[which.data()[i]].degree;
+        }
+    }
+
     // out[u] <- the lag in all of each node
     void lags(const Numbers &out) const {
         need(static_cast<std::int64_t>(out.shape(0)) == nodes(), "`out` must have one number for each node");
@@ -692,6 +700,7 @@ void bind_live(nb::module_ &module, const std::string &simd) {
         .def("undo", &LiveGraph::undo)
         .def("published", &LiveGraph::published)
         .def("vectors", &LiveGraph::vectors, "which"_a, "out"_a, "lengths"_a)
+        .def("degrees", &LiveGraph::degrees, "which"_a, "out"_a)
         .def("lags", &LiveGraph::lags, "out"_a)
         .def("bounds", &LiveGraph::bounds, "out"_a, nb::kw_only(), "rounds"_a)
         .def("rows", &LiveGraph::rows)

@@ -33,11 +33,16 @@ def back_up(store: Store, target: Path) -> None:
 
 
 def _copy(store: Store, folder: Path) -> None:
-    """Copy all into a folder; FileNotFoundError where the parts are not of one generation."""
+    """Copy all into a folder; FileNotFoundError where a new generation took the place of the old one meanwhile.
+
+    The copy's bulletin is that of now or, if it is behind by a generation, one of the generation without the groups
+    since; a writer brings it up to date.
+    """
     with closing(Bulletin(store.path, write=False)) as bulletin:
         shown = bulletin.copy_to(folder)
     number = store.backup(folder)
     copy = Generation(folder / store.folder(number).name)
-    if shown != number:
-        raise FileNotFoundError(copy.folder)
     copy.check_files()
+    if shown != number:
+        with closing(Bulletin(folder, write=True)) as fresh:
+            fresh.rewrite(number, copy.group, copy.published())

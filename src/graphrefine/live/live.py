@@ -75,7 +75,7 @@ class Live(PendingChanges, LiveVectors):
         self.refresh_by_itself = True
         self.refresh_problem: str | None = None  # why the last refresh by itself did not come about
         self._stale = True  # memory may be other than the disk
-        self._behind = True  # the bulletin may lack groups
+        self._announced = -1  # the last group that the bulletin has
         self._posted = 0  # vectors in the bulletin since all of it was written
         with ExitStack() as opened:
             opened.callback(self._store.close)
@@ -190,21 +190,19 @@ class Live(PendingChanges, LiveVectors):
 
         The group counts already, so a bulletin that cannot be written is a warning, and the next group tries again.
         """
-        behind, self._behind = self._behind, True
         self._posted += len(post.moved.nodes)
         try:
-            if behind or self._posted > 2 * self._table.moved + SPARE:
+            if self._announced != self.group - 1 or self._posted > 2 * self._table.moved + SPARE:
                 self._announce_all()
             else:
                 self._bulletin.post(self.group, post)
+                self._announced = self.group
         except OutputError as error:
             warnings.warn(str(error), stacklevel=3)
-        else:
-            self._behind = False
 
     def _announce_all(self) -> None:
         self._bulletin.rewrite(self._store.generation, self.group, self._table)
-        self._behind, self._posted = False, 0
+        self._announced, self._posted = self.group, 0
 
     # ---- refreshes ---------------------------------------------------------------------------------------------------
 
@@ -314,6 +312,7 @@ class Live(PendingChanges, LiveVectors):
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copy the folder as it is now, committed changes and all, to a new place."""
+        self._catch_up()
         back_up(self._store, Path(path))
 
     def close(self) -> None:

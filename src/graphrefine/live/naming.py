@@ -14,6 +14,7 @@ from graphrefine.graph.lookup import quote_name
 from graphrefine.live.logged import REMOVE_NODE, LoggedGroup
 from graphrefine.live.published import Published
 
+LEAST_WEIGHT, LARGEST_WEIGHT, RANGE = 2.0**-100, 2.0**100, "2^-100 to 2^100"  # of the kernel
 SIGNS = {"+": 0, "-": 1, "=": 2}  # operations of the kernel
 
 
@@ -47,8 +48,8 @@ class Operation(NamedTuple):
             raise InputError(
                 f"the weight {weight!r} of the edge {edge} is not a positive number{more}", argument="weight"
             )
-        if np.float32(weight) == 0 or not np.isfinite(np.float32(weight)):
-            raise InputError(f"the weight {weight!r} of the edge {edge} does not fit float32", argument="weight")
+        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
+            raise InputError(f"the weight {weight!r} of the edge {edge} lies outside of {RANGE}", argument="weight")
         return cls(sign, source, target, float(weight))
 
 
@@ -153,7 +154,7 @@ class NameRows:
                 "passes over such changes and counts them"
             )
         return InputError(
-            f"{where}: the weight {weight} of {edge} ({sign}), or a sum with it, lies outside of 2^-100 to 2^100; "
+            f"{where}: the weight {weight} of {edge} ({sign}), or a sum with it, lies outside of {RANGE}; "
             "nothing of its group was changed",
             argument="weight",
         )

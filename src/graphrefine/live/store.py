@@ -77,6 +77,8 @@ class Store:
         try:
             self._connection = _connect(self.path / DATABASE, write=write)
             self._check_version()
+            if write and (problem := self._all("PRAGMA quick_check(1)")[0][0]) != "ok":
+                raise FormatError(self.path, f"the database is damaged: {problem}; go back to a backup")
         except BaseException:
             self.close()
             raise

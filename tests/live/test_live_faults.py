@@ -1,0 +1,569 @@
+"""Live vectors under bad input, damage, full disks and interruptions: each refused by name, and nothing lost."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphrefine
+import graphrefine.live
+from graphrefine.errors import FormatError, InputError, OutputError, UnknownNameError
+from graphrefine.live import bulletin, store
+from graphrefine.live import live as writer
+from graphrefine.live.bulletin import Bulletin
+from graphrefine.live.check import check_live
+from graphrefine.live.live import Live
+from graphrefine.live.logged import Mark
+from graphrefine.live.store import Store
+from graphrefine.live.vectors import LiveReader
+from graphrefine.system import file_systems
+from live_states import bits, graph_of, published_bits
+
+RING = [(i, (i + step) % 24) for i in range(24) for step in (1, 5)]
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    path = tmp_path / "ring.live"
+    graphrefine.live.create(RING, path, dim=4, threads=1).close()
+    return path
+
+
+@pytest.fixture
+def live(ring: Path) -> Iterator[Live]:
+    with Live(ring, threads=1) as live:
+        live.refresh_by_itself = False
+        live.add([0, 40], [9, 3])
+        live.commit()
+        yield live
+        live.rollback()
+
+
+def open_files(*, besides: str | None = None) -> list[str]:
+    """Files that this process has open; besides those of a kind, which an error may hold."""
+    gc.collect()
+    files = []
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            files.append(str(entry.readlink()))
+    return sorted(file for file in files if besides is None or besides not in file)
+
+
+# ---- changes ---------------------------------------------------------------------------------------------------------
+
+CHANGES: dict[str, tuple[Callable[[Live], Any], type[Exception], str]] = {
+    "edge not there": (lambda live: live.remove(0, 13), UnknownNameError, "no edge 0 - 13"),
+    "end not there": (lambda live: live.remove(0, 99), UnknownNameError, "no node is called 99"),
+    "node not there": (lambda live: live.remove_nodes([99]), UnknownNameError, "no node is called 99"),
+    "removed twice": (lambda live: live.remove([0, 1], [1, 0]), UnknownNameError, "no edge 1 - 0"),
+    "node removed twice": (lambda live: live.remove_nodes([3, 3]), UnknownNameError, "no node is called 3"),
+    "negative": (lambda live: live.add(0, 7, -1.0), InputError, "positive"),
+    "NaN": (lambda live: live.add(0, 7, float("nan")), InputError, "positive"),
+    "zero": (lambda live: live.set(0, 1, 0), InputError, "remove()"),
+    "infinite": (lambda live: live.set(0, 1, float("inf")), InputError, "positive"),
+    "float32": (lambda live: live.set(0, 1, 1e39), InputError, r"2\^100"),
+    "vanishing": (lambda live: live.set(0, 1, 1e-60), InputError, r"2\^-100"),
+    "too small": (lambda live: live.set(0, 7, 1e-35), InputError, r"2\^-100"),
+    "too large": (lambda live: live.set(0, 7, 1e38), InputError, r"2\^100"),
+    "too large in all": (lambda live: live.add([0, 0], [7, 7], 2.0**100), InputError, r"a sum with it.*2\^100"),
+    "truth": (lambda live: live.add(0, 7, True), InputError, "positive"),
+    "text weight": (lambda live: live.add(0, 7, "1"), InputError, "positive"),
+    "complex weight": (lambda live: live.add(0, 7, 1j), InputError, "positive"),
+    "one bad of several": (lambda live: live.add([0, 1], [7, 8], [1.0, -1.0]), InputError, "positive"),
+    "lengths": (lambda live: live.add([0, 1], [7]), InputError, "give as many"),
+    "one thing": (lambda live: live.add([0, 1], 7), InputError, "list"),
+    "one name": (lambda live: live.remove_nodes("ann"), InputError, "list"),
+    "self-loop": (lambda live: live.add(4, 4), InputError, "self-loop"),
+    "self-loop in two spellings": (lambda live: live.add(4, "4"), InputError, "self-loop"),
+    "self-loop to remove": (lambda live: live.remove(4, 4), InputError, "self-loop"),
+    "text name": (lambda live: live.add(4, "ann"), InputError, "no integer"),
+    "padded name": (lambda live: live.add(4, "007"), InputError, "no integer"),
+    "float name": (lambda live: live.add(4, 1.5), InputError, "neither"),
+    "bool name": (lambda live: live.add(4, True), InputError, "neither"),
+    "tuple name": (lambda live: live.add_nodes([(1, 2)]), InputError, "neither"),
+    "None": (lambda live: live.add(4, None), InputError, "None"),
+    "None as a node": (lambda live: live.add_nodes([None]), InputError, "neither"),
+    "large name": (lambda live: live.add(4, 2**63), InputError, "64-bit"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_change_that_cannot_be_is_refused_and_nothing_of_its_group_counts(live: Live, case: str) -> None:
+    change, kind, message = CHANGES[case]
+    before, files = bits(live), sorted(each.name for each in live.path.iterdir())
+    live.add(5, 100)
+    live.set(1, 2, 7.5)
+    with pytest.raises(kind, match=message) as caught:
+        change(live)
+        live.commit()
+    assert type(caught.value) is kind
+    live.rollback()
+    assert bits(live) == before
+    assert sorted(each.name for each in live.path.iterdir()) == files
+    live.add(5, 100)
+    assert live.commit()[:3] == (2, 1, 0)
+
+
+def test_text_names_are_text_that_can_be_written(tmp_path: Path) -> None:
+    with graphrefine.live.create([("a", "b"), ("b", "c")], tmp_path / "text.live", dim=2) as live:
+        live.add("a", 12)
+        live.commit()
+        assert "12" in live
+        live.add("a", "\ud800")
+        with pytest.raises(InputError, match="UTF-8"):
+            live.commit()
+        live.add("a", "\udc80 is a byte that was not UTF-8")
+        live.commit()
+        live.refresh()
+        assert "\udc80 is a byte that was not UTF-8" in live
+
+
+def test_removals_of_what_is_not_there_are_counted_if_asked(live: Live) -> None:
+    live.remove([0, 0, 0], [13, 99, 1])
+    live.remove_nodes([98])
+    assert live.commit(skip_unknown=True)[:3] == (2, 4, 3)
+    state = bits(live)
+    live.close()
+    with Live(live.path, threads=1) as again:
+        assert bits(again) == state
+
+
+def test_a_request_counts_once(live: Live) -> None:
+    live.add(0, 14)
+    live.commit(Mark(request="a"))
+    before = bits(live)
+    live.add(0, 15)
+    with pytest.raises(InputError, match="'a' has made group 2"):
+        live.commit(Mark(request="a"))
+    assert bits(live) == before
+
+
+# ---- folders ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_graph_or_a_place_that_cannot_be(tmp_path: Path, ring: Path) -> None:
+    refused: list[tuple[Any, str, type[Exception], str]] = [
+        (RING, "ring", InputError, "must end in"),
+        (RING, "ring.live", OutputError, "already"),
+        (RING, "nowhere/ring.live", OutputError, "nowhere"),
+        (graphrefine.read(RING, directed=True), "arcs.live", InputError, "directed"),
+        (graphrefine.read([("a", "x"), ("b", "x")], bipartite=True), "sides.live", InputError, "bipartite"),
+        (
+            graphrefine.Graph(np.zeros(4, np.int64), np.empty(0, np.int32), None, np.arange(3)),
+            "a.live",
+            InputError,
+            "edges",
+        ),
+    ]
+    for graph, name, kind, message in refused:
+        with pytest.raises(kind, match=message):
+            graphrefine.live.create(graph, tmp_path / name, dim=4)
+    assert [each.name for each in tmp_path.iterdir()] == ["ring.live"]
+    with pytest.raises(FormatError, match="no folder of live vectors"):
+        graphrefine.live.open(tmp_path / "none.live")
+
+
+def test_a_second_writer_is_told_who_is_the_first(live: Live, tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=f"process {os.getpid()}.*one writer"):
+        Live(live.path)
+    code = f"import graphrefine.live; graphrefine.live.open({str(live.path)!r})"
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert other.returncode != 0
+    assert f"process {os.getpid()}" in other.stderr
+    live.add(0, 14)
+    assert live.commit().group == 2
+
+
+def test_network_file_systems_are_refused(ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"disk / ext4 rw 0 0\nserver:/a {tmp_path} nfs4 rw 0 0\n")
+    monkeypatch.setattr(file_systems, "MOUNTS", mounts)
+    for action in (
+        lambda: Live(ring),
+        lambda: LiveReader(ring),
+        lambda: graphrefine.live.create(RING, tmp_path / "b.live"),
+    ):
+        with pytest.raises(InputError, match=r"network file system \(nfs4\)"):
+            action()
+    monkeypatch.setattr(file_systems, "MOUNTS", tmp_path / "none")
+    Live(ring).close()
+
+
+def test_another_layout_is_left_alone(ring: Path) -> None:
+    manifest = ring / "generation-000001" / "generation.json"
+    whole = manifest.read_text()
+    manifest.write_text(json.dumps({**json.loads(whole), "version": 2}))
+    for kind in (Live, LiveReader):
+        with pytest.raises(FormatError, match="has layout 2, and this graphrefine reads 1"):
+            kind(ring)
+    manifest.write_text(whole)
+    with sqlite3.connect(ring / "live.db") as database:
+        database.execute("UPDATE about SET value = '2' WHERE key = 'version'")
+    database.close()
+    for kind in (Live, LiveReader):
+        with pytest.raises(FormatError, match="has layout 2, and this graphrefine reads 1"):
+            kind(ring)
+
+
+def test_another_kernel_may_read_and_not_write(ring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("graphrefine.kernels._native")
+    with LiveReader(ring) as reader:
+        state = published_bits(reader)
+    monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
+    with pytest.raises(FormatError, match=r"kernel native.*kernel scipy.*Reading is possible"):
+        Live(ring)
+    with LiveReader(ring) as reader:
+        assert published_bits(reader) == state
+
+
+# ---- damage ----------------------------------------------------------------------------------------------------------
+
+
+def damage(path: Path, how: str) -> None:
+    data = path.read_bytes()
+    if how == "missing":
+        path.unlink()
+    elif how == "empty":
+        path.write_bytes(b"")
+    elif how == "cut":
+        path.write_bytes(data[: 2 * len(data) // 3])
+    else:
+        path.write_bytes(data[: len(data) // 2] + bytes(255 - byte for byte in data[len(data) // 2 :]))
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "cut", "changed"])
+@pytest.mark.parametrize("name", ["generation.json", "vectors", "indices", "states", "basis", "numbers", "lengths"])
+def test_damage_of_a_generation_is_seen(ring: Path, name: str, how: str) -> None:
+    damage(ring / "generation-000001" / (name if "." in name else f"{name}.npy"), how)
+    files = open_files(besides=".npy")
+    with pytest.raises(FormatError, match="backup"), Live(ring, threads=1) as live:
+        check_live(live, deep=False)  # only the bytes are other
+    assert open_files(besides=".npy") == files
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "cut", "changed"])
+def test_damage_of_the_log_is_seen(ring: Path, how: str) -> None:
+    damage(ring / "live.db", how)
+    files = open_files()
+    with pytest.raises(FormatError):
+        Live(ring)
+    if how in ("missing", "empty"):
+        with pytest.raises(FormatError):
+            LiveReader(ring)
+    assert open_files() == files
+
+
+def test_damage_of_a_group_is_seen(live: Live) -> None:
+    live.add([0, 1], [14, 15])
+    live.commit()
+    live.close()
+    with sqlite3.connect(live.path / "live.db") as database:
+        ((data,),) = database.execute("SELECT changes FROM groups WHERE id = 2").fetchall()
+        database.execute("UPDATE groups SET changes = ? WHERE id = 2", (data[:-1] + bytes([data[-1] ^ 1]),))
+    database.close()
+    with pytest.raises(FormatError, match=r"group 2: .* not as it was written"):
+        Live(live.path)
+    with sqlite3.connect(live.path / "live.db") as database:
+        database.execute("UPDATE groups SET changes = ? WHERE id = 2", (data,))
+        database.execute("DELETE FROM groups WHERE id = 1")
+    database.close()
+    with pytest.raises(FormatError, match="group 1 is missing"):
+        Live(live.path)
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "cut", "changed", "other tables", "older"])
+def test_the_bulletin_is_made_again(live: Live, how: str) -> None:
+    """By the writer; readers say what is the matter, and one that was open goes on."""
+    path, place = live.path, live.path / "bulletin.db"
+    reader = LiveReader(path, threads=1)
+    old = (place.read_bytes(), [each for each in path.iterdir() if each.name.startswith("bulletin.db-")])
+    live.add([0, 1, 50], [14, 15, 4])
+    live.remove_nodes([20])
+    live.commit()
+    live.close()
+    reader.close()
+    reader = LiveReader(path, threads=1)
+    state = published_bits(reader)
+    if how in ("missing", "empty", "cut", "changed"):
+        damage(place, how)
+        if how in ("missing", "empty"):
+            with pytest.raises(FormatError, match="made anew when the folder is opened for writing"):
+                LiveReader(path)
+    elif how == "other tables":
+        with sqlite3.connect(place) as database:
+            database.execute("DROP TABLE posts")
+        database.close()
+    else:
+        place.write_bytes(old[0])
+    with Live(path, threads=1) as again, LiveReader(path, threads=1) as fresh:
+        assert published_bits(again) == published_bits(fresh) == state
+        again.add(0, 16)
+        again.commit()
+        for each in (fresh, reader):
+            each.update()
+            assert published_bits(each) == published_bits(again)
+    reader.close()
+
+
+def test_a_post_that_is_not_as_it_was_written_is_seen(live: Live) -> None:
+    reader = LiveReader(live.path, threads=1)
+    live.add(0, 14)
+    live.commit()
+    post = live._bulletin._connection.execute("SELECT max(id), vectors FROM posts").fetchone()
+    live._bulletin._connection.execute("UPDATE posts SET vectors = ? WHERE id = ?", (bytes(len(post[1])), post[0]))
+    state = published_bits(reader)
+    with pytest.raises(FormatError, match="a post is not as it was written"):
+        reader.update()
+    assert published_bits(reader) == state
+    live._announce_all()
+    reader.update()
+    assert published_bits(reader) == published_bits(live)
+    reader.close()
+
+
+def test_a_reader_follows_another_folder_that_takes_the_place(live: Live, tmp_path: Path) -> None:
+    reader = LiveReader(live.path, threads=1)
+    live.close()
+    shutil.rmtree(live.path)
+    with graphrefine.live.create([*RING, (0, 12)], live.path, dim=4, threads=1) as other:
+        other.add(0, 17)
+        other.commit()
+        reader.update()
+        assert published_bits(reader) == published_bits(other)
+    reader.close()
+
+
+def test_leftovers_of_a_killed_writer_go(live: Live) -> None:
+    live.close()
+    for name in ("generation-000007", ".generation-000002.graphrefine-0-1-0.new"):
+        (live.path / name).mkdir()
+        (live.path / name / "indptr.npy").write_bytes(b"half")
+    Live(live.path, threads=1).close()
+    assert sorted(each.name for each in live.path.iterdir()) == ["bulletin.db", "generation-000001", "live.db", "lock"]
+
+
+# ---- time, room and interruptions --------------------------------------------------------------------------------
+
+
+def test_a_clock_that_jumps_back_loses_nothing(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+    times = iter([now + 2000, now + 3000, now + 100, now + 200])
+    monkeypatch.setattr(store.time, "time", lambda: next(times))
+    for i in range(4):
+        live.add(0, 60 + i)
+        live.commit()
+    monkeypatch.undo()
+    assert live.group_at(now + 2500) == 2  # the group at 3,000 s is later, and all after it may be
+    state = bits(live)
+    live.close()
+    with Live(live.path, threads=1) as again:
+        assert bits(again) == state
+        again.refresh()
+
+
+def test_a_full_disk_refuses_a_group_and_the_next_one_counts(live: Live) -> None:
+    before = bits(live)
+    connection = live._store._connection
+    assert connection is not None
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count={pages}")
+    many = [list(range(100, 4000)), list(range(101, 4001))]
+    live.add(*many)
+    with pytest.raises(OutputError, match="full; nothing was changed"):
+        live.commit()
+    assert bits(live) == before
+    connection.execute("PRAGMA max_page_count=1000000")
+    live.add(*many)
+    assert live.commit().new_nodes == 3901
+    state = bits(live)
+    live.close()
+    with Live(live.path, threads=1) as again:
+        assert bits(again) == state
+
+
+def test_a_file_that_may_not_grow_refuses_a_group(live: Live) -> None:
+    """The limit of the system meets the log in its middle; the errors of the disk are others than SQLite's own."""
+    before, limits = bits(live), resource.getrlimit(resource.RLIMIT_FSIZE)
+    largest = max(each.stat().st_size for each in live.path.glob("live.db*"))
+    many = [list(range(100, 9000)), list(range(101, 9001))]
+    live.add(*many)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest + 20_000, limits[1]))
+    try:
+        with pytest.raises(OutputError, match="nothing was changed"):
+            live.commit()
+        assert bits(live) == before
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    live.add(*many)
+    assert live.commit().new_nodes == 8901
+
+
+def test_a_bulletin_without_room_is_a_warning_and_is_made_up_for(live: Live) -> None:
+    reader = LiveReader(live.path, threads=1)
+    pages = live._bulletin._connection.execute("PRAGMA page_count").fetchone()[0]
+    live._bulletin._connection.execute(f"PRAGMA max_page_count={pages}")
+    live.add(list(range(100, 2000)), list(range(101, 2001)))
+    with pytest.warns(UserWarning, match="committed changes are safe"):
+        assert live.commit().group == 2
+    assert reader.update() == 0
+    live._bulletin._connection.execute("PRAGMA max_page_count=1000000")
+    live.add(0, 14)
+    live.commit()
+    assert reader.update() == 2
+    assert published_bits(reader) == published_bits(live)
+    reader.close()
+
+
+def test_a_refresh_that_fails_is_a_warning_and_its_group_counts(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    live.refresh_by_itself = True
+    monkeypatch.setattr(writer, "LOOK", 1)
+    monkeypatch.setattr(writer, "refresh_reason", lambda *_, **__: "a test")
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OutputError("no room for a generation")
+
+    monkeypatch.setattr(writer, "save_generation", fail)
+    live.add(0, 14)
+    live.commit()
+    assert live._refresh is not None
+    live._refresh.wait()
+    live.add(0, 15)
+    with pytest.warns(UserWarning, match="no room"):
+        assert live.commit().group == 3
+    assert "no room" in live.figures()["refresh_problem"]
+    state = bits(live)
+    with pytest.raises(OutputError, match="no room"):
+        live.refresh()
+    assert bits(live) == state
+    monkeypatch.undo()
+    live.refresh()
+    assert live.figures()["generation"] == 2
+
+
+def test_a_graph_may_lose_all_edges_and_nodes(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "LOOK", 1)
+    monkeypatch.setattr(writer, "REPLAYS", 1)
+    live.remove_nodes(live.names.tolist())
+    live.commit()
+    assert len(live) == 0
+    with pytest.raises(InputError, match="no edges"):
+        live.refresh()
+    live.close()
+    with Live(live.path, threads=1) as again:
+        assert (len(again), again._table.takes_integers) == (0, True)
+        again.add(3, 4)
+        again.commit()
+        assert graph_of(again).edges == {frozenset((3, 4)): 1.0}
+
+
+class Interrupted:
+    """A function that is interrupted before or after it has done its work, once."""
+
+    def __init__(self, function: Callable[..., Any], *, after: bool) -> None:
+        self.function, self.after, self.calls = function, after, 0
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        self.calls += 1
+        if self.calls > 1:
+            return self.function(*args, **options)
+        if self.after:
+            self.function(*args, **options)
+        raise KeyboardInterrupt
+
+
+PLACES = {
+    "names": (writer.NameRows, "group"),
+    "kernel": (Live, "_make"),
+    "vectors": (writer, "unit_moved"),
+    "log": (Store, "log"),
+    "fact": (Store, "set_fact"),
+    "published": (bulletin.Post, "give_to"),
+    "memory": (Live, "_follow"),
+    "bulletin": (Bulletin, "post"),
+    "insert": (Bulletin, "_insert"),
+    "look": (Live, "_consider"),
+}
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("place", PLACES)
+def test_an_interruption_leaves_what_the_disk_has(
+    live: Live, monkeypatch: pytest.MonkeyPatch, place: str, after: bool
+) -> None:
+    owner, name = PLACES[place]
+    reader = LiveReader(live.path, threads=1)
+    live.add([0, 70], [14, 3])
+    live.remove_nodes([20])
+    stopped = Interrupted(getattr(owner, name), after=after)
+    monkeypatch.setattr(owner, name, lambda *args, **options: stopped(*args, **options))
+    with pytest.raises(KeyboardInterrupt):
+        live.commit()
+    assert stopped.calls >= 1
+    monkeypatch.undo()
+    live.backup(live.path.parent / "copy.live")
+    with Live(live.path.parent / "copy.live", threads=1) as disk:
+        assert bits(live) == bits(disk)
+        for each in (live, disk):
+            each.add([1, 71], [15, 70])
+            each.commit()
+        assert bits(live) == bits(disk)
+    reader.update()
+    assert published_bits(reader) == published_bits(live)
+    reader.close()
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("place", ["save_generation", "swap", "rewrite", "remove_old_generations", "snapshot"])
+def test_an_interruption_of_a_refresh_leaves_what_the_disk_has(
+    live: Live, monkeypatch: pytest.MonkeyPatch, place: str, after: bool
+) -> None:
+    owners = {"save_generation": writer, "rewrite": Bulletin, "snapshot": writer.Generation}
+    owner, reader = owners.get(place, Store), LiveReader(live.path, threads=1)
+    live.remove_nodes([20])
+    live.commit()
+    stopped = Interrupted(getattr(owner, place), after=after)
+    monkeypatch.setattr(owner, place, lambda *args, **options: stopped(*args, **options))
+    with pytest.raises(KeyboardInterrupt):
+        live.refresh()
+    monkeypatch.undo()
+    reader.update()  # the moment before, or the one after
+    assert reader.group == 2
+    live.backup(live.path.parent / "copy.live") if place != "rewrite" or after else None
+    assert len(live) == 24
+    live.add([1, 71], [15, 70])
+    live.commit()
+    state = bits(live)
+    reader.update()
+    assert published_bits(reader) == published_bits(live)
+    reader.close()
+    live.close()
+    with Live(live.path, threads=1) as again:
+        assert bits(again) == state
+    assert len(list(live.path.glob("*generation-*"))) == 1
+
+
+def test_nothing_stays_open(ring: Path) -> None:
+    files = open_files()
+    for _ in range(3):
+        with Live(ring, threads=1) as live, LiveReader(ring, threads=1) as reader:
+            live.add(0, 14)
+            live.commit()
+            live.refresh()
+            reader.update()
+            check_live(live)
+    del live, reader
+    assert open_files() == files

@@ -161,7 +161,6 @@ def test_a_graph_or_a_place_that_cannot_be(tmp_path: Path, ring: Path) -> None:
         (RING, "ring.live", OutputError, "already"),
         (RING, "nowhere/ring.live", OutputError, "nowhere"),
         (graphrefine.read(RING, directed=True), "arcs.live", InputError, "directed"),
-        (graphrefine.read([("a", "x"), ("b", "x")], bipartite=True), "sides.live", InputError, "bipartite"),
         (
             graphrefine.Graph(np.zeros(4, np.int64), np.empty(0, np.int32), None, np.arange(3)),
             "a.live",

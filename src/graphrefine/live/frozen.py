@@ -40,9 +40,7 @@ EXPONENT = 0.75  # of the context distribution
 AXES = 0.8  # exponent of the spectrum of the vectors
 STEPS, PRECISE_STEPS = 14, 8  # of T, towards the fixed point: gathered from bfloat16, and then from float32
 LAG_SHARE = 0.8  # of the tolerance is for states that lag behind; the rest is for vectors that are not published
-QUANTILE = (
-    0.005  # of the lengths of vectors: rows below it may have a larger bound than the tolerance; changes add some
-)
+QUANTILE = 0.007  # of the lengths of vectors: rows below may have a larger bound than the tolerance; changes add some
 ROUNDING = 150 * 2.0**-24  # of a row of G, in lengths of the longest row: pieces of 128 products in float32
 FLOOR = 3  # roundings over `keep`, at least, in the largest lag: `settle` ends for more than one
 BLOCK = 1 << 14  # rows at a time

@@ -228,7 +228,9 @@ def unit_vectors(live: Any, nodes: NDArray[np.int32], frozen: Frozen) -> tuple[N
     rows, lengths = np.empty((len(nodes), frozen.basis.shape[1]), np.float32), np.empty(len(nodes))
     live.vectors(nodes, rows, lengths)
     scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return lengths, (rows[:, : frozen.settings.dim] * scale[:, None]).astype(np.float32)
+    vectors = np.empty((len(nodes), frozen.settings.dim), np.float32)
+    np.multiply(rows[:, : frozen.settings.dim], scale[:, None], out=vectors, dtype=np.float64, casting="same_kind")
+    return lengths, vectors
 
 
 def unit_moved(live: Any, frozen: Frozen) -> Moved:

@@ -36,21 +36,29 @@ class Operation(NamedTuple):
         Traceback (most recent call last):
         graphrefine.errors.InputError: the edge 'ann' - 'ann' is a self-loop; live graphs have none
         """
-        edge = f"{quote_name(source)} - {quote_name(target)}"
         if source is None or target is None:
             raise InputError("None is no name; add_nodes() and remove_nodes() take nodes without an edge")
         if source == target:
-            raise InputError(f"the edge {edge} is a self-loop; live graphs have none")
+            raise InputError(f"the edge {_edge(source, target)} is a self-loop; live graphs have none")
         if sign == "-":
             return cls(sign, source, target, 0.0)
-        if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not math.isfinite(weight) or weight <= 0:
-            more = "; remove() takes an edge away" if weight == 0 else ""
-            raise InputError(
-                f"the weight {weight!r} of the edge {edge} is not a positive number{more}", argument="weight"
-            )
-        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
-            raise InputError(f"the weight {weight!r} of the edge {edge} lies outside of {RANGE}", argument="weight")
+        if type(weight) is not float or not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:  # most are
+            _check_weight(source, target, weight)
         return cls(sign, source, target, float(weight))
+
+
+def _edge(source: Any, target: Any) -> str:
+    return f"{quote_name(source)} - {quote_name(target)}"
+
+
+def _check_weight(source: Any, target: Any, weight: Any) -> None:
+    """Raise InputError for a weight that an edge cannot have."""
+    what = f"the weight {weight!r} of the edge {_edge(source, target)}"
+    if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not math.isfinite(weight) or weight <= 0:
+        more = "; remove() takes an edge away" if weight == 0 else ""
+        raise InputError(f"{what} is not a positive number{more}", argument="weight")
+    if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
+        raise InputError(f"{what} lies outside of {RANGE}", argument="weight")
 
 
 class NameRows:
@@ -71,6 +79,7 @@ class NameRows:
 
     def __init__(self, published: Published, first: int) -> None:
         self._published, self._first = published, first
+        self._kind = int if published.takes_integers else str
         self._own: dict[Any, int | None] = {}  # names that this group adds, or removes (None)
         self.new: list[Any] = []
         self.places: list[int] = []
@@ -125,8 +134,8 @@ class NameRows:
 
     def _proper(self, name: Any, *, empty: bool = False) -> Any:
         """A name of the kind that the graph has: integers, also from text, or strings; None if it may be ``empty``."""
-        if empty and name is None:
-            return None
+        if type(name) is self._kind or (empty and name is None):
+            return name
         if self._published.takes_integers:
             return integer_name(name)
         if isinstance(name, np.integer) or (isinstance(name, int) and not isinstance(name, bool)):

@@ -147,7 +147,7 @@ class LiveGraph {
     std::vector<Edge> undone_;
     std::vector<Kept> kept_;
     std::vector<std::int64_t> place_;  // of a node among the kept ones
-    std::vector<float> kept_rows_;
+    Large<float> kept_rows_;
     std::vector<std::int32_t> published_;
     std::int64_t made_ = 0, gathered_ = 0;
     double energy_ = 0, captured_ = 0, energy_before_ = 0, captured_before_ = 0;  // sums over the nodes: of energy, of squared lengths
@@ -497,7 +497,8 @@ public:
         nodes_before_ = nodes();
         remember();
         undone_.clear(), kept_.clear(), kept_rows_.clear(), published_.clear();
-        if (kept_rows_.capacity() > (1 << 22)) std::vector<float>().swap(kept_rows_);
+        const std::size_t room = std::max<std::size_t>(1 << 22, nodes_.size() * columns_ / 4);  // fresh memory has to be cleared first
+        if (kept_rows_.capacity() > room) Large<float>().swap(kept_rows_);
         if (++group_ == 0) {  // after four billion groups
             for (Node &node : nodes_) node.group = node.published = 0;
             group_ = 1;

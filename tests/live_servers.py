@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import numpy as np
 
-from explore_servers import TestClient
+from explore_servers import Server, TestClient, serving
 from graphrefine import live
 from graphrefine.explore.live.renewal import Renewal
 from graphrefine.explore.live.server import live_app
@@ -48,9 +51,12 @@ def served(path: Path, *, renew: float = 3600.0) -> Iterator[Served]:
     """An application of a folder until the end of the block."""
     folder = LiveService(path)
     try:
-        with live_app(folder, make_access("127.0.0.1", 80, TOKEN), renew=renew) as app:
-            with TestClient(app, base_url="http://localhost", headers=SEND) as api:
-                yield Served(api, folder, app.state.renewal)
+        access = make_access("127.0.0.1", 80, TOKEN)
+        with (
+            live_app(folder, access, renew=renew) as app,
+            TestClient(app, base_url="http://localhost", headers=SEND) as api,
+        ):
+            yield Served(api, folder, app.state.renewal)
     finally:
         folder.close()
 
@@ -64,7 +70,8 @@ def edges(api: TestClient, request: str, *changes: list[Any], **more: Any) -> An
 
 def refused(api: TestClient, status: int, *words: str, **body: Any) -> None:
     """Send changes that must be refused."""
-    answer = api.post("/api/edges", json=body)
+    content, headers = json.dumps(body).encode(), {"Content-Type": "application/json"}
+    answer = api.post("/api/edges", content=content, headers=headers)
     assert answer.status_code == status, answer.text
     for word in words:
         assert word in answer.json()["error"]
@@ -85,3 +92,20 @@ def nearest_names(folder: LiveService, node: str, k: int) -> list[str]:
     scores = vectors.astype(np.float64) @ folder[node].astype(np.float64)
     scores[names.index(node)] = -np.inf
     return [names[place] for place in np.argsort(-scores, kind="stable")[:k]]
+
+
+@contextmanager
+def serving_live(*arguments: str | Path) -> Iterator[Server]:
+    """``graphrefine live serve`` in a process of its own, until the end of the block."""
+    with serving(*arguments, command=("live", "serve")) as server:
+        yield server
+
+
+def ask_server(server: Server, path: str, **body: Any) -> Any:
+    """What a server in a process of its own answers; to a GET, if there is no body."""
+    token = parse_qs(urlsplit(server.url).query)["token"][0]
+    headers = {"Authorization": f"Bearer {token}"}
+    url = f"http://127.0.0.1:{server.port}{path}"
+    answer = httpx.post(url, json=body, headers=headers) if body else httpx.get(url, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()

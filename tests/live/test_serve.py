@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import re
+import threading
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,11 +16,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import graphrefine.live.live
+import graphrefine.live.refresh
 from explore_servers import get
 from graphrefine import live
 from graphrefine.errors import OutputError
 from graphrefine.explore.live.params import CHANGES, check_changes
 from graphrefine.explore.request_params import BODY
+from graphrefine.live.frozen import freeze
 from graphrefine.live.service import LiveService
 from live_servers import DIM, HTML, NODES, Served, edges, eventually, name, nearest_names, refused, served, write_folder
 
@@ -36,7 +41,8 @@ def server(folder: Path) -> Iterator[Served]:
 
 def test_changes_count_at_once_and_stay(folder: Path) -> None:
     with served(folder) as server:
-        receipt = edges(server.api, "a", ["+", "ann", "n3", 2.0], ["+", "ann", "n4"], ["-", "n1", "n2"], ["=", "n5", "n6", 3])
+        more: list[list[Any]] = [["-", "n1", "n2"], ["=", "n5", "n6", 3]]
+        receipt = edges(server.api, "a", ["+", "ann", "n3", 2.0], ["+", "ann", "n4"], *more)
         assert receipt | {"moved": 0} == {
             "group": 1, "repeated": False, "changes": 4, "skipped": 0, "new_nodes": 1, "moved": 0
         }  # fmt: skip
@@ -167,7 +173,8 @@ def test_answers_are_of_this_moment(server: Served) -> None:
 
 def test_the_state_has_rate_bounds_and_refreshes(server: Served) -> None:
     before = get(server.api, "/api/live")
-    assert before["rate"] == 0 and before["refreshes"] == [] and not before["refreshing"] and before["name"] == "ring.live"
+    assert before["rate"] == 0 and before["refreshes"] == [] and not before["refreshing"]
+    assert before["name"] == "ring.live"
     edges(server.api, "a", *(["+", f"n{i}", f"n{i + 2}"] for i in range(1, 31)))
     state = get(server.api, "/api/live")
     assert state["rate"] == 0.5 and sum(state["rates"]["values"]) * state["rates"]["seconds"] == 30
@@ -194,11 +201,8 @@ def test_moves_are_listed_by_group(server: Served) -> None:
     assert "ann" in since["names"] and HTML in since["names"] and "n40" not in since["names"]
     for each, place in zip(since["names"], since["points"], strict=True):
         assert np.allclose(place, server.folder[each][[2, 5]], atol=1e-5)
-    moved = {each for each, old in zip(whole["names"], vectors, strict=True) if each in server.folder} & {
-        each for each, old in zip(whole["names"], vectors, strict=True)
-        if each in server.folder and not np.array_equal(server.folder[each], old)
-    }  # fmt: skip
-    assert moved <= set(since["names"])
+    there = [(each, old) for each, old in zip(whole["names"], vectors, strict=True) if each in server.folder]
+    assert {each for each, old in there if not np.array_equal(server.folder[each], old)} <= set(since["names"])
     last = get(server.api, "/api/live/moved", after=1)
     assert set(last["names"]) <= set(since["names"]) and last["removed"] == ["n40"]
     assert get(server.api, "/api/live/moved", after=2) | {"names": 0} == {
@@ -262,8 +266,8 @@ def test_a_session_stays_without_changes(folder: Path) -> None:
 
 def test_posts_of_many_threads_all_count(server: Served) -> None:
     def send(number: int) -> int:
-        group: int = edges(server.api, f"r{number % 40}", ["+", f"t{number % 40}", "n3"], ["+", "hub", f"n{number % 40}"])["group"]
-        return group
+        own = number % 40
+        return int(edges(server.api, f"r{own}", ["+", f"t{own}", "n3"], ["+", "hub", f"n{own}"])["group"])
 
     with ThreadPoolExecutor(8) as pool:
         groups = list(pool.map(send, range(80)))
@@ -274,25 +278,30 @@ def test_posts_of_many_threads_all_count(server: Served) -> None:
 
 
 def test_posts_during_a_refresh_are_not_lost(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    import graphrefine.live.live as module
+    go_on = threading.Event()
 
-    monkeypatch.setattr(module, "LOOK", 1)
+    def wait_and_freeze(*arguments: Any, **options: Any) -> Any:
+        assert go_on.wait(60)
+        return freeze(*arguments, **options)
+
+    monkeypatch.setattr(graphrefine.live.live, "LOOK", 1)
+    monkeypatch.setattr(graphrefine.live.refresh, "freeze", wait_and_freeze)
     edges(server.api, "many", *(["+", f"new{i}", f"n{i + 1}"] for i in range(40)))  # a third is new: a refresh is due
-    for number in range(200):
-        edges(server.api, f"r{number}", ["+", f"during{number}", f"n{number % 70 + 1}"])
-        if get(server.api, "/api/live")["refreshes"]:
-            break
+    for number in range(20):
+        edges(server.api, f"r{number}", ["+", f"during{number}", f"n{number + 1}"])
+        assert get(server.api, "/api/live")["refreshing"]
+    monkeypatch.setattr(graphrefine.live.live, "LOOK", 1000)
+    go_on.set()
     state = eventually(lambda: each if (each := get(server.api, "/api/live"))["refreshes"] else None)
-    assert "new since the last refresh" in state["refreshes"][0]["reason"] and state["problem"] is None
-    assert state["group"] == number + 2 and state["nodes"] == NODES + 40 + number + 1
+    (refresh,) = state["refreshes"]
+    assert refresh["begun"] == 1 and refresh["ended"] == 21 and state["problem"] is None and not state["refreshing"]
+    assert state["group"] == 21 and state["nodes"] == NODES + 60
     graph = server.folder.graph()
-    assert all(graph.neighbors(f"during{each}") for each in range(number + 1))
+    assert all(graph.neighbors(f"during{number}") == {f"n{number + 1}": 1.0} for number in range(20))
 
 
 def test_a_refresh_ends_without_further_changes(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    import graphrefine.live.live as module
-
-    monkeypatch.setattr(module, "LOOK", 1)
+    monkeypatch.setattr(graphrefine.live.live, "LOOK", 1)
     edges(server.api, "many", *(["+", f"new{i}", f"n{i + 1}"] for i in range(40)))
     state = eventually(lambda: each if (each := get(server.api, "/api/live"))["refreshes"] else None)
     assert state["generation"] == 2 and not state["refreshing"]
@@ -358,6 +367,22 @@ def test_the_document_describes_the_endpoints(server: Served) -> None:
 def test_a_second_writer_is_refused(folder: Path, server: Served) -> None:
     with pytest.raises(OutputError, match="one writer"):
         LiveService(folder)
+
+
+def test_the_files_of_the_page_are_sent_with_their_headers(server: Served) -> None:
+    types = {"/": "html", "/live": "html", "/live/live.js": "javascript", "/live/live.css": "css"}
+    for path, kind in types.items():
+        answer = server.api.get(path)
+        assert answer.status_code == 200 and f"text/{kind}" in answer.headers["content-type"]
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy and "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert server.api.get(path, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+    page = server.api.get("/").text
+    assert "<script>" not in page and "style=" not in page and " on" not in re.sub(r">[^<]*<", "><", page)
+    script = server.api.get("/live/live.js").text
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)
+    assert server.api.get("/live/other.js").status_code == 404
 
 
 JSON = st.recursive(

@@ -131,7 +131,7 @@ class LiveService(Live):
         bounds = self.bounds()
         if not len(bounds):
             return dict.fromkeys(QUANTILES)
-        values = np.quantile(bounds, list(QUANTILES.values()), method="higher").tolist()
+        values = np.quantile(bounds, list(QUANTILES.values()), method="inverted_cdf").tolist()
         return {name: value if value < 2 else None for name, value in zip(QUANTILES, values, strict=True)}
 
     def plane(self, axes: tuple[int, int], *, most: int) -> dict[str, Any]:

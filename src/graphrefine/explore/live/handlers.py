@@ -32,14 +32,14 @@ async def post_edges(request: Request, params: live_params.EdgeChanges) -> respo
     return cast(responses.EdgeReceipt, {**figures, "group": receipt.group, "repeated": receipt.repeated})
 
 
-async def get_state(request: Request) -> responses.LiveState:
+async def get_live_state(request: Request) -> responses.LiveState:
     """Counts, bounds, rate of changes and refreshes."""
     renewal: Renewal = request.app.state.renewal
     state = await _ask(request, lambda live: {"name": live.path.name, **live.state()})
     return cast(responses.LiveState, {**state, "snapshot": renewal.moment._asdict()})
 
 
-async def get_node(request: Request, params: live_params.LiveNodeQuery) -> responses.LiveNode:
+async def get_live_node(request: Request, params: live_params.LiveNodeQuery) -> responses.LiveNode:
     """Vector, bound and degree of a node."""
 
     def describe(live: LiveService) -> responses.LiveNode:
@@ -50,7 +50,7 @@ async def get_node(request: Request, params: live_params.LiveNodeQuery) -> respo
     return await _ask_of_node(request, describe)
 
 
-async def get_neighbors(request: Request, params: live_params.LiveNeighborQuery) -> responses.LiveNeighbors:
+async def get_live_neighbors(request: Request, params: live_params.LiveNeighborQuery) -> responses.LiveNeighbors:
     """The nodes nearest to one, by an exact search."""
 
     def search(live: LiveService) -> responses.LiveNeighbors:
@@ -61,14 +61,14 @@ async def get_neighbors(request: Request, params: live_params.LiveNeighborQuery)
     return await _ask_of_node(request, search)
 
 
-async def get_map(request: Request, params: live_params.PlaneQuery) -> responses.LiveMap:
+async def get_live_map(request: Request, params: live_params.PlaneQuery) -> responses.LiveMap:
     """Nodes in the plane of two axes: all of them, or some that are spread over all."""
     return cast(
         responses.LiveMap, await _ask(request, lambda live: live.plane(_axes(live, params), most=live_params.MAP))
     )
 
 
-async def get_moved(request: Request, params: live_params.MovedQuery) -> responses.LiveMoves:
+async def get_live_moves(request: Request, params: live_params.MovedQuery) -> responses.LiveMoves:
     """Nodes whose vectors moved after a group, in the plane of two axes, and nodes that left."""
 
     def list_moves(live: LiveService) -> dict[str, Any]:
@@ -96,9 +96,9 @@ async def _ask_of_node(request: Request, work: Callable[[LiveService], _Value]) 
 
 LIVE_ROUTES = [
     StrictRoute("POST", "/api/edges", post_edges, refusals=responses.EDGE_REFUSALS),
-    StrictRoute("GET", "/api/live", get_state),
-    StrictRoute("GET", "/api/live/node", get_node),
-    StrictRoute("GET", "/api/live/neighbors", get_neighbors),
-    StrictRoute("GET", "/api/live/map", get_map),
-    StrictRoute("GET", "/api/live/moved", get_moved),
+    StrictRoute("GET", "/api/live", get_live_state),
+    StrictRoute("GET", "/api/live/node", get_live_node),
+    StrictRoute("GET", "/api/live/neighbors", get_live_neighbors),
+    StrictRoute("GET", "/api/live/map", get_live_map),
+    StrictRoute("GET", "/api/live/moved", get_live_moves),
 ]

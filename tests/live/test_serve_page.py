@@ -40,6 +40,19 @@ def open_page(page: Page, server: Server) -> None:
     expect(page.locator("#status")).to_have_text("Up to date once a second.")
 
 
+def ink(page: Page) -> int:
+    """A sum of what is drawn, once it stays."""
+    sums = [-1, 0]
+
+    def stays() -> bool:
+        sums[:] = sums[1], page.evaluate(INK)
+        page.wait_for_timeout(200)
+        return 0 < sums[0] == sums[1]
+
+    assert eventually(page, stays)
+    return sums[0]
+
+
 def test_the_map_and_the_figures_follow_changes(chrome: Browser, server: Server) -> None:
     with watched(chrome) as seen:
         page = seen.page
@@ -48,8 +61,7 @@ def test_the_map_and_the_figures_follow_changes(chrome: Browser, server: Server)
         expect(page.locator("#nodes")).to_have_text(str(NODES))
         expect(page.locator("#shown")).to_have_text(f"{NODES} of {NODES} nodes are drawn")
         expect(page.locator("#refreshed")).to_have_text("none yet")
-        drawn = page.evaluate(INK)
-        assert drawn
+        drawn = ink(page)
         changes = [["+", "ann", HTML, 5.0], ["+", "ann", "n9"], ["-", "n40"]]
         ask_server(server, "/api/edges", request="a", changes=changes)
         expect(page.locator("#group")).to_have_text("1")
@@ -84,10 +96,11 @@ def test_other_axes_make_another_map(chrome: Browser, server: Server) -> None:
         page = seen.page
         open_page(page, server)
         assert page.locator("#x option").count() == 8 and page.input_value("#y") == "1"
-        drawn = page.evaluate(INK)
-        page.select_option("#x", "4")
+        drawn = ink(page)
+        page.select_option("#x", value="4")
         assert eventually(page, lambda: page.evaluate(INK) != drawn)
-        assert any("/api/live/map?x=4&y=1" in url for url in seen.requests) and not seen.problems
+        assert any("/api/live/map?x=4&y=1" in url for url in seen.requests)
+        assert not seen.problems
 
 
 def test_a_server_that_is_gone_is_told(chrome: Browser, server: Server) -> None:
@@ -141,7 +154,7 @@ def test_the_checks_notice_a_page_that_stands_still(chrome: Browser, server: Ser
             "group": 0, "generation": 1, "complete": True, "names": [], "points": [], "removed": []
         }))  # fmt: skip
         open_page(page, server)
-        drawn = page.evaluate(INK)
+        drawn = ink(page)
         ask_server(server, "/api/edges", request="a", changes=[["+", "ann", HTML, 5.0]])
         expect(page.locator("#group")).to_have_text("1")
         with impatient():

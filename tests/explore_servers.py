@@ -150,9 +150,11 @@ def _is_whole(answer: bytes) -> bool:
 
 
 @contextmanager
-def serving(*arguments: str | Path, env: dict[str, str] | None = None) -> Iterator[Server]:
+def serving(
+    *arguments: str | Path, env: dict[str, str] | None = None, command: tuple[str, ...] = ("explore",)
+) -> Iterator[Server]:
     """A server until the end of the block, on a port that is free."""
-    typed = [*PROGRAM, "explore", *map(str, arguments), "--no-browser", "--json"]
+    typed = [*PROGRAM, *command, *map(str, arguments), "--no-browser", "--json"]
     process = subprocess.Popen(
         typed, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, start_new_session=True
     )

@@ -1,4 +1,4 @@
-"""A page to look at an embedding, and the API under it: ``graphrefine explore``.
+"""A page to look at an embedding, and the API under it: ``graphrefine explore``; for live vectors, ``live serve``.
 
 Raises MissingExtraError unless the packages of the extra are installed.
 """
@@ -9,4 +9,4 @@ from graphrefine.errors import MissingExtraError
 
 for _package in ("fastapi", "uvicorn"):
     if find_spec(_package) is None:
-        raise MissingExtraError("graphrefine explore", _package, "explore")
+        raise MissingExtraError("a server (graphrefine explore, graphrefine live serve)", _package, "explore")

@@ -6,7 +6,7 @@ FastAPI takes longer to load than the server to start, so this module is importe
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Annotated, Any, get_type_hints
 
@@ -19,7 +19,7 @@ from graphrefine.explore.responses import REFUSALS
 from graphrefine.explore.strict_route import Handler, StrictRoute
 
 
-def make_document(routes: Iterable[StrictRoute], *, has_token: bool) -> dict[str, Any]:
+def make_document(routes: Sequence[StrictRoute], *, has_token: bool) -> dict[str, Any]:
     """The document of some routes, for the embedding of `param_types.FACTS`.
 
     Parameters
@@ -46,9 +46,11 @@ def make_document(routes: Iterable[StrictRoute], *, has_token: bool) -> dict[str
             response_class=Response if is_raw else JSONResponse,
         )
     document = app.openapi()
+    own = {(route.path, route.method.lower()) for route in routes if 422 in route.responses}
     for path, operations in document["paths"].items():
-        for operation in operations.values():
-            operation["responses"].pop("422", None)  # 400 here, in another form
+        for method, operation in operations.items():
+            if (path, method) not in own:
+                operation["responses"].pop("422", None)  # 400 here, in another form
             if has_token and path not in OPEN:
                 operation["security"] = [{"token": []}]
     for name in ("HTTPValidationError", "ValidationError"):

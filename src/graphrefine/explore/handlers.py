@@ -37,9 +37,9 @@ async def get_health() -> responses.Health:
     return {"status": "ok"}
 
 
-async def get_document(request: Request) -> dict[str, Any]:
+async def get_document(request: Request, session: Session) -> dict[str, Any]:
     """The API as an OpenAPI document."""
-    return await asyncio.to_thread(request.app.state.document)
+    return await asyncio.to_thread(request.app.state.document, session.facts)
 
 
 async def get_info(session: Session) -> responses.Info:

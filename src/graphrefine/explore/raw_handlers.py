@@ -32,6 +32,9 @@ NO_PAGE = """<!doctype html><html lang="en"><title>graphrefine explore</title>
 """
 
 
+PageHandler = Callable[[Request], Awaitable[Response]]
+
+
 class Blob(NamedTuple):
     """Bytes that do not change, and the tag that tells them from others."""
 
@@ -60,7 +63,7 @@ async def get_coordinates(request: Request, session: Session, params: LayoutQuer
     """Places of nodes on the map: x and y of each row, little-endian float32 from -1 to 1."""
     task = session.layouts[params.layout or session.best_layout]
     await _wait_for(task, f"the layout {task.name}")
-    return await _respond(request, ("layout", task.name), lambda: as_bytes(task.value, "<f4"))
+    return await _respond(request, session, ("layout", task.name), lambda: as_bytes(task.value, "<f4"))
 
 
 async def get_column(request: Request, session: Session, name: str) -> Response:
@@ -72,7 +75,7 @@ async def get_column(request: Request, session: Session, name: str) -> Response:
     if task is None:
         raise HTTPException(404, f"there is no such column; there are: {', '.join(session.columns) or 'none'}")
     await _wait_for(task, f"the column {name}")
-    return await _respond(request, ("column", name), task.value.raw)
+    return await _respond(request, session, ("column", name), task.value.raw)
 
 
 async def get_image(request: Request, session: Session) -> Response:
@@ -81,9 +84,11 @@ async def get_image(request: Request, session: Session) -> Response:
     return Blob.of(await asyncio.to_thread(session.draw)).respond(request, PNG)
 
 
-async def _respond(request: Request, key: tuple[str, str], content: Callable[[], memoryview]) -> Response:
+async def _respond(
+    request: Request, session: Session, key: tuple[str, str], content: Callable[[], memoryview]
+) -> Response:
     """Respond with a blob that is made once, in a thread."""
-    blobs: dict[tuple[str, str], Blob] = request.app.state.blobs
+    blobs: dict[tuple[str, str], Blob] = session.blobs
     if key not in blobs:
         blobs[key] = await asyncio.to_thread(lambda: Blob.of(content()))
     return blobs[key].respond(request, BYTES)
@@ -101,17 +106,17 @@ async def _wait_for(task: Task, name: str) -> None:
         raise HTTPException(404, f"{name} could not be made: {task.error}")
 
 
-def page_handlers() -> dict[str, Callable[[Request], Awaitable[Response]]]:
+def page_handlers(folder: Path = PAGE) -> dict[str, PageHandler]:
     """A handler for each file of the page, read now: an address is looked up here, and never becomes a path."""
-    paths = sorted(path for path in PAGE.rglob("*") if path.is_file() and path.suffix in PAGE_TYPES)
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in PAGE_TYPES)
     handlers = {
-        f"/{path.relative_to(PAGE).as_posix()}": _page_handler(path.read_bytes(), path.suffix) for path in paths
+        f"/{path.relative_to(folder).as_posix()}": _page_handler(path.read_bytes(), path.suffix) for path in paths
     }
     handlers["/"] = handlers.pop("/index.html", _page_handler(NO_PAGE.encode(), ".html"))
     return handlers
 
 
-def _page_handler(content: bytes, suffix: str) -> Callable[[Request], Awaitable[Response]]:
+def _page_handler(content: bytes, suffix: str) -> PageHandler:
     blob = Blob.of(content)
 
     async def get_file(request: Request) -> Response:

@@ -32,7 +32,7 @@ Name = str | int
 Vector = NDArray[np.float32]
 
 
-def _optional(description: str) -> Any:
+def optional(description: str) -> Any:
     """A field that is None unless it is sent; null is no value of it."""
     return Field(default_factory=lambda: None, description=description)
 
@@ -98,7 +98,7 @@ def cut(value: Any) -> str:
 class Side(Params):
     """Side of the nodes that are named; a parameter of embeddings with two sides only."""
 
-    side: Annotated[Literal["source", "target"] | None, choice(*SIDES)] = _optional(
+    side: Annotated[Literal["source", "target"] | None, choice(*SIDES)] = optional(
         "Side of a bipartite graph, where a name may stand on both; a parameter of such embeddings only."
     )
 
@@ -106,8 +106,8 @@ class Side(Params):
 class NodeChoice(Side):
     """One node, by name or by row."""
 
-    node: Annotated[Name | None, NAME] = _optional("Name of the node.")
-    row: Annotated[int | None, ROW] = _optional("Row of the node in the embedding, from 0.")
+    node: Annotated[Name | None, NAME] = optional("Name of the node.")
+    row: Annotated[int | None, ROW] = optional("Row of the node in the embedding, from 0.")
 
 
 class SingleNode(NodeChoice):
@@ -121,14 +121,14 @@ class NodeBatch(Side):
 
     ONE_OF = ("nodes", "rows")
 
-    nodes: Annotated[list[Name] | None, list_of(NAME, ROWS)] = _optional("Names of nodes.")
-    rows: Annotated[list[int] | None, list_of(ROW, ROWS)] = _optional("Rows of nodes in the embedding.")
+    nodes: Annotated[list[Name] | None, list_of(NAME, ROWS)] = optional("Names of nodes.")
+    rows: Annotated[list[int] | None, list_of(ROW, ROWS)] = optional("Rows of nodes in the embedding.")
 
 
 class Page(Params):
     """A page of the list of nodes."""
 
-    prefix: Annotated[str | None, TEXT] = _optional("Beginning or part of names, in upper or lower case.")
+    prefix: Annotated[str | None, TEXT] = optional("Beginning or part of names, in upper or lower case.")
     limit: Annotated[int, whole(1, BATCH)] = Field(20, description="Largest number of nodes listed.")
     offset: Annotated[int, whole(0, INT64 - 1)] = Field(0, description="Number of nodes skipped.")
 
@@ -149,7 +149,7 @@ class Search(Params):
     score: Annotated[Literal["cosine", "dot", "link"], choice(*SCORES)] = Field(
         "cosine", description="Score by which nodes are near."
     )
-    label: Annotated[str | None, TEXT] = _optional("Label that neighbours must have.")
+    label: Annotated[str | None, TEXT] = optional("Label that neighbours must have.")
     unlinked: Annotated[bool, FLAG] = Field(False, description="Leave out nodes that are linked to it in the graph.")
 
 
@@ -163,9 +163,9 @@ class NeighborBatch(Search, Side):
     ONE_OF = ("nodes", "rows", "vectors")
     APART = (("vectors", "unlinked"),)
 
-    nodes: Annotated[list[Name] | None, list_of(NAME, BATCH)] = _optional("Names of nodes.")
-    rows: Annotated[list[int] | None, list_of(ROW, BATCH)] = _optional("Rows of nodes in the embedding.")
-    vectors: Annotated[list[Vector] | None, list_of(VECTOR, BATCH)] = _optional("Vectors of the embedding's length.")
+    nodes: Annotated[list[Name] | None, list_of(NAME, BATCH)] = optional("Names of nodes.")
+    rows: Annotated[list[int] | None, list_of(ROW, BATCH)] = optional("Rows of nodes in the embedding.")
+    vectors: Annotated[list[Vector] | None, list_of(VECTOR, BATCH)] = optional("Vectors of the embedding's length.")
 
 
 class EgoQuery(SingleNode):
@@ -190,4 +190,4 @@ class PairBatch(Params):
 class LayoutQuery(Params):
     """One layout of the map."""
 
-    layout: Annotated[str | None, choice(*LAYOUTS)] = _optional("Layout; the best one that is ready, if left out.")
+    layout: Annotated[str | None, choice(*LAYOUTS)] = optional("Layout; the best one that is ready, if left out.")

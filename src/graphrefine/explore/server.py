@@ -20,6 +20,7 @@ import uvicorn
 
 from graphrefine.errors import InputError
 from graphrefine.explore.app import make_app
+from graphrefine.explore.background import Background
 from graphrefine.explore.limits import Connection, HeadTimeout
 from graphrefine.explore.session import Session
 from graphrefine.system.files import remove_unfinished
@@ -120,7 +121,7 @@ def serve(
             make_server(app).run(sockets=[listening])
         finally:
             gc.unfreeze()
-            _end(session)
+            end_background(session.background)
 
 
 class Access(NamedTuple):
@@ -149,9 +150,9 @@ def make_access(host: str, port: int, token: str | None) -> Access:
     return Access(url if token is None else f"{url}?token={quote(token, safe='')}", token, hosts, every)
 
 
-def _end(session: Session) -> None:
-    """Stop the background work. If it does not stop in time, it is in compiled code, which must not see Python end."""
-    if session.background.stop(seconds=1.0):
+def end_background(work: Background) -> None:
+    """Stop background work. If it does not stop in time, it is in compiled code, which must not see Python end."""
+    if work.stop(seconds=1.0):
         return
     remove_unfinished()
     print("interrupted; no half-written output is left", file=sys.stderr, flush=True)  # as `graphrefine.cli.main` ends

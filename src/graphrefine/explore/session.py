@@ -78,6 +78,7 @@ class Session:
         self.autocomplete = Autocomplete(embedding.names)
         self._pictures: dict[tuple[str, str | None], bytes] = {}
         self._drawing = Lock()
+        self.blobs: dict[tuple[str, str], Any] = {}  # of layouts and columns, as they were sent
         self._targets = embedding.sides.start  # the row at which they begin, if there are two sides
         groups = Task(
             "cluster" if graph is None else "community", lambda watch: find_groups(embedding, self.graph, watch)

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from graphrefine.explore.limits import BODY_SECONDS
 from graphrefine.explore.param_types import FACTS, QueryText
 from graphrefine.explore.request_params import BODY, Params, cut
-from graphrefine.explore.responses import BODY_REFUSALS, describe_raw, json_response
+from graphrefine.explore.responses import BODY_REFUSALS, Responses, describe_raw, json_response
 
 FIELDS = 32  # parameters of a query
 
@@ -33,10 +33,12 @@ class StrictRoute(Route):
 
     It gets the parts of the path and, if it names them, `request`, `session` and `params`: a model of `request_params`,
     of the query of a GET, of the body of a POST. `api_document` describes it, and the type that the handler returns:
-    JSON, or `raw` bytes of a media type.
+    JSON, or `raw` bytes of a media type; and `refusals` of its own.
     """
 
-    def __init__(self, method: str, path: str, handler: Handler, *, raw: str | None = None) -> None:
+    def __init__(
+        self, method: str, path: str, handler: Handler, *, raw: str | None = None, refusals: Responses | None = None
+    ) -> None:
         hints = get_type_hints(handler)
         model: type[Params] | None = hints.get("params")
         in_body = method == "POST"
@@ -56,7 +58,7 @@ class StrictRoute(Route):
 
         super().__init__(path, respond, methods=[method])
         self.handler, self.method = handler, method
-        self.responses = describe_raw(raw) if raw else BODY_REFUSALS if in_body else {}
+        self.responses = {**(describe_raw(raw) if raw else BODY_REFUSALS if in_body else {}), **(refusals or {})}
 
 
 def check_values(model: type[Params], values: dict[str, Any]) -> Params:

@@ -129,9 +129,35 @@ BACKUP = Command(
     ],
 )
 
+SERVE = Command(
+    "serve",
+    work="live_serve:serve",
+    first=("port", "token", "renew"),
+    short_help="An API that takes changes, and a page that shows the map moving.",
+    help="""Serve FOLDER as its one writer: POST /api/edges takes changes, a page shows vectors, bounds and refreshes.
+
+    Every request needs the token, which is printed in the address. The server listens on this machine alone unless
+    --host says otherwise, until Ctrl-C.
+
+    \b
+    graphrefine live serve web.live --port 8000
+    """,
+    params=[
+        FOLDER,
+        Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on."),
+        Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
+        Option(["--token"], metavar="TEXT", help="Token that every request must send.  [default: a new one]"),
+        Option(["--renew"], type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+               metavar="SECONDS", help="Time between two snapshots for the requests of graphrefine explore."),
+        Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
+        THREADS,
+        Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),
+    ],
+)  # fmt: skip
+
 LIVE = Group(
     "live",
     help="A folder with a graph that changes and vectors that follow it, within a bound.",
-    commands=[CREATE, APPLY, REFRESH, CHECK, EXPORT, BACKUP],
+    commands=[CREATE, APPLY, REFRESH, CHECK, EXPORT, BACKUP, SERVE],
     no_args_is_help=False,
 )

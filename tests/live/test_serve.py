@@ -1,0 +1,405 @@
+"""The API of ``graphrefine live serve``: changes by POST, answers of this moment, snapshots that are renewed."""
+
+from __future__ import annotations
+
+import gc
+import re
+import threading
+import weakref
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import graphrefine.live.live
+import graphrefine.live.refresh
+from explore_servers import get
+from graphrefine import live
+from graphrefine.errors import OutputError
+from graphrefine.explore.live.params import CHANGES, check_changes
+from graphrefine.explore.request_params import BODY
+from graphrefine.live.frozen import freeze
+from graphrefine.live.service import LiveService
+from live_servers import DIM, HTML, NODES, Served, edges, eventually, name, nearest_names, refused, served, write_folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path)
+
+
+@pytest.fixture
+def server(folder: Path) -> Iterator[Served]:
+    with served(folder) as each:
+        yield each
+
+
+def test_changes_count_at_once_and_stay(folder: Path) -> None:
+    with served(folder) as server:
+        more: list[list[Any]] = [["-", "n1", "n2"], ["=", "n5", "n6", 3]]
+        receipt = edges(server.api, "a", ["+", "ann", "n3", 2.0], ["+", "ann", "n4"], *more)
+        assert receipt | {"moved": 0} == {
+            "group": 1, "repeated": False, "changes": 4, "skipped": 0, "new_nodes": 1, "moved": 0
+        }  # fmt: skip
+        assert receipt["moved"] >= 1
+        assert edges(server.api, "b", ["-", "n9"], ["+", "lone"])["group"] == 2
+        assert get(server.api, "/api/live/node", node="ann")["degree"] == 2
+    with live.open(folder) as after:
+        graph = after.graph()
+        assert graph.neighbors("ann") == {"n3": 2.0, "n4": 1.0}
+        assert "n2" not in graph.neighbors("n1") and graph.neighbors("n5")["n6"] == 3.0
+        assert "n9" not in after and "lone" in after and len(after) == NODES + 1 and after.group == 2
+
+
+def test_a_request_counts_once(server: Served) -> None:
+    first = edges(server.api, "same", ["+", "ann", "n3"])
+    again = edges(server.api, "same", ["+", "ann", "n3"])
+    other = edges(server.api, "same", ["-", "no such node"])
+    assert first["group"] == 1 and not first["repeated"]
+    assert again == other == {"group": 1, "repeated": True}
+    assert get(server.api, "/api/live")["group"] == 1
+    assert server.folder.graph().neighbors("ann") == {"n3": 1.0}
+    assert edges(server.api, "another", ["+", "ann", "n3"])["group"] == 2
+    assert server.folder.graph().neighbors("ann") == {"n3": 2.0}
+
+
+def test_a_request_counts_once_after_a_restart(folder: Path) -> None:
+    with served(folder) as server:
+        edges(server.api, "same", ["+", "ann", "n3"])
+    with served(folder) as server:
+        assert edges(server.api, "same", ["+", "ann", "n3"]) == {"group": 1, "repeated": True}
+        assert get(server.api, "/api/live")["last_commit"] is not None
+
+
+def test_a_bad_request_changes_nothing(server: Served) -> None:
+    good = ["+", "ann", "n3"]
+    refused(server.api, 422, "change 2 of 2", "no edge", request="a", changes=[good, ["-", "n1", "n5"]])
+    refused(server.api, 422, "no node is called 'zoe'", request="b", changes=[good, ["-", "zoe", "n5"]])
+    refused(server.api, 422, "no node is called 'zoe'", request="b", changes=[good, ["-", "zoe"]])
+    refused(server.api, 422, "too large", request="b", changes=[["+", "n1", "n2", 3e38], ["+", "n1", "n2", 3e38]])
+    for change, word in [
+        (["+", "ann", "ann"], "self-loop"),
+        (["+", "ann", "bob", -1], "negative"),
+        (["+", "ann", "bob", 0], "is no edge"),
+        (["+", "ann", "bob", "x"], "not a number"),
+        (["+", "ann", "bob", True], "not a number"),
+        (["-", "ann", "bob", 1], "stands beside -"),
+        (["=", "ann"], "target is empty"),
+        (["+", "", "bob"], "source is empty"),
+        (["+", "a\nb", "bob"], "line end"),
+        (["+", ["ann"], "bob"], "no name"),
+        (["+", "\ud800", "bob"], "surrogate"),
+        (["*", "ann", "bob"], "+, - or ="),
+        (["+"], "a list such as"),
+        (["+", "ann", "bob", 1, 2], "a list such as"),
+        ("+", "a list such as"),
+        ({"op": "+"}, "a list such as"),
+    ]:
+        refused(server.api, 400, "change 2 of 2", word, request="c", changes=[good, change])
+    refused(server.api, 400, "request is missing", changes=[good])
+    refused(server.api, 400, "changes is missing", request="d")
+    refused(server.api, 400, "there is no parameter 'edges'", request="d", changes=[good], edges=[])
+    refused(server.api, 400, "1 to 10000 changes", request="d", changes=[])
+    refused(server.api, 400, "1 to 10000 changes", request="d", changes=[good] * (CHANGES + 1))
+    refused(server.api, 400, "true or false", request="d", changes=[good], skip_unknown=1)
+    for bad in ("", "x" * 201, 7, None, "a\nb", "\ud800"):
+        refused(server.api, 400, "a text of 1 to 200", request=bad, changes=[good])
+    state = get(server.api, "/api/live")
+    assert (state["group"], state["nodes"], state["rate"], state["last_commit"]) == (0, NODES, 0.0, None)
+    assert edges(server.api, "c", good)["group"] == 1, "an id that was refused is free"
+
+
+def test_bodies_have_a_limit_and_are_json(server: Served) -> None:
+    long = b'{"request": "a", "changes": [["+", "ann", "' + b"x" * BODY + b'"]]}'
+    json = {"Content-Type": "application/json"}
+    assert server.api.post("/api/edges", content=long, headers=json).status_code == 413
+    assert server.api.post("/api/edges", content=b"+,ann,bob", headers=json).status_code == 400
+    assert server.api.post("/api/edges", content=b"{}", headers={"Content-Type": "text/csv"}).status_code == 415
+    doubled = b'{"request": "a", "request": "b", "changes": [["+", "ann", "n3"]]}'
+    assert server.api.post("/api/edges", content=doubled, headers=json).status_code == 400
+    assert server.api.get("/api/edges").status_code == 405
+    most = [["+", f"m{i}", "n3"] for i in range(CHANGES)]
+    assert edges(server.api, "most", *most)["new_nodes"] == CHANGES
+
+
+def test_a_token_is_always_needed(server: Served) -> None:
+    body = {"request": "a", "changes": [["+", "ann", "n3"]]}
+    for headers in ({"Authorization": ""}, {"Authorization": "Bearer open"}, {"Authorization": "Bearer open sesame2"}):
+        answer = server.api.post("/api/edges", json=body, headers=headers)
+        assert answer.status_code == 401 and "token" in answer.json()["error"]
+        for path in ("/", "/live", "/api/live", "/api/info", "/live/live.js"):
+            assert server.api.get(path, headers=headers).status_code == 401
+    evil = server.api.post("/api/edges", json=body, headers={"Host": "evil.example"})
+    assert evil.status_code == 421
+    assert server.api.get("/healthz", headers={"Authorization": ""}).json() == {"status": "ok"}
+    assert get(server.api, "/api/live")["group"] == 0
+    landing = server.api.get("/?token=open%20sesame", headers={"Authorization": ""}, follow_redirects=False)
+    assert landing.status_code == 303 and landing.headers["location"] == "/"
+    assert "HttpOnly" in landing.headers["set-cookie"] and "SameSite=Strict" in landing.headers["set-cookie"]
+    assert server.api.get("/", headers={"Authorization": ""}).status_code == 200, "by the cookie"
+
+
+def test_what_is_not_there_can_be_passed_over(server: Served) -> None:
+    changes: list[list[Any]] = [["-", "n1", "n5"], ["-", "zoe", "n5"], ["-", "zoe"], ["+", "ann", "n3"]]
+    assert edges(server.api, "a", *changes, skip_unknown=True)["skipped"] == 3
+    assert "ann" in server.folder and "zoe" not in server.folder
+
+
+def test_answers_are_of_this_moment(server: Served) -> None:
+    edges(server.api, "a", ["+", "ann", "n3"], ["+", "ann", "n4", 2])
+    node = get(server.api, "/api/live/node", node="ann")
+    assert node["node"] == "ann" and node["group"] == 1 and node["degree"] == 2
+    assert np.array_equal(np.float32(node["vector"]), server.folder["ann"])
+    assert node["bound"] == server.folder.bound("ann")
+    edges(server.api, "b", ["+", "lone"], ["+", "x", "y"])
+    lone = get(server.api, "/api/live/node", node="lone")
+    assert lone["vector"] == [0.0] * DIM and lone["bound"] == 0 and lone["degree"] == 0
+    new = get(server.api, "/api/live/node", node="x")
+    assert new["bound"] is server.folder.bound("x") is None, "between new nodes alone there is no bound yet"
+    near = get(server.api, "/api/live/neighbors", node="n20", k=7)
+    assert [each["node"] for each in near["neighbors"]] == nearest_names(server.folder, "n20", 7) and near["group"] == 2
+    for path in ("/api/live/node", "/api/live/neighbors"):
+        missing = server.api.get(path, params={"node": "zoe"})
+        assert missing.status_code == 404 and "no node is called 'zoe'" in missing.json()["error"]
+    assert server.api.get("/api/live/neighbors", params={"node": "ann", "k": 0}).status_code == 400
+    assert server.api.get("/api/live/node").status_code == 400
+    assert server.api.get("/api/neighbors", params={"node": "ann"}).status_code == 404, "not in the snapshot yet"
+
+
+def test_the_state_has_rate_bounds_and_refreshes(server: Served) -> None:
+    before = get(server.api, "/api/live")
+    assert before["rate"] == 0 and before["refreshes"] == [] and not before["refreshing"]
+    assert before["name"] == "ring.live"
+    edges(server.api, "a", *(["+", f"n{i}", f"n{i + 2}"] for i in range(1, 31)))
+    state = get(server.api, "/api/live")
+    assert state["rate"] == 0.5 and sum(state["rates"]["values"]) * state["rates"]["seconds"] == 30
+    bounds = server.folder.bounds()
+    for key, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
+        value = state["bounds"][key]
+        assert np.mean(bounds <= value) >= share and np.mean(bounds < value) < share
+    assert state["within_tolerance"] == np.mean(bounds <= state["tolerance"])
+    assert state["edges"] == before["edges"] + 30 == server.folder.graph().edges
+    assert before["time"] <= state["last_commit"] <= state["time"]
+    assert state["snapshot"] | {"time": 0} == {"group": 0, "generation": 1, "time": 0}
+
+
+def test_moves_are_listed_by_group(server: Served) -> None:
+    whole = get(server.api, "/api/live/map")
+    assert whole["total"] == NODES and whole["names"] == server.folder.names.tolist()
+    vectors = server.folder.snapshot().vectors
+    assert np.allclose(whole["points"], vectors[:, :2], atol=1e-5)
+    edges(server.api, "a", ["+", "ann", "n3"])
+    edges(server.api, "b", ["+", HTML, "n9"], ["-", "n40"])
+    axes = {"x": 2, "y": 5}
+    since = get(server.api, "/api/live/moved", after=0, generation=1, **axes)
+    assert since["complete"] and since["group"] == 2 and since["removed"] == ["n40"]
+    assert "ann" in since["names"] and HTML in since["names"] and "n40" not in since["names"]
+    for each, place in zip(since["names"], since["points"], strict=True):
+        assert np.allclose(place, server.folder[each][[2, 5]], atol=1e-5)
+    there = [(each, old) for each, old in zip(whole["names"], vectors, strict=True) if each in server.folder]
+    assert {each for each, old in there if not np.array_equal(server.folder[each], old)} <= set(since["names"])
+    last = get(server.api, "/api/live/moved", after=1)
+    assert set(last["names"]) <= set(since["names"]) and last["removed"] == ["n40"]
+    assert get(server.api, "/api/live/moved", after=2) | {"names": 0} == {
+        "group": 2, "generation": 1, "complete": True, "names": 0, "points": [], "removed": []
+    }  # fmt: skip
+    assert not get(server.api, "/api/live/moved", after=3)["complete"], "a moment that has not been"
+    assert not get(server.api, "/api/live/moved", after=1, generation=7)["complete"]
+    assert server.api.get("/api/live/moved").status_code == 400
+    assert server.api.get("/api/live/map", params={"x": DIM}).status_code == 400
+    edges(server.api, "c", ["+", "n40", "n41"])
+    assert get(server.api, "/api/live/moved", after=1)["removed"] == [], "it is there again"
+
+
+def test_a_refresh_makes_the_map_anew(server: Served) -> None:
+    edges(server.api, "a", ["+", "ann", "n3"], ["-", "n40"])
+    assert get(server.api, "/api/live/moved", after=0, generation=1)["complete"]
+    server.renewal._writer.call(lambda folder: folder.refresh())
+    state = get(server.api, "/api/live")
+    assert state["generation"] == 2 and [each["reason"] for each in state["refreshes"]] == ["by request"]
+    assert state["refreshes"][0]["drift"] >= 0
+    assert not get(server.api, "/api/live/moved", after=1, generation=1)["complete"]
+    assert get(server.api, "/api/live/moved", after=1, generation=2)["complete"]
+    assert "n40" not in get(server.api, "/api/live/map")["names"]
+
+
+def test_a_refresh_renews_the_snapshot(server: Served) -> None:
+    edges(server.api, "a", ["+", "ann", "n3"])
+    assert server.api.get("/api/nodes", params={"node": "ann"}).status_code == 404
+    server.renewal._writer.call(lambda folder: folder.refresh())
+    eventually(lambda: server.api.get("/api/nodes", params={"node": "ann"}).status_code == 200)
+    info = get(server.api, "/api/info")
+    assert info["nodes"] == NODES + 1 and info["recipe"]["group"] == 1
+    assert info["graph"]["edges"] == get(server.api, "/api/live")["edges"]
+
+
+def test_changes_renew_the_snapshot_in_time(folder: Path) -> None:
+    with served(folder, renew=0.3) as server:
+        first = weakref.ref(server.renewal.session)
+        before = eventually(lambda: get(server.api, "/api/info") if first().background.wait(0) else None)  # type: ignore[union-attr]
+        assert before["nodes"] == NODES
+        old = server.api.get("/api/coordinates", params={"layout": "pca"}).content
+        edges(server.api, "a", ["+", "ann", "n3"])
+        eventually(lambda: get(server.api, "/api/info")["nodes"] == NODES + 1)
+        new = eventually(lambda: server.api.get("/api/coordinates", params={"layout": "pca"})).content
+        assert len(old) == NODES * 8 and len(new) == (NODES + 1) * 8, "places are of the session that is asked"
+        assert get(server.api, "/api/openapi.json")["components"]["schemas"]
+        rows = server.api.post("/api/nodes", json={"rows": [NODES]})
+        assert rows.status_code == 200 and rows.json()["nodes"][0]["node"] == "ann"
+        assert get(server.api, "/api/live")["snapshot"]["group"] == 1
+        eventually(lambda: gc.collect() >= 0 and first() is None)
+
+
+def test_a_session_stays_without_changes(folder: Path) -> None:
+    with served(folder, renew=0.05) as server:
+        session = server.renewal.session
+        assert session.background.wait(60)
+        get(server.api, "/api/live")
+        server.renewal._end.wait(1.0)
+        assert server.renewal.session is session
+
+
+def test_posts_of_many_threads_all_count(server: Served) -> None:
+    def send(number: int) -> int:
+        own = number % 40
+        return int(edges(server.api, f"r{own}", ["+", f"t{own}", "n3"], ["+", "hub", f"n{own}"])["group"])
+
+    with ThreadPoolExecutor(8) as pool:
+        groups = list(pool.map(send, range(80)))
+    assert sorted(groups[:40]) == list(range(1, 41)) and groups[:40] == groups[40:], "each twice, and once counted"
+    graph = server.folder.graph()
+    assert graph.neighbors("hub") == {name(number): 1.0 for number in range(1, 40)} | {"n0": 1.0}
+    assert all(graph.neighbors(f"t{number}") == {"n3": 1.0} for number in range(40))
+
+
+def test_posts_during_a_refresh_are_not_lost(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+
+    def wait_and_freeze(*arguments: Any, **options: Any) -> Any:
+        assert go_on.wait(60)
+        return freeze(*arguments, **options)
+
+    monkeypatch.setattr(graphrefine.live.live, "LOOK", 1)
+    monkeypatch.setattr(graphrefine.live.refresh, "freeze", wait_and_freeze)
+    edges(server.api, "many", *(["+", f"new{i}", f"n{i + 1}"] for i in range(40)))  # a third is new: a refresh is due
+    for number in range(20):
+        edges(server.api, f"r{number}", ["+", f"during{number}", f"n{number + 1}"])
+        assert get(server.api, "/api/live")["refreshing"]
+    monkeypatch.setattr(graphrefine.live.live, "LOOK", 1000)
+    go_on.set()
+    state = eventually(lambda: each if (each := get(server.api, "/api/live"))["refreshes"] else None)
+    (refresh,) = state["refreshes"]
+    assert refresh["begun"] == 1 and refresh["ended"] == 21 and state["problem"] is None and not state["refreshing"]
+    assert state["group"] == 21 and state["nodes"] == NODES + 60
+    graph = server.folder.graph()
+    assert all(graph.neighbors(f"during{number}") == {f"n{number + 1}": 1.0} for number in range(20))
+
+
+def test_a_refresh_ends_without_further_changes(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphrefine.live.live, "LOOK", 1)
+    edges(server.api, "many", *(["+", f"new{i}", f"n{i + 1}"] for i in range(40)))
+    state = eventually(lambda: each if (each := get(server.api, "/api/live"))["refreshes"] else None)
+    assert state["generation"] == 2 and not state["refreshing"]
+
+
+def test_a_disk_that_refuses_is_told_and_the_request_can_be_sent_again(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> int:
+        raise OutputError("the database refused: disk full; nothing was changed")
+
+    with monkeypatch.context() as context:
+        context.setattr(type(server.folder._store), "log", fail)
+        answer = server.api.post("/api/edges", json={"request": "a", "changes": [["+", "ann", "n3"]]})
+    assert answer.status_code == 503 and "disk full" in answer.json()["error"] and answer.headers["retry-after"] == "1"
+    assert edges(server.api, "a", ["+", "ann", "n3"])["group"] == 1
+
+
+def test_what_fails_after_a_commit_does_not_undo_it(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise OutputError("no room for readers")
+
+    with monkeypatch.context() as context:
+        context.setattr(type(server.folder._bulletin), "post", fail)
+        first = edges(server.api, "a", ["+", "ann", "n3"])
+    assert first == {"group": 1, "repeated": False}
+    assert get(server.api, "/api/live")["problem"] == "no room for readers"
+    assert edges(server.api, "a", ["+", "ann", "n3"]) == {"group": 1, "repeated": True}
+    assert edges(server.api, "b", ["+", "ann", "n4"])["group"] == 2
+    assert server.folder.graph().neighbors("ann") == {"n3": 1.0, "n4": 1.0}
+
+
+def test_names_may_be_integers(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.live"
+    live.create([(i, (i + 1) % 50) for i in range(50)], path, dim=1).close()
+    with served(path) as server:
+        assert edges(server.api, "a", ["+", 100, 3], ["+", "101", 4.0])["new_nodes"] == 2
+        refused(server.api, 422, "'ann' is no integer", request="b", changes=[["+", "ann", 3]])
+        assert get(server.api, "/api/live/node", node=101)["node"] == 101
+        assert [each["node"] for each in get(server.api, "/api/live/neighbors", node=3, k=2)["neighbors"]]
+        assert all(x == y for x, y in get(server.api, "/api/live/map")["points"]), "one axis is both"
+        assert server.api.get("/api/live/node", params={"node": "x"}).status_code == 400
+
+
+def test_all_nodes_can_leave(tmp_path: Path) -> None:
+    path = write_folder(tmp_path, nodes=16)
+    with served(path) as server:
+        edges(server.api, "a", *(["-", each] for each in server.folder.names.tolist()))
+        state = get(server.api, "/api/live")
+        assert state["nodes"] == 0 and state["bounds"] == {"p50": None, "p90": None, "p99": None}
+        assert get(server.api, "/api/live/map")["names"] == []
+
+
+def test_the_document_describes_the_endpoints(server: Served) -> None:
+    document = get(server.api, "/api/openapi.json")
+    post = document["paths"]["/api/edges"]["post"]
+    assert post["security"] == [{"token": []}] and {"200", "400", "401", "413", "415", "422"} <= set(post["responses"])
+    assert "422" not in document["paths"]["/api/score"]["post"]["responses"]
+    for path in ("/api/live", "/api/live/node", "/api/live/neighbors", "/api/live/map", "/api/live/moved", "/api/info"):
+        assert path in document["paths"]
+
+
+def test_a_second_writer_is_refused(folder: Path, server: Served) -> None:
+    with pytest.raises(OutputError, match="one writer"):
+        LiveService(folder)
+
+
+def test_the_files_of_the_page_are_sent_with_their_headers(server: Served) -> None:
+    types = {"/": "html", "/live": "html", "/live/live.js": "javascript", "/live/live.css": "css"}
+    for path, kind in types.items():
+        answer = server.api.get(path)
+        assert answer.status_code == 200 and f"text/{kind}" in answer.headers["content-type"]
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy and "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert server.api.get(path, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+    page = server.api.get("/").text
+    assert "<script>" not in page and "style=" not in page and " on" not in re.sub(r">[^<]*<", "><", page)
+    script = server.api.get("/live/live.js").text
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)
+    assert server.api.get("/live/other.js").status_code == 404
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.sampled_from(["+", "-", "="]),
+    lambda each: st.lists(each, max_size=5) | st.dictionaries(st.text(max_size=2), each, max_size=2),
+    max_leaves=12,
+)
+
+
+@given(st.lists(JSON, max_size=4) | JSON)
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=200)
+def test_any_json_is_changes_or_a_problem(value: Any) -> None:
+    try:
+        operations = check_changes(value)
+    except ValueError as error:
+        assert str(error)
+    else:
+        assert len(operations) == len(value)
+        for operation, change in zip(operations, value, strict=True):
+            assert operation.sign == change[0] and operation.weight >= 0 and operation.source != operation.target

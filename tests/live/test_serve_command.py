@@ -1,0 +1,83 @@
+"""The command ``graphrefine live serve``: a server in a process of its own, its end and its mistakes."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli_runs import refuses, spawn
+from graphrefine import live
+from live_servers import NODES, ask_server, serving_live, write_folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path)
+
+
+def test_it_serves_until_ctrl_c_and_leaves_all_changes(folder: Path) -> None:
+    with serving_live(folder) as server:
+        body = {"request": "a", "changes": [["+", "ann", "n3"]]}
+        assert ask_server(server, "/api/edges", **body)["group"] == 1
+        ask = b"POST /api/edges HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+        assert b" 401 " in server.talk(ask), "on the loopback, too"
+        with live.open(folder, read_only=True) as reader:
+            assert "ann" in reader, "readers follow while it serves"
+        refuses("live", "refresh", folder, folder=folder.parent, expected=("one writer",))
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(20) == 130
+        assert server.process.stderr
+        assert server.process.stderr.read() == b"interrupted; no half-written output is left\n"
+    with live.open(folder) as after:
+        assert after.graph().neighbors("ann") == {"n3": 1.0}
+
+
+def test_a_killed_server_loses_nothing(folder: Path) -> None:
+    with serving_live(folder, "--token", "t", "--renew", "0.2") as server:
+        for number in range(5):
+            ask_server(server, "/api/edges", request=f"r{number}", changes=[["+", f"m{number}", "n3"]])
+        server.process.kill()
+        server.process.wait(20)
+    with serving_live(folder) as server:
+        assert ask_server(server, "/api/live")["nodes"] == NODES + 5
+        again = ask_server(server, "/api/edges", request="r4", changes=[["+", "m4", "n3"]])
+        assert again == {"group": 5, "repeated": True}
+
+
+def test_tokens_differ_and_can_be_given(folder: Path) -> None:
+    tokens = []
+    for _ in range(2):
+        with serving_live(folder) as server:
+            tokens.append(server.url.partition("?token=")[2])
+    assert len(set(tokens)) == 2 and min(map(len, tokens)) >= 32
+    with serving_live(folder, "--token", "open sesame") as server:
+        assert server.url.endswith("/?token=open%20sesame")
+        assert ask_server(server, "/api/live")["nodes"] == NODES
+
+
+def test_mistakes_of_the_command(folder: Path, tmp_path: Path) -> None:
+    refuses("live", "serve", tmp_path / "no.live", folder=tmp_path, expected=("no folder of live vectors",))
+    refuses("live", "serve", folder, "--token", "", folder=tmp_path, expected=("--token",))
+    refuses("live", "serve", folder, "--renew", "0", folder=tmp_path, expected=("--renew",))
+    refuses("live", "serve", folder, "--port", "70000", folder=tmp_path, expected=("--port 70000",))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        refuses("live", "serve", folder, "--port", port, folder=tmp_path, expected=(f"--port {port} is taken",))
+    with live.open(folder):
+        refuses("live", "serve", folder, folder=tmp_path, expected=("one writer",))
+
+
+def test_without_its_packages_it_says_what_to_install(folder: Path) -> None:
+    code = "import sys; sys.modules['uvicorn'] = None; from graphrefine.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "live", "serve", folder], capture_output=True, timeout=60)
+    assert done.returncode == 2 and b'pip install "graphrefine[explore]"' in done.stderr
+
+
+def test_help_says_how() -> None:
+    done = spawn("live", "serve", "--help")
+    assert done.code == 0 and "/api/edges" in done.out and "--renew" in done.out

@@ -24,8 +24,8 @@ def test_it_serves_until_ctrl_c_and_leaves_all_changes(folder: Path) -> None:
     with serving_live(folder) as server:
         body = {"request": "a", "changes": [["+", "ann", "n3"]]}
         assert ask_server(server, "/api/edges", **body)["group"] == 1
-        ask = b"POST /api/edges HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
-        assert b" 401 " in server.talk(ask), "on the loopback, too"
+        head = b"POST /api/edges HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        assert b" 401 " in server.talk(head + b"Content-Length: 2\r\n\r\n{}"), "on the loopback, too"
         with live.open(folder, read_only=True) as reader:
             assert "ann" in reader, "readers follow while it serves"
         refuses("live", "refresh", folder, folder=folder.parent, expected=("one writer",))

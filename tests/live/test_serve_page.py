@@ -57,7 +57,7 @@ def test_the_map_and_the_figures_follow_changes(chrome: Browser, server: Server)
     with watched(chrome) as seen:
         page = seen.page
         open_page(page, server)
-        assert "token" not in page.url and page.title() == "ring.live – graphrefine live"
+        assert "token" not in page.url and page.title() == "ring.live: graphrefine live"
         expect(page.locator("#nodes")).to_have_text(str(NODES))
         expect(page.locator("#shown")).to_have_text(f"{NODES} of {NODES} nodes are drawn")
         expect(page.locator("#refreshed")).to_have_text("none yet")
@@ -97,7 +97,7 @@ def test_other_axes_make_another_map(chrome: Browser, server: Server) -> None:
         open_page(page, server)
         assert page.locator("#x option").count() == 8 and page.input_value("#y") == "1"
         drawn = ink(page)
-        page.select_option("#x", value="4")
+        page.select_option("#x", index=4)
         assert eventually(page, lambda: page.evaluate(INK) != drawn)
         assert any("/api/live/map?x=4&y=1" in url for url in seen.requests)
         assert not seen.problems

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphrefine.errors import InputError
-from graphrefine.live.changes import ADD, ADD_NODE, REMOVE, REMOVE_NODE, SET, Group, read_changes
+from graphrefine.live.change_lists import SIGNS
+from graphrefine.live.changes import Group, read_changes
 from graphrefine.live.live import Commit, Live
 from graphrefine.live.logged import Mark
 from graphrefine.live.naming import Operation
-
-SIGNS = {ADD: "+", REMOVE: "-", SET: "=", REMOVE_NODE: "-", ADD_NODE: "+"}
 
 
 @dataclass

@@ -14,6 +14,7 @@ from graphrefine.explore.live import responses
 from graphrefine.explore.live.renewal import Renewal
 from graphrefine.explore.strict_route import StrictRoute
 from graphrefine.live.service import LiveService
+from graphrefine.live.vectors import Neighbour
 
 _Value = TypeVar("_Value")
 
@@ -22,7 +23,7 @@ async def post_edges(request: Request, params: live_params.EdgeChanges) -> respo
     """Changes of edges and nodes as one group, all or nothing; the answer comes when they are on the disk."""
     try:
         receipt = await _ask(
-            request, lambda live: live.submit(params.request, params.changes, skip_unknown=params.skip_unknown)
+            request, lambda live: live.submit_checked(params.request, params.changes, skip_unknown=params.skip_unknown)
         )
     except OutputError as error:
         raise HTTPException(503, f"{error}; send the same request again") from None
@@ -43,22 +44,35 @@ async def get_live_node(request: Request, params: live_params.LiveNodeQuery) -> 
     """Vector, bound and degree of a node."""
 
     def describe(live: LiveService) -> responses.LiveNode:
-        name = params.node
-        facts = {"bound": live.bound(name), "degree": live.degree(name), "vector": live[name].tolist()}
-        return cast(responses.LiveNode, {"node": name, "group": live.group, **facts})
+        name, side = params.node, params.side
+        return {
+            "node": name,
+            "group": live.group,
+            "degree": live.degree(name, side=side),
+            "bound": live.bound(name, side=side),
+            "vector": live.vector(name, side=side).tolist(),
+        }
 
     return await _ask_of_node(request, describe)
 
 
 async def get_live_neighbors(request: Request, params: live_params.LiveNeighborQuery) -> responses.LiveNeighbors:
-    """The nodes nearest to one, by an exact search."""
+    """The nodes nearest to one, by an exact search; of a bipartite graph, those of the same side."""
+    return await _ask_of_node(
+        request, lambda live: _neighbors(live, params.node, live.neighbors(params.node, params.k, side=params.side))
+    )
 
-    def search(live: LiveService) -> responses.LiveNeighbors:
-        near = live.neighbors(params.node, params.k)
-        neighbors: list[responses.NearNode] = [{"node": each.name, "score": each.score} for each in near]
-        return {"node": params.node, "group": live.group, "neighbors": neighbors}
 
-    return await _ask_of_node(request, search)
+async def get_live_recommendations(request: Request, params: live_params.RecommendQuery) -> responses.LiveNeighbors:
+    """Targets of a bipartite graph that score highest for a source, without those that it is linked to."""
+    return await _ask_of_node(
+        request, lambda live: _neighbors(live, params.node, live.recommend(params.node, params.k))
+    )
+
+
+def _neighbors(live: LiveService, node: Any, near: list[Neighbour]) -> responses.LiveNeighbors:
+    neighbors: list[responses.NearNode] = [{"node": each.name, "score": each.score} for each in near]
+    return {"node": node, "group": live.group, "neighbors": neighbors}
 
 
 async def get_live_map(request: Request, params: live_params.PlaneQuery) -> responses.LiveMap:
@@ -90,8 +104,8 @@ async def _ask(request: Request, work: Callable[[LiveService], _Value]) -> _Valu
 async def _ask_of_node(request: Request, work: Callable[[LiveService], _Value]) -> _Value:
     try:
         return await _ask(request, work)
-    except UnknownNameError as error:
-        raise HTTPException(404, str(error)) from None
+    except InputError as error:
+        raise HTTPException(404 if isinstance(error, UnknownNameError) else 400, str(error)) from None
 
 
 LIVE_ROUTES = [
@@ -99,6 +113,7 @@ LIVE_ROUTES = [
     StrictRoute("GET", "/api/live", get_live_state),
     StrictRoute("GET", "/api/live/node", get_live_node),
     StrictRoute("GET", "/api/live/neighbors", get_live_neighbors),
+    StrictRoute("GET", "/api/live/recommend", get_live_recommendations),
     StrictRoute("GET", "/api/live/map", get_live_map),
     StrictRoute("GET", "/api/live/moved", get_live_moves),
 ]

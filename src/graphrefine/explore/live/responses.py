@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -10,6 +10,8 @@ from typing_extensions import TypedDict
 from graphrefine.explore.responses import Refusal, Responses
 
 Place = tuple[float, float]
+Side = Literal["source", "target"]
+Sides = Annotated[list[Side] | None, Field(description="Sides of a bipartite graph.")]
 
 
 class EdgeReceipt(TypedDict):
@@ -62,6 +64,7 @@ class LiveState(TypedDict):
     captured_at_refresh: float
     new_since_refresh: int
     refreshing: bool
+    refresh_problem: str | None
     bounds: BoundQuantiles
     refreshes: Annotated[list[dict[str, Any]], Field(description="Reason, time and drift of the last refreshes.")]
     rate: Annotated[float, Field(description="Changes a second, over the last minute.")]
@@ -90,7 +93,7 @@ class NearNode(TypedDict):
 
 
 class LiveNeighbors(TypedDict):
-    """Neighbours of a node at this moment, the nearest first."""
+    """Nodes near another at this moment, or targets for a source: those of the highest score first."""
 
     node: str | int
     group: int
@@ -104,6 +107,7 @@ class LiveMap(TypedDict):
     generation: int
     total: Annotated[int, Field(description="Number of all nodes.")]
     names: list[str | int]
+    sides: Sides
     points: list[Place]
 
 
@@ -114,8 +118,10 @@ class LiveMoves(TypedDict):
     generation: int
     complete: Annotated[bool, Field(description="Whether these are all; if not, ask for the map.")]
     names: list[str | int]
+    sides: Sides
     points: list[Place]
     removed: list[str | int]
+    removed_sides: Sides
 
 
 EDGE_REFUSALS: Responses = {

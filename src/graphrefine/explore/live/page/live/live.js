@@ -17,7 +17,7 @@ const part = (id) => /** @type {any} */ (document.getElementById(id));
 const plane = part("plane");
 const pen = plane.getContext("2d");
 
-const nodes = new Map(); // by name: {x, y} now, {fromX, fromY, toX, toY, since} of its way, moved: when
+const nodes = new Map(); // by key: name, side, {x, y} now, {fromX, fromY, toX, toY, since} of its way, moved: when
 let frame = 0; // of the animation, if one is asked for
 let view = { x: 0, y: 0, scale: 1 };
 let moment = { group: -1, generation: -1, axes: "" }; // of the map: when it was, and by which axes
@@ -59,8 +59,9 @@ async function loadMap() {
   const before = new Map(nodes);
   nodes.clear();
   map.names.forEach((name, place) => {
-    const old = before.get(name);
-    put(name, map.points[place], old, old !== undefined && old.moved);
+    const key = keyOf(name, map.sides?.[place]);
+    const old = before.get(key);
+    put(key, name, map.sides?.[place], map.points[place], old, old !== undefined && old.moved);
   });
   moment = { group: map.group, generation: map.generation, axes: chosen };
   mapped = performance.now();
@@ -71,23 +72,22 @@ async function loadMap() {
 async function loadMoves() {
   const query = { ...axesQuery(moment.axes), after: moment.group, generation: moment.generation };
   const moves = await ask("/api/live/moved", query);
-  for (const name of moves.removed) {
-    nodes.delete(name);
-  }
-  moves.names.forEach((name, place) => {
-    const old = nodes.get(name);
-    nodes.delete(name); // those that moved last are at the end, and stay
-    put(name, moves.points[place], old, performance.now());
+  moves.removed.forEach((name, place) => nodes.delete(keyOf(name, moves.removed_sides?.[place])));
+  const keys = moves.names.map((name, place) => keyOf(name, moves.sides?.[place]));
+  keys.forEach((key, place) => {
+    const old = nodes.get(key);
+    nodes.delete(key); // those that moved last are at the end, and stay
+    put(key, moves.names[place], moves.sides?.[place], moves.points[place], old, performance.now());
   });
-  for (const name of nodes.keys()) {
+  for (const key of nodes.keys()) {
     if (nodes.size <= MOST) {
       break;
     }
-    nodes.delete(name);
+    nodes.delete(key);
   }
   moment.group = moves.group;
-  if (moves.names.length) {
-    listMoved(moves.names.slice(-LISTED));
+  if (keys.length) {
+    listMoved(keys.slice(-LISTED).map((key) => nodes.get(key)));
   }
   partial = partial || !moves.complete;
   if (partial && performance.now() - mapped > AGAIN) {
@@ -95,10 +95,14 @@ async function loadMoves() {
   }
 }
 
+/** The key of a node: its name, with its side in a bipartite graph, where a name may stand twice. */
+const keyOf = (name, side) => (side === undefined ? name : `${side} ${name}`);
+
 /** A node goes from where it is to its new place. */
-function put(name, [x, y], old, moved) {
+function put(key, name, side, [x, y], old, moved) {
   const start = old === undefined || still.matches ? { x, y } : { x: old.x, y: old.y };
-  nodes.set(name, { ...start, fromX: start.x, fromY: start.y, toX: x, toY: y, since: performance.now(), moved });
+  const way = { fromX: start.x, fromY: start.y, toX: x, toY: y, since: performance.now() };
+  nodes.set(key, { name, side, ...start, ...way, moved });
   animate();
 }
 
@@ -181,23 +185,23 @@ function nearest(event) {
   const [x, y] = [(event.clientX - box.left) * ratio, (event.clientY - box.top) * ratio];
   let best = REACH * ratio;
   let found = null;
-  for (const [name, node] of nodes) {
+  for (const node of nodes.values()) {
     const [nodeX, nodeY] = toScreen(node);
     const away = Math.hypot(nodeX - x, nodeY - y);
     if (away < best) {
       best = away;
-      found = name;
+      found = node;
     }
   }
   return found;
 }
 
 plane.addEventListener("pointermove", (event) => {
-  const name = nearest(event);
+  const node = nearest(event);
   const tip = part("tip");
-  tip.hidden = name === null;
-  if (name !== null) {
-    tip.textContent = String(name);
+  tip.hidden = node === null;
+  if (node !== null) {
+    tip.textContent = titleOf(node);
     tip.style.left = `${event.offsetX + 14}px`;
     tip.style.top = `${event.offsetY + 14}px`;
   }
@@ -206,9 +210,9 @@ plane.addEventListener("pointerleave", () => {
   part("tip").hidden = true;
 });
 plane.addEventListener("click", (event) => {
-  const name = nearest(event);
-  if (name !== null) {
-    openCard(name);
+  const node = nearest(event);
+  if (node !== null) {
+    openCard(node);
   }
 });
 
@@ -240,7 +244,7 @@ function write(id, text) {
 
 function show(state) {
   write("name", state.name);
-  document.title = `${state.name} – graphrefine live`;
+  document.title = `${state.name}: graphrefine live`;
   write("rate", state.rate.toFixed(1));
   write("group", count.format(state.group));
   write("last", state.last_commit === null ? "none yet" : ago(state.time - state.last_commit));
@@ -284,17 +288,19 @@ function drawRates({ seconds, values }) {
 
 // ---- nodes that moved, and one of them -------------------------------------------------------------------------------
 
-function listMoved(names) {
+const titleOf = (node) => (node.side === undefined ? String(node.name) : `${node.name} (${node.side})`);
+
+function listMoved(moved) {
   const list = part("moved");
   if (list.contains(document.activeElement)) {
     return; // the list stays while somebody walks through it by keys
   }
   list.replaceChildren(
-    ...names.map((name) => {
+    ...moved.map((node) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = String(name);
-      button.addEventListener("click", () => openCard(name));
+      button.textContent = titleOf(node);
+      button.addEventListener("click", () => openCard(node));
       const item = document.createElement("li");
       item.append(button);
       return item;
@@ -302,13 +308,14 @@ function listMoved(names) {
   );
 }
 
-async function openCard(name) {
+async function openCard(chosen) {
+  const query = { node: chosen.name, ...(chosen.side === undefined ? {} : { side: chosen.side }) };
+  write("card-name", titleOf(chosen));
   try {
     const [node, near] = await Promise.all([
-      ask("/api/live/node", { node: name }),
-      ask("/api/live/neighbors", { node: name, k: 8 }),
+      ask("/api/live/node", query),
+      ask("/api/live/neighbors", { ...query, k: 8 }),
     ]);
-    write("card-name", String(name));
     write("card-facts", `Degree ${count.format(node.degree)}, bound ${short(node.bound)}. The nearest nodes:`);
     part("card-near").replaceChildren(
       ...near.neighbors.map((each) => {
@@ -319,7 +326,6 @@ async function openCard(name) {
       }),
     );
   } catch (error) {
-    write("card-name", String(name));
     write("card-facts", error.message);
     part("card-near").replaceChildren();
   }

@@ -1,14 +1,15 @@
 """One writer of live vectors and several readers, each a process: no torn read, flat memory, quick answers.
 
-    python benchmarks/live/readers.py [--graph lastfm-asia] [--rate 5000] [--batch 500] [--readers 4] [--seconds 180]
+    python benchmarks/live/readers.py [--graph lastfm-asia] [--rate 5000] [--batch 1000] [--readers 4] [--seconds 180]
         [--dim 128] [--pause 0.005] [--seed 0] [--control]
 
 The writer removes edges and adds as many, whose ends are drawn by degree, in groups of ``--batch`` changes, at most
 ``--rate`` a second; refreshes come by themselves. Before it tells readers of a moment it writes a hash of its vectors
-to a file. Each reader asks for news and reads a row at random, again and again with a pause between; that
-row must have the length 1, or be zeros, and whenever there were news, the hash of its vectors must be the one in the
-file. The latency is that of one `update` and one row together. Memory is what no file backs (RssAnon), twice a second;
-it is flat if the median of the last quarter of the time is at most 1.1 times that of the second, and 16 MB.
+to a file. Each reader asks for news and reads a row at random, again and again with a pause between; that row must
+have the length 1, or be zeros, and whenever there were news, the hash of its vectors must be the one in the file. The
+latency is that of one `update` and one row together, by the clock and, as other programs may run beside, by the time of
+the processor. Memory is what no file backs (RssAnon), twice a second; it is flat if the median of the last quarter of
+the time is at most 1.1 times that of the second, and 16 MB.
 ``--control`` has readers drop a row of some news, which must be seen as torn.
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import sys
 import tempfile
 import time
@@ -30,6 +32,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # this script is run by its path
 
+import graphrefine
 import graphrefine.live
 from common import graph, machine
 from graphrefine.errors import FormatError
@@ -50,7 +53,7 @@ def hash_of(table: Published) -> int:
     rows = np.flatnonzero(~table.removed())
     rows = rows[:: -(-len(rows) // HASHED)]
     crc = zlib.crc32(repr(table.names_array(rows).tolist()).encode())
-    return zlib.crc32(table.rows(rows), zlib.crc32(table.lengths[rows], crc))
+    return zlib.crc32(table.rows(rows).data, zlib.crc32(table.lengths[rows].data, crc))
 
 
 def held() -> int:
@@ -78,17 +81,29 @@ class TellingLive(Live):
 
     notes: Any = None
 
+    def __enter__(self) -> TellingLive:
+        return self
+
     def _announce(self, post: Post) -> None:
-        self._note()
+        self.note()
         super()._announce(post)
 
     def _announce_all(self) -> None:
-        self._note()
+        self.note()
         super()._announce_all()
 
-    def _note(self) -> None:
+    def note(self) -> None:
+        """Write the hash of this moment."""
         if self.notes is not None:
             print(self._store.generation, self.group, hash_of(self._table), file=self.notes, flush=True)
+
+
+def first_graph(name: str, seed: int) -> Graph:
+    """A real graph, or one of 3,000 nodes whose degrees differ much."""
+    if name != "generated":
+        return graph(name)
+    ends = (3000 * np.random.default_rng(seed).random((2, 15_000)) ** 2).astype(int)
+    return graphrefine.read(ends.T[ends[0] != ends[1]])
 
 
 class Stream:
@@ -127,7 +142,7 @@ def write(path: Path, notes: Path, start: Graph, given: argparse.Namespace, tell
     stream, memory, times = Stream(start, given.seed), Memory(), list[float]()
     with notes.open("a") as file, TellingLive(path, threads=1) as live:
         live.notes = file
-        live._note()
+        live.note()
         tell.send("ready")
         begun = due = time.monotonic()
         while (now := time.monotonic()) < begun + given.seconds:
@@ -188,14 +203,18 @@ def read(path: Path, notes_path: Path, given: argparse.Namespace, seed: int, tel
     if given.control:
         drop_rows()
     rng, memory, notes = np.random.default_rng(seed), Memory(), Notes(notes_path)
-    latencies, counts = list[float](), dict.fromkeys(("torn", "checked", "generations", "errors"), 0)
+    latencies, works, counts = (
+        list[float](),
+        list[float](),
+        dict.fromkeys(("torn", "checked", "generations", "errors"), 0),
+    )
     with LiveReader(path, threads=1) as reader:
         names = reader.names.tolist()
         tell.send("ready")
         end = time.monotonic() + given.seconds
         while time.monotonic() < end:
             name, generation = names[int(rng.integers(len(names)))], reader._generation
-            begun = time.perf_counter()
+            begun, worked = time.perf_counter(), time.thread_time()
             try:
                 groups = reader.update()
             except FormatError as error:
@@ -204,6 +223,7 @@ def read(path: Path, notes_path: Path, given: argparse.Namespace, seed: int, tel
                 groups = 0
             row = reader[name]
             latencies.append(time.perf_counter() - begun)
+            works.append(time.thread_time() - worked)
             length = float(np.linalg.norm(row.astype(np.float64)))
             torn = row.any() and abs(length - 1) > 1e-5
             if groups or generation != reader._generation:
@@ -214,12 +234,21 @@ def read(path: Path, notes_path: Path, given: argparse.Namespace, seed: int, tel
             memory.look()
             time.sleep(given.pause)
     quantiles = np.quantile(latencies, [0.5, 0.99, 1.0]).tolist()
-    tell.send({"reads": len(latencies), **counts, "latency": quantiles, "memory": memory.samples, "all": latencies})
+    tell.send(
+        {
+            "reads": len(latencies),
+            **counts,
+            "latency": quantiles,
+            "memory": memory.samples,
+            "all": latencies,
+            "work": works,
+        }
+    )
 
 
 def run(given: argparse.Namespace, room: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Start all, and wait for their figures."""
-    start, path, notes = graph(given.graph), room / "graph.live", room / "notes"
+    start, path, notes = first_graph(given.graph, given.seed), room / "graph.live", room / "notes"
     begun = time.perf_counter()
     graphrefine.live.create(start, path, dim=given.dim, seed=given.seed).close()
     print(
@@ -268,10 +297,12 @@ def show(given: argparse.Namespace, writer: dict[str, Any], readers: list[dict[s
     reads, torn, checked = (sum(each[key] for each in readers) for key in ("reads", "torn", "checked"))
     changes, errors = (sum(each[key] for each in readers) for key in ("generations", "errors"))
     half, most, worst = 1000 * np.quantile(np.concatenate([each["all"] for each in readers]), [0.5, 0.99, 1.0])
+    work = 1000 * float(np.quantile(np.concatenate([each["work"] for each in readers]), 0.99))
     slow = max(1000 * each["latency"][1] for each in readers)
+    print(f"readers: {reads:,} reads, {checked:,} states compared by hash, {changes} of them of a new generation")
     print(
-        f"readers: {reads:,} reads, {checked:,} states compared by hash, {changes} of them of a new generation; one "
-        f"update and one row: p50 {half:.2f} ms, p99 {most:.2f} ms (of the slowest reader {slow:.2f} ms), most {worst:.0f} ms"
+        f"one update and one row: p50 {half:.2f} ms, p99 {most:.2f} ms (of the slowest reader {slow:.2f} ms), most "
+        f"{worst:.0f} ms; p99 of the processor's time {work:.2f} ms; {os.getloadavg()[0]:.1f} processes ran or waited"
     )
     bars = {
         "torn reads": (torn, 0),
@@ -286,9 +317,9 @@ def show(given: argparse.Namespace, writer: dict[str, Any], readers: list[dict[s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graph", default="lastfm-asia")
+    parser.add_argument("--graph", default="lastfm-asia", help="or: generated")
     parser.add_argument("--rate", type=int, default=5000, help="changes a second")
-    parser.add_argument("--batch", type=int, default=500, help="changes in a group")
+    parser.add_argument("--batch", type=int, default=1000, help="changes in a group")
     parser.add_argument("--readers", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=180)
     parser.add_argument("--dim", type=int, default=128)

@@ -22,12 +22,14 @@ import pytest
 import graphrefine
 import graphrefine.live
 from graphrefine.errors import FormatError, InputError, OutputError, UnknownNameError
-from graphrefine.live import bulletin, store
+from graphrefine.live import bulletin
 from graphrefine.live import live as writer
 from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.check import check_live
+from graphrefine.live.generation import Generation
 from graphrefine.live.live import Live
 from graphrefine.live.logged import Mark
+from graphrefine.live.naming import NameRows
 from graphrefine.live.store import Store
 from graphrefine.live.vectors import LiveReader
 from graphrefine.system import file_systems
@@ -351,6 +353,7 @@ def test_leftovers_of_a_killed_writer_go(live: Live) -> None:
     for name in ("generation-000007", ".generation-000002.graphrefine-0-1-0.new"):
         (live.path / name).mkdir()
         (live.path / name / "indptr.npy").write_bytes(b"half")
+    (live.path / ".graphrefine-7960801e168d48b9.probe").touch()
     Live(live.path, threads=1).close()
     assert sorted(each.name for each in live.path.iterdir()) == ["bulletin.db", "generation-000001", "live.db", "lock"]
 
@@ -361,7 +364,7 @@ def test_leftovers_of_a_killed_writer_go(live: Live) -> None:
 def test_a_clock_that_jumps_back_loses_nothing(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     times = iter([now + 2000, now + 3000, now + 100, now + 200])
-    monkeypatch.setattr(store.time, "time", lambda: next(times))
+    monkeypatch.setattr(time, "time", lambda: next(times))
     for i in range(4):
         live.add(0, 60 + i)
         live.commit()
@@ -485,7 +488,7 @@ class Interrupted:
 
 
 PLACES = {
-    "names": (writer.NameRows, "group"),
+    "names": (NameRows, "group"),
     "kernel": (Live, "_make"),
     "vectors": (writer, "unit_moved"),
     "log": (Store, "log"),
@@ -530,7 +533,7 @@ def test_an_interruption_leaves_what_the_disk_has(
 def test_an_interruption_of_a_refresh_leaves_what_the_disk_has(
     live: Live, monkeypatch: pytest.MonkeyPatch, place: str, after: bool
 ) -> None:
-    owners = {"save_generation": writer, "rewrite": Bulletin, "snapshot": writer.Generation}
+    owners = {"save_generation": writer, "rewrite": Bulletin, "snapshot": Generation}
     owner, reader = owners.get(place, Store), LiveReader(live.path, threads=1)
     live.remove_nodes([20])
     live.commit()

@@ -268,7 +268,7 @@ def _post_of(first: int, names: str, *parts: Any) -> Post:
     *blobs, checksum = parts
     if _checksum(first, names, *blobs) != checksum:
         raise ValueError("a post is not as it was written")
-    removed, nodes, groups = (np.frombuffer(data, "<i8").astype(np.int64) for data in blobs[:3])
-    lengths, degrees = (np.frombuffer(data, "<f8").astype(np.float64) for data in blobs[3:5])
-    table = np.frombuffer(blobs[5], "<f4").astype(np.float32).reshape(len(nodes), -1 if len(nodes) else 0)
+    removed, nodes, groups = (np.frombuffer(data, "<i8").astype(np.int64, copy=False) for data in blobs[:3])
+    lengths, degrees = (np.frombuffer(data, "<f8").astype(np.float64, copy=False) for data in blobs[3:5])
+    table = np.frombuffer(blobs[5], "<f4").astype(np.float32, copy=False).reshape(len(nodes), -1 if len(nodes) else 0)
     return Post(first, json.loads(names), removed, Moved(nodes, lengths, table, groups, degrees))

@@ -113,6 +113,7 @@ class Live(PendingChanges, LiveVectors):
 
     @property
     def _published(self) -> Published:
+        """The vectors as the disk has them; while a group is made, `_table` has what is under way."""
         self._catch_up()
         return self._table
 

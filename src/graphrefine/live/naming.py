@@ -57,7 +57,7 @@ def _check_weight(source: Any, target: Any, weight: Any) -> None:
     if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not math.isfinite(weight) or weight <= 0:
         more = "; remove() takes an edge away" if weight == 0 else ""
         raise InputError(f"{what} is not a positive number{more}", argument="weight")
-    if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
+    if not LEAST_WEIGHT <= float(weight) <= LARGEST_WEIGHT:
         raise InputError(f"{what} lies outside of {RANGE}", argument="weight")
 
 

@@ -257,11 +257,16 @@ class Store:
         empty_log(self._open_connection)
 
     def remove_old_generations(self, *, but: int | None = None) -> None:
-        """Remove all generations but the one in use and ``but``; readers that have files of another open keep them."""
+        """Remove all generations but the one in use and ``but``, and leftovers of writers that were killed.
+
+        Readers that have files of a generation open keep them.
+        """
         keep = {self.folder(number).name for number in (self.generation, but) if number is not None}
-        for folder in self.path.glob("*generation-*"):
-            if folder.name not in keep and folder.is_dir():
-                shutil.rmtree(folder, ignore_errors=True)
+        for entry in self.path.iterdir():
+            if entry.match("*generation-*") and entry.name not in keep and entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+            elif entry.match(".graphrefine-*.probe"):  # see `graphrefine.system.files`
+                entry.unlink(missing_ok=True)
 
     def backup(self, target: Path) -> int:
         """Copy the database and its generation into a folder that is being filled; the number of the generation."""

@@ -1,6 +1,6 @@
 """Live vectors whose writer is killed with SIGKILL at random moments: what was committed is there, to the bit.
 
-    python benchmarks/live/kills.py [--kills 1000] [--nodes 60] [--dim 8] [--longest 0.4] [--seed 0] [--control]
+    python benchmarks/live/writer_kills.py [--kills 1000] [--nodes 60] [--dim 8] [--longest 0.4] [--seed 0] [--control]
 
 A child commits group after group, with refreshes by itself and by request, rewritten bulletins, and generations made by
 closing and opening the folder. It is killed at a moment drawn at random, and tells through a pipe what it does. The
@@ -37,6 +37,7 @@ from graphrefine.live.naming import Operation  # noqa: E402
 from graphrefine.live.vectors import LiveReader  # noqa: E402
 from live_states import Model, Replay, bits, published_bits  # noqa: E402
 
+AHEAD = 500  # groups that a writer gets: more than it can commit
 FILES = {"bulletin.db", "live.db", "lock"}
 TEMPORARY = {f"{name}.db-{kind}" for name in ("bulletin", "live") for kind in ("shm", "wal")}  # a reader has it open
 
@@ -86,17 +87,16 @@ def lower_thresholds() -> None:
     refreshing.MOST_NEW = 0.05
 
 
-def write(path: Path, nodes: int, seed: int, tell: Connection) -> None:
-    """Commit groups until this process is killed."""
+def write(path: Path, groups: dict[int, list[Operation]], tell: Connection) -> None:
+    """Commit groups, by their number, until this process is killed."""
     lower_thresholds()
-    groups = Workload(nodes, seed)
     rng = np.random.default_rng(time.time_ns())
     tell.send(("open", -1))
     while True:
         live = Live(path, threads=1)
         tell.send(("opened", live.group))
         for _ in range(int(rng.integers(1, 40))):
-            live.collect(groups(live.group + 1))
+            live.collect(groups[live.group + 1])
             tell.send(("commit", live.group))
             live.commit()
             tell.send(("committed", live.group))
@@ -122,10 +122,10 @@ class Trial:
     """A folder, its replay, and a reader that stays."""
 
     def __init__(self, room: Path, nodes: int, dim: int, seed: int) -> None:
-        self.path, self._nodes, self._seed = room / "graph.live", nodes, seed
+        self.path, self._groups = room / "graph.live", Workload(nodes, seed)
         graphrefine.live.create(first_edges(nodes), self.path, dim=dim, threads=1).close()
         shutil.copytree(self.path, room / "replay.live")
-        self.replay = Replay(room / "replay.live", Workload(nodes, seed))
+        self.replay = Replay(room / "replay.live", self._groups)
         self.reader = LiveReader(self.path, threads=1)
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(["graphrefine.live.live", "scipy.sparse", "filelock"])
@@ -133,7 +133,9 @@ class Trial:
     def kill_after(self, seconds: float) -> tuple[str, int]:
         """Start a writer and kill it so many seconds after it begins to open; what it told last."""
         ours, theirs = self._context.Pipe(duplex=False)
-        child = self._context.Process(target=write, args=(self.path, self._nodes, self._seed, theirs), daemon=True)
+        done = self.replay.live.group
+        groups = {number: self._groups(number) for number in range(done + 1, done + 1 + AHEAD)}
+        child = self._context.Process(target=write, args=(self.path, groups, theirs), daemon=True)
         child.start()
         theirs.close()
         ours.recv()
@@ -144,8 +146,8 @@ class Trial:
             sys.exit(f"the writer ended by itself, with {child.exitcode}")
         return heard(ours)
 
-    def check(self, told: int) -> list[str]:
-        """What is wrong with the folder now."""
+    def check(self, told: int, *, spoil: bool = False) -> list[str]:
+        """What is wrong with the folder now; with ``spoil``, one bit of the replay is."""
         self.reader.update()  # what the bulletin of the killed writer has
         moment = (self.reader._generation, self.reader.group)
         seen, problems = published_bits(self.reader), list[str]()
@@ -154,6 +156,8 @@ class Trial:
             if live.group < told:
                 problems.append(f"group {told} was committed, and the folder ends with {live.group}")
             self.replay.follow(live)
+            if spoil:
+                self._spoil()
             if bits(live) != bits(self.replay.live):
                 problems.append(f"group {live.group}: other bits than the replay's")
             if moment == (live._store.generation, live.group) and seen != published_bits(live):
@@ -165,8 +169,7 @@ class Trial:
         left = {each.name for each in self.path.iterdir()} - FILES - TEMPORARY - keep
         return problems + ([f"left over: {sorted(left)}"] if left else [])
 
-    def spoil(self) -> None:
-        """One bit of the replay is other."""
+    def _spoil(self) -> None:
         table = self.replay.live._table
         table.lengths[np.flatnonzero(~table.removed())[0]] *= 1 + 1e-15
 
@@ -184,17 +187,15 @@ def run(given: argparse.Namespace, room: Path) -> int:
     for kill in range(given.kills):
         moment, told = trial.kill_after(float(rng.uniform(0, given.longest)))
         moments[moment] += 1
-        if given.control and kill == given.kills - 1:
-            trial.spoil()
-        problems = trial.check(told)
+        problems = trial.check(told, spoil=given.control and kill == given.kills - 1)
         failures += bool(problems)
         for problem in problems:
             print(f"  kill {kill + 1}, after {moment!r}: {problem}", flush=True)
     store, seconds = trial.replay.live._store, time.perf_counter() - start
     counts = f"{len(store.refreshes())} refreshes, {len(store.generations())} generations"
-    told = ", ".join(f"{name} {count}" for name, count in moments.most_common())
+    last = ", ".join(f"{name} {count}" for name, count in moments.most_common())
     print(f"{given.kills} kills in {seconds:.0f} s; {trial.replay.live.group:,} groups, {counts}")
-    print(f"the last that the writer told before it was killed: {told}")
+    print(f"the last that the writer told before it was killed: {last}")
     trial.close()
     return failures
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from copy import deepcopy
+from importlib import import_module
 from typing import Any
 
 from scipy.sparse import csr_matrix, load_npz
@@ -27,7 +28,7 @@ def append(start: Any, rows: csr_matrix, size: int, options: dict[str, int]) -> 
 
 
 def main() -> None:
-    from IncSVD.EvolvingMatrix import EvolvingMatrix
+    EvolvingMatrix = import_module("IncSVD.EvolvingMatrix").EvolvingMatrix
 
     first, later = (csr_matrix(load_npz(path)) for path in sys.argv[1:3])
     for method, options in METHODS.items():

@@ -1,10 +1,10 @@
-"""F1 of live vectors: fresh, beside the tiers of `embed`; and after a tenth of the edges came, before and after a refresh.
+"""F1 of live vectors: fresh, beside the tiers of `embed`; and after a tenth of the edges came, also refreshed.
 
     python benchmarks/live/labels_f1.py [--graphs ppi,...] [--seeds 3] [--share 0.1] [--size 1000] [--threads 2]
 
-Micro F1 in percent at 10 and 50 % of the labelled nodes, unit rows, C = 1, the same ten splits for all. "followed" began
-without a share of the edges, drawn uniformly, which then came in groups; its bars are the paired difference from fresh
-live vectors of the whole graph. Refreshes by itself are off.
+Micro F1 in percent at 10 and 50 % of the labelled nodes, unit rows, C = 1, the same ten splits for all. "followed"
+began without a share of the edges, drawn uniformly, which then came in groups; its bars are the paired difference from
+fresh live vectors of the whole graph. Refreshes by itself are off.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def measure(name: str, options: argparse.Namespace) -> bool:
         beside = "" if way == FRESH else "   against fresh: " + "  ".join(f"{x:+.2f}" for x in mean - means[FRESH])
         print(f"  {way:18} " + "  ".join(f"{each:5.2f}" for each in mean) + beside, flush=True)
     worst = {way: float((means[way] - means[FRESH]).min()) for way in BARS}
-    return all([at_least(f"{way}: the worse difference", worst[way], bar) for way, bar in BARS.items()])
+    reached = [at_least(f"{way}: the worse difference", worst[way], bar) for way, bar in BARS.items()]
+    return all(reached)
 
 
 def main() -> None:

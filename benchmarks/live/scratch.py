@@ -37,16 +37,17 @@ def scratch_vectors(frozen: Frozen, indptr: Any, indices: Any, weights: Any) -> 
     """Unit rows of a run from scratch, zeros for nodes without edges.  # (n, dim)."""
     n = len(indptr) - 1
     A = csr_array((np.asarray(weights, float), indices, indptr), shape=(n, n))
-    degrees = A.sum(axis=1)
+    degrees: Reals = np.asarray(A.sum(axis=1), np.float64)
     R = make_targets(frozen, A, degrees)
-    T = diags_array(1 / (degrees + frozen.loop)) @ (A + frozen.loop * diags_array(np.ones(n)))
+    T: Any = diags_array(1 / (degrees + frozen.loop)) @ (A + frozen.loop * diags_array(np.ones(n)))
     F = np.empty((n, frozen.settings.dim))
     for start in range(0, F.shape[1], COLUMNS):
         some = slice(start, min(start + COLUMNS, F.shape[1]))
         F[:, some] = T @ solve_states(T, np.ascontiguousarray(R[:, some]), frozen.settings.keep)
     F[degrees == 0] = 0
     lengths = np.linalg.norm(F, axis=1, keepdims=True)
-    return np.divide(F, lengths, out=F, where=lengths > 0)
+    np.divide(F, lengths, out=F, where=lengths > 0)
+    return F
 
 
 def make_targets(frozen: Frozen, A: Any, degrees: Reals) -> Reals:
@@ -70,7 +71,7 @@ def solve_states(T: Any, R: Reals, keep: float) -> Reals:
     """The fixed point of ``G = a R + (1 - a) T G`` for some columns, to rounding."""
     before, G, step, columns = np.zeros_like(R), keep * R, 1.0, R.shape[1]
     while True:
-        fresh = keep * R + (1 - keep) * (T @ G)
+        fresh: Reals = keep * R + (1 - keep) * (T @ G)
         if np.sqrt(np.square(fresh - G).sum(axis=1).max()) < RESIDUAL * np.sqrt(columns / 4096):
             return fresh
         step = 1 / (1 - (1 - keep) ** 2 * step / 4) if step != 1 else 1 / (1 - (1 - keep) ** 2 / 2)

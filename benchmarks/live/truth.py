@@ -5,9 +5,9 @@
 
 On each graph 1, 10 and 30 % of the edges are replaced (removed, and as many added, ends drawn by degree), in groups
 and without a refresh; "growth" is a generated graph of preferential attachment whose second half of edges comes in the
-model's order. The run from scratch is in float64 with SciPy (``scratch.py``). All rows are checked, by `Live.bounds` and
-by `Live.sharp_bounds`. At 1 % also the drift of nodes without a changed edge: before a refresh, after one, and beside it
-that of two embeddings of the default tier that `align_to` turns onto each other.
+model's order. The run from scratch is in float64 with SciPy (``scratch.py``). All rows are checked, by `Live.bounds`
+and by `Live.sharp_bounds`. At 1 % also the drift of nodes without a changed edge: before a refresh, after one, and
+beside it that of two embeddings of the default tier that `align_to` turns onto each other.
 
 ``--break`` is a control that must fail: "bounds" of a twentieth, or a last "group" whose rows are not made anew.
 """
@@ -53,12 +53,12 @@ class Unsettled:
 
 def follow(live: Live, changes: Changes, options: argparse.Namespace) -> None:
     """Commit the changes; the last group without settling, if that is the control."""
-    last = max(changes.count - options.size, 0) if options.broken == "group" else changes.count
+    last = max(len(changes) - options.size, 0) if options.broken == "group" else len(changes)
     apply(live, changes.part(0, last), size=options.size)
     if options.broken == "group":
         kernel = live._live
         live._live = Unsettled(kernel)
-        apply(live, changes.part(last, changes.count), size=options.size)
+        apply(live, changes.part(last, len(changes)), size=options.size)
         live._live = kernel
 
 
@@ -72,8 +72,9 @@ def check(live: Live, title: str, options: argparse.Namespace) -> bool:
         passed &= verdict.beyond == 0
         print(
             f"  {title:22} {name:15} {verdict.rows:,} rows, {verdict.without} without a bound, median bound "
-            f"{verdict.bound:.4f}; largest error {verdict.error:.4f}, error / bound at most {verdict.ratio:.3f}; beyond: "
-            f"{verdict.beyond} (bar 0: {'MISSED' if verdict.beyond else 'reached'})   ({perf_counter() - start:.0f} s)",
+            f"{verdict.bound:.4f}; largest error {verdict.error:.4f}, error / bound at most {verdict.ratio:.3f}; "
+            f"beyond: {verdict.beyond} (bar 0: {'MISSED' if verdict.beyond else 'reached'})   "
+            f"({perf_counter() - start:.0f} s)",
             flush=True,
         )
     return passed
@@ -93,9 +94,8 @@ def check_drift(live: Live, before: Embedding, whole: Graph, changes: Changes, p
     same[changes.ends()] = False
     copy = place / "copy.live"
     live.backup(copy)
-    passed = at_most(
-        f"drift at 1 %, {int(same.sum()):,} nodes without a changed edge", distance(before, live.snapshot(), same), DRIFT
-    )
+    drift = distance(before, live.snapshot(), same)
+    passed = at_most(f"drift at 1 %, {int(same.sum()):,} nodes without a changed edge", drift, DRIFT)
     with graphrefine.live.open(copy) as fresh:
         fresh.refresh()
         passed &= at_most("drift after a refresh", distance(before, fresh.snapshot(), same), DRIFT)
@@ -111,7 +111,7 @@ def measure(name: str, options: argparse.Namespace, place: Path) -> bool:
     growth = name == "growth"
     if growth:
         first, changes = grow(options.nodes, 5)
-        steps = {"half of it new": changes.count}
+        steps = {"half of it new": len(changes)}
     else:
         first = graph(name)
         changes = replace_edges(first, round(max(SHARES) * first.edges))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,44 +18,65 @@ from graphrefine.graph.graph import Graph
 from graphrefine.live.live import Live
 
 __all__ = [
-    *("Changes", "Edges", "Times", "apply", "at_least", "at_most", "data", "drop_edges", "edges_of", "graph"),
-    *("grow", "machine", "replace_edges"),
+    "Changes",
+    "Edges",
+    "Times",
+    "apply",
+    "at_least",
+    "at_most",
+    "data",
+    "drop_edges",
+    "edges_of",
+    "graph",
+    "grow",
+    "machine",
+    "replace_edges",
 ]
 
 Rows = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 
-class Edges(NamedTuple):
+@dataclass(frozen=True)
+class Edges:
     """Edges of a graph by rows, each once."""
 
     sources: Rows
     targets: Rows
     weights: NDArray[np.float32]
 
-    def __getitem__(self, which: object) -> Edges:  # type: ignore[override]
-        return Edges(*(array[which] for array in tuple(self)))  # type: ignore[index]
-
-    @property
-    def count(self) -> int:
-        """Number of edges."""
+    def __len__(self) -> int:
         return len(self.sources)
 
+    def take(self, which: Any) -> Edges:
+        """Some of them."""
+        return Edges(self.sources[which], self.targets[which], self.weights[which])
 
-class Changes(NamedTuple):
+    @classmethod
+    def join(cls, several: Iterable[Edges]) -> Edges:
+        """All of several, in order."""
+        arrays = zip(*((each.sources, each.targets, each.weights) for each in several), strict=True)
+        return cls(*map(np.concatenate, arrays))
+
+
+@dataclass(frozen=True)
+class Changes:
     """Edges that come (True) or go, in order."""
 
     added: NDArray[np.bool_]
     edges: Edges
 
-    @property
-    def count(self) -> int:
-        """Number of changes."""
+    @classmethod
+    def additions(cls, edges: Edges) -> Changes:
+        """Edges that come."""
+        return cls(np.ones(len(edges), np.bool_), edges)
+
+    def __len__(self) -> int:
         return len(self.added)
 
     def part(self, start: int, end: int) -> Changes:
         """Some of them."""
-        return Changes(self.added[start:end], self.edges[start:end])
+        return Changes(self.added[start:end], self.edges.take(slice(start, end)))
 
     def ends(self) -> Rows:
         """Rows of the nodes whose edges change."""
@@ -76,17 +99,17 @@ def replace_edges(whole: Graph, count: int, *, seed: int = 0) -> Changes:
     """
     rng = np.random.default_rng(seed)
     edges = edges_of(whole)
-    gone = edges[rng.choice(edges.count, count, replace=False)]
+    gone = edges.take(rng.choice(len(edges), count, replace=False))
     come = _draw_new(edges, whole.nodes, count, rng)
     order = rng.permutation(2 * count)
-    return Changes(order >= count, Edges(*map(np.concatenate, zip(gone, come, strict=True)))[order])
+    return Changes(order >= count, Edges.join([gone, come]).take(order))
 
 
 def _draw_new(edges: Edges, nodes: int, count: int, rng: np.random.Generator) -> Edges:
     keys, fresh = edges.sources * nodes + edges.targets, np.empty(0, np.int64)  # keys ascend
 
     def ends() -> Rows:
-        drawn = edges[rng.integers(0, edges.count, 2 * count)]
+        drawn = edges.take(rng.integers(0, len(edges), 2 * count))
         return np.where(rng.random(2 * count) < 0.5, drawn.sources, drawn.targets)
 
     while len(fresh) < count:
@@ -95,21 +118,21 @@ def _draw_new(edges: Edges, nodes: int, count: int, rng: np.random.Generator) ->
         there = keys[np.minimum(np.searchsorted(keys, drawn), len(keys) - 1)] == drawn
         fresh = np.concatenate([fresh, drawn[(one != other) & ~there]])
         fresh = fresh[np.sort(np.unique(fresh, return_index=True)[1])]  # once each, in the order of the draws
-    weights = edges.weights[rng.integers(0, edges.count, count)]
-    return Edges(*np.divmod(fresh[:count], nodes), weights)
+    weights = edges.weights[rng.integers(0, len(edges), count)]
+    return Edges(fresh[:count] // nodes, fresh[:count] % nodes, weights)
 
 
 def drop_edges(whole: Graph, share: float, *, seed: int = 0) -> tuple[Graph, Changes]:
     """The graph without a share of its edges, drawn uniformly, and those edges to come, in any order."""
     edges, n = edges_of(whole), whole.nodes
-    later = edges[np.random.default_rng(seed).permutation(edges.count)[: round(share * edges.count)]]
+    later = edges.take(np.random.default_rng(seed).permutation(len(edges))[: round(share * len(edges))])
     rows = np.repeat(np.arange(n), whole.out_counts)
     keys = np.minimum(rows, whole.indices) * n + np.maximum(rows, whole.indices)
     stay = ~np.isin(keys, later.sources * n + later.targets)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[stay], minlength=n))])
     weights = None if whole.weights is None else whole.weights[stay]
     first = Graph(indptr, whole.indices[stay], weights, whole.names)
-    return first, Changes(np.ones(later.count, bool), later)
+    return first, Changes.additions(later)
 
 
 def grow(nodes: int, degree: int, *, seed: int = 0) -> tuple[Graph, Changes]:
@@ -119,18 +142,17 @@ def grow(nodes: int, degree: int, *, seed: int = 0) -> tuple[Graph, Changes]:
     """
     rng = np.random.default_rng(seed)
     ends = np.empty(2 * nodes * degree, np.int64)  # of all edges so far, in pairs
-    pairs, at = set[tuple[int, int]](), 0
+    at = 0
     for new in range(1, nodes):
         drawn = ends[rng.integers(0, at, degree)] if at else np.zeros(degree, np.int64)
         for old in np.unique(drawn).tolist():
-            pairs.add((old, new))
             ends[at : at + 2] = old, new
             at += 2
     sources, targets = ends[0:at:2], ends[1:at:2]
     half = len(sources) // 2
     first = Graph.from_edges(sources[:half], targets[:half])
     later = Edges(sources[half:], targets[half:], np.ones(len(sources) - half, np.float32))
-    return first, Changes(np.ones(later.count, bool), later)
+    return first, Changes.additions(later)
 
 
 class Times(NamedTuple):
@@ -143,8 +165,10 @@ class Times(NamedTuple):
 def apply(live: Live, changes: Changes, *, size: int) -> Times:
     """Commit the changes in groups of a size, one call for each change; the seconds of each group."""
     wall, processor = list[float](), list[float]()
-    lists = [array.tolist() for array in (changes.added, *changes.edges)]
-    for start in range(0, changes.count, size):
+    edges = changes.edges
+    arrays = (changes.added, edges.sources, edges.targets, edges.weights)
+    lists = [array.tolist() for array in arrays]
+    for start in range(0, len(changes), size):
         group = list(zip(*(each[start : start + size] for each in lists), strict=True))
         begin, used = time.perf_counter(), time.process_time()
         for added, source, target, weight in group:

@@ -1,0 +1,186 @@
+"""Truth of live vectors on small graphs: every unit row within its bound of a run from scratch, in float64 with SciPy.
+
+`benchmarks/live/` measures the same on real graphs, and what takes time.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import graphrefine.live
+from graphrefine.datasets import block_model, power_law
+from graphrefine.evaluate import evaluate_labels
+from graphrefine.graph.graph import Graph
+from graphrefine.live import frozen
+from graphrefine.live.live import Live
+
+SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "live"
+DIM, SIZE = 16, 50
+
+if TYPE_CHECKING:
+    import scratch
+    import truth
+    import workload
+
+pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="the benchmarks are not here")
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    monkeypatch.syspath_prepend(str(SCRIPTS.parent))
+    global scratch, truth, workload
+    import scratch
+    import truth
+    import workload
+
+
+@contextmanager
+def follow(graph: Graph, place: Path, *, dim: int = DIM, tolerance: float = 0.1) -> Iterator[Live]:
+    with graphrefine.live.create(graph, place / "graph.live", dim=dim, tolerance=tolerance, threads=1) as live:
+        live.refresh_by_itself = False
+        yield live
+
+
+def verdicts(live: Live, share: float = 1.0) -> list[scratch.Verdict]:
+    vectors, true = live.snapshot().vectors, scratch.scratch_vectors(live._frozen, *live._live.rows())
+    return [scratch.judge(vectors, true, share * bounds) for bounds in (live.bounds(), live.sharp_bounds())]
+
+
+@pytest.mark.parametrize("tolerance", [0.02, 0.1, 0.4])
+def test_every_row_is_within_its_bound_after_edges_were_replaced(tmp_path: Path, tolerance: float) -> None:
+    graph = power_law(400, 1600).graph
+    changes, at = workload.replace_edges(graph, 480), 0
+    with follow(graph, tmp_path, tolerance=tolerance) as live:
+        for share in (0.01, 0.1, 0.3):
+            end = 2 * round(share * graph.edges)
+            workload.apply(live, changes.part(at, end), size=SIZE)
+            at = end
+            assert [each.beyond for each in verdicts(live)] == [0, 0]
+        assert all(each.without < 40 and each.ratio > 0.05 for each in verdicts(live))  # bounds that say something
+
+
+def test_every_row_is_within_its_bound_while_a_graph_grows(tmp_path: Path) -> None:
+    first, changes = workload.grow(600, 4)
+    with follow(first, tmp_path) as live:
+        for start in range(0, len(changes), 300):
+            workload.apply(live, changes.part(start, start + 300), size=SIZE)
+            assert [each.beyond for each in verdicts(live)] == [0, 0]
+        assert len(live) == 600
+        live.refresh()
+        assert [each.beyond for each in verdicts(live)] == [0, 0]
+
+
+def test_weighted_edges_are_within_their_bounds(tmp_path: Path) -> None:
+    plain = power_law(300, 1200).graph
+    edges = workload.edges_of(plain)
+    weights = np.random.default_rng(0).uniform(0.1, 9, len(edges)).astype(np.float32)
+    graph = Graph.from_edges(edges.sources, edges.targets, weights)
+    with follow(graph, tmp_path) as live:
+        workload.apply(live, workload.replace_edges(graph, 200), size=SIZE)
+        assert [each.beyond for each in verdicts(live)] == [0, 0]
+
+
+def test_bounds_of_a_twentieth_are_seen_to_fail(tmp_path: Path) -> None:
+    graph = power_law(400, 1600).graph
+    with follow(graph, tmp_path) as live:
+        workload.apply(live, workload.replace_edges(graph, 100), size=SIZE)
+        assert all(each.beyond > 0 for each in verdicts(live, share=0.05))
+
+
+def test_a_group_whose_rows_are_not_made_anew_is_seen_to_fail(tmp_path: Path) -> None:
+    graph = power_law(400, 1600).graph
+    with follow(graph, tmp_path) as live:
+        truth.follow(live, workload.replace_edges(graph, 100), argparse.Namespace(broken="group", size=SIZE))
+        assert verdicts(live)[0].beyond > 0
+
+
+def test_the_run_from_scratch_is_the_fixed_point(tmp_path: Path) -> None:
+    graph = power_law(60, 200).graph
+    with follow(graph, tmp_path) as live:
+        parts, rows = live._frozen, live._live.rows()
+        A = graph.to_scipy().toarray().astype(float)
+        degrees, n = A.sum(axis=1), len(A)
+        entries = np.where(A > 0, -np.log(np.maximum(degrees, 1))[:, None] + parts.shifts, 0)
+        q = entries @ parts.basis.astype(float)
+        length = np.linalg.norm(q, axis=1, keepdims=True)
+        R = np.where(length > 0, (q / np.where(length > 0, length, 1) - parts.mean) @ parts.rotation, 0)
+        T = (A + parts.loop * np.eye(n)) / (degrees + parts.loop)[:, None]
+        a = parts.settings.keep
+        F = (T @ np.linalg.solve(np.eye(n) - (1 - a) * T, a * R))[:, :DIM]
+        F[degrees == 0] = 0
+        norms = np.linalg.norm(F, axis=1, keepdims=True)
+        assert np.allclose(scratch.scratch_vectors(parts, *rows), F / np.where(norms > 0, norms, 1), atol=1e-6)
+
+
+def test_replaced_edges_are_as_many_and_none_is_there_twice(tmp_path: Path) -> None:
+    graph = power_law(200, 900).graph
+    changes = workload.replace_edges(graph, 300)
+    assert int(changes.added.sum()) == 300
+    assert len(changes) == 600
+    with follow(graph, tmp_path) as live:
+        workload.apply(live, changes, size=SIZE)
+        now = live.graph()
+    assert now.edges == graph.edges
+    assert not now.weighted
+
+
+def test_dropped_edges_come_back(tmp_path: Path) -> None:
+    graph = power_law(200, 900).graph
+    first, changes = workload.drop_edges(graph, 0.1)
+    assert first.edges == 810
+    with follow(first, tmp_path) as live:
+        workload.apply(live, changes, size=SIZE)
+        now = live.graph()
+    assert np.array_equal(now.indptr, graph.indptr)
+    assert np.array_equal(now.indices, graph.indices)
+
+
+def test_a_refresh_leaves_nodes_without_a_changed_edge_where_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = block_model(1500, 9000, classes=6).graph
+    changes = workload.replace_edges(graph, 90)
+    same = np.ones(graph.nodes, bool)
+    same[changes.ends()] = False
+
+    def drift(folder: str) -> tuple[float, float]:
+        (tmp_path / folder).mkdir()
+        with follow(graph, tmp_path / folder) as live:
+            before = live.snapshot()
+            workload.apply(live, changes, size=SIZE)
+            moved = truth.distance(before, live.snapshot(), same)
+            live.refresh()
+            return moved, truth.distance(before, live.snapshot(), same)
+
+    moved, refreshed = drift("even")
+    assert moved < 0.1
+    assert refreshed < 0.2
+    monkeypatch.setattr(frozen, "WARM_POWER", 3)  # odd: from the other side of M
+    assert drift("odd")[1] > 1.5 * refreshed
+
+
+def test_labels_are_predicted_as_well_after_changes_and_a_refresh(tmp_path: Path) -> None:
+    data = block_model(1200, 9000, classes=5)
+    assert data.labels is not None
+
+    def f1(live: Live) -> float:
+        scores = evaluate_labels(live.snapshot(), data.labels, ratios=(0.5,), repeats=5, C=1.0, threads=1)
+        return float(np.mean(scores.ratios[0].values["micro_f1"]))
+
+    (tmp_path / "fresh").mkdir()
+    with follow(data.graph, tmp_path / "fresh") as live:
+        fresh = f1(live)
+    first, changes = workload.drop_edges(data.graph, 0.1)
+    with follow(first, tmp_path) as live:
+        workload.apply(live, changes, size=SIZE)
+        assert f1(live) > fresh - 1.0
+        live.refresh()
+        assert f1(live) > fresh - 0.5

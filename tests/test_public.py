@@ -155,6 +155,7 @@ def test_the_commands() -> None:
         "compare",
         "reproduce",
         "fold-in",
+        "live",
         "neighbors",
         "duplicates",
         "communities",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # these scripts are run by their path
 
+from common import data, graph, machine  # found by the line above
 from graphrefine.graph.graph import Graph
 from graphrefine.live.live import Live
 

@@ -30,7 +30,7 @@ from graphrefine.linalg.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine.filters import limit, limit_weights, smallest_weight
 from graphrefine.refine.range_finder import range_finder
-from graphrefine.refine.settings import setting
+from graphrefine.refine.settings import MethodSettings, setting
 
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
@@ -47,11 +47,9 @@ BLOCK = 1 << 14  # rows at a time
 
 
 @dataclass(frozen=True)
-class LiveSettings:
-    """Settings of live vectors; frozen, too, until a refresh."""
+class LiveSettings(MethodSettings):
+    """Settings of live vectors; frozen, too."""
 
-    dim: int = setting(128, "Length of the vectors.", least=1, most=4096)
-    seed: int = setting(0, "Seed of the random sketch.", least=0)
     tolerance: float = setting(0.1, "Bound of the error of unit rows, for 99 % of them.", above=0, most=1)
     keep: float = setting(0.2, "Weight of a node's own row in the filter.", above=0, most=0.9)
 

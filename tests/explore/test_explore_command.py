@@ -17,7 +17,7 @@ import pytest
 
 from cli_runs import PAIRS, check_refused, refuses, run, spawn
 from explore_servers import NAMES, Server, nearest, people, received, serving, write_friends, write_labels
-from graphrefine.explore.server import Access, make_access
+from graphrefine.explore.server import Access, bind, make_access
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +108,13 @@ def test_beyond_this_machine_there_is_always_a_token() -> None:
     assert made.token != make_access("192.0.2.1", 80, None).token
     every = make_access("0.0.0.0", 80, None)
     assert every.token and every.any_address and socket.gethostname() in every.hosts
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    with bind("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_mistakes_of_the_command(folder: Path, tmp_path: Path) -> None:

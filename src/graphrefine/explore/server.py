@@ -65,7 +65,11 @@ def bind(host: str, port: int) -> socket.socket:
         ) from error
     both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # :: is every address, of IPv4 too
     try:
-        return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
+        listening = socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
+        # Connections inherit it. asyncio sets it only where a socket names its protocol, and without it the second part
+        # of an answer waits for the client's acknowledgement of the first: 40 ms.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listening
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             problem = f"port={port} is taken on {host}; choose another, or 0 for any that is free"

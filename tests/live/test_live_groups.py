@@ -19,11 +19,11 @@ from graphrefine.errors import InputError, OutputError, UnknownNameError
 from graphrefine.live import live as writer
 from graphrefine.live import refresh as refreshing
 from graphrefine.live.check import check_live
-from graphrefine.live.frozen import freeze
+from graphrefine.live.frozen import Turn, freeze
 from graphrefine.live.generation import all_vectors
 from graphrefine.live.live import Live
 from graphrefine.live.naming import Operation
-from graphrefine.live.refresh import _sample_rows, _warm_basis, rotation_onto
+from graphrefine.live.refresh import _sample_rows, _warm_rows, rotation_onto
 from graphrefine.live.vectors import LiveReader
 from graphrefine.progress import Stages
 from live_states import Model, Replay, bits, graph_of, kernel_bits, published_bits
@@ -127,8 +127,8 @@ def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(group
             graph,
             old.settings,
             Stages(),
-            warm=_warm_basis(old, graph.nodes),
-            turn=lambda fresh: rotation_onto(fresh[rows], vectors),
+            warm=lambda start, stop: _warm_rows(old, start, stop),
+            turn=Turn(rows, lambda fresh: rotation_onto(fresh, vectors)),
         )
         for group in log.values():
             kernel.add_nodes(len(group.names))

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import principal_rotation
+from graphrefine.engine.engine import RowSource, principal_rotation
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
@@ -31,6 +31,7 @@ from graphrefine.progress import Stages
 from graphrefine.refine.filters import limit, limit_weights, smallest_weight
 from graphrefine.refine.range_finder import range_finder
 from graphrefine.refine.settings import MethodSettings, setting
+from graphrefine.system.memory import release_free_memory
 
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
@@ -101,25 +102,31 @@ class Frozen:
         )
 
 
+class Turn(NamedTuple):
+    """A turn of new vectors onto older ones."""
+
+    rows: NDArray[np.int64]  # of nodes that it is found from
+    rotation: Callable[[Floats], Reals]  # from the new vectors of these nodes
+
+
 def freeze(
     graph: Graph,
     settings: LiveSettings,
     stages: Stages,
     *,
     threads: int = 1,
-    warm: Floats | None = None,
-    turn: Callable[[Floats], Reals] | None = None,
+    warm: RowSource | None = None,
+    turn: Turn | None = None,
 ) -> tuple[Frozen, Any]:
     """Frozen parts of a graph, and the kernel's graph whose states are settled.
 
-    ``warm`` is a basis to begin with, a row for each node. ``turn(vectors)`` gives the rotation that turns the new
-    vectors, a row for each node, onto older ones.
+    ``warm(start, stop)`` are rows of a basis to begin with, and ``turn`` turns the new vectors onto older ones.
     """
     check_graph(graph)
     engine = LocalEngine(graph, columns=settings.dim, threads=threads)
     with stages.stage("range", steps=1):
         M = proximity(graph, exponent=EXPONENT, threads=threads)
-        sketch = engine.random(seed=settings.seed) if warm is None else engine.fill(lambda a, b: warm[a:b])
+        sketch = engine.random(seed=settings.seed) if warm is None else engine.fill(warm)
         power = POWER if warm is None else WARM_POWER
         factors = range_finder(engine, M.T, sketch, power=power, two_sided=True, unit=True)
         del sketch
@@ -132,24 +139,33 @@ def freeze(
     with stages.stage("filter", steps=STEPS + PRECISE_STEPS):
         states, vectors = _filter(engine, graph, R, settings, stages, loop=loop, mean=mean)
         del R
+        engine.trim()
         rotation = _axes(engine, vectors)
-        if turn is not None:
-            rotation = exact.matmul(rotation, turn(engine.collect(vectors, rotation)))
-    del vectors
+        sample = None if turn is None else engine.collect(vectors, rotation)[turn.rows]
+        del vectors
+        engine.trim()
+        if turn is not None and sample is not None:
+            rotation = exact.matmul(rotation, turn.rotation(sample))
     rows = engine.collect(states, rotation, shift=exact.matmul(mean, rotation))
-    del states, engine
+    shifts = np.asarray(M.column_shift)
+    del states, sample, engine, M
+    release_free_memory()
     with stages.stage("settle"):
         parts = Frozen(
             settings,
             basis=basis,
-            shifts=np.asarray(M.column_shift),
+            shifts=shifts,
             rotation=_square(rotation, basis.shape[1]),
             mean=_padded(mean, basis.shape[1]),
             loop=loop,
             lag=1.0,
             publish=(1 - LAG_SHARE) * settings.tolerance,
         )
-        return _settle(parts, graph, rows)
+        live = parts.live_graph(graph.indptr, graph.indices, graph.weights)
+        live.make_targets()
+        live.put_states(_pad_columns(rows))
+        del rows  # settling takes memory, too
+        return _settle(parts, live), live
 
 
 def check_graph(graph: Graph) -> None:
@@ -197,11 +213,8 @@ def _axes(engine: LocalEngine, vectors: LocalTall) -> Reals:
     return rotation / norm if norm > 0 else rotation
 
 
-def _settle(parts: Frozen, graph: Graph, states: Floats) -> tuple[Frozen, Any]:
-    """The parts with the tolerance that the lengths of vectors ask for, and the graph with states within it."""
-    live = parts.live_graph(graph.indptr, graph.indices, graph.weights)
-    live.make_targets()
-    live.put_states(_pad_columns(states))
+def _settle(parts: Frozen, live: Any) -> Frozen:
+    """The parts with the tolerance that the lengths of vectors ask for; states are then within it."""
     lengths = vector_lengths(live, parts.basis.shape[1])
     there = lengths[lengths > 0]
     short = float(np.quantile(there, QUANTILE)) if len(there) else 1.0
@@ -214,7 +227,7 @@ def _settle(parts: Frozen, graph: Graph, states: Floats) -> tuple[Frozen, Any]:
     live.measure()
     live.settle()
     live.commit()
-    return tight, live
+    return tight
 
 
 def vector_lengths(live: Any, columns: int) -> Reals:

@@ -237,16 +237,17 @@ class Live(PendingChanges, LiveVectors):
         assert refresh is not None
         snapshot, figures = refresh.result(self._store.groups(after=refresh.group), self._table)
         self._save(snapshot, figures)
+        del refresh, snapshot  # what is opened takes as much memory
+        self._open()
         return figures
 
     def _save(self, snapshot: Snapshot, refresh: dict[str, Any] | None = None) -> None:
-        """Write a generation of this moment, and go over to it."""
+        """Write a generation of this moment, which is then to be opened."""
         number = self._store.generation + 1
         folder = self._store.folder(number)
         save_generation(folder, snapshot, group=self.group, removed=self._table.removed())
         self._stale = True  # until it is read again
         self._store.swap(number, through=self.group, refresh=refresh)
-        self._open()
 
     def refresh(self, reason: str = "by request") -> dict[str, Any]:
         """Renew basis, axes and rotation now; figures of it, with the drift of the vectors."""
@@ -328,6 +329,7 @@ class Live(PendingChanges, LiveVectors):
                     self._finish_refresh()
                 elif self._replayed > REPLAYS and not self._stale:
                     self._save(Snapshot(self._frozen, self._live, self._table))
+                    self._stale = False  # nothing more is asked of it
         finally:
             self._bulletin.close()
             self._store.close()

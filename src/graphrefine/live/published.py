@@ -62,14 +62,6 @@ class Published:
         self._gone = np.zeros(len(self._names), bool)
         self.takes_integers = names.dtype != object  # names are integers, or strings
 
-    def with_vectors(self, vectors: Floats, lengths: NDArray[np.float64], degrees: NDArray[np.float64]) -> Published:
-        """The same nodes with other vectors, a row for each; rows of removed nodes stay."""
-        table = Published(np.empty(0, np.int64), vectors, lengths, degrees)
-        table._names, table._row_of = list(self._names), dict(self._row_of)
-        table._place, table._gone = np.full(len(self._names), -1, np.int32), self._gone.copy()
-        table.takes_integers = self.takes_integers
-        return table
-
     def __len__(self) -> int:
         return len(self._names)
 

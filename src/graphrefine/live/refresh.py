@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_ids import Names
 from graphrefine.kernels import exact
-from graphrefine.live.frozen import Frozen, freeze
-from graphrefine.live.generation import Snapshot, all_vectors
+from graphrefine.live.frozen import Frozen, Turn, freeze, vector_lengths
+from graphrefine.live.generation import Snapshot, unit_vectors
 from graphrefine.live.logged import LoggedGroup
 from graphrefine.live.published import Published
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import spread_rows
+from graphrefine.system.memory import release_free_memory
 
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
@@ -93,12 +95,13 @@ class Refresh:
                 self._frozen.settings,
                 Stages(),
                 threads=self._threads,
-                warm=_warm_basis(self._frozen, self._graph.nodes),
-                turn=lambda fresh: rotation_onto(fresh[self._rows], self._old),
+                warm=lambda start, stop: _warm_rows(self._frozen, start, stop),
+                turn=Turn(self._rows, lambda fresh: rotation_onto(fresh, self._old)),
             )
         except BaseException as error:  # told where the result is asked for
             self._error = error
         self._seconds = perf_counter() - start
+        release_free_memory()
 
     def is_ready(self) -> bool:
         """Whether `result` need not wait."""
@@ -122,7 +125,7 @@ class Refresh:
             live.change(*group[:4], skip=group.skip)
             live.settle()
             live.commit()
-        fresh = published.with_vectors(*all_vectors(live, frozen))
+        fresh = Fresh(live, frozen, published)
         figures = {
             "reason": self._reason,
             "begun": self.group,
@@ -131,6 +134,28 @@ class Refresh:
             "captured_energy": live.captured / max(live.energy, 1e-300),
         }
         return Snapshot(frozen, live, fresh), figures
+
+
+class Fresh(Published):
+    """Vectors of a refresh that are not saved yet: made where they are asked for, as they would be one array more."""
+
+    def __init__(self, live: Any, frozen: Frozen, old: Published) -> None:
+        super().__init__(np.empty(0, np.int64), np.empty((0, old.dim), np.float32), np.empty(0))
+        self._live, self._frozen, self._old = live, frozen, old
+        self.lengths = vector_lengths(live, frozen.basis.shape[1])
+        live.degrees(np.arange(live.nodes, dtype=np.int32), degrees := np.empty(live.nodes))
+        self.degrees = degrees
+
+    def __len__(self) -> int:
+        return len(self._old)
+
+    def rows(self, rows: NDArray[Any]) -> Floats:
+        """Unit vectors of rows; of zeros where a node has none."""
+        return unit_vectors(self._live, rows.astype(np.int32), self._frozen)[1]
+
+    def names_array(self, rows: NDArray[Any]) -> Names:
+        """Names of rows as an array."""
+        return self._old.names_array(rows)
 
 
 def measure_turn(fresh: Published, old: Published) -> dict[str, float]:
@@ -148,10 +173,12 @@ def _sample_rows(published: Published) -> NDArray[np.int64]:
     return rows if len(rows) <= SAMPLE else rows[spread_rows(len(rows), SAMPLE, seed=0)]
 
 
-def _warm_basis(frozen: Frozen, nodes: int) -> Floats:
-    """The basis of before with rows of zeros for the nodes that came since.  # (n, dim)."""
-    basis = frozen.basis[:, : frozen.settings.dim]
-    return np.concatenate([basis, np.zeros((nodes - len(basis), basis.shape[1]), np.float32)])
+def _warm_rows(frozen: Frozen, start: int, stop: int) -> Floats:
+    """Rows of the basis of before, of zeros for the nodes that came since.  # (stop - start, dim)."""
+    rows = np.zeros((stop - start, frozen.settings.dim), np.float32)
+    known = frozen.basis[start:stop, : frozen.settings.dim]
+    rows[: len(known)] = known
+    return rows
 
 
 def rotation_onto(moved: Floats, fixed: Floats) -> Reals:

@@ -229,7 +229,7 @@ def test_a_file_cut_anywhere_gives_whole_groups_alone(format: str, suffix: str, 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_a_cut_compressed_file_gives_what_it_holds(tmp_path: Path, suffix: str) -> None:
-    lines = b"".join(b"+,%d,%d,\n" % (number * 7919 % 100_003, number + 200_000) for number in range(150_000))
+    lines = b"".join(b"+,%d,%d,\n" % (number * 7919 % 100_003, number + 200_000) for number in range(80_000))
     packed = PACKERS[suffix](lines)
     path = tmp_path / f"changes.csv{suffix}"
     path.write_bytes(packed[: len(packed) * 9 // 10])
@@ -239,7 +239,7 @@ def test_a_cut_compressed_file_gives_what_it_holds(tmp_path: Path, suffix: str) 
     ) as error:
         groups.extend(read_changes(path))
     count = groups[-1].records
-    assert count > 50_000 and count % 1000 == 0
+    assert count > 25_000 and count % 1000 == 0
     number = re.search(r"record (\d+)", str(error.value))
     assert number is not None and 0 < int(number[1]) - count <= 1000
     whole = b"\n".join(lines.split(b"\n")[:count]) + b"\n"

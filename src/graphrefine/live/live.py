@@ -329,7 +329,7 @@ class Live(PendingChanges, LiveVectors):
                     self._finish_refresh()
                 elif self._replayed > REPLAYS and not self._stale:
                     self._save(Snapshot(self._frozen, self._live, self._table))
-                    self._stale = False  # nothing more is asked of it
+                    self._open()  # readers go over to it, and what was removed goes
         finally:
             self._bulletin.close()
             self._store.close()

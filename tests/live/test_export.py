@@ -106,7 +106,26 @@ def test_one_place_is_asked_for(folder: Path, places: list[str]) -> None:
     check_refused(run("live", "export", folder, *places), "--to")
 
 
-def test_an_index_follows(folder: Path) -> None:
+def test_neighbours_by_an_index_follow_changes_and_refreshes(folder: Path) -> None:
+    """With as many candidates as there are nodes, an index finds what an exact search does."""
+    pytest.importorskip("usearch")
+    with Live(folder) as rings, graphrefine.live.open(folder, read_only=True) as reader:
+        for step in range(4):
+            for each in (rings, reader):
+                for name in ("a3", "b7", "a19"):
+                    near = [round(near.score, 4) for near in each.neighbors(name, 10)]
+                    assert [round(near.score, 4) for near in each.neighbors(name, 10, index=True)] == near
+            rings.add([f"new{step}"] * 2, ["a5", "b6"])
+            rings.remove(f"b{2 * step + 8}", f"b{2 * step + 9}")
+            rings.remove_nodes([f"a{10 + step}"])
+            rings.commit()
+            if step == 2:
+                rings.refresh()
+            reader.update()
+            assert "a10" not in [near.name for near in reader.neighbors("a9", 60, index=True)]
+
+
+def test_an_index_is_of_its_vectors(folder: Path) -> None:
     pytest.importorskip("usearch")
     from graphrefine.live.index import LiveIndex
 

@@ -51,7 +51,7 @@ class LiveIndex:
             from usearch.index import Index
         except ImportError:
             raise MissingExtraError("an index of neighbours", "usearch", "ann") from None
-        self._published, self._threads = published, threads
+        self.published, self._threads = published, threads
         self._graph: Any = Index(ndim=published.dim, metric="ip", dtype="f16", connectivity=16, expansion_add=128)
         self._way = np.zeros(len(published))  # of each row since it was put into the graph
         rows = np.flatnonzero((published.lengths > 0) & ~published.removed())
@@ -66,9 +66,9 @@ class LiveIndex:
         """Vectors that rows get now, before they are published; and rows whose nodes are gone."""
         if len(rows):
             self._grow(int(rows.max()) + 1)
-            known = rows < len(self._published)
+            known = rows < len(self.published)  # others are new
             before = np.zeros_like(vectors)
-            before[known] = self._published.rows(rows[known])
+            before[known] = self.published.rows(rows[known])
             self._way[rows] += np.sqrt(exact.squares_of_rows(vectors - before))
             inside = self._graph.contains(rows)
             there = vectors.any(axis=1)
@@ -97,6 +97,6 @@ class LiveIndex:
         self._graph.expansion_search = max(count, 2 * LEAST)
         rows = np.sort(self._graph.search(vector, count, threads=self._threads).keys.astype(np.int64))
         rows = rows[rows != without] if without is not None else rows
-        scores = self._published.rows(rows) @ vector
+        scores = self.published.rows(rows) @ vector
         order = np.argsort(-scores, kind="stable")[:k]
         return list(zip(rows[order].tolist(), scores[order].tolist(), strict=True))

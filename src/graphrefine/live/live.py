@@ -136,7 +136,7 @@ class Live(PendingChanges, LiveVectors):
         self._live.commit()
         fresh = moved._replace(groups=number)
         post = Post(len(self._table), group.names, group.removed().astype(np.int64), fresh)
-        post.give_to(self._table)
+        self._give(post, self._table)
         self.group = number
         return post
 

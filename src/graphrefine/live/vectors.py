@@ -14,9 +14,10 @@ from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import FormatError, InputError
 from graphrefine.kernels import exact, kernels
-from graphrefine.live.bulletin import Bulletin
+from graphrefine.live.bulletin import Bulletin, Post
 from graphrefine.live.frozen import LiveSettings
 from graphrefine.live.generation import Generation
+from graphrefine.live.index import LiveIndex
 from graphrefine.live.published import Published
 from graphrefine.live.sides import Side, SideNames
 from graphrefine.live.store import Store
@@ -55,6 +56,7 @@ class LiveVectors:
     _base_group: int  # the group that the generation was made after
     _radius: float  # bound of the distance of any vector from where it should be, before it is made unit
     _publish: float  # share of its length that a vector may have moved by since
+    _index: LiveIndex | None = None
     _targets: tuple[Published, NDArray[np.bool_]] | None = None  # of a table: mask of rows on the target side
 
     def __init__(self, path: str | os.PathLike[str], store: Store, *, threads: int | None = None) -> None:
@@ -145,15 +147,35 @@ class LiveVectors:
     def _bounds(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         return chord_bounds(self._published.lengths[rows], self._radius, self._publish)
 
-    def neighbors(self, name: Any, k: int = 10, *, side: Side | None = None) -> list[Neighbour]:
-        """The nodes with the most similar vectors, by an exact search; in a bipartite graph, of the same side."""
+    def neighbors(self, name: Any, k: int = 10, *, side: Side | None = None, index: bool = False) -> list[Neighbour]:
+        """The nodes with the most similar vectors, by an exact search; in a bipartite graph, of the same side.
+
+        With ``index`` they are candidates of an index (extra ``ann``), which is made by the first such call, again
+        after a refresh, and follows all changes: scores are those of this moment, and a node may be missing.
+        """
         row = self._row(name, side)
+        if index:
+            if self._sides is not None:
+                raise InputError("index=True: the index is for graphs that are not bipartite", argument="index")
+            vector = self._published.rows(np.array([row]))[0]
+            return self._list(self._obtain_index().nearest(vector, k, without=row))
         without = np.array([row])
         if self._sides is not None:
             targets = self._target_mask()
             without = np.append(np.flatnonzero(targets != targets[row]), row)
         vector = self._published.rows(np.array([row]))[0]
         return self._list(self._published.nearest(vector, k, without=without, threads=self.threads))
+
+    def _obtain_index(self) -> LiveIndex:
+        if self._index is None or self._index.published is not self._published:
+            self._index = LiveIndex(self._published, threads=self.threads)
+        return self._index
+
+    def _give(self, post: Post, table: Published) -> None:
+        """Bring a table to the moment of a post, and the index of it."""
+        if self._index is not None and self._index.published is table:
+            self._index.follow(post.moved.nodes, post.moved.vectors, removed=post.removed)
+        post.give_to(table)
 
     def recommend(self, name: Any, k: int = 10, *, exclude: Iterable[Any] = ()) -> list[Neighbour]:
         """The targets of a bipartite graph that score highest for a source: the cosine, and a share for popularity.
@@ -266,7 +288,7 @@ class LiveReader(LiveVectors):
         else:
             table = self._table
         for post in news.posts:
-            post.give_to(table)
+            self._give(post, table)
         if news.whole:
             self._table, self.settings, self._base_group = table, generation.settings, generation.group
             self._radius, self._publish = radius_of(generation), generation.manifest["frozen"]["publish"]

@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--graph", default="web-google")
     parser.add_argument("--model", choices=["power"])
     parser.add_argument("--nodes", type=int, default=1_000_000, help="of the model")
-    parser.add_argument("--hub", type=int, default=130_000, help="largest degree, of the model")
+    parser.add_argument("--hub", type=int, default=220_000, help="expected degree of the first hub, of the model")
     parser.add_argument("--changes", type=int, default=100_000)
     parser.add_argument("--size", type=int, default=1000)
     parser.add_argument("--single", type=int, default=500)

@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "evaluate reconstruction": ("--dim", "4"),
     "predict links": ("--top", "5"),
     "split": ("-o", "parts"),
+    "live create": ("-o", "calls.live", "--dim", "4"),
 }
 ELSEWHERE = {
     "info": "the line is a row of its table, see below",

@@ -43,7 +43,8 @@ def create(
     for line in remarks(edges):
         note(f"note: {line}")
     total = perf_counter() - start
-    figures = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "seconds": {**seconds, "total": total}}
+    figures = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "reading": edges.reading}
+    figures["seconds"] = {**seconds, "total": total}
     if as_json:
         return show_json(figures)
     print(f"{output}: {edges.nodes:,} nodes x {dim}, {edges.edges:,} edges, in {total:,.1f} s")

@@ -149,7 +149,8 @@ class NameRows:
         missing = next(name for name in names if self.row(self._proper(name)) is None)
         return UnknownNameError(
             f"change {place + 1} of {count}: no node is called {quote_name(missing)}, so there is nothing to remove; "
-            "nothing of its group was changed. skip_unknown=True passes over such changes and counts them"
+            "nothing of its group was changed. skip_unknown=True passes over such changes and counts them",
+            mentions=["skip_unknown"],
         )
 
     def refusal(self, problem: int, operations: Sequence[Operation], place: int) -> InputError:
@@ -160,7 +161,8 @@ class NameRows:
         if problem == 1:
             return UnknownNameError(
                 f"{where}: there is no edge {edge} to remove; nothing of its group was changed. skip_unknown=True "
-                "passes over such changes and counts them"
+                "passes over such changes and counts them",
+                mentions=["skip_unknown"],
             )
         return InputError(
             f"{where}: the weight {weight} of {edge} ({sign}), or a sum with it, lies outside of {RANGE}; "

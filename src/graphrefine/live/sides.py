@@ -68,7 +68,8 @@ class SideNames:
         if len(rows) == 1:
             return rows[0]
         if rows:
-            raise InputError(f"{name!r} stands on both sides; say which: side='source' or side='target'")
+            problem = f"{name!r} stands on both sides; say which: side='source' or side='target'"
+            raise InputError(problem, argument="side")
         where = "" if side is None else f" on the {side} side"
         raise UnknownNameError(f"no node is called {name!r}{where}")
 

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphrefine.errors import InputError
+from graphrefine.errors import FormatError, InputError, UnknownNameError
 from graphrefine.live.change_lists import SIGNS
 from graphrefine.live.changes import Group, read_changes
 from graphrefine.live.live import Commit, Live
@@ -82,9 +82,12 @@ def apply_stream(
         mark = Mark(stream=None if source == "-" else stream, records=group.records, digest=group.digest)
         try:
             commit = live.commit(mark, skip_unknown=skip_unknown)
+        except FormatError:  # of the folder, which it names
+            raise
         except InputError as error:
-            where = f"records {group.first:,} to {group.records:,}"
-            raise type(error)(f"{os.fspath(source)}, {where}: {error}") from None
+            where = f"{os.fspath(source)}, records {group.first:,} to {group.records:,}"
+            kind = UnknownNameError if isinstance(error, UnknownNameError) else InputError
+            raise kind(f"{where}: {error}", argument=error.argument, mentions=error.mentions) from None
         figures.add(commit)
     return figures
 

@@ -132,7 +132,7 @@ BACKUP = Command(
 SERVE = Command(
     "serve",
     work="live_serve:serve",
-    first=("port", "token", "renew"),
+    first=("port", "token", "renew", "no_browser"),
     short_help="An API that takes changes, and a page that shows the map moving.",
     help="""Serve FOLDER as its one writer: POST /api/edges takes changes, a page shows vectors, bounds and refreshes.
 

@@ -28,7 +28,7 @@ from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.check import check_live
 from graphrefine.live.generation import Generation
 from graphrefine.live.live import Live
-from graphrefine.live.logged import Mark
+from graphrefine.live.logged import LoggedGroup, Mark
 from graphrefine.live.naming import NameRows
 from graphrefine.live.store import Store
 from graphrefine.live.vectors import LiveReader
@@ -489,7 +489,7 @@ class Interrupted:
 
 PLACES = {
     "names": (NameRows, "group"),
-    "kernel": (Live, "_make"),
+    "kernel": (LoggedGroup, "make"),
     "vectors": (writer, "unit_moved"),
     "log": (Store, "log"),
     "fact": (Store, "set_fact"),

@@ -24,6 +24,7 @@ from graphrefine.live.generation import all_vectors
 from graphrefine.live.live import Live
 from graphrefine.live.naming import Operation
 from graphrefine.live.refresh import _sample_rows, _warm_rows, rotation_onto
+from graphrefine.live.service import LiveService
 from graphrefine.live.vectors import LiveReader
 from graphrefine.progress import Stages
 from live_states import Model, Replay, bits, graph_of, kernel_bits, published_bits
@@ -288,6 +289,23 @@ def test_a_long_log_becomes_a_generation_when_the_folder_is_closed(tmp_path: Pat
         reader.update()
         assert published_bits(reader) == state[:4]
     reader.close()
+
+
+def test_a_new_generation_is_no_refresh(tmp_path: Path, monkeypatch: Any) -> None:
+    """The energy that the basis has lost since the last refresh stays known, and so does the last commit."""
+    monkeypatch.setattr(writer, "REPLAYS", 3)
+    path = tmp_path / "ring.live"
+    with graphrefine.live.create(RING, path, dim=4, threads=1) as live:
+        share = live.figures()["captured_at_refresh"]
+        live.add(["100", "101", "102", "103"], [1, 2, 3, 4])
+        live.commit()
+        assert live.figures()["captured_energy"] < share
+    again = LiveService(path, threads=1)
+    with again:
+        assert again.generation == 2
+        figures = again.state()
+        assert figures["captured_at_refresh"] == share > figures["captured_energy"]
+        assert figures["last_commit"] is not None
 
 
 def test_the_bulletin_written_anew_serves_readers_of_any_moment(tmp_path: Path, monkeypatch: Any) -> None:

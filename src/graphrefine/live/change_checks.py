@@ -47,8 +47,7 @@ def check_blocks(source: Source, blocks: Iterable[Block], *, sides: bool = False
         try:
             changes = convert(block, sides=sides)
         except ValueError:  # the records one by one, to find the first that cannot be used
-            problems = enumerate(describe_problem(*record, sides=sides) for record in zip(*block[:4], strict=True))
-            at, problem = next((at, problem) for at, problem in problems if problem is not None)
+            at, problem = find_problem(block, sides=sides)
             if at:
                 yield convert(block.first(at), sides=sides)
             if block.lines is None:
@@ -56,6 +55,12 @@ def check_blocks(source: Source, blocks: Iterable[Block], *, sides: bool = False
             raise source.error(problem, line=block.lines[at]) from None
         yield changes
         records += len(changes.sources)
+
+
+def find_problem(block: Block, *, sides: bool = False) -> tuple[int, str]:
+    """The place of the first record that cannot be used, where `convert` has failed, and its problem."""
+    problems = enumerate(describe_problem(*record, sides=sides) for record in zip(*block[:4], strict=True))
+    return next((at, problem) for at, problem in problems if problem is not None)
 
 
 def convert(block: Block, *, sides: bool = False) -> Changes:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphrefine.errors import InputError
-from graphrefine.live.change_checks import ADD, ADD_NODE, REMOVE, REMOVE_NODE, SET, convert, describe_problem
+from graphrefine.live.change_checks import ADD, ADD_NODE, REMOVE, REMOVE_NODE, SET, convert, find_problem
 from graphrefine.live.change_lines import OPERATIONS, Block
 
 SIGNS = {ADD: "+", REMOVE: "-", SET: "=", REMOVE_NODE: "-", ADD_NODE: "+"}
@@ -37,15 +37,13 @@ def check_changes(changes: Sequence[Any], *, sides: bool = False) -> list[Change
         return []
     for place, change in enumerate(changes):
         if not isinstance(change, list | tuple) or not 2 <= len(change) <= 4 or not _is_operation(change[0]):
-            raise _error(place, changes, f"a list such as {EXAMPLE} is expected, with +, - or = first")
+            raise _error(place, f"a list such as {EXAMPLE} is expected, with +, - or = first", changes)
     operations, sources, targets, weights = zip(*([*change, None, None][:4] for change in changes), strict=True)
     block = Block(operations, sources, targets, weights, lines=None)
     try:
         columns = convert(block, sides=sides)
     except ValueError:
-        problems = enumerate(describe_problem(*record, sides=sides) for record in zip(*block[:4], strict=True))
-        place, problem = next((place, problem) for place, problem in problems if problem is not None)
-        raise _error(place, changes, problem) from None
+        raise _error(*find_problem(block, sides=sides), changes) from None
     rows = zip(columns.operations.tolist(), columns.sources, columns.targets, columns.weights.tolist(), strict=True)
     return [(SIGNS[kind], source, target, weight) for kind, source, target, weight in rows]
 
@@ -54,5 +52,5 @@ def _is_operation(word: Any) -> bool:
     return isinstance(word, str) and word in OPERATIONS
 
 
-def _error(place: int, changes: Sequence[Any], problem: str) -> InputError:
+def _error(place: int, problem: str, changes: Sequence[Any]) -> InputError:
     return InputError(f"change {place + 1} of {len(changes)}: {problem}")

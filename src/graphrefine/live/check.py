@@ -17,7 +17,7 @@ def check_live(live: Live, *, deep: bool = True) -> dict[str, Any]:
     With ``deep`` every row of R is made anew, and every residual computed and held to the lag that is kept of it.
     """
     store = live._store
-    problem = store._all("PRAGMA integrity_check")[0][0]
+    problem = store.find_damage()
     generation = Generation(store.folder(store.generation))
     generation.check_files()
     for _ in store.groups(after=generation.group):  # their checksums

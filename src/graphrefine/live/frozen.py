@@ -15,7 +15,7 @@ vectors" of the documentation has the proof of the bounds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,12 +67,12 @@ class Frozen:
     loop: float
     lag: float  # the largest total lag of a node
     publish: float  # share of its length that a vector may move by before it is published
+    share: float = 0.0  # of M's energy that the basis holds
 
     @property
     def radius(self) -> float:
         """Bound of the distance of any vector from the fixed point's."""
-        a = self.settings.keep
-        return self.lag / (a * (1 - a))
+        return error_radius(self.lag, self.settings.keep)
 
     @property
     def rounding(self) -> float:
@@ -81,7 +81,7 @@ class Frozen:
 
     def numbers(self) -> dict[str, float]:
         """The parts that are single numbers."""
-        return {"loop": self.loop, "lag": self.lag, "publish": self.publish}
+        return {"loop": self.loop, "lag": self.lag, "publish": self.publish, "share": self.share}
 
     def live_graph(self, indptr: Any, indices: Any, weights: Any) -> Any:
         """The kernel's graph of these rows."""
@@ -100,6 +100,22 @@ class Frozen:
             spread=1 + 1e-6,
             publish=self.publish,
         )
+
+
+def error_radius(lag: float, keep: float) -> float:
+    """Bound of the distance of any vector from the fixed point's, where no node lags behind by more.
+
+    Examples
+    --------
+    >>> error_radius(0.125, 0.5)
+    0.5
+    """
+    return lag / (keep * (1 - keep))
+
+
+def captured_share(live: Any) -> float:
+    """Share of M's energy that the basis holds."""
+    return float(live.captured / max(live.energy, 1e-300))
 
 
 class Turn(NamedTuple):
@@ -155,8 +171,8 @@ def freeze(
             settings,
             basis=basis,
             shifts=shifts,
-            rotation=_square(rotation, basis.shape[1]),
-            mean=_padded(mean, basis.shape[1]),
+            rotation=np.pad(rotation, (0, basis.shape[1] - len(rotation))),
+            mean=np.pad(mean, (0, basis.shape[1] - len(mean))),
             loop=loop,
             lag=1.0,
             publish=(1 - LAG_SHARE) * settings.tolerance,
@@ -170,11 +186,10 @@ def freeze(
 
 def check_graph(graph: Graph) -> None:
     """Raise InputError for a graph that live vectors cannot follow."""
-    if graph.directed or graph.sources is not None:
-        kind = "directed" if graph.directed else "bipartite"
+    if graph.directed:
         raise InputError(
-            f"live vectors follow undirected graphs, and this one is {kind}; read it as undirected, or embed it anew "
-            "when it has changed"
+            "live vectors follow undirected and bipartite graphs, and this one is directed; read it as undirected, or "
+            "embed it anew when it has changed"
         )
     if not len(graph.indices):
         raise InputError("the graph has no edges to begin with; live vectors need some to find a basis")
@@ -222,7 +237,7 @@ def _settle(parts: Frozen, live: Any) -> Frozen:
     tolerance = parts.settings.tolerance
     share = tolerance * float(np.sqrt(1 - tolerance * tolerance / 4)) - parts.publish  # whose chord is the tolerance
     lag = a * (1 - a) * share * short
-    tight = Frozen(**{**vars(parts), "lag": max(lag, FLOOR * parts.rounding / a)})
+    tight = replace(parts, lag=max(lag, FLOOR * parts.rounding / a), share=captured_share(live))
     live.set_tolerance(tight.lag)
     live.measure()
     live.settle()
@@ -247,18 +262,6 @@ def _pad_columns(rows: Floats) -> Floats:
         return rows
     padded = np.zeros((len(rows), columns), np.float32)
     padded[:, : rows.shape[1]] = rows
-    return padded
-
-
-def _padded(row: Reals, columns: int) -> Reals:
-    padded = np.zeros(columns)
-    padded[: len(row)] = row
-    return padded
-
-
-def _square(matrix: Reals, columns: int) -> Reals:
-    padded = np.zeros((columns, columns))
-    padded[: len(matrix), : matrix.shape[1]] = matrix
     return padded
 
 

@@ -15,7 +15,6 @@ Nodes that were removed are not in it.
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, unpack
-from graphrefine.graph.stored_writer import write_names
+from graphrefine.graph.stored_writer import crc_of, write_names
 from graphrefine.kernels import kernels
 from graphrefine.kernels.arithmetic import KEY, newest_arithmetic
 from graphrefine.live.bulletin import Moved
@@ -81,7 +80,7 @@ def save_generation(folder: Path, snapshot: Snapshot, *, group: int, removed: ND
             "settings": vars(frozen.settings),
             "frozen": frozen.numbers(),
             **kernels().names(),
-            "files": {path.name: [path.stat().st_size, _checksum(path)] for path in sorted(place.glob("*.npy"))},
+            "files": {path.name: [path.stat().st_size, crc_of(path)] for path in sorted(place.glob("*.npy"))},
         }
         (place / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
@@ -171,7 +170,7 @@ class Generation:
     def check_files(self) -> None:
         """Raise FormatError unless every file has the bytes that were written."""
         for name, (_, crc) in self.manifest["files"].items():
-            if (actual := _checksum(self.folder / name)) != crc:
+            if (actual := crc_of(self.folder / name)) != crc:
                 raise FormatError(
                     self.folder, f"{name} has the checksum {actual:08x}, not {crc:08x}: damaged; go back to a backup"
                 )
@@ -247,13 +246,10 @@ def all_vectors(live: Any, frozen: Frozen) -> tuple[Floats, NDArray[np.float64],
     for start in range(0, live.nodes, BLOCK):
         which = np.arange(start, min(start + BLOCK, live.nodes), dtype=np.int32)
         lengths[which], vectors[which] = unit_vectors(live, which, frozen)
+    return vectors, lengths, all_degrees(live)
+
+
+def all_degrees(live: Any) -> NDArray[np.float64]:
+    """Sums of the weights of all nodes."""
     live.degrees(np.arange(live.nodes, dtype=np.int32), degrees := np.empty(live.nodes))
-    return vectors, lengths, degrees
-
-
-def _checksum(path: Path) -> int:
-    crc = 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 22):
-            crc = zlib.crc32(block, crc)
-    return crc
+    return degrees

@@ -22,6 +22,7 @@ from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.live.backup import back_up
 from graphrefine.live.bulletin import Bulletin, Moved, Post
+from graphrefine.live.frozen import captured_share
 from graphrefine.live.generation import Generation, Snapshot, save_generation, unit_moved
 from graphrefine.live.logged import LoggedGroup, Mark
 from graphrefine.live.naming import NameRows
@@ -91,7 +92,7 @@ class Live(PendingChanges, LiveVectors):
             self._take(self._generation())
             self._replayed = 0
             for number, group in self._store.groups(after=self.group):
-                self._make(group)
+                group.make(self._live)
                 self._follow(group, unit_moved(self._live, self._frozen), number)
                 self._replayed += len(group.operations)
             self._announce_all()
@@ -122,14 +123,6 @@ class Live(PendingChanges, LiveVectors):
         self.group = self._base_group = generation.group
         self.settings = self._frozen.settings
         self._radius, self._publish = self._frozen.radius, self._frozen.publish
-        self._share = self._live.captured / max(self._live.energy, 1e-300)  # of M's energy, at the last refresh
-
-    def _make(self, group: LoggedGroup) -> tuple[int, int]:
-        self._live.add_nodes(len(group.names))
-        place, problem = self._live.change(*group[:4], skip=group.skip)
-        if not problem:
-            self._live.settle()
-        return place, problem
 
     def _follow(self, group: LoggedGroup, moved: Moved, number: int) -> Post:
         """The published vectors after a group, and the news of it."""
@@ -164,7 +157,7 @@ class Live(PendingChanges, LiveVectors):
         group, skipped = names.group(operations, skip=skip_unknown)
         try:
             self._stale = True  # until memory has what the disk may have
-            place, problem = self._make(group)
+            place, problem = group.make(self._live)
             if problem:
                 raise names.refusal(problem, operations, place)
             moved = unit_moved(self._live, self._frozen)
@@ -218,7 +211,7 @@ class Live(PendingChanges, LiveVectors):
         if not self.refresh_by_itself or self._since_look < max(LOOK, LOOK_SHARE * len(self)):
             return
         self._since_look = 0
-        reason = refresh_reason(self._live, self._frozen, share=self._share, bounds=self.bounds())
+        reason = refresh_reason(self._live, self._frozen, bounds=self.bounds())
         if reason is not None:
             self._refresh = Refresh(self._live, self._frozen, self._published, group=self.group, reason=reason)
 
@@ -305,8 +298,8 @@ class Live(PendingChanges, LiveVectors):
             "tolerance": self.settings.tolerance,
             "within_tolerance": float(np.mean(bounds <= self.settings.tolerance)) if len(bounds) else 1.0,
             "without_bound": int(np.sum(bounds >= 2)),
-            "captured_energy": self._live.captured / max(self._live.energy, 1e-300),
-            "captured_at_refresh": self._share,
+            "captured_energy": captured_share(self._live),
+            "captured_at_refresh": self._frozen.share,
             "new_since_refresh": int(self._live.nodes - len(self._frozen.basis)),
             "refreshing": self.refreshing,
             "refresh_problem": self.refresh_problem,

@@ -26,6 +26,14 @@ class LoggedGroup(NamedTuple):
         """Rows of nodes that are removed with it."""
         return np.unique(self.sources[self.operations == REMOVE_NODE])
 
+    def make(self, live: Any) -> tuple[int, int]:
+        """Make the changes in the kernel's graph and settle it: what `LiveGraph.change` gives; not committed."""
+        live.add_nodes(len(self.names))
+        place, problem = live.change(*self[:4], skip=self.skip)
+        if not problem:
+            live.settle()
+        return place, problem
+
     def to_bytes(self) -> bytes:
         """The changes, with a checksum; names apart."""
         head = np.array([len(self.operations), self.skip], "<i8")

@@ -176,16 +176,14 @@ class Published:
         if k < 1:
             raise InputError(f"k={k} must be at least 1", argument="k")
         hidden = np.flatnonzero(self._place[: len(self.base)] >= 0)
-        gone = np.flatnonzero((self.lengths <= 0) | self._gone)
-        base = ExcludedRows.of(
-            [np.unique(np.concatenate([hidden, gone[gone < len(self.base)], _below(without, self.base)]))]
-        )
+        gone = np.union1d(np.flatnonzero((self.lengths <= 0) | self._gone), np.asarray(without, np.int64))
+        base = ExcludedRows.of([np.union1d(hidden, gone[gone < len(self.base)])])
         factors = None if scale is None else scale[: len(self.base)]
         answers = _answers(nearest(vector[None], self.base, k, scale=factors, excluded_rows=base, threads=threads))
         rows = np.full(self._count, -1)
         places = np.flatnonzero(self._place >= 0)
         rows[self._place[places]] = places
-        bad = np.flatnonzero(np.isin(rows, gone) | np.isin(rows, list(without)))
+        bad = np.flatnonzero(np.isin(rows, gone))
         if self._count:
             factors = None if scale is None else scale[rows]
             options: dict[str, Any] = {"scale": factors, "excluded_rows": ExcludedRows.of([bad]), "threads": threads}
@@ -194,11 +192,6 @@ class Published:
         return sorted(answers, key=lambda each: (-each[1], each[0]))[:k]
 
 
-def _below(rows: Sequence[int] | NDArray[np.int64], base: Floats) -> NDArray[np.int64]:
-    listed = np.array(list(rows), np.int64)
-    return listed[listed < len(base)]
-
-
-def _answers(found: NearestRows) -> list[tuple[int, float]]:
-    pairs = zip(found.rows[0].tolist(), found.scores[0].tolist(), strict=True)
+def _answers(near: NearestRows) -> list[tuple[int, float]]:
+    pairs = zip(near.rows[0].tolist(), near.scores[0].tolist(), strict=True)
     return [(row, score) for row, score in pairs if row >= 0]

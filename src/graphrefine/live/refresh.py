@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names
 from graphrefine.kernels import exact
-from graphrefine.live.frozen import Frozen, Turn, freeze, vector_lengths
-from graphrefine.live.generation import Snapshot, unit_vectors
+from graphrefine.live.frozen import Frozen, Turn, captured_share, freeze, vector_lengths
+from graphrefine.live.generation import Snapshot, all_degrees, unit_vectors
 from graphrefine.live.logged import LoggedGroup
 from graphrefine.live.published import Published
 from graphrefine.progress import Stages
@@ -37,16 +37,13 @@ ROUNDS = 100  # of Newton's iteration for the nearest orthogonal matrix
 NEAR = 1e-12
 
 
-def refresh_reason(live: Any, frozen: Frozen, *, share: float, bounds: Reals) -> str | None:
-    """Why a refresh is due, or None.
-
-    ``share`` is the share of M's energy that the basis held at the last refresh, and ``bounds`` those of all nodes.
-    """
+def refresh_reason(live: Any, frozen: Frozen, *, bounds: Reals) -> str | None:
+    """Why a refresh is due, or None; ``bounds`` are those of all nodes."""
     if not live.entries:
         return None  # no basis can be found
-    now = live.captured / max(live.energy, 1e-300)
-    if now < LEAST_SHARE * share:
-        return f"the basis holds {now:.1%} of the energy, {share:.1%} at the last refresh"
+    now = captured_share(live)
+    if now < LEAST_SHARE * frozen.share:
+        return f"the basis holds {now:.1%} of the energy, {frozen.share:.1%} at the last refresh"
     new = (live.nodes - len(frozen.basis)) / max(live.nodes, 1)
     if new > MOST_NEW:
         return f"{new:.1%} of the nodes are new since the last refresh"
@@ -121,9 +118,7 @@ class Refresh:
         assert self._outcome is not None
         frozen, live = self._outcome
         for _, group in groups:
-            live.add_nodes(len(group.names))
-            live.change(*group[:4], skip=group.skip)
-            live.settle()
+            group.make(live)
             live.commit()
         fresh = Fresh(live, frozen, published)
         figures = {
@@ -131,7 +126,7 @@ class Refresh:
             "begun": self.group,
             "seconds": round(self._seconds, 3),
             **measure_turn(fresh, published),
-            "captured_energy": live.captured / max(live.energy, 1e-300),
+            "captured_energy": captured_share(live),
         }
         return Snapshot(frozen, live, fresh), figures
 
@@ -143,8 +138,7 @@ class Fresh(Published):
         super().__init__(np.empty(0, np.int64), np.empty((0, old.dim), np.float32), np.empty(0))
         self._live, self._frozen, self._old = live, frozen, old
         self.lengths = vector_lengths(live, frozen.basis.shape[1])
-        live.degrees(np.arange(live.nodes, dtype=np.int32), degrees := np.empty(live.nodes))
-        self.degrees = degrees
+        self.degrees = all_degrees(live)
 
     def __len__(self) -> int:
         return len(self._old)

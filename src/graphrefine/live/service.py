@@ -55,8 +55,7 @@ class LiveService(Live):
         self._problem: str | None = None
         self._cache: tuple[tuple[int, int, bool], dict[str, Any]] | None = None
         super().__init__(path, threads=threads)
-        row = self._store._all("SELECT time FROM groups ORDER BY id DESC LIMIT 1")
-        self._last_commit: float | None = row[0][0] if row else None
+        self._last_commit = self._store.last_time()
 
     def _open(self) -> None:
         super()._open()

@@ -223,6 +223,15 @@ class Store:
         first = self._all("SELECT min(id) FROM moments WHERE time >= ?", moment)[0][0]
         return self.group if first is None else int(first) - 1
 
+    def last_time(self) -> float | None:
+        """When the last group was committed, in seconds since 1970; None before the first."""
+        rows = self._all("SELECT time FROM moments ORDER BY id DESC LIMIT 1")
+        return float(rows[0][0]) if rows else None
+
+    def find_damage(self) -> str:
+        """What SQLite finds wrong with the whole database, or "ok"."""
+        return str(self._all("PRAGMA integrity_check")[0][0])
+
     def request_group(self, request: str) -> int | None:
         """The group that a request has made, or None."""
         rows = self._all("SELECT change_group FROM requests WHERE request = ?", request)

@@ -15,7 +15,7 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import FormatError, InputError
 from graphrefine.kernels import exact, kernels
 from graphrefine.live.bulletin import Bulletin, Post
-from graphrefine.live.frozen import LiveSettings
+from graphrefine.live.frozen import LiveSettings, error_radius
 from graphrefine.live.generation import Generation
 from graphrefine.live.index import LiveIndex
 from graphrefine.live.published import Published
@@ -291,7 +291,9 @@ class LiveReader(LiveVectors):
             self._give(post, table)
         if news.whole:
             self._table, self.settings, self._base_group = table, generation.settings, generation.group
-            self._radius, self._publish = radius_of(generation), generation.manifest["frozen"]["publish"]
+            numbers = generation.manifest["frozen"]
+            self._radius = error_radius(numbers["lag"], generation.settings.keep)
+            self._publish = numbers["publish"]
         self._generation, self.group = news.generation, news.group
         return self.group - max(before, 0)
 
@@ -305,12 +307,6 @@ class LiveReader(LiveVectors):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def radius_of(generation: Generation) -> float:
-    """Bound of the distance of any vector of a generation from where it should be."""
-    a = generation.settings.keep
-    return float(generation.manifest["frozen"]["lag"] / (a * (1 - a)))
 
 
 def chord_bounds(

@@ -16,7 +16,7 @@ TESTS  ?= -n 2 --dist worksteal
 # The core: what reads a graph, what makes vectors of it, what stores them; few examples, no real graphs, no server.
 QUICK  := $(addprefix tests/, kernels graph readers linalg refine embedding vectors)
 
-.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm reproduce bench docs web wheel clean
+.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm fuzz reproduce bench docs web wheel clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
@@ -26,6 +26,7 @@ help:
 	@echo "make check-torch install torch and PyG (6 GB) and test graphs of theirs; check-slow does it if TORCH=1"
 	@echo "make check-clients  install faiss, DuckDB, Qdrant and others and run docs/clients.md; check-slow does it if CLIENTS=1"
 	@echo "make check-arm   compile for ARM, and compare its vectors with those of x86-64; check-slow does it if ARM=1"
+	@echo "make fuzz        changed inputs for every reader, format, kernel and endpoint: MINUTES=10; check-slow: 3 if FUZZ=1"
 	@echo "make reproduce   the paper's tables, figures and claims in minutes, into reproduce-output/"
 	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
 	@echo "make bench       what can be measured, and the quick part of it"
@@ -46,7 +47,7 @@ demo: $(STAMP)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
-	$(BIN)/mypy src tests benchmarks scripts
+	$(BIN)/mypy src tests benchmarks scripts fuzz
 
 test: lint
 	$(BIN)/python -m pytest -m "not slow" $(TESTS)
@@ -57,6 +58,7 @@ quick: $(STAMP)
 
 check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow || { code=$$?; test $$code -eq 5 || exit $$code; echo "no test is marked slow"; }
+	@if test -n "$$CI$$FUZZ"; then $(MAKE) fuzz MINUTES=3; else echo "make fuzz tries changed inputs for some minutes"; fi
 	@if test -n "$$CI$$TORCH"; then $(MAKE) check-torch; else echo "make check-torch tests graphs of torch and PyG: 6 GB"; fi
 	@if test -n "$$CI$$CLIENTS"; then $(MAKE) check-clients; else echo "make check-clients runs docs/clients.md: 1.1 GB"; fi
 	@if test -n "$$CI$$ARM"; then $(MAKE) check-arm; else echo "make check-arm compares vectors with those of ARM: 0.5 GB"; fi
@@ -75,6 +77,11 @@ check-clients: $(STAMP)
 # A cross compiler and an emulator, of Debian; what is made for ARM stays in build/arm.
 check-arm: $(STAMP)
 	$(BIN)/python scripts/check_arm.py
+
+# What is found lies in fuzz/findings; what was mended, in fuzz/corpus. FUZZ="--group readers --seed 7" chooses.
+MINUTES ?= 10
+fuzz: $(STAMP)
+	$(BIN)/python -m fuzz.run --minutes $(MINUTES) $(FUZZ)
 
 reproduce: $(STAMP)
 	$(BIN)/graphrefine reproduce --quick -o reproduce-output
@@ -98,5 +105,5 @@ web: $(STAMP)
 	cd web && npm ci --no-audit --no-fund && npm run check && npm run build
 
 clean:
-	rm -rf web/node_modules $(VENV) .venv-clients build dist wheelhouse demo-output reproduce-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find src tests benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf web/node_modules fuzz/findings $(VENV) .venv-clients build dist wheelhouse demo-output reproduce-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests benchmarks scripts fuzz -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -162,7 +162,7 @@ def parse_size(text: str | int) -> int:
     >>> parse_size("8GB"), parse_size("1.5 GiB"), parse_size("300M"), parse_size(1000)
     (8000000000, 1610612736, 300000000, 1000)
     """
-    size = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", str(text), re.IGNORECASE)
+    size = re.fullmatch(r"\s*([0-9]{1,30}(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", str(text), re.IGNORECASE)
     if size is None or float(size[1]) <= 0 or (size[3] and not size[2]):
         raise InputError(f"memory={text!r} is not a size; give one such as 8GB, 500MB or 16GiB", argument="memory")
     unit = size[2].lower()

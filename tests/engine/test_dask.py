@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from arithmetics import salted
 from graphrefine.engine.blocks import BlockEngine
-from graphrefine.engine.dask import Cluster, cluster_engine, connect, plan_layout
+from graphrefine.engine.dask import Cluster, cluster_engine, plan_layout
+from graphrefine.engine.dask_client import connect
 from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.worker import CheckedPattern, read_manifest
 from graphrefine.errors import FormatError, InputError, OutputError
@@ -32,6 +33,7 @@ from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.system.storage import open_storage
 from graphs import random_graph
+from processes import start_process
 from stopping import StoppedError, stop_after
 
 pytest.importorskip("distributed")
@@ -136,7 +138,7 @@ def test_a_worker_that_does_not_see_the_graph_is_named(client: Any, tmp_path: Pa
         shutil.move(tmp_path / "graph.grf", tmp_path / "elsewhere.grf")
     else:
         store(random_graph(600, seed=9), tmp_path / "graph.grf")
-    with pytest.raises(InputError, match=rf"the worker tcp://.* has no access to the storage: .*{words}"):
+    with pytest.raises(InputError, match=rf"the worker tls://.* has no access to the storage: .*{words}"):
         cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
 
 
@@ -147,7 +149,7 @@ def test_a_worker_that_does_not_see_the_work_folder_is_named(
     (tmp_path / "work").mkdir()
     # A path that means another folder to each process, as one on a disk that is not shared does.
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"the worker tcp://.* does not see /proc/self/cwd/work"):
+    with pytest.raises(InputError, match=r"the worker tls://.* does not see /proc/self/cwd/work"):
         cluster_engine(client, graph, "/proc/self/cwd/work", columns=32)
 
 
@@ -232,18 +234,67 @@ def test_workers_must_compute_the_arithmetic_of_the_run(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
-    [({"arithmetic": 9}, "arithmetic 1, and this run has arithmetic 9"), ({"kernel": "other"}, ".* other ones")],
+    ("claim", "words"),
+    [
+        ({"arithmetics": (7,)}, "it computes arithmetic 7, and this run has arithmetic 1"),
+        ({"kernel": "other"}, ".* other kernels"),
+        ({"version": "0.0.9"}, r"it has graphrefine 0\.0\.9, and this machine"),
+    ],
 )
-def test_a_worker_that_comes_later_is_held_to_the_run(
-    client: Any, tmp_path: Path, change: dict[str, Any], words: str
+def test_no_result_counts_without_the_proof_of_the_client(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: dict[str, Any], words: str
 ) -> None:
     graph = stored(tmp_path, random_graph(9000, seed=8))
     engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
-    site = executor(engine).site
-    executor(engine).site = site._replace(run=f"{site.run}-later", **change)  # as if the worker were another
-    with pytest.raises(FormatError, match=rf"the worker tcp://.*{words}"):
+    send, done = client.submit, []
+
+    def send_to_another(run: Any, *arguments: Any, **options: Any) -> Any:
+        def run_there(*arguments: Any) -> Any:  # as if the worker were another, and did not check itself
+            result = run(*arguments)
+            return result._replace(proof=result.proof._replace(**claim))
+
+        done.append(run)
+        return send(run_there, *arguments, **options)
+
+    monkeypatch.setattr(client, "submit", send_to_another)
+    with pytest.raises(InputError, match=rf"the worker tls://.*{words}"):
         refine(engine, graph, RefineSettings(dim=32), Stages())
+    assert done
+
+
+LIARS = {
+    "version": "from graphrefine.engine import worker_proof; worker_proof.__version__ = '0.0.9'",
+    "bits": """
+import sys
+sys.path.insert(0, {tests!r})
+from arithmetics import salted
+from graphrefine.kernels.arithmetic import ARITHMETICS, Arithmetic
+ARITHMETICS[1] = Arithmetic(1, {{"signs": salted}})
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("lie", "words"),
+    [
+        ("version", r"it has graphrefine 0\.0\.9, and this machine"),
+        pytest.param("bits", "it computes other bits", marks=pytest.mark.skipif(
+            kernels().name == "scipy", reason="the twins have no contract of bits")),
+    ],
+)  # fmt: skip
+def test_a_worker_that_comes_later_is_held_to_the_run(tmp_path: Path, lie: str, words: str) -> None:
+    graph = stored(tmp_path, random_graph(9000, seed=8))
+    preload = tmp_path / "preload.py"
+    preload.write_text(LIARS[lie].format(tests=str(Path(__file__).parents[1])), encoding="utf-8")
+    with mixed_client({}) as client:
+        engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
+        command = [sys.executable, "-m", "dask", "worker", client.scheduler.address, "--no-nanny", "--no-dashboard"]
+        command += ["--nthreads", "1", "--preload", str(preload), "--local-directory", str(tmp_path)]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with start_process(command, **quiet):
+            client.wait_for_workers(2, timeout=60)
+            with pytest.raises(InputError, match=rf"the worker tcp://.*{words}"):
+                refine(engine, graph, RefineSettings(dim=32), Stages())
 
 
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -380,6 +380,7 @@ def test_a_cluster_gives_the_same_vectors(small: Path, tmp_path: Path) -> None:
 
 
 def test_a_scheduler_that_cannot_be_reached(small: Path, tmp_path: Path) -> None:
-    done = spawn("embed", small, "-o", tmp_path / "out", "--executor", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    words = ["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--trusted-network"]
+    done = spawn("embed", small, "-o", tmp_path / "out", *words)
     assert done.code == 2 and "tcp://127.0.0.1:1 cannot be reached" in done.err, done.err
     assert "Traceback" not in done.err and in_files(tmp_path) == set()

@@ -37,7 +37,8 @@ def setting_fields(kind: type) -> list[Field[Any]]:
 
 def option_of(each: Field[Any]) -> str:
     """The option that changes a setting on the command line."""
-    return f"--{each.metadata['flag'] or each.name.replace('_', '-')}"
+    flag = each.metadata["flag"] if each.default is not False else None  # which turns off what is on
+    return f"--{flag or each.name.replace('_', '-')}"
 
 
 def default_of(each: Field[Any]) -> str:

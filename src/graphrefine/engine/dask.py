@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.block_compute import OperatorParts
 from graphrefine.engine.blocks import BlockEngine
-from graphrefine.engine.dask_client import connect
 from graphrefine.engine.layout import BLOCK_BYTES, BLOCK_ENTRIES, Layout, cut_chunks, cut_rows
 from graphrefine.engine.tasks import Rotation, Small, Task
 from graphrefine.engine.worker import (
@@ -32,13 +31,13 @@ from graphrefine.engine.worker import (
     RunSite,
     TaskBatch,
     check_worker,
-    differences,
     forget_run,
     probe_file,
     read_layout,
     run_batch,
     weights_file,
 )
+from graphrefine.engine.worker_proof import find_difference, make_proof
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import kernels
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
     from graphrefine.graph.stored import StoredGraph
 
-__all__ = ["Cluster", "WorkerReport", "cluster_engine", "connect"]
+__all__ = ["Cluster", "WorkerReport", "cluster_engine"]
 
 RETRIES = 2  # of a task that failed for a reason that may pass, such as a storage that does not answer
 FEWEST_BLOCKS = 16
@@ -82,7 +81,7 @@ class Cluster:
     Parameters
     ----------
     client
-        A client of Dask, see `connect`.
+        A client of Dask, see `graphrefine.engine.dask_client.connect`.
     storage_root
         The folder of the work, under this path on all workers.
     graph_root
@@ -116,14 +115,15 @@ class Cluster:
             threads=threads,
             identities=identities is not None,
             arithmetic=kernels().arithmetic,
-            kernel=kernels().name,
+            proof=make_proof(kernels().arithmetic),
         )
-        self._group = group
+        self._group, self._fingerprint = group, fingerprint
+        self._known: set[str] = set()  # addresses of workers that have been checked
         self._operators: dict[int, OperatorParts] = {}
         self._weights: str | None = None
         self._suspect: set[int] = set()
         self._reports: dict[str, WorkerReport] = {}
-        self._check_workers(fingerprint)
+        self._check_workers(None)
         if identities is not None:
             write_array(self.storage, IDENTITIES, identities)
 
@@ -176,7 +176,11 @@ class Cluster:
 
     def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
         """Tasks that a worker gets together, so that it reads and writes for one while it computes another."""
-        shares = max(len(_workers(self.client)), 1) * (BATCHES_EACH if tasks and isinstance(tasks[0], Rotation) else 1)
+        workers = _workers(self.client)
+        late = [address for address in workers if address not in self._known]
+        if late:
+            self._check_workers(late)
+        shares = max(len(workers), 1) * (BATCHES_EACH if tasks and isinstance(tasks[0], Rotation) else 1)
         size = max(-(-len(tasks) // shares), 1)
         return [tasks[at : at + size] for at in range(0, len(tasks), size)]
 
@@ -202,19 +206,25 @@ class Cluster:
             raise OutputError(
                 "the connection to the Dask scheduler was lost; start the same command again, it goes on where it stood"
             ) from None
+        except Exception:  # of a task that the worker could not even read, if its graphrefine is another one
+            self._check_workers(list(_workers(self.client)))
+            raise
+        difference = find_difference(self.site.proof, getattr(result, "proof", None), self.site.arithmetic)
+        if difference is not None:
+            raise InputError(f"the worker {getattr(result, 'worker', '')}: {difference}")
         self._reports.setdefault(result.worker, WorkerReport(result.worker)).add(result)
         if result.error is not None:
             path, _, problem = result.error.partition(": ")
             raise FormatError(path, problem)
         return result
 
-    def _check_workers(self, fingerprint: str) -> None:
-        """Check before the work that all workers see the storage and the graph, and compute the same bits."""
+    def _check_workers(self, workers: list[str] | None) -> None:
+        """Check of workers, or of all, that they see the storage and the graph, and compute the same bits."""
         probe = secrets.token_bytes(16)
         self.storage.write(f"{PROBES}/client", np.frombuffer(probe, np.uint8))
-        answers = self.client.run(check_worker, self.site, probe, fingerprint, on_error="return")
+        answers = self.client.run(check_worker, self.site, probe, self._fingerprint, workers=workers, on_error="return")
         answers = {address: answer for address, answer in answers.items() if not isinstance(answer, OSError)}  # is gone
-        if not answers:
+        if not answers and workers is None:
             raise InputError("the Dask cluster has no workers; start some with: dask worker ADDRESS")
         for address, answer in answers.items():
             if isinstance(answer, BaseException):
@@ -222,16 +232,17 @@ class Cluster:
                     f"the worker {address} cannot run graphrefine ({type(answer).__name__}: {answer}); "
                     'install the same version there: pip install "graphrefine[scale]"'
                 )
+            difference = find_difference(self.site.proof, getattr(answer, "proof", None), self.site.arithmetic)
+            if difference is not None:
+                raise InputError(f"the worker {address}: {difference}")
             if answer.problem is not None:
                 raise InputError(
                     f"the worker {address} has no access to the storage: {answer.problem}; "
                     "the graph and the work folder must be on storage that all workers share, under the same path"
                 )
-            difference = differences(self.site, answer.kernel, answer.arithmetics)
-            if difference is not None:
-                raise InputError(f"the worker {address}: {difference}")
             if self.storage.size(probe_file(address)) is None:
                 raise InputError(f"what the worker {address} writes to {self.storage.root} is not seen here")
+            self._known.add(address)
         self.storage.remove(PROBES)
 
 
@@ -251,7 +262,7 @@ def cluster_engine(
     Parameters
     ----------
     client
-        A client of Dask, see `connect`.
+        A client of Dask, see `graphrefine.engine.dask_client.connect`.
     graph
         A graph on disk.
     storage_root

@@ -5,76 +5,65 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from graphrefine.errors import InputError, MissingExtraError
+from distributed import Client
+
+from graphrefine.engine.dask_local import start_cluster
+from graphrefine.engine.dask_tls import TlsFiles, explain_failure, make_client_security
+from graphrefine.errors import InputError
+
+__all__ = ["TlsFiles", "connect"]
 
 TIMEOUT = 10  # seconds, to reach a scheduler
 QUIET = logging.CRITICAL + 1
 
 
 @contextmanager
-def connect(scheduler: str | None = None, *, workers: int | None = None, memory: int | None = None) -> Iterator[Any]:
+def connect(
+    scheduler: str | None = None,
+    *,
+    workers: int | None = None,
+    memory: int | None = None,
+    files: TlsFiles = TlsFiles(),  # noqa: B008  # a tuple
+) -> Iterator[Any]:
     """A client of Dask's.
 
     Parameters
     ----------
     scheduler
-        The address of one that runs, ``tcp://...``; if None, workers are started on this machine.
+        The address of one that runs, ``tls://...``; if None, workers are started on this machine.
     workers
         Number of processes to start, with one thread each.
     memory
         Bytes that each of these may hold before it is killed; no limit if None.
+    files
+        Certificates and key for a scheduler with TLS. One without, ``tcp://...``, is for trusted networks.
     """
-    try:
-        import distributed
-    except ImportError:
-        raise MissingExtraError("a cluster", "distributed", "scale") from None
     if (scheduler is None) == (workers is None):
         raise InputError("give either the address of a Dask scheduler or a number of workers to start")
     with ExitStack() as stack:
         stack.enter_context(_quiet())
         if scheduler is None:
-            address: Any = stack.enter_context(_start_cluster(distributed, workers, memory))
-        else:
-            address = scheduler
+            assert workers is not None
+            yield stack.enter_context(_start_client(stack, workers, memory))
+            return
+        security = make_client_security(scheduler, files)
         try:
-            client = distributed.Client(address, timeout=TIMEOUT, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
+            client = Client(scheduler, timeout=TIMEOUT, set_as_default=False, security=security)
+        except (OSError, ValueError, TimeoutError, RuntimeError) as error:
+            reason = explain_failure(scheduler, files) or _reason(error)
             raise InputError(
-                f"the Dask scheduler {scheduler} cannot be reached within {TIMEOUT} s ({_reason(error)}); "
+                f"the Dask scheduler {scheduler} cannot be reached within {TIMEOUT} s ({reason}); "
                 "is the address right, and does it run? Start one with: dask scheduler"
             ) from None
         yield stack.enter_context(client)
 
 
-@contextmanager
-def _start_cluster(distributed: Any, workers: int | None, memory: int | None) -> Iterator[Any]:
-    """A cluster on this machine."""
-    import dask.config
-
-    environ = dask.config.get("distributed.nanny.pre-spawn-environ")
-    settings = {
-        "distributed.nanny.pre-spawn-environ": {**environ, "DASK_LOGGING__DISTRIBUTED": "critical"},
-        # What a worker holds is its work, which waiting or spilling would not make less.
-        "distributed.worker.memory.target": False,
-        "distributed.worker.memory.spill": False,
-        "distributed.worker.memory.pause": False,
-    }
-    with TemporaryDirectory(prefix="graphrefine-dask-") as folder, dask.config.set(settings):
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",  # any port that is free, for what is served whether there is a dashboard or not
-            scheduler_kwargs={"dashboard": False},
-            memory_limit=memory or 0,
-            local_directory=folder,
-            silence_logs=QUIET,
-        )
-        with cluster:
-            yield cluster
+def _start_client(stack: ExitStack, workers: int, memory: int | None) -> Any:
+    """A client of a cluster on this machine, which ends with the stack."""
+    cluster = stack.enter_context(start_cluster(workers, memory=memory, quiet=QUIET))
+    return Client(cluster, timeout=TIMEOUT, set_as_default=False)
 
 
 @contextmanager

@@ -20,11 +20,12 @@ from graphrefine.engine.block_compute import BlockCompute, OperatorParts
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.tasks import Small, Task
+from graphrefine.engine.worker_proof import Proof, find_difference, make_proof
 from graphrefine.errors import FormatError, GraphRefineError
 from graphrefine.graph.graph import Rows
 from graphrefine.graph.stored import StoredPattern, damage
 from graphrefine.kernels import kernels
-from graphrefine.kernels.arithmetic import ARITHMETICS, use_arithmetic
+from graphrefine.kernels.arithmetic import use_arithmetic
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
 
@@ -36,6 +37,7 @@ PIECE = 1 << 22  # bytes that are read at a time for a checksum
 
 _lock = Lock()
 _computes: dict[str, BlockCompute] = {}  # by run; of this process
+_proofs: dict[str, Proof] = {}  # likewise
 
 
 class RunSite(NamedTuple):
@@ -47,7 +49,7 @@ class RunSite(NamedTuple):
     threads: int | None  # None: as many as the worker has
     identities: bool
     arithmetic: int  # version of the client's
-    kernel: str  # name of the client's kernels
+    proof: Proof  # of the client
 
 
 class TaskBatch(NamedTuple):
@@ -63,6 +65,7 @@ class BatchResult(NamedTuple):
     """Results of a batch: a small one for each task, or an error; and the blocks and bytes that were moved."""
 
     worker: str
+    proof: Proof
     small: list[Small]
     error: str | None
     blocks: int
@@ -73,8 +76,7 @@ class BatchResult(NamedTuple):
 class WorkerCheck(NamedTuple):
     """The answer of a worker to the question whether it can work."""
 
-    kernel: str
-    arithmetics: tuple[int, ...]  # versions that it computes
+    proof: Proof
     problem: str | None
 
 
@@ -166,20 +168,20 @@ def read_layout(storage: Storage) -> tuple[Layout, int] | None:
 def run_batch(site: RunSite, batch: TaskBatch) -> BatchResult:
     """Run tasks, on a worker; an error is returned, not raised: Dask would log it and try again."""
     with _lock:
-        name = str(_worker().address)
+        name, proof = str(_worker().address), _proof_of(site)
         try:
-            problem = differences(site, kernels().name, sorted(ARITHMETICS))
-            if problem is not None:  # a worker that came after the check of all
-                raise FormatError(f"the worker {name}", problem)
+            difference = find_difference(site.proof, proof, site.arithmetic)
+            if difference is not None:  # a worker that came after the check of all
+                raise FormatError(f"the worker {name}", difference)
             with use_arithmetic(site.arithmetic):
                 compute = _compute_of(site)
                 before = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
                 _register(compute, batch)
                 small = [part for _, part in Pipeline(compute).run(batch.tasks)]
         except GraphRefineError as problem:
-            return BatchResult(name, [], str(problem), 0, 0, 0)
+            return BatchResult(name, proof, [], str(problem), 0, 0, 0)
         after = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
-        return BatchResult(name, small, None, *(b - a for a, b in zip(before, after, strict=True)))
+        return BatchResult(name, proof, small, None, *(b - a for a, b in zip(before, after, strict=True)))
 
 
 def check_worker(site: RunSite, probe: bytes, expected: str, dask_worker: Any) -> WorkerCheck:
@@ -191,34 +193,7 @@ def check_worker(site: RunSite, probe: bytes, expected: str, dask_worker: Any) -
             open_storage(site.storage).write(probe_file(dask_worker.address), np.frombuffer(probe, np.uint8))
     except (GraphRefineError, OSError) as error:
         problem = str(error)
-    return WorkerCheck(kernels().name, tuple(sorted(ARITHMETICS)), problem)
-
-
-def differences(site: RunSite, kernel: str, arithmetics: Sequence[int]) -> str | None:
-    """Why results of these kernels cannot be joined with those of the client; None where they can.
-
-    The instruction set is no cause: the arithmetic has the same bits on all of them.
-
-    Examples
-    --------
-    >>> site = RunSite("1f", "work", "graph.grf", None, False, arithmetic=2, kernel="native")
-    >>> differences(site, "native", (1, 2)) is None
-    True
-    >>> differences(site, "native", (1,))
-    'it computes arithmetic 1, and this run has arithmetic 2: the bits would differ; install the same version there'
-    """
-    if site.arithmetic not in arithmetics:
-        theirs = ", ".join(map(str, arithmetics))
-        return (
-            f"it computes arithmetic {theirs}, and this run has arithmetic {site.arithmetic}: the bits would differ; "
-            "install the same version there"
-        )
-    if kernel != site.kernel:
-        return (
-            f"it computes with {kernel} kernels, and this machine with {site.kernel} ones: the last bits would differ; "
-            "install graphrefine there as it is here, and set GRAPHREFINE_KERNEL alike"
-        )
-    return None
+    return WorkerCheck(make_proof(site.arithmetic), problem)
 
 
 def probe_file(address: str) -> str:
@@ -230,6 +205,7 @@ def forget_run(run: str) -> None:
     """Free the memory of a run."""
     with _lock:
         _computes.pop(run, None)
+        _proofs.pop(run, None)
 
 
 def _problem(site: RunSite, probe: bytes, expected: str) -> str | None:
@@ -252,6 +228,13 @@ def _worker() -> Any:
     from distributed import get_worker
 
     return get_worker()
+
+
+def _proof_of(site: RunSite) -> Proof:
+    if site.run not in _proofs:
+        _proofs.clear()
+        _proofs[site.run] = make_proof(site.arithmetic)
+    return _proofs[site.run]
 
 
 def _compute_of(site: RunSite) -> BlockCompute:

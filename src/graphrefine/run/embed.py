@@ -50,6 +50,10 @@ def embed(
     executor: str = "local",
     scheduler: str | None = None,
     workers: int | None = None,
+    tls_ca_file: str | None = None,
+    tls_cert: str | None = None,
+    tls_key: str | None = None,
+    trusted_network: bool = False,
     learn: bool | None = None,
     arithmetic: int | None = None,
     watcher: Watcher | None = None,
@@ -79,7 +83,7 @@ def embed(
         Settings of REFINE: `graphrefine.refine.settings.RefineSettings`. None leaves the preset's value.
     axes, bfloat16, seed
         Likewise.
-    threads, memory, work, executor, scheduler, workers
+    threads, memory, work, executor, scheduler, workers, tls_ca_file, tls_cert, tls_key, trusted_network
         Settings of the run: `graphrefine.run.settings.RunSettings`. REFINE's vectors do not depend on them. With
         ``memory``, vectors that do not fit are kept on disk, and mapped from a file in the end.
     learn
@@ -152,7 +156,20 @@ def embed(
         reading=reading,
         features=features,
         align_to=align_to,
-        run=RunSettings(threads, memory, work, executor, scheduler, workers, learn, arithmetic),
+        run=RunSettings(
+            threads=threads,
+            memory=memory,
+            work=work,
+            executor=executor,
+            scheduler=scheduler,
+            workers=workers,
+            tls_ca_file=tls_ca_file,
+            tls_cert=tls_cert,
+            tls_key=tls_key,
+            trusted_network=trusted_network,
+            learn=learn,
+            arithmetic=arithmetic,
+        ),
     )
     with EmbedRun(request) as run:
         read = run.read(watcher)

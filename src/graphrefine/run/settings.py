@@ -16,13 +16,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from graphrefine.errors import FormatError, InputError, suggest
+from graphrefine.errors import FormatError, InputError, MissingExtraError, suggest
 from graphrefine.refine.settings import MethodSettings, check_integer, setting
 from graphrefine.system import as_plain
 from graphrefine.system.files import replacing
 from graphrefine.system.threads import usable_threads
 
 EXECUTORS = ("local", "dask")
+ENCRYPTED = ("tls://", "wss://")
+TLS = ("tls_ca_file", "tls_cert", "tls_key")
 MOST_BYTES = 1 << 20  # of a file of settings; one that is larger is something else
 
 
@@ -49,13 +51,28 @@ class RunSettings:
         "--work.", metavar="NAME",
     )  # fmt: skip
     scheduler: str | None = setting(
-        None, "Address of a running Dask cluster, such as tcp://host:8786.", metavar="ADDRESS"
+        None, "Address of a running Dask cluster with TLS, such as tls://host:8786.", metavar="ADDRESS"
     )
     workers: int | None = setting(
         None,
         "Number of Dask workers to start on this machine, where no scheduler is given.",
         default="one for each thread",
         metavar="N",
+    )
+    tls_ca_file: str | None = setting(
+        None, "Certificate of the authority of that cluster, in PEM.", default="as Dask is set up", metavar="FILE"
+    )
+    tls_cert: str | None = setting(
+        None, "Certificate of yours for that cluster, in PEM.", default="as Dask is set up", metavar="FILE"
+    )
+    tls_key: str | None = setting(
+        None, "Key of that certificate, in PEM, if it is not in the same file.", default="as Dask is set up",
+        metavar="FILE",
+    )  # fmt: skip
+    trusted_network: bool = setting(
+        False,
+        "Allow a cluster without TLS, tcp://host:8786: all who reach it can run code as its users, and as you.",
+        flag="no-trusted-network",
     )
     learn: bool | None = setting(
         None,
@@ -76,6 +93,10 @@ class RunSettings:
             near = suggest(self.executor, EXECUTORS)
             problem = f"executor={self.executor!r} is not known{near}; it is 'local' or 'dask'"
             raise InputError(problem, argument="executor")
+        if not isinstance(self.trusted_network, bool):
+            raise InputError(
+                f"trusted_network={self.trusted_network!r} must be True or False", argument="trusted_network"
+            )
         if self.learn is not None and not isinstance(self.learn, bool):
             raise InputError(f"learn={self.learn!r} must be True or False", argument="learn")
         if self.workers is not None:
@@ -86,23 +107,53 @@ class RunSettings:
                 argument="scheduler",
                 mentions=["workers", "executor"],
             )
+        surplus = [name for name in (*TLS, "trusted_network") if getattr(self, name)]
+        if surplus and self.scheduler is None:
+            raise InputError(
+                f"{surplus[0]}= is for a Dask cluster that runs; say scheduler='tls://host:8786', or leave it out",
+                argument=surplus[0],
+                mentions=["scheduler"],
+            )
         if self.workers is not None and (self.scheduler is not None or self.workers < 1):
             raise InputError(
                 f"workers={self.workers}: how many to start, at least 1, where no scheduler is given; leave one of "
                 "them out",
                 argument="workers",
             )
+        if self.scheduler is not None and not str(self.scheduler).startswith(ENCRYPTED):
+            self._check_trust()
 
     @property
     def thread_count(self) -> int:
         """Number of threads in use."""
         return usable_threads(self.threads)
 
+    def _check_trust(self) -> None:
+        """Refuse a scheduler without TLS, unless the network is trusted."""
+        given = [name for name in TLS if getattr(self, name) is not None]
+        if given:
+            place = str(self.scheduler).rpartition("://")[2]
+            raise InputError(
+                f"scheduler={self.scheduler!r} has no TLS, so {given[0]}= is of no use; is it tls://{place}?",
+                argument="scheduler",
+                mentions=given,
+            )
+        if not self.trusted_network:
+            raise InputError(
+                f"scheduler={self.scheduler!r} has no TLS: whoever reaches that port can run code as the users of the "
+                "cluster, and as you; start it with TLS and say tls://, or, where everybody in the network can be "
+                "trusted, add trusted_network=True",
+                argument="scheduler",
+                mentions=["trusted_network"],
+            )
+
     def cluster(self) -> Cluster | None:
         """The Dask cluster of the run; None where this process works alone."""
         if self.executor == "local":
             return None
-        return Cluster(self.scheduler, (self.workers or self.thread_count) if self.scheduler is None else None)
+        if self.scheduler is None:
+            return Cluster(workers=self.workers or self.thread_count)
+        return Cluster(self.scheduler, files=tuple(getattr(self, name) for name in TLS))
 
 
 @dataclass(frozen=True)
@@ -111,12 +162,18 @@ class Cluster:
 
     scheduler: str | None = None
     workers: int | None = None  # to start
+    files: tuple[str | None, ...] = ()  # see `graphrefine.engine.dask_tls.TlsFiles`
 
     def connect(self) -> Any:
         """A context manager of a client; the workers that it started end with it."""
-        from graphrefine.engine.dask_client import connect
+        try:
+            import distributed  # noqa: F401
+        except ImportError:
+            raise MissingExtraError("a cluster", "distributed", "scale") from None
+        from graphrefine.engine.dask_client import TlsFiles, connect
 
-        return connect(scheduler=self.scheduler, workers=self.workers)
+        files = TlsFiles(*(None if path is None else os.fspath(path) for path in self.files))
+        return connect(self.scheduler, workers=self.workers, files=files)
 
 
 def check_work(work: Any, *, memory: Any, executor: str | None) -> None:

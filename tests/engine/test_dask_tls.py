@@ -1,0 +1,215 @@
+"""Who may reach a Dask cluster: the one that a run starts, and one with TLS or without that somebody else started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+import graphrefine
+from certificates import lock, make_authority, sign
+from cli_runs import spawn
+from graphrefine.engine import dask_local
+from graphrefine.engine.dask_client import connect
+from graphrefine.engine.dask_tls import TlsFiles
+from graphrefine.errors import InputError, MissingExtraError
+from processes import start_process
+
+pytest.importorskip("distributed")
+if shutil.which("openssl") is None:
+    pytest.skip("needs the program openssl", allow_module_level=True)
+
+
+def listening() -> list[Any]:
+    """Addresses on which this process and those below it listen."""
+    own = psutil.Process()
+    sockets = [each for process in (own, *own.children(recursive=True)) for each in process.net_connections("inet")]
+    return [each.laddr for each in sockets if each.status == psutil.CONN_LISTEN]
+
+
+def test_a_cluster_of_the_run_lets_nobody_in() -> None:
+    from distributed import Client
+    from distributed.security import Security
+
+    before = set(listening())
+    with connect(workers=1) as client:
+        own = client.scheduler.address
+        places = set(listening()) - before
+        assert len(places) >= 3 and {place.ip for place in places} == {"127.0.0.1"}
+        assert own.startswith("tls://127.0.0.1:") and client.submit(sum, [1, 2]).result() == 3
+        for place in places:  # no dashboard, and nobody who speaks without a certificate
+            with socket.create_connection(place, timeout=5) as stranger:
+                stranger.settimeout(5)
+                stranger.sendall(b"GET /info/main/workers.html HTTP/1.0\r\n\r\n")
+                assert not is_answer(stranger)
+        plain, other = Security(require_encryption=False), dask_local.make_security()
+        for address, security in ((own.replace("tls", "tcp"), plain), (own, other)):
+            with pytest.raises(OSError):
+                Client(address, timeout=1, set_as_default=False, security=security)
+        environments = [psutil.Process(pid).environ() for pid in client.run(os.getpid).values()]
+    assert not any("PRIVATE KEY" in value for each in environments for value in each.values())
+
+
+def is_answer(stranger: socket.socket) -> bool:
+    """Whether somebody answered in words, not by an alert of TLS or the end of the connection."""
+    try:
+        return stranger.recv(100).startswith(b"HTTP")
+    except ConnectionError:
+        return False
+
+
+@pytest.mark.parametrize("maker", ["cryptography", "openssl", "nobody", "a broken one"])
+def test_the_certificate_of_a_run(maker: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    if maker == "cryptography":
+        pytest.importorskip("cryptography")
+    else:
+        monkeypatch.setitem(sys.modules, "cryptography", None)
+    if maker == "nobody":
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(MissingExtraError, match=r"'cryptography'.*graphrefine\[scale\]"):
+            dask_local.make_security()
+        return
+    if maker == "a broken one":
+        (tmp_path / "openssl").write_text("#!/bin/sh\necho no randomness >&2\nexit 1\n", encoding="utf-8")
+        (tmp_path / "openssl").chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(graphrefine.GraphRefineError, match=r"openssl: made no certificate .*no randomness"):
+            dask_local.make_security()
+        return
+    one, two = dask_local.make_security(), dask_local.make_security()
+    assert one.require_encryption and one.tls_worker_key != two.tls_worker_key
+    for role in ("client", "scheduler", "worker"):
+        assert one.get_listen_args(role)["ssl_context"].verify_mode.name == "CERT_REQUIRED"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """An authority, a certificate and its key; those of another authority; and files that are none."""
+    folder = tmp_path_factory.mktemp("certificates")
+    ca, other = make_authority(folder, "ca"), make_authority(folder, "other")
+    cert, key = sign(ca, "mine")
+    strange, strange_key = sign(other, "strange")
+    (folder / "none.pem").write_text("nothing\n", encoding="utf-8")
+    found = {"ca": ca, "other": other, "cert": cert, "key": key, "strange": strange, "strange_key": strange_key}
+    return {**found, "locked": lock(key), "none": folder / "none.pem", "missing": folder / "missing.pem"}
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def schedulers(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Schedulers as a user starts them: with TLS and a worker, and without TLS; by the name of the protocol."""
+    folder, ports = tmp_path_factory.mktemp("cluster"), {"tls": free_port(), "tcp": free_port()}
+    tls = ["--tls-ca-file", str(files["ca"]), "--tls-cert", str(files["cert"]), "--tls-key", str(files["key"])]
+    quiet = {"stdout": -3, "stderr": -3, "cwd": folder}
+    with ExitStack() as stack:
+        for name, port in ports.items():
+            words = ["scheduler", "--host", f"{name}://127.0.0.1", "--port", str(port), "--no-dashboard"]
+            words += ["--dashboard-address", "127.0.0.1:0", *(tls if name == "tls" else [])]
+            stack.enter_context(start_process([sys.executable, "-m", "dask", *words], **quiet))
+        words = ["worker", f"tls://127.0.0.1:{ports['tls']}", *tls, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
+        stack.enter_context(start_process([sys.executable, "-m", "dask", *words], **quiet))
+        addresses = {name: f"{name}://127.0.0.1:{port}" for name, port in ports.items()}
+        given = TlsFiles(*(str(files[name]) for name in ("ca", "cert", "key")))
+        with connect(addresses["tls"], files=given) as client:
+            client.wait_for_workers(1, timeout=60)
+        with connect(addresses["tcp"]):
+            yield addresses
+
+
+def test_a_cluster_with_tls_gives_the_same_vectors(
+    schedulers: dict[str, str], files: dict[str, Path], tmp_path: Path
+) -> None:
+    edges = [(i, (i * 7 + 1) % 300) for i in range(300)]
+    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in edges), encoding="utf-8")
+    words = ["--executor", "dask", "--scheduler", schedulers["tls"], "--tls-ca-file", str(files["ca"])]
+    words += ["--tls-cert", str(files["cert"]), "--tls-key", str(files["key"]), "--dim", "16"]
+    done = spawn("embed", tmp_path / "edges.txt", "-o", tmp_path / "out", *words)
+    assert done.code == 0, done.err
+    ours = graphrefine.load(tmp_path / "out").vectors
+    assert np.array_equal(ours, graphrefine.embed(tmp_path / "edges.txt", dim=16).vectors)
+
+
+def test_the_settings_of_dask_name_the_files(schedulers: dict[str, str], files: dict[str, Path]) -> None:
+    import dask.config
+
+    given = {"ca-file": files["ca"], "client.cert": files["cert"], "client.key": files["key"]}
+    settings = {f"distributed.comm.tls.{name}": str(path) for name, path in given.items()}
+    with dask.config.set(settings), connect(schedulers["tls"]) as found:
+        assert found.submit(sum, [1, 2]).result() == 3
+
+
+@pytest.mark.parametrize(
+    ("scheme", "port", "names", "words"),
+    [
+        ("tls", "tls", ("other", "cert", "key"), r"its certificate is not one of the authority in .*other\.pem"),
+        ("tls", "tls", ("ca", "strange", "strange_key"), r"it refuses the certificate .*strange\.pem: .*unknown ca"),
+        ("tls", "tcp", ("ca", "cert", "key"), r"it has no TLS: tcp://127\.0\.0\.1"),
+        ("tcp", "tls", (), r"it has TLS: say tls://127\.0\.0\.1"),
+        ("tls", None, ("ca", "cert", "key"), r"nothing listens there"),
+    ],
+)
+def test_why_a_scheduler_does_not_let_us_in(
+    schedulers: dict[str, str],
+    files: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    scheme: str,
+    port: str | None,
+    names: tuple[str, ...],
+    words: str,
+) -> None:
+    monkeypatch.setattr("graphrefine.engine.dask_client.TIMEOUT", 0.5)
+    number = free_port() if port is None else int(schedulers[port].rpartition(":")[2])
+    given = TlsFiles(*(str(files[name]) for name in names))
+    with pytest.raises(InputError, match=rf"cannot be reached within .* s \({words}"):
+        connect(f"{scheme}://127.0.0.1:{number}", files=given).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("missing", "cert", "key"), r"missing\.pem: cannot be read: No such file"),
+        (("ca", "cert", "missing"), r"missing\.pem: cannot be read: No such file"),
+        (("none", "cert", "key"), r"none\.pem: holds no certificate in PEM"),
+        (("ca", "none", "key"), r"none\.pem: the certificate and its key cannot be used"),
+        (("ca", "cert"), r"mine\.pem: has no key in it, and tls_key= is not given"),
+        (("ca", "cert", "strange_key"), r"strange\.key: is not the key of the certificate .*mine\.pem"),
+        (("ca", "cert", "locked"), r"mine\.locked: the key has a password"),
+        (
+            (),
+            r"TLS needs the certificate of the cluster's authority.*tls_ca_file=.*DASK_DISTRIBUTED__COMM__TLS__CA_FILE",
+        ),
+        (("ca",), r"TLS needs the certificate of the cluster's authority"),
+    ],
+)
+def test_files_that_tls_cannot_use_are_named(files: dict[str, Path], names: tuple[str, ...], words: str) -> None:
+    given = TlsFiles(*(str(files[name]) for name in names))
+    with pytest.raises(InputError, match=words):
+        connect("tls://127.0.0.1:9", files=given).__enter__()
+
+
+def test_a_scheduler_without_tls_needs_a_trusted_network(tmp_path: Path, files: dict[str, Path]) -> None:
+    (tmp_path / "edges.txt").write_text("a b\nb c\n", encoding="utf-8")
+    words = ["embed", str(tmp_path / "edges.txt"), "-o", str(tmp_path / "out"), "--executor", "dask", "--scheduler"]
+    done = spawn(*words, "tcp://127.0.0.1:9")
+    assert done.code == 2 and "--scheduler 'tcp://127.0.0.1:9' has no TLS: whoever reaches" in done.err, done.err
+    assert "add --trusted-network" in done.err and "Traceback" not in done.err
+    with pytest.raises(InputError, match="trusted_network=True"):
+        graphrefine.embed([(0, 1)], scheduler="127.0.0.1:9", executor="dask", dim=2)
+    with pytest.raises(InputError, match=r"is it tls://127\.0\.0\.1:9\?"):
+        graphrefine.embed([(0, 1)], scheduler="tcp://127.0.0.1:9", tls_ca_file=str(files["ca"]), executor="dask", dim=2)
+    with pytest.raises(InputError, match="trusted_network= is for a Dask cluster that runs"):
+        graphrefine.embed([(0, 1)], executor="dask", workers=1, dim=2, trusted_network=True)

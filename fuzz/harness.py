@@ -95,6 +95,7 @@ class Runner:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
         self.board = Board()
+        self.suspect = (-1, 0.0)
         self.child = os.fork()
         if self.child == 0:
             try:
@@ -110,9 +111,11 @@ class Runner:
         if done:
             self.collect(status, limits)
         else:
-            index, began = self.board.peek()
+            seen = index, began = self.board.peek()
             if index >= 0 and time.monotonic() - began > limits.hang:
-                self.stop("hang", limits)
+                if seen == self.suspect:  # twice the same: not read while it was being written
+                    self.stop("hang", limits)
+                self.suspect = seen
             elif self.resident() > limits.memory:
                 self.stop("memory", limits)
         return self.child is not None

@@ -93,8 +93,12 @@ def replay(path: Path, targets: list[Target]) -> None:
     named = [target for target in targets if target.name == path.resolve().parent.name]
     target = named[0] if named else targets[0]
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        place = Path(folder, "place")
+        place.mkdir()
+        if target.prepare is not None:
+            target.prepare(Path(folder))
         try:
-            target.run(path.read_bytes(), Path(folder))
+            target.run(path.read_bytes(), place)
         except target.errors as error:
             print(f"{target.name}: refused, as it should be: {type(error).__name__}: {error}")
         else:

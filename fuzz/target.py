@@ -22,7 +22,8 @@ class Target:
     ``run`` gets an input and an empty folder, which is emptied after it; it raises an error of ``errors`` or returns.
     ``seeds`` makes valid inputs, the same in every run; it is called once, in a child, so it may be slow and start
     threads. ``mutate`` takes the place of ``mutations.mutate``. None is called in the parent; what starts
-    threads is imported inside them.
+    threads is imported inside them. ``prepare`` is called once in a worker, before its inputs and their limit of time,
+    with a folder that stays.
 
     Examples
     --------
@@ -37,6 +38,8 @@ class Target:
     run: Callable[[bytes, Path], None]
     mutate: Callable[[Random, bytes], bytes] | None = None
     errors: tuple[type[BaseException], ...] = (GraphRefineError,)
+    prepare: Callable[[Path], None] | None = None
+    life: int = 50_000  # inputs of a worker: then another goes on, so that what leaks or grows is not blamed on one
 
     def list_corpus(self) -> list[bytes]:
         """The inputs that once failed; they are tried first, unchanged."""

@@ -28,8 +28,7 @@ from fuzz.findings import Finding, Kind, describe, keep_input
 from fuzz.mutations import LONGEST, mutate
 from fuzz.target import Target
 
-HEAD = struct.Struct("<qdqqq")  # index, when it began, inputs done, inputs refused, length of the input
-LIFE = 50_000  # inputs: then another worker goes on, so that what leaks is not blamed on one
+HEAD = struct.Struct("@qdqqq")  # index, when it began, inputs done, inputs refused, length of the input
 SPACE = 1 << 40  # address space beyond which a limit of it means nothing: sanitizers map terabytes
 
 
@@ -88,11 +87,15 @@ def work(target: Target, seeds: list[bytes], order: Order, board: Board, folder:
     prepare(folder)
     place = folder / "place"
     place.mkdir(exist_ok=True)
+    if target.prepare is not None:
+        lasting = folder / "lasting"
+        lasting.mkdir(exist_ok=True)
+        target.prepare(lasting)
     limit_memory(2 * order.memory)  # the first input imports what it needs, and starts threads
     seen: set[str] = set()
     with open(folder / "found.jsonl", "a", encoding="utf-8") as found:  # noqa: PTH123 (kept open)
         for count, (index, data) in enumerate(make_inputs(target, seeds, order)):
-            if count >= LIFE or time.monotonic() > order.until:
+            if count >= target.life or time.monotonic() > order.until:
                 break
             board.begin(index, data)
             finding = attempt(target, data, place, board)

@@ -82,6 +82,8 @@ def test_a_kept_input_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("name", sorted(path.name for path in CORPUS.iterdir()) if CORPUS.is_dir() else [])
 def test_inputs_that_once_failed_do_not(name: str, tmp_path: Path) -> None:
     target = targets.list_targets()[name]
+    if target.prepare is not None:
+        target.prepare(tmp_path)
     for position, data in enumerate(target.list_corpus()):
         folder = tmp_path / str(position)
         folder.mkdir()

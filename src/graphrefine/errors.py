@@ -13,13 +13,19 @@
     ArgumentWarning (UserWarning)    an argument that was understood, and may have been meant otherwise
 
 Each message names what was wrong, where, and what to do about it. The command line prints the message
-and exits with 2; Python callers can catch the base class or the built-in parent.
+and exits with 2; Python callers can catch the base class or the built-in parent. No message has the password of an
+address (`mask_secrets`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from os import PathLike, fspath
+
+_LOGIN = re.compile(r"([a-zA-Z][\w+.-]*:/+[^\s:/@]*):\S*@")  # of an address with a password, up to the last @
+_OPTION = re.compile(r"([?&]\w*passw\w*=)[^\s&]*", re.IGNORECASE)
+MASK = "***"
 
 
 class GraphRefineError(Exception):
@@ -36,7 +42,7 @@ class GraphRefineError(Exception):
     """
 
     def __init__(self, message: str, *, argument: str | None = None, mentions: Sequence[str] = ()) -> None:
-        super().__init__(message)
+        super().__init__(mask_secrets(message))
         self.argument = argument
         self.mentions = tuple(dict.fromkeys([*([] if argument is None else [argument]), *mentions]))
 
@@ -63,7 +69,8 @@ class FormatError(InputError):
         argument: str | None = None,
         mentions: Sequence[str] = (),
     ) -> None:
-        where = fspath(path) if line is None else f"{fspath(path)}, line {line}"
+        place = mask_address(fspath(path))
+        where = place if line is None else f"{place}, line {line}"
         super().__init__(f"{where}: {problem}", argument=argument, mentions=mentions)
 
 
@@ -106,8 +113,38 @@ class ArgumentWarning(UserWarning):
     """A remark on arguments, which ``mentions`` names as those of an error are."""
 
     def __init__(self, message: str, *mentions: str) -> None:
-        super().__init__(message)
+        super().__init__(mask_secrets(message))
         self.mentions = mentions
+
+
+def mask_secrets(text: str) -> str:
+    """A text without the passwords of addresses in it.
+
+    Examples
+    --------
+    >>> mask_secrets("postgresql+psycopg://ada:se/cr@t@localhost/graphs?sslpassword=x: there is no such file")
+    'postgresql+psycopg://ada:***@localhost/graphs?sslpassword=*** there is no such file'
+    >>> mask_secrets("https://example.org:8000/graph.csv, tls://head:8786")
+    'https://example.org:8000/graph.csv, tls://head:8786'
+    """
+    if ":/" not in text:
+        return text
+    return _OPTION.sub(rf"\1{MASK}", _LOGIN.sub(rf"\1:{MASK}@", text))
+
+
+def mask_address(place: str) -> str:
+    """The same for one address, or a path, whose password may have blanks.
+
+    Examples
+    --------
+    >>> mask_address("postgresql://ada:two words@localhost/graphs"), mask_address("my graph@home.csv")
+    ('postgresql://ada:***@localhost/graphs', 'my graph@home.csv')
+    """
+    scheme, separator, rest = place.partition("://")
+    login, at, host = rest.rpartition("@")
+    if separator and at and ":" in login:
+        place = f"{scheme}://{login.partition(':')[0]}:{MASK}@{host}"
+    return mask_secrets(place)
 
 
 def suggest(word: object, choices: Iterable[object]) -> str:

@@ -147,23 +147,31 @@ def test_a_wrong_checksum_keeps_nothing(cache: Path, site: Site) -> None:
 
 def test_without_a_checksum_the_sizes_must_fit(cache: Path, site: Site) -> None:
     with pytest.raises(DownloadError, match=r"this is not Tiny: it has 300 nodes.* and 301 nodes"):
-        load(entry_for(site, sha256=None, nodes=301))
+        load(entry_for(site, sha256=None, nodes=301), unverified=True)
     assert left_in(cache) == []
     with pytest.raises(DownloadError, match="not a readable"):
         site.content = b"<html>moved</html>"
-        load(entry_for(site, sha256=None))
+        load(entry_for(site, sha256=None), unverified=True)
     assert left_in(cache) == []
+
+
+def test_what_nobody_can_verify_is_asked_for_by_name_only(cache: Path, site: Site) -> None:
+    with pytest.raises(DownloadError, match=r"has neither TLS nor a published checksum.* is Tiny;.*unverified=True"):
+        load(entry_for(site, sha256=None))
+    assert not site.requests and left_in(cache) == []
+    for entry in datasets.DATASETS.values():
+        assert entry.sha256 is not None or entry.name in ("flickr", "youtube")
 
 
 def test_without_a_checksum_that_of_the_first_download_holds(cache: Path, site: Site) -> None:
     unknown = entry_for(site, sha256=None)
-    load(unknown)
+    load(unknown, unverified=True)
     assert (cache / "tiny.mat.sha256").read_text() == f"{SUM}  tiny.mat\n"
     (cache / "tiny.mat").write_bytes(MAT[:-1] + b"x")
     with pytest.raises(FormatError, match=r"tiny.mat: its sha256 is .* delete it to download it again"):
         load(unknown)
     (cache / "tiny.mat").unlink()
-    load(unknown)
+    load(unknown, unverified=True)
     assert (cache / "tiny.mat").read_bytes() == MAT
 
 

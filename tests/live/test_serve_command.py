@@ -55,7 +55,8 @@ def test_tokens_differ_and_can_be_given(folder: Path) -> None:
         with serving_live(folder) as server:
             tokens.append(server.url.partition("?token=")[2])
     assert len(set(tokens)) == 2 and min(map(len, tokens)) >= 32
-    with serving_live(folder, "--token", "open sesame") as server:
+    (folder.parent / "token").write_text("open sesame\n", encoding="utf-8")
+    with serving_live(folder, "--token-file", str(folder.parent / "token")) as server:
         assert server.url.endswith("/?token=open%20sesame")
         assert ask_server(server, "/api/live")["nodes"] == NODES
 

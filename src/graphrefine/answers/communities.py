@@ -22,6 +22,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
+from graphrefine.refine.settings import check_integer
 from graphrefine.search.neighbors import as_graph, match_nodes
 from graphrefine.search.searcher import Search
 from graphrefine.system import as_plain
@@ -81,6 +82,7 @@ def find_communities(
     """
     if count is not None and (isinstance(as_plain(count), bool) or not isinstance(as_plain(count), int) or count < 1):
         raise InputError(f"count={count!r}: a positive number of communities is expected", argument="count")
+    seed = check_integer("seed", seed, least=0, most=2**32 - 1)
     stages = Stages(watcher)
     links = None if graph is None else _match(embedding, as_graph(embedding, graph))
     if count is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import reading_options
+from graphrefine.cli.token import take_token
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.explore.columns import read_columns
 from graphrefine.explore.server import can_open_browser, serve
@@ -18,9 +19,10 @@ from graphrefine.visuals.console import note
 
 def explore(
     embedding: str, embedding_format: str | None, index: bool | None, host: str, port: int, token: str | None,
-    no_browser: bool, as_json: bool, **sources: Any,
+    token_file: str | None, no_browser: bool, as_json: bool, **sources: Any,
 ) -> None:  # fmt: skip
     """Serve the page of an embedding, and open it."""
+    token = take_token(token, token_file)
     vectors = load(embedding, format=embedding_format)
     session, readings = _make_session(vectors, index=index, name=Path(embedding).name, **sources)
 

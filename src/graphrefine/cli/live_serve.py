@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from graphrefine.cli.token import take_token
 from graphrefine.explore.live.server import serve_live
 from graphrefine.explore.server import can_open_browser
 from graphrefine.live.service import LiveService
@@ -11,8 +12,8 @@ from graphrefine.visuals.console import note
 
 
 def serve(
-    folder: str, host: str, port: int, token: str | None, renew: float, no_browser: bool, threads: int | None,
-    as_json: bool,
+    folder: str, host: str, port: int, token: str | None, token_file: str | None, renew: float, no_browser: bool,
+    threads: int | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Serve a folder of live vectors, and open its page."""
 
@@ -31,7 +32,7 @@ def serve(
         folder,
         host=host,
         port=port,
-        token=token,
+        token=take_token(token, token_file),
         renew=renew,
         threads=threads,
         browser=not no_browser and can_open_browser(),

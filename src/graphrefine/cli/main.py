@@ -14,6 +14,7 @@ when that process does. With GRAPHREFINE_LOG, a level such as info, the log goes
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -25,16 +26,36 @@ from threading import get_ident
 from types import FrameType
 from typing import Any, NoReturn
 
-from graphrefine.errors import GraphRefineError
+from graphrefine.errors import FormatError, GraphRefineError
+from graphrefine.visuals.console import StreamError, escape_controls, plain_streams
 
 
 def main() -> None:
     """Run the command that ``sys.argv`` asks for, and exit."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that wait for work that no command gives them
+    _fill_streams()
     parent = os.environ.pop("GRAPHREFINE_PARENT", None)
     if parent is not None:
         _end_with(int(parent))
     sys.exit(run(sys.argv[1:] or ["--help"]))
+
+
+class ClosedInput:
+    """Standard input that was closed before the program began: whoever asks for it is told."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise FormatError("standard input", "is closed; give a file, or pipe something into it")
+
+
+def _fill_streams() -> None:
+    """Let no file that is opened later take the place of a standard stream that is closed."""
+    if sys.stdin is None:
+        sys.stdin = ClosedInput()
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
 
 
 def _end_with(parent: int) -> None:
@@ -59,9 +80,10 @@ def run(arguments: list[str]) -> int:
         with _stoppable():
             if hasattr(sys.stdout, "reconfigure"):
                 sys.stdout.reconfigure(errors="backslashreplace")  # a file's name may not be valid text
-            code = _obey(arguments)
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            with plain_streams(arguments):
+                code = _obey(arguments)
+                if sys.stdout is not None:
+                    sys.stdout.flush()
             return code
     except KeyboardInterrupt as stopped:
         from graphrefine.system.files import remove_unfinished
@@ -69,12 +91,15 @@ def run(arguments: list[str]) -> int:
         remove_unfinished()
         print("interrupted; no half-written output is left", file=sys.stderr)
         return 128 + getattr(stopped, "number", signal.SIGINT)
-    except OSError as error:  # only stdout is left to fail: files have errors of their own
-        with suppress(OSError, ValueError):
+    except StreamError as error:
+        with suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python's last flush complains
-        if isinstance(error, BrokenPipeError):
+        if error.errno == errno.EPIPE:
             return 128 + 13  # as if SIGPIPE had ended it
-        return _failed(f"{error.filename or 'standard output'}: {error.strerror or error}")
+        return _failed(f"{error.filename}: {error.strerror}")
+    except OSError as error:  # of a file, or of the system, that nobody below has given a name
+        place = f"{error.filename}: " if error.filename is not None else ""
+        return _failed(escape_controls(f"{place}{error.strerror or error}"))
 
 
 def _obey(arguments: list[str]) -> int:
@@ -120,7 +145,8 @@ def _showing_log() -> Iterator[None]:
 
 
 def _failed(message: str) -> int:
-    print(f"error: {message}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"error: {escape_controls(message)}", file=sys.stderr)
     return 2
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from graphrefine.methods.contract import Method
 
 FIRST, FURTHER = "Main options", "Further options"  # headings of the options that matter most, and of those below
+PLACES = ("output", "work", "graph", "labels", "features", "columns", "align_to", "config", "report")  # not empty
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -46,6 +47,9 @@ class Command(click.Command):
 
     def work(self, **options: Any) -> None:
         """Do the work."""
+        for each in self.params:
+            if options.get(str(each.name)) == "" and (isinstance(each, click.Argument) or each.name in PLACES):
+                raise click.BadParameter("the name is empty; give one", param=each)
         module, function = self.place.split(":")
         try:
             getattr(import_module(f"graphrefine.cli.{module}"), function)(**options)
@@ -281,6 +285,12 @@ LABELS_VARIABLE = under(
 )
 TABLE = Option(["-o", "--output"], metavar="TABLE",
                help="Write all rows there: .csv, .tsv, .jsonl, .parquet or .arrow.")  # fmt: skip
+TOKEN = (
+    Option(["--token-file"], metavar="FILE",
+           help="File whose first line is the token that every request must send; - for stdin.  "
+                "[default: GRAPHREFINE_TOKEN, or a new one where a token is needed]"),
+    Option(["--token"], metavar="TEXT", help="The token itself; others can see a command line."),
+)  # fmt: skip
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
 

@@ -3,7 +3,8 @@
 The sizes are those of Table 3, edges counted once; for PPI and Wikipedia the table counts entries of the matrix, two
 for an edge and one for a self-loop. The checksums are those of the files that this project is tested with, whose
 headers bear the dates of the originals (2009 and 2015); they were not compared with the servers. None is published for
-Flickr and YouTube: a download must have the sizes, and its own checksum is recorded beside it and checked from then on.
+Flickr and YouTube, and their server is asked without TLS: nobody can tell whether a download is the file, so it needs
+``unverified=True``. It must have the sizes, and its own checksum is recorded beside it and checked from then on.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from graphrefine.errors import InputError
 
 _SOCIAL = "http://leitang.net/code/social-dimension/data"
-_SNAP = "http://snap.stanford.edu/node2vec"
+_SNAP = "https://snap.stanford.edu/node2vec"
 _LICENCE = "no licence is known; published for research: cite the reference, and do not pass the file on"
 
 
@@ -125,7 +126,7 @@ def find(name: str) -> Entry:
     Examples
     --------
     >>> find("ppi").url
-    'http://snap.stanford.edu/node2vec/Homo_sapiens.mat'
+    'https://snap.stanford.edu/node2vec/Homo_sapiens.mat'
     """
     if name not in DATASETS:
         near = difflib.get_close_matches(str(name).lower(), DATASETS, n=1)

@@ -13,7 +13,7 @@ from pathlib import Path
 from graphrefine.datasets.catalogue import Entry, find
 from graphrefine.datasets.dataset import Dataset
 from graphrefine.datasets.download import fetch, sha256_of
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import DownloadError, FormatError, InputError
 from graphrefine.progress import Watcher
 from graphrefine.readers.labels import read_labels
 from graphrefine.readers.read import read
@@ -61,7 +61,12 @@ def advise_download(entry: Entry) -> str:
 
 
 def load(
-    name: str | Entry, *, download: bool = True, threads: int | None = None, progress: Watcher | None = None
+    name: str | Entry,
+    *,
+    download: bool = True,
+    unverified: bool = False,
+    threads: int | None = None,
+    progress: Watcher | None = None,
 ) -> Dataset:
     """One of the paper's graphs, with its labels.
 
@@ -74,6 +79,9 @@ def load(
         A name in `graphrefine.datasets.DATASETS`, or an entry like those.
     download : bool
         False: refuse to download.
+    unverified : bool
+        True: download also what nobody can verify, as there is neither a checksum nor TLS; the checksum of the first
+        download is recorded, and holds from then on.
     threads : int, optional
         Threads for reading.
     progress : Watcher, optional
@@ -86,6 +94,12 @@ def load(
             f"{entry.title} is not here; {advise_download(entry)}; or leave out download=False", argument="download"
         )
     if path is None:
+        if entry.sha256 is None and not entry.url.startswith("https://") and not unverified:
+            raise DownloadError(
+                f"{entry.url}: has neither TLS nor a published checksum, so nobody can tell whether what comes is "
+                f"{entry.title}; {advise_download(entry)}, from a source that you trust, or say unverified=True",
+                argument="unverified",
+            )
         path = cache_folder() / entry.file
         fetch(
             entry.url,

@@ -12,7 +12,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from shutil import which
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import dask.config
@@ -20,6 +19,7 @@ from distributed import Nanny, Scheduler, SpecCluster, Worker
 from distributed.security import Security
 
 from graphrefine.errors import MissingExtraError, OutputError
+from graphrefine.system.temporary import temporary_folder
 
 LOOPBACK = "127.0.0.1"
 SUBJECT = "/CN=graphrefine-run"
@@ -65,7 +65,7 @@ def start_cluster(workers: int, *, memory: int | None, quiet: int) -> Iterator[A
         "distributed.worker.memory.pause": False,
     }
     common = {"host": LOOPBACK, "protocol": "tls://", "security": security, "dashboard": False}
-    with TemporaryDirectory(prefix="graphrefine-dask-") as folder, dask.config.set(settings):
+    with temporary_folder() as folder, dask.config.set(settings):
         worker = {
             "cls": Nanny,
             "options": {
@@ -73,7 +73,7 @@ def start_cluster(workers: int, *, memory: int | None, quiet: int) -> Iterator[A
                 "worker_class": BareWorker,
                 "nthreads": 1,
                 "memory_limit": memory or 0,
-                "local_directory": folder,
+                "local_directory": str(folder),
                 "silence_logs": quiet,
             },
         }

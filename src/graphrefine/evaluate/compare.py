@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from graphrefine.refine.settings import check_integer, check_number
 from graphrefine.system import as_plain
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.memory import available_bytes, gigabytes
+from graphrefine.system.temporary import temporary_folder
 from graphrefine.system.threads import usable_threads
 from graphrefine.visuals.machine import identify_machine
 
@@ -118,8 +118,8 @@ def compare(
     comparison = replace(comparison, rows=sort_rows([*comparison.rows, *reused.values()]))
     if on_row is not None:
         on_row(comparison, None)
-    with tempfile.TemporaryDirectory(prefix="graphrefine-") as folder:
-        bench = _Bench(graph, task, limits, seed=seed, threads=threads, folder=Path(folder))
+    with temporary_folder() as folder:
+        bench = _Bench(graph, task, limits, seed=seed, threads=threads, folder=folder)
         for number, (name, dim) in enumerate(runs, 1):
             if (name, dim) in reused:
                 continue

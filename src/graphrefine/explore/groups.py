@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from graphrefine.explore.background import Watch
 from graphrefine.explore.columns import CategoryColumn
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.methods.coarsening import communities
+from graphrefine.system.temporary import temporary_folder
 from graphrefine.vectors.classes import Classes
 from graphrefine.vectors.clusters import find_clusters
 
@@ -52,9 +52,9 @@ def find_communities(adjacency: sp.csr_array) -> NDArray[np.int64]:
 
 def _find_communities_apart(adjacency: sp.csr_array, watch: Watch) -> NDArray[np.int64]:
     """The same from a process of its own, which ends with the server."""
-    with tempfile.TemporaryDirectory(prefix="graphrefine-") as folder:
-        sp.save_npz(Path(folder) / GRAPH, adjacency, compressed=False)
-        command = [sys.executable, "-m", __name__, folder]
+    with temporary_folder() as folder:
+        sp.save_npz(folder / GRAPH, adjacency, compressed=False)
+        command = [sys.executable, "-m", __name__, str(folder)]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             try:
                 while process.poll() is None:
@@ -65,7 +65,7 @@ def _find_communities_apart(adjacency: sp.csr_array, watch: Watch) -> NDArray[np
         if process.returncode:
             reason = messages.strip().splitlines()[-1] if messages.strip() else "the process that finds them was ended"
             raise InputError(f"communities were not found: {reason}")
-        groups: NDArray[np.int64] = np.load(Path(folder) / GROUPS)
+        groups: NDArray[np.int64] = np.load(folder / GROUPS)
     return groups
 
 

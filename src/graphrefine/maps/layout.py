@@ -16,6 +16,7 @@ from graphrefine.maps.clusters import lay_out_clusters
 from graphrefine.maps.nearest import Neighbors
 from graphrefine.maps.principal import project
 from graphrefine.progress import Stages, Watcher
+from graphrefine.refine.settings import check_integer
 from graphrefine.system.threads import usable_threads
 from graphrefine.vectors.table import as_vectors, check_finite
 
@@ -66,6 +67,7 @@ def layout(
     """
     rows = as_vectors(vectors)
     check_finite(rows, np.arange(len(rows)))
+    seed = check_integer("seed", seed, least=0)
     return place_vectors(rows, resolve_method(method, len(rows)), seed=seed, threads=threads, stages=Stages(watch))[0]
 
 

@@ -9,7 +9,6 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +107,8 @@ class EmbedRun:
         """Place of the work folder; a temporary one where none is named."""
         if self.request.run.work is not None:
             return Path(self.request.run.work)
-        return Path(self._stack.enter_context(TemporaryDirectory(prefix="graphrefine-"))) / "work"
+        place: Path = self._stack.enter_context(_out_of_core().temporary_place())
+        return place
 
     @cached_property
     def work(self) -> WorkFolder:

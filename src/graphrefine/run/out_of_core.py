@@ -33,6 +33,7 @@ from graphrefine.run.memory_plan import RUN, MemoryPlan
 from graphrefine.system.files import check_free_disk
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import open_storage
+from graphrefine.system.temporary import temporary_folder
 from graphrefine.system.work_folder import WorkFolder
 
 if TYPE_CHECKING:
@@ -178,6 +179,13 @@ def working(
         verify(graph, stages)
     yield earlier is not None
     work.finish()
+
+
+@contextmanager
+def temporary_place() -> Iterator[Path]:
+    """A place for a work folder that nobody has named."""
+    with temporary_folder() as folder:
+        yield folder / "work"
 
 
 def ingest_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, Any], watcher: Watcher | None) -> Graph:

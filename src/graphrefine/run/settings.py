@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError, suggest
+from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError, suggest
 from graphrefine.refine.settings import MethodSettings, check_integer, setting
 from graphrefine.system import as_plain
 from graphrefine.system.files import replacing
@@ -192,6 +192,8 @@ def work_folder(output: str | PathLike[str]) -> Path:
     'vectors.npy.work'
     """
     path = Path(output)
+    if not path.name:
+        raise OutputError(f"{os.fspath(output) or '(empty)'}: not the name of an output; give a name below a folder")
     return path.with_name(f"{path.name}.work")
 
 

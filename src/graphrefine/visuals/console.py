@@ -1,17 +1,29 @@
-"""What a person at a terminal sees: a progress bar, tables, notes. Figures go to stdout, all else to stderr."""
+r"""What a person at a terminal sees: a progress bar, tables, notes. Figures go to stdout, all else to stderr.
+
+Names of nodes and files come from strangers. A control character in one could colour, overwrite or hide what stands
+beside it, set the title of the window, or turn the direction of a line. In text for people such characters are written
+as ``\x1b``; JSON has its own form, and files of data keep names as they are.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from graphrefine.errors import mask_address
 from graphrefine.progress import Watcher
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+
+# C0 but tab and line feed, DEL, C1; separators of lines; characters that turn the direction of what follows.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_LINES = re.compile(f"{_CONTROLS.pattern}|[\t\n]")
 
 
 class Bar:
@@ -57,7 +69,8 @@ def open_progress(before: str = "", after: str = "") -> Iterator[Progress | None
     texts = [[TextColumn(text)] if text else [] for text in (before, after)]
     columns = (*texts[0], BarColumn(), TimeElapsedColumn(), *texts[1])
     # stdout is for figures alone: rich would otherwise print through the bar what goes there.
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
+    console = Console(file=unwrap(sys.stderr))
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as progress:
         yield progress
 
 
@@ -73,7 +86,7 @@ def progress_bar() -> Iterator[Watcher | None]:
 
 def note(text: str) -> None:
     """A line for the person, not for the pipe."""
-    print(text, file=sys.stderr, flush=True)
+    print(escape_controls(text), file=sys.stderr, flush=True)
 
 
 def show_json(figures: dict[str, Any]) -> None:
@@ -97,7 +110,17 @@ def show_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -
 
 
 def format_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> str:
-    """Rows of text, the first one being the names of the columns; these columns to the left, the others right."""
+    r"""Rows of text, the first one being the names of the columns; these columns to the left, the others right.
+
+    Names of nodes are what strangers put into files: a line feed in one must not make a row, nor an escape a colour.
+
+    Examples
+    --------
+    >>> print(format_table([("node", "score"), ("a\x1b[31m\nb", "1")]))
+    node          score
+    a\x1b[31m\nb      1
+    """
+    rows = [[escape_controls(cell, lines=True) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -111,7 +134,7 @@ def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
     """Names and values, one a line, in two columns."""
     width = max(len(name) for name, _ in pairs)
     for name, value in pairs:
-        print(f"{name:>{width}}  {value}")
+        print(f"{escape_controls(name, lines=True):>{width}}  {escape_controls(value, lines=True)}")
 
 
 def seconds(value: float) -> str:
@@ -126,3 +149,83 @@ def seconds(value: float) -> str:
         return f"{value * 1000:.0f} ms"
     minutes, rest = divmod(round(value), 60)
     return f"{value:.1f} s" if value < 100 else f"{minutes} min {rest} s"
+
+
+def escape_controls(text: str, *, lines: bool = False) -> str:
+    r"""A text whose control characters are written out; with ``lines``, its line feeds and tabs too.
+
+    Examples
+    --------
+    >>> print(escape_controls("\x1b[2J\u202eab\n"), end="")
+    \x1b[2J\u202eab
+    >>> print(escape_controls("a\nb", lines=True))
+    a\nb
+    """
+    return (_LINES if lines else _CONTROLS).sub(lambda match: repr(match[0])[1:-1], text)
+
+
+class StreamError(OSError):
+    """Standard output, or standard error, that cannot be written."""
+
+
+class PlainStream:
+    """A text stream for a person: what is written to it is plain, and failures are a `StreamError` with its name.
+
+    Parameters
+    ----------
+    stream
+        Where it goes.
+    name
+        Of the stream, for messages.
+    secrets
+        Words that must not be seen, and what is written instead.
+    """
+
+    def __init__(self, stream: Any, name: str, secrets: Sequence[tuple[str, str]] = ()) -> None:
+        self.stream, self._name, self._secrets = stream, name, secrets
+
+    def write(self, text: str) -> int:
+        """Write plain text."""
+        for word, mask in self._secrets:
+            text = text.replace(word, mask)
+        try:
+            self.stream.write(escape_controls(text))
+        except OSError as error:
+            raise StreamError(error.errno, error.strerror or str(error), self._name) from error
+        return len(text)
+
+    def writelines(self, lines: Sequence[str]) -> None:
+        """Write them one after the other."""
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Write what has been held back."""
+        try:
+            self.stream.flush()
+        except OSError as error:
+            raise StreamError(error.errno, error.strerror or str(error), self._name) from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def unwrap(stream: Any) -> Any:
+    """The stream that takes control characters, for a program that draws."""
+    return stream.stream if isinstance(stream, PlainStream) else stream
+
+
+@contextmanager
+def plain_streams(words: Sequence[str]) -> Iterator[None]:
+    """A stretch in which standard output and standard error are plain, without the passwords in these words."""
+    secrets = [(word, mask_address(word)) for word in words if mask_address(word) != word]
+    secrets += [(json.dumps(word)[1:-1], json.dumps(mask)[1:-1]) for word, mask in secrets]
+    before = sys.stdout, sys.stderr
+    if sys.stdout is not None:
+        sys.stdout = PlainStream(sys.stdout, "standard output", secrets)
+    if sys.stderr is not None:
+        sys.stderr = PlainStream(sys.stderr, "standard error", secrets)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before

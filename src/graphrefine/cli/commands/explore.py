@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from graphrefine.cli.options import LABEL_READING, LABELS_VARIABLE, READING, Command, Option
+from graphrefine.cli.options import LABEL_READING, LABELS_VARIABLE, READING, TOKEN, Command, Option
 
 EXPLORE = Command(
     "explore",
@@ -28,7 +28,7 @@ EXPLORE = Command(
         Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS",
                help="Address to listen on; beyond this machine a token is needed, and made if none is given."),
         Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
-        Option(["--token"], metavar="TEXT", help="Token that every request must send."),
+        *TOKEN,
         Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
         Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
         Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from graphrefine.cli.options import GRAPH, JSON, READING, SUFFIXES, THREADS, Command, Group, Option
+from graphrefine.cli.options import GRAPH, JSON, READING, SUFFIXES, THREADS, TOKEN, Command, Group, Option
 
 FOLDER = click.Argument(["folder"], metavar="FOLDER")
 
@@ -132,7 +132,7 @@ BACKUP = Command(
 SERVE = Command(
     "serve",
     work="live_serve:serve",
-    first=("port", "token", "renew", "no_browser"),
+    first=("port", "token_file", "renew", "no_browser"),
     short_help="An API that takes changes, and a page that shows the map moving.",
     help="""Serve FOLDER as its one writer: POST /api/edges takes changes, a page shows vectors, bounds and refreshes.
 
@@ -146,7 +146,7 @@ SERVE = Command(
         FOLDER,
         Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on."),
         Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
-        Option(["--token"], metavar="TEXT", help="Token that every request must send.  [default: a new one]"),
+        *TOKEN,
         Option(["--renew"], type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
                metavar="SECONDS", help="Time between two snapshots for the requests of graphrefine explore."),
         Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),

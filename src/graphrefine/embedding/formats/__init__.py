@@ -39,7 +39,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from zipfile import BadZipFile
 
-from graphrefine.errors import ArgumentWarning, FormatError, InputError, MissingExtraError, OutputError, suggest
+from graphrefine.errors import (
+    ArgumentWarning,
+    FormatError,
+    InputError,
+    MissingExtraError,
+    OutputError,
+    mask_address,
+    suggest,
+)
 from graphrefine.system.files import check_writable, replacing, replacing_folder
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
@@ -53,6 +61,7 @@ PathLike = str | os.PathLike[str]
 READ_ERRORS = (OSError, EOFError, LookupError, OverflowError, TypeError, ValueError, BadZipFile, zlib.error)
 
 _SCHEMES = re.compile(r"(postgres|postgresql)://", re.IGNORECASE)
+_DRIVERS = re.compile(r"(postgres|postgresql)\+\w*://", re.IGNORECASE)  # of SQLAlchemy
 FORMAT_VERSION = 1  # of the folder's layout and of every key that graphrefine adds to other formats
 ARROW = 36_000_000  # bytes of pyarrow, its memory pool, and blocks of rows as it holds them
 
@@ -185,6 +194,10 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
         if format in (None, SERVER.name):
             return SERVER
         raise InputError(f"{format_address(path)}: a server takes the format {SERVER.name}, not {format!r}")
+    if _DRIVERS.match(os.fspath(path)):
+        raise InputError(
+            f"{mask_address(os.fspath(path))}: is an address of SQLAlchemy; say postgresql://user@host/database"
+        )
     if format is not None:
         zipped = f"{format}.gz" if os.fspath(path).lower().endswith(".gz") else format
         for name in (zipped, format):

@@ -1,0 +1,210 @@
+"""What reaches a terminal: no control characters of names, no passwords, no token; streams that are closed or full."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+
+import graphrefine
+from cli_runs import PROGRAM, refuses, run, works
+from graphrefine.cli.token import take_token
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.errors import ArgumentWarning, FormatError, GraphRefineError, InputError, OutputError
+from graphrefine.maps.layout import layout
+from graphrefine.system.temporary import temporary_folder
+
+EVIL = "\x1b]0;owned\x07\x1b[31mred\u202eder\x9b2J"
+SECRET = "s3cr3t"
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Path:
+    """An embedding whose names are written by an enemy."""
+    names = [EVIL, "line\nfeed", "plain", "other"]
+    Embedding(names, np.eye(4, dtype=np.float32) + 0.1).save(tmp_path / "out")
+    return tmp_path
+
+
+def is_plain(text: str) -> bool:
+    return all(character.isprintable() or character == "\n" for character in text)
+
+
+def test_names_reach_the_terminal_as_plain_text(named: Path) -> None:
+    done = works("neighbors", named / "out", "plain", "-k", "3")
+    assert is_plain(done.out) and r"\x1b]0;owned\x07\x1b[31mred\u202eder\x9b2J" in done.out
+    assert r"line\nfeed" in done.out, "a line feed in a name makes no line"
+    assert is_plain(str(graphrefine.load(named / "out").neighbors("plain", k=3)))
+    # JSON, and files of data, have the name itself.
+    rows = works("neighbors", named / "out", "plain", "-k", "3", "--json").figures
+    assert EVIL in str_values(rows)
+    works("neighbors", named / "out", "plain", "-k", "3", "-o", named / "rows.jsonl")
+    assert EVIL in [json.loads(line)["neighbor"] for line in (named / "rows.jsonl").read_text("utf-8").splitlines()]
+
+
+def str_values(value: Any) -> list[str]:
+    """All texts in an object of JSON."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [text for each in value for text in str_values(each)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_names_of_files_reach_the_terminal_as_plain_text(tmp_path: Path) -> None:
+    path = tmp_path / "\x1b[31mgraph.csv"
+    path.write_text("a,b\nb,c\n", encoding="utf-8")
+    done = run("embed", path, "-o", tmp_path / "\x1b[2Jout", "--dim", "2")
+    assert done.code == 0 and is_plain(done.out) and is_plain(done.err) and r"\x1b[2Jout" in done.out
+    done = run("embed", tmp_path / "\x1b[31mno.csv", "-o", tmp_path / "out")
+    assert done.code == 2 and is_plain(done.err) and r"\x1b[31mno.csv" in done.err
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"postgresql://ada:{SECRET}@localhost:5/graphs",
+        f"postgresql+psycopg://ada:{SECRET}@localhost/graphs",
+        f"postgresql://ada:{SECRET} more@localhost/graphs",
+        f"postgresql://ada:a/b@{SECRET}@localhost/graphs",
+        f"postgresql://localhost/graphs?sslpassword={SECRET}",
+        f"mysql://ada:{SECRET}@localhost/graphs",
+    ],
+)
+@pytest.mark.parametrize("words", [["info"], ["embed", "-o", "out"], ["convert", "TO"], ["neighbors", "ada"]])
+def test_passwords_are_in_no_message(tmp_path: Path, address: str, words: list[str], monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GRAPHREFINE_LOG", "debug")
+    for json_wanted in ([], ["--json"]):
+        done = run(words[0], address, *words[1:], *json_wanted)
+        assert done.code == 2 and SECRET not in done.out + done.err, done.err
+        assert "***" in done.err or "ada@" in done.err or "..." in done.err or "localhost/graphs" in done.err
+
+
+def test_passwords_of_an_output_are_in_no_message(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("a,b\nb,c\n", encoding="utf-8")
+    for scheme in ("postgresql", "postgresql+psycopg"):
+        address = f"{scheme}://ada:{SECRET}@localhost/graphs"
+        done = run("embed", tmp_path / "edges.csv", "-o", address, "--dim", "2")
+        assert done.code == 2 and SECRET not in done.err and f"{scheme}://ada" in done.err
+    assert "is an address of SQLAlchemy; say postgresql://user@host/database" in done.err
+
+
+@pytest.mark.parametrize("kind", [InputError, OutputError, GraphRefineError, ArgumentWarning])
+def test_passwords_are_in_no_error_of_python(kind: Any) -> None:
+    assert str(kind(f"x://u:{SECRET}@h/d, y:/v:{SECRET}@h")) == "x://u:***@h/d, y:/v:***@h"
+    assert SECRET not in str(FormatError(f"x://u:a {SECRET}@h/d", "is not there"))
+    with pytest.raises(FormatError) as caught:
+        graphrefine.read(f"postgresql://ada:{SECRET}@localhost/graphs")
+    assert SECRET not in str(caught.value)
+
+
+def test_a_token_from_the_environment_or_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "token"
+    file.write_text("of the file\nnot this\n", encoding="utf-8")
+    assert take_token(None, None) is None
+    assert take_token(None, str(file)) == "of the file"
+    monkeypatch.setenv("GRAPHREFINE_TOKEN", "of the environment")
+    assert take_token(None, None) == "of the environment"
+    assert take_token("typed", None) == "typed" and take_token(None, str(file)) == "of the file"
+    with pytest.raises(click.BadParameter, match="leave one of them out"):
+        take_token("typed", str(file))
+    file.write_text("\n", encoding="utf-8")
+    for problem, where in ((r"token: the first line is empty", str(file)), ("No such file", str(tmp_path / "no"))):
+        with pytest.raises(FormatError, match=problem):
+            take_token(None, where)
+    for value in ("", " "):
+        monkeypatch.setenv("GRAPHREFINE_TOKEN", value)
+        with pytest.raises(InputError, match="GRAPHREFINE_TOKEN is empty"):
+            take_token(None, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("embed", "edges.csv", "-o", ""), "'-o' / '--output': the name is empty"),
+        (("embed", "edges.csv", "-o", "/"), "/: not the name of an output; give a name below a folder"),
+        (("embed", "edges.csv", "-o", "."), ".: not the name of an output"),
+        (("embed", "", "-o", "out"), "'GRAPH': the name is empty"),
+        (("ingest", "edges.csv", "-o", ""), "the name is empty"),
+        (("convert", "edges.csv", ""), "'TO': the name is empty"),
+        (("demo", "-o", ""), "the name is empty"),
+    ],
+)
+def test_names_that_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], expected: str
+) -> None:
+    (tmp_path / "edges.csv").write_text("a,b\nb,c\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    refuses(*words, folder=tmp_path, expected=(expected,))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closed streams of Unix")
+def test_closed_streams() -> None:
+    for words in ("embed - -o out", "neighbors out --from -"):
+        command = f'exec "{PROGRAM[0]}" -m graphrefine {words} <&-'
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr) == (
+            2,
+            "error: standard input: is closed; give a file, or pipe something into it\n",
+        )
+
+
+def test_an_error_of_the_system_is_not_blamed_on_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "edges.csv").write_text("a,b\nb,c\n", encoding="utf-8")
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr("graphrefine.cli.embed.EmbedRun", fail)
+    done = run("embed", tmp_path / "edges.csv", "-o", tmp_path / "out")
+    assert (done.code, done.err) == (2, "error: Too many open files\n")
+    if Path("/dev/full").exists():
+        with Path("/dev/full").open("w") as full:
+            typed = [*PROGRAM, "methods"]
+            ended = subprocess.run(typed, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        assert (ended.returncode, ended.stderr) == (2, "error: standard output: No space left on device\n")
+
+
+def test_seeds_below_zero(named: Path) -> None:
+    for words in (("map", named / "out", "-o", named / "map.html"), ("communities", named / "out")):
+        done = run(*words, "--seed", "-1")
+        assert done.code == 2 and "--seed -1 must be at least 0" in done.err, done.err
+    with pytest.raises(InputError, match="seed=-1 must be at least 0"):
+        layout(np.eye(30, 4), seed=-1)
+
+
+KILLED = """
+import os, signal, sys
+from graphrefine.system.temporary import temporary_folder
+with temporary_folder() as folder:
+    (folder / "graph.npz").write_bytes(b"secret")
+    print(folder, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_what_a_killed_process_left_goes_with_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, timeout=60, check=False)
+    left = Path(done.stdout.strip())
+    assert (left / "graph.npz").exists()
+    (tmp_path / "graphrefine-own").mkdir()  # without a lock: of somebody else
+    with temporary_folder() as folder:
+        assert (left / "graph.npz").exists(), "it may be that its process is just making it"
+        monkeypatch.setattr("graphrefine.system.temporary.YOUNG", -1)
+        (folder / "in use").touch()
+        with temporary_folder():
+            assert not left.exists() and (folder / "in use").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["graphrefine-own"]

@@ -39,11 +39,11 @@ import commands  # noqa: E402  likewise, for the page of commands
 import trace_row  # noqa: E402
 
 DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *DOCS]
 ELSEWHERE = ROOT / "docs" / "clients.md"  # its blocks need packages of their own: tests/clients
 WITHOUT_EXAMPLES = (
-    *("CONTRIBUTING.md", "docs/api.md", "docs/architecture.md", "docs/commands.md", "docs/explore_page.md"),
-    *("docs/figures.md", "docs/notebooks/index.md", "docs/results.md", "docs/scale.md"),
+    *("CONTRIBUTING.md", "SECURITY.md", "docs/api.md", "docs/architecture.md", "docs/commands.md"),
+    *("docs/explore_page.md", "docs/figures.md", "docs/notebooks/index.md", "docs/results.md", "docs/scale.md"),
 )
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|<img[^>]* src=\"([^\"]+)\"")

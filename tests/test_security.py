@@ -1,0 +1,48 @@
+"""SECURITY.md says what is so: its figures are those of the code, and what it says is closed is closed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from graphrefine.errors import InputError
+from graphrefine.run.settings import MOST_BYTES, RunSettings
+
+PAGE = " ".join((Path(__file__).resolve().parents[1] / "SECURITY.md").read_text(encoding="utf-8").split())
+
+
+def test_the_figures_of_the_api() -> None:
+    pytest.importorskip("fastapi")
+    from graphrefine.explore import limits, request_params
+
+    assert limits.BODY_SECONDS == limits.HEAD_SECONDS
+    stated = (
+        f"{request_params.BODY >> 20} MB for a body, {limits.AT_ONCE} requests at once, {limits.SECONDS:g} s for an "
+        f"answer, {limits.HEAD_SECONDS:g} s for a head or a body to arrive, {request_params.K:,} neighbours, "
+        f"{request_params.BATCH:,} items of a batch, {request_params.ROWS:,} rows of a list"
+    )
+    assert stated in PAGE
+
+
+def test_what_is_closed_by_default() -> None:
+    assert "`--scheduler tcp://...` is **refused** unless you add `--trusted-network`" in PAGE
+    with pytest.raises(InputError, match="trusted_network=True"):
+        RunSettings(executor="dask", scheduler="tcp://head:8786")
+    assert RunSettings(executor="dask", scheduler="tcp://head:8786", trusted_network=True).cluster() is not None
+    assert f"{MOST_BYTES >> 20} MB at most for settings" in PAGE
+    assert "refused unless you say `unverified=True`" in PAGE
+    from graphrefine.datasets import DATASETS
+
+    assert [entry.title for entry in DATASETS.values() if entry.sha256 is None] == ["Flickr", "YouTube"]
+
+
+def test_the_server_listens_on_this_machine_unless_told() -> None:
+    from graphrefine.cli.commands import cli
+
+    live = cli.commands["live"]
+    commands = (cli.commands["explore"], live.commands["serve"])  # type: ignore[attr-defined]
+    hosts = [each.default for command in commands for each in command.params if each.name == "host"]
+    assert hosts == ["127.0.0.1", "127.0.0.1"]
+    assert re.search(r"on 127\.0\.0\.1 alone, unless you name another address", PAGE)

@@ -16,7 +16,7 @@ TESTS  ?= -n 2 --dist worksteal
 # The core: what reads a graph, what makes vectors of it, what stores them; few examples, no real graphs, no server.
 QUICK  := $(addprefix tests/, kernels graph readers linalg refine embedding vectors)
 
-.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm fuzz reproduce bench docs web wheel clean
+.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm check-minimum check-newest fuzz reproduce bench docs web wheel clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
@@ -26,6 +26,7 @@ help:
 	@echo "make check-torch install torch and PyG (6 GB) and test graphs of theirs; check-slow does it if TORCH=1"
 	@echo "make check-clients  install faiss, DuckDB, Qdrant and others and run docs/clients.md; check-slow does it if CLIENTS=1"
 	@echo "make check-arm   compile for ARM, and compare its vectors with those of x86-64; check-slow does it if ARM=1"
+	@echo "make check-minimum  the tests with the oldest versions of all that the package requires; check-newest: with the newest"
 	@echo "make fuzz        changed inputs for every reader, format, kernel and endpoint: MINUTES=10; check-slow: 3 if FUZZ=1"
 	@echo "make reproduce   the paper's tables, figures and claims in minutes, into reproduce-output/"
 	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
@@ -78,6 +79,10 @@ check-clients: $(STAMP)
 check-arm: $(STAMP)
 	$(BIN)/python scripts/check_arm.py
 
+# Environments of their own, with the versions of constraints/minimum.txt and constraints/newest.txt.
+check-minimum check-newest: check-%: $(STAMP)
+	$(BIN)/python scripts/check_versions.py $*
+
 # What is found lies in fuzz/findings; what was mended, in fuzz/corpus. FUZZ="--group readers --seed 7" chooses.
 MINUTES ?= 10
 fuzz: $(STAMP)
@@ -105,5 +110,5 @@ web: $(STAMP)
 	cd web && npm ci --no-audit --no-fund && npm run check && npm run build
 
 clean:
-	rm -rf web/node_modules fuzz/findings $(VENV) .venv-clients build dist wheelhouse demo-output reproduce-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf web/node_modules fuzz/findings $(VENV) .venv-clients .venv-minimum .venv-newest build dist wheelhouse demo-output reproduce-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks scripts fuzz -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -87,8 +87,9 @@ class Request:
         }  # fmt: skip
 
 
-def ask(method: str, path: str, query: dict[str, Any] | None = None, body: Any = None, token: str = "") -> bytes:
-    """The bytes of a request that is right, to begin with."""
+def ask(parts: tuple[Any, ...], token: str = "") -> bytes:
+    """The bytes of a request that is right, to begin with: method, path and, if it has them, query and body."""
+    method, path, query, body = (*parts, None, None)[:4]
     content = b"" if body is None else json.dumps(body).encode()
     headers = [("Host", "localhost")]
     if token:

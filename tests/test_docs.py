@@ -35,6 +35,7 @@ import arm_root  # noqa: E402
 import arm_rows  # noqa: E402
 import check_arm  # noqa: E402
 import check_links  # noqa: E402
+import check_versions  # noqa: E402
 import commands  # noqa: E402  likewise, for the page of commands
 import trace_row  # noqa: E402
 
@@ -214,7 +215,7 @@ def test_commands_page_has_what_help_shows() -> None:
     assert page == commands.write_page(), "run: python scripts/commands.py"
 
 
-SCRIPTS = [architecture, arm_root, arm_rows, check_arm, check_links, commands, trace_row]
+SCRIPTS = [architecture, arm_root, arm_rows, check_arm, check_links, check_versions, commands, trace_row]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)

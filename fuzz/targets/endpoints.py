@@ -169,7 +169,7 @@ def make_seeds(*, names: list[Any], token: str = "") -> list[bytes]:
         ("POST", "/api/neighbors", None, {"rows": [4, 7], "k": 3, "score": "dot", "label": "Node"}),
         ("POST", "/api/score", None, {"pairs": [names[1:3], names[2:4]]}),
     ]  # fmt: skip
-    return [ask(*each, token=token) for each in right]
+    return [ask(each, token) for each in right]
 
 
 def make_live_seeds() -> list[bytes]:
@@ -186,7 +186,7 @@ def make_live_seeds() -> list[bytes]:
         ("GET", "/api/live/recommend", {"node": "n3", "k": 5}), ("GET", "/api/live/map", {"x": 0, "y": 1}),
         ("GET", "/api/live/moved", {"after": 1, "generation": 1}), ("GET", "/", {"token": SECRET}),
     ]  # fmt: skip
-    return make_seeds(names=names, token=SECRET) + [ask(*each, token=SECRET) for each in right]
+    return make_seeds(names=names, token=SECRET) + [ask(each, SECRET) for each in right]
 
 
 def make_target(name: str, make: Make, seeds: Callable[[], list[bytes]]) -> Target:

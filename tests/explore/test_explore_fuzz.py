@@ -294,6 +294,15 @@ def test_damaged_requests_are_refused(server: Server) -> None:
     check_well(server)
 
 
+def test_a_body_that_breaks_off_while_its_request_is_answered_is_refused_once(server: Server) -> None:
+    """The answer is being made when the body turns out to be none; the fixture sees that no error is logged."""
+    for path in ("/api/info", "/api/coordinates", "/api/nodes?prefix=node", "/"):
+        head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        answer = server.talk(head.encode() + b"zz\r\n")
+        assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1") == 1
+    check_well(server)
+
+
 @pytest.mark.slow
 def test_ten_thousand_damaged_requests_are_refused(server: Server) -> None:
     ask_all(server, damaged(2000, seed=2))

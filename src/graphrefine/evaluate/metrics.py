@@ -12,7 +12,7 @@ give an AUC of 1/2, not 0 or 1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,7 +33,7 @@ FIGURES = {  # of links: name in JSON -> title in a table, and decimals there
 Bool = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
-Indicator = sp.csr_array[np.bool_]
+Indicator: TypeAlias = "sp.csr_array[np.bool_]"  # as a string: SciPy has no such index before 1.16
 
 
 class ClassCounts(NamedTuple):

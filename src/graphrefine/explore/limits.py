@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from h11 import LocalProtocolError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -97,6 +98,13 @@ class Connection(H11Protocol):
             self._timer.cancel()
 
 
+async def _see_end(receive: Receive) -> None:
+    """Wait for the end of a connection, which is near."""
+    async with asyncio.timeout(HEAD_SECONDS):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+
 class HeadTimeout:
     """Stops the timer of a connection while a request of it is answered."""
 
@@ -110,6 +118,8 @@ class HeadTimeout:
             _CONNECTIONS[ends].stop_timer()
         try:
             await self._app(scope, receive, send)
+        except LocalProtocolError:  # a body that broke off was refused meanwhile: this answer comes too late
+            await _see_end(receive)
         finally:
             if ends in _CONNECTIONS:
                 _CONNECTIONS[ends].start_timer()

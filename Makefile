@@ -16,7 +16,7 @@ TESTS  ?= -n 2 --dist worksteal
 # The core: what reads a graph, what makes vectors of it, what stores them; few examples, no real graphs, no server.
 QUICK  := $(addprefix tests/, kernels graph readers linalg refine embedding vectors)
 
-.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm check-minimum check-newest fuzz reproduce bench docs web wheel clean
+.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm check-minimum check-newest fuzz reproduce bench docs web wheel sbom clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench       what can be measured, and the quick part of it"
 	@echo "make docs        the documentation as web pages, into docs/_build/"
 	@echo "make web         the page of graphrefine explore, built anew from web/ (needs node and npm)"
+	@echo "make sbom        sbom.cdx.json: what the package consists of and asks for, as CycloneDX"
 	@echo "make clean       remove everything that these commands made"
 
 # An editable install, so edits of Python and new modules need none of this. New folders, C++ and how it is built do.
@@ -97,6 +98,9 @@ bench: $(STAMP)
 wheel:
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; say which with: make PYTHON=/path/to/python"; exit 1; }
 	$(PYTHON) scripts/check_wheels.py
+
+sbom: $(STAMP)
+	$(BIN)/python scripts/sbom.py
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group docs

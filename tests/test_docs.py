@@ -37,6 +37,7 @@ import check_arm  # noqa: E402
 import check_links  # noqa: E402
 import check_versions  # noqa: E402
 import commands  # noqa: E402  likewise, for the page of commands
+import sbom  # noqa: E402
 import trace_row  # noqa: E402
 
 DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
@@ -215,7 +216,7 @@ def test_commands_page_has_what_help_shows() -> None:
     assert page == commands.write_page(), "run: python scripts/commands.py"
 
 
-SCRIPTS = [architecture, arm_root, arm_rows, check_arm, check_links, check_versions, commands, trace_row]
+SCRIPTS = [architecture, arm_root, arm_rows, check_arm, check_links, check_versions, commands, sbom, trace_row]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)

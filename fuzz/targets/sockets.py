@@ -49,7 +49,6 @@ class RealServer:
         listening = bind("127.0.0.1", 0)
         self._address = listening.getsockname()
         server = make_server(app)
-        server.install_signal_handlers = lambda: None  # it is not in the main thread
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         while not server.started:

@@ -15,7 +15,7 @@ from graphrefine.graph import stored_writer
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import StoredGraph, open_stored
-from graphrefine.graph.stored_writer import StoredWriter
+from graphrefine.graph.stored_writer import OWN_CHECKSUM, StoredWriter, sum_manifest
 from graphrefine.linalg.operators import proximity
 from graphs import check
 from strategies import PATIENT, Edge, edge_lists
@@ -182,13 +182,18 @@ def test_damage_is_named(tmp_path: Path) -> None:
         ({"version": 2}, "has layout 2, and this graphrefine reads 1; take a newer graphrefine, or ingest it again"),
         ({"format": "other"}, "manifest.json is of 'other', not of a graph on disk"),
         ({"nodes": "x"}, "manifest.json has no proper 'nodes': it is damaged"),
-        ({"entries": 3}, "indices.npy is int32"),
+        ({"entries": 3}, "manifest.json has no proper 'blocks'"),
+        ({"nodes": 2**40}, "manifest.json has no proper 'nodes'"),
+        ({"blocks": [{"rows": [0, 3]}]}, "manifest.json has no proper 'blocks'"),
+        ({"sources": 9}, "manifest.json has no proper 'sources'"),
+        ({"names": "other"}, "manifest.json has no proper 'names'"),
+        ({"files": {"../x": 1}}, "manifest.json has no proper 'files'"),
     ],
 )
 def test_manifests_that_do_not_fit(tmp_path: Path, change: dict[str, object], message: str) -> None:
     store(read([(0, 1), (1, 2)]), tmp_path / "g.grf")
     manifest = tmp_path / "g.grf" / "manifest.json"
-    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | change))
+    resum(tmp_path / "g.grf", change)
     with pytest.raises(FormatError) as caught:
         read(tmp_path / "g.grf")
     assert message in str(caught.value)
@@ -235,3 +240,89 @@ def test_embedding_a_stored_graph(tmp_path: Path) -> None:
         assert ours.vectors.tobytes() == theirs.vectors.tobytes()
         done = run("info", tmp_path / "g.grf", "--json")
         assert (done.code, done.figures["nodes"]) == (0, graph.nodes)
+
+
+def resum(place: Path, change: dict[str, object]) -> None:
+    """Write another manifest, with its own checksum."""
+    path = place / "manifest.json"
+    manifest = json.loads(path.read_text()) | change
+    path.write_text(json.dumps(manifest | {OWN_CHECKSUM: sum_manifest(manifest)}))
+
+
+@pytest.mark.parametrize("memory", ["2GB", "20MB"])  # in memory, and on the disk
+@pytest.mark.parametrize("name", ["indices", "weights", "reverse_indices"])
+def test_one_bit_is_found_in_every_mode(tmp_path: Path, name: str, memory: str) -> None:
+    from cli_runs import run
+
+    if name == "reverse_indices" and memory == "20MB":
+        pytest.skip("directed graphs are embedded in memory")
+    store(weighted(nodes=300, edges=2000, directed=name == "reverse_indices"), tmp_path / "g.grf")
+    damaged(tmp_path / "g.grf", f"{name}.npy", 1001)
+    done = run("embed", tmp_path / "g.grf", "-o", tmp_path / "out", "--dim", "8", "--memory", memory)
+    assert done.code == 2 and f"{name}.npy, block 0" in done.err, done.err
+    assert "Traceback" not in done.err and not (tmp_path / "out").exists()
+
+
+def test_what_is_read_is_verified_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_writer, "FEWEST_ENTRIES", 500)
+    graph = weighted(nodes=300, edges=2000)
+    store(graph, tmp_path / "g.grf")
+    blocks = open_stored(tmp_path / "g.grf").blocks.tolist()
+    damaged(tmp_path / "g.grf", "indices.npy", -1)
+    stored = open_stored(tmp_path / "g.grf")
+    assert (stored.entries, stored.edges, stored.mean_count) == (graph.entries, graph.edges, graph.mean_count)
+    assert stored.rows(0, blocks[-2]).indices.tobytes() == graph.rows(0, blocks[-2]).indices.tobytes()
+    for use in (lambda: stored.rows(blocks[-2], blocks[-1]), lambda: stored.indices, lambda: stored.rows(0, 300)):
+        with pytest.raises(FormatError, match=rf"indices\.npy, block {len(blocks) - 2} "):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value", "message"),
+    [
+        ("indices", 2, 3, r"indices\.npy, entry 2 \(row 1\) is 3, and there are 3 nodes"),
+        ("indices", 2, -1, r"indices\.npy, entry 2 \(row 1\) is -1, and there are 3 nodes"),
+        ("indices", 2, 0, r"indices\.npy, entry 2 \(row 1\) is 0, and the columns of a row ascend"),
+        ("weights", 3, np.nan, r"weights\.npy, entry 3 \(row 2\) is nan, and weights are positive and finite"),
+        ("weights", 0, -2, r"weights\.npy, entry 0 \(row 0\) is -2\.0, and weights are positive and finite"),
+        ("indptr", 1, 4, r"indptr\.npy, row 1 runs from 4 to 3"),
+        ("indptr", 0, 1, r"indptr\.npy has 1 at row 0, not 0"),
+    ],
+)
+def test_arrays_with_the_right_checksum_must_be_those_of_a_graph(
+    tmp_path: Path, name: str, at: int, value: float, message: str
+) -> None:
+    place = tmp_path / "g.grf"
+    store(Graph.from_edges([0, 1], [1, 2], [2.0, 3.0]), place)
+    array = np.load(place / f"{name}.npy")
+    array[at] = value
+    np.save(place / f"{name}.npy", array)
+    manifest = json.loads((place / "manifest.json").read_text())
+    if name == "indptr":
+        manifest["checksums"]["indptr.npy"] = stored_writer.crc_of(place / "indptr.npy")
+    else:
+        manifest["blocks"][0]["crc32"][name] = stored_writer.checksum(array)
+    resum(place, manifest)
+    with pytest.raises(FormatError, match=message):
+        _ = read(place).indices
+
+
+def test_a_manifest_has_a_checksum_of_its_own(tmp_path: Path) -> None:
+    place = tmp_path / "g.grf"
+    store(read([(0, 1), (1, 2)]), place)
+    text = (place / "manifest.json").read_text()
+    (place / "manifest.json").write_text(text.replace('"directed": false', '"directed": true'))
+    with pytest.raises(FormatError, match=r"manifest\.json has the checksum \d+, not \d+: it is damaged"):
+        read(place)
+    manifest = json.loads(text)
+    del manifest[OWN_CHECKSUM]
+    (place / "manifest.json").write_text(json.dumps(manifest))  # as earlier versions have written it
+    assert read(place).edges == 2
+
+
+def test_own_files_in_the_folder_are_kept(tmp_path: Path) -> None:
+    store(read([(0, 1)]), tmp_path / "g.grf")
+    np.save(tmp_path / "g.grf" / "labels.npy", np.arange(2))
+    with pytest.raises(OutputError, match=r"also holds labels\.npy, which would be lost; choose another name"):
+        store(read([(0, 1), (1, 2)]), tmp_path / "g.grf")
+    assert np.load(tmp_path / "g.grf" / "labels.npy").tolist() == [0, 1]

@@ -197,7 +197,7 @@ def test_what_cannot_be_trained_is_refused() -> None:
     for wrong, message in (
         ({"parts": 3}, "power of two"),
         ({"parts": 128}, "at most 64"),
-        ({"window": 0}, "at least 1"),
+        ({"window": 0}, "must be from 1"),
     ):
         with pytest.raises(ValueError, match=message):
             native.SkipGram(noise, **{**options, **wrong})

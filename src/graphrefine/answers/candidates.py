@@ -42,7 +42,7 @@ def search_rows(graph: Graph) -> Rows:
     """
     counts = graph.out_counts if graph.sources is None else graph.out_counts[: graph.sources]
     order = np.argsort(-counts, kind="stable")
-    most = int(WORK / (len(graph.indices) + WIDTH * graph.nodes))
+    most = int(WORK / (graph.entries + WIDTH * graph.nodes))
     return order[counts[order] > 0][: max(most, 1)]
 
 

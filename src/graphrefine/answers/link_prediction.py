@@ -255,7 +255,7 @@ def _check_size(graph: Graph) -> None:
             f"{graph.source} has {graph.edges:,} edges; at least {FEWEST_EDGES} are needed to learn what makes an edge "
             "likely"
         )
-    need, free = TALL * graph.nodes + 60 * len(graph.indices), available_bytes()
+    need, free = TALL * graph.nodes + 60 * graph.entries, available_bytes()
     if free is not None and need > free:
         raise InputError(
             f"{graph.source}: the features of {graph.nodes:,} nodes and {graph.edges:,} edges need about "

@@ -98,7 +98,7 @@ def _plan(graph: Graph, settings: RefineSettings, *, method: Method[Any], budget
 def count_figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
     """Counts of a graph; components only if ``memory``, in bytes, has room for them: they need the most."""
     components: dict[str, Any] = {"components": None, "largest_component": None}
-    if memory is None or len(graph.indices) * COMPONENT_BYTES <= memory:
+    if memory is None or graph.entries * COMPONENT_BYTES <= memory:
         count, member_of = graph.components()
         components = {"components": count, "largest_component": int(np.bincount(member_of).max())}
     quantiles = np.quantile(graph.out_counts, SHARES).tolist()

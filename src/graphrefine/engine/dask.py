@@ -307,7 +307,7 @@ def plan_layout(graph: Graph, *, columns: int, workers: int, memory: int | None)
         graph.indptr,
         columns=columns,
         block_bytes=min(BLOCK_BYTES, -(-graph.nodes // pieces) * padded * 4),
-        entries=min(BLOCK_ENTRIES, -(-len(graph.indices) // pieces)),
+        entries=min(BLOCK_ENTRIES, -(-graph.entries // pieces)),
     )
     blocks = len(bounds) - 1
     chunk, group = -(-graph.nodes // CHUNKS), max(-(-blocks // (TASKS_EACH * max(workers, 1))), 1)
@@ -315,7 +315,7 @@ def plan_layout(graph: Graph, *, columns: int, workers: int, memory: int | None)
         each = memory // 4
         chunk = min(chunk, max(each // (padded * 4), 1))
         cuts = -(-graph.nodes // chunk) + 1
-        row = padded * 8 + 8 * cuts + 8 + 8 * len(graph.indices) // max(graph.nodes, 1)
+        row = padded * 8 + 8 * cuts + 8 + 8 * graph.entries // max(graph.nodes, 1)
         group = min(group, max(2 * each // (row * -(-graph.nodes // blocks)), 1))
     return Layout(bounds, cut_chunks(bounds, rows=chunk), columns, padded), group
 

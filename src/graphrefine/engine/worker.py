@@ -23,7 +23,8 @@ from graphrefine.engine.tasks import Small, Task
 from graphrefine.engine.worker_proof import Proof, find_difference, make_proof
 from graphrefine.errors import FormatError, GraphRefineError
 from graphrefine.graph.graph import Rows
-from graphrefine.graph.stored import StoredPattern, damage
+from graphrefine.graph.stored import StoredPattern
+from graphrefine.graph.stored_checks import damage
 from graphrefine.kernels import kernels
 from graphrefine.kernels.arithmetic import use_arithmetic
 from graphrefine.system.fingerprint import hash_parts

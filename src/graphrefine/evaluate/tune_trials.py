@@ -80,7 +80,7 @@ def plan_stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
 
 def list_filters(graph: Graph) -> tuple[Changes, ...]:
     """Near and far together, with other far steps and other weights of them; then near alone, and the usual kernels."""
-    usual = FAR * (graph.nodes - graph.isolated) / max(len(graph.indices), 1)
+    usual = FAR * (graph.nodes - graph.isolated) / max(graph.entries, 1)
     less, more = (float(f"{min(times * usual, MOST['reach']):.3g}") for times in (0.25, 4))
     filters: list[tuple[str | tuple[float, ...], int | None, float | None]] = [
         ("reach", 15, None),

@@ -99,8 +99,8 @@ class Graph:
     weighted: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        entries = len(self.indices)
-        counts = {"nodes": len(self.indptr) - 1, "edges": entries if self.directed else entries // 2}
+        edges = self.entries if self.directed else self.entries // 2
+        counts = {"nodes": len(self.indptr) - 1, "edges": edges}
         self.__dict__.update(counts, weighted=self.weights is not None)  # as a frozen dataclass assigns no field
 
     @classmethod
@@ -306,9 +306,14 @@ class Graph:
         return counts + np.bincount(self.indices, minlength=self.nodes) if self.directed else counts
 
     @property
+    def entries(self) -> int:
+        """Number of entries of all rows: an undirected edge has two."""
+        return len(self.indices)
+
+    @property
     def mean_count(self) -> float:
         """Entries of a row, on average over the nodes that have edges."""
-        return len(self.indices) / max(self.nodes - self.isolated, 1)
+        return self.entries / max(self.nodes - self.isolated, 1)
 
     def degrees(self) -> NDArray[np.float64]:
         """Sum of the weights in each row.  # (n,)."""

@@ -12,12 +12,12 @@
     reverse_indptr.npy reverse_indices.npy reverse_weights.npy   the rows of the reversed arcs; directed graphs only
 
 A block is consecutive rows, at most 2^20 of them, with a sixteenth of the entries (at least 2^16, at most 2^25) or a
-single longer row; each has a checksum of its own. A folder is never changed once it is in place, only replaced whole.
+single longer row; each has a checksum of its own, which is compared when its entries are first used. The manifest has
+one of itself. A folder is never changed once it is in place, only replaced whole.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from functools import cached_property
 from pathlib import Path
@@ -29,23 +29,13 @@ from numpy.typing import ArrayLike, NDArray
 from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Graph, Rows
 from graphrefine.graph.node_ids import Names, object_array, unpack
-from graphrefine.graph.stored_writer import (
-    MARK,
-    REVERSE,
-    VERSION,
-    checksum,
-    crc_of,
-    is_marked,
-    map_file,
-)
+from graphrefine.graph.stored_checks import AGAIN, check_block, check_bounds, check_file, check_manifest
+from graphrefine.graph.stored_writer import REVERSE, is_marked, map_file
 from graphrefine.system.files import recover
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import Storage, StoredArray
 
 SUFFIX = ".grf"
-_AGAIN = "ingest it again"
-_FIELDS = {"nodes": int, "entries": int, "directed": bool, "weighted": bool, "names": str, "report": dict}
-_FIELDS |= {"source": str, "files": dict, "checksums": dict, "blocks": list}
 
 
 class StoredGraph(Graph):
@@ -66,6 +56,8 @@ class StoredGraph(Graph):
     blocks: NDArray[np.int64]
     fingerprint: str
     _manifest: dict[str, Any]
+    _indices: NDArray[np.int32]  # as on disk; `indices` has been verified
+    _verified: NDArray[np.bool_]  # which blocks have been
     _side: str  # "", or the prefix of the files of the reversed arcs
 
     def __init__(self, path: Path, manifest: dict[str, Any], fingerprint: str, *, reverse: bool = False) -> None:
@@ -73,23 +65,26 @@ class StoredGraph(Graph):
         table = manifest[f"{side}blocks"]
         values: dict[str, Any] = {
             "indptr": self._load(path, f"{side}indptr", np.int64, manifest["nodes"] + 1),
-            "indices": self._load(path, f"{side}indices", np.int32, manifest["entries"]),
+            "_indices": self._load(path, f"{side}indices", np.int32, manifest["entries"]),
             "weights": None,
             "directed": manifest["directed"],
             "report": manifest["report"],
             "source": manifest["source"],
-            "sources": manifest["sources"],
+            "sources": manifest.get("sources"),
             "attributes": {},
             "path": path,
             "blocks": np.array([0, *(block["rows"][1] for block in table)], np.int64),
             "fingerprint": fingerprint,
+            "nodes": manifest["nodes"],
+            "edges": manifest["entries"] if manifest["directed"] else manifest["entries"] // 2,
+            "weighted": manifest["weighted"],
             "_manifest": manifest,
+            "_verified": np.zeros(len(table), np.bool_),
             "_side": side,
         }
         if manifest["weighted"]:
             values["weights"] = self._load(path, f"{side}weights", np.float32, manifest["entries"])
         self.__dict__.update(values)  # as the fields of a frozen dataclass cannot be assigned
-        self.__post_init__()
 
     @staticmethod
     def _load(path: Path, name: str, dtype: Any, count: int | None = None) -> NDArray[Any]:
@@ -97,13 +92,35 @@ class StoredGraph(Graph):
         try:
             array = map_file(path / f"{name}.npy")
         except FileNotFoundError:
-            raise FormatError(path, f"{name}.npy is missing: not a whole graph; {_AGAIN}") from None
+            raise FormatError(path, f"{name}.npy is missing: not a whole graph; {AGAIN}") from None
         except ValueError as error:
-            raise FormatError(path, f"{name}.npy is damaged: {error}; {_AGAIN}") from None
+            raise FormatError(path, f"{name}.npy is damaged: {error}; {AGAIN}") from None
         if array.dtype != dtype or array.ndim != 1 or (count is not None and len(array) != count):
             expected = f"{np.dtype(dtype)} ({count},)"
-            raise FormatError(path, f"{name}.npy is {array.dtype} {array.shape}, not {expected}; {_AGAIN}")
+            raise FormatError(path, f"{name}.npy is {array.dtype} {array.shape}, not {expected}; {AGAIN}")
         return array
+
+    @property
+    def indices(self) -> NDArray[np.int32]:
+        """Columns of all entries; on first use each block, weights too, is held to its checksum."""
+        for number in np.flatnonzero(~self._verified).tolist():
+            self.verify_block(number)
+        return self._indices
+
+    @property
+    def entries(self) -> int:
+        """Number of entries of all rows; nothing is read."""
+        return len(self._indices)
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """See `Graph.rows`; of the blocks that have such rows, those that were not yet are held to their checksums."""
+        first_block = int(np.searchsorted(self.blocks, start, side="right")) - 1
+        for number in range(max(first_block, 0), int(np.searchsorted(self.blocks, stop, side="left"))):
+            if not self._verified[number]:
+                self.verify_block(number)
+        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        weights = None if self.weights is None else self.weights[first:last]
+        return Rows(self.indptr[start : stop + 1] - first, self._indices[first:last], weights)
 
     @cached_property
     def names(self) -> Names:  # strings become objects only where somebody asks
@@ -117,7 +134,7 @@ class StoredGraph(Graph):
         try:
             return unpack(text, offsets)
         except ValueError as error:
-            raise FormatError(self.path, f"{error}; {_AGAIN}") from None
+            raise FormatError(self.path, f"{error}; {AGAIN}") from None
 
     def names_of(self, rows: ArrayLike) -> Names:
         """The names of these rows; no others are read."""
@@ -172,15 +189,20 @@ class StoredGraph(Graph):
         """Number of neighbours of each node: in a directed graph, successors and predecessors.  # (n,)."""
         return self.out_counts + self.transposed().out_counts if self.directed else self.out_counts
 
+    def verify_bounds(self) -> None:
+        """Raise FormatError unless rows follow each other, as the blocks say."""
+        check_bounds(self.path, self._side, self.indptr, self._manifest[f"{self._side}blocks"])
+
     def verify_block(self, number: int) -> None:
-        """Raise FormatError unless a block's bytes are those that were written."""
+        """Raise FormatError unless a block's bytes are those that were written, and entries of a graph."""
         block = self._manifest[f"{self._side}blocks"][number]
-        first, last = block["entries"]
-        for name, expected in block["crc32"].items():
-            actual = checksum(getattr(self, name)[first:last])
-            if actual != expected:
-                problem = damage(f"{self._side}{name}", number, (first, last), actual=actual, expected=expected)
-                raise FormatError(self.path, problem)
+        (start, stop), (first, last) = block["rows"], block["entries"]
+        indptr, indices = self.indptr[start : stop + 1], self._indices[first:last]
+        arrays: dict[str, NDArray[Any]] = {"indptr": indptr, "indices": indices}
+        if self.weights is not None:
+            arrays["weights"] = self.weights[first:last]
+        check_block(self.path, self._side, block, arrays, number=number, nodes=self.nodes)
+        self._verified[number] = True
 
 
 class StoredPattern:
@@ -213,20 +235,11 @@ class StoredPattern:
         return Rows(indptr - first, self._indices[first:last], weights)
 
 
-def damage(file: str, block: int, entries: tuple[int, int], *, actual: int, expected: int) -> str:
-    """The problem with a block whose checksum is not the one that was written."""
-    first, last = entries
-    return (
-        f"{file}.npy, block {block} (entries {first:,} to {last:,}) has the checksum "
-        f"{actual:08x}, not {expected:08x}: it is damaged; ingest it again"
-    )
-
-
 def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredGraph:
     """Open a graph on disk.
 
-    With ``verify`` the checksums of all files but the entries are held to the manifest, which reads these files once.
-    Sizes always are. `StoredGraph.verify_block` does the same for a block of entries.
+    With ``verify`` the checksums of all files but the entries are held to the manifest, which reads these files once;
+    sizes always are. Entries are verified when they are first used.
 
     Examples
     --------
@@ -245,47 +258,18 @@ def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredG
     try:
         text = (folder / "manifest.json").read_bytes()
     except FileNotFoundError:
-        raise FormatError(path, f"manifest.json is missing: not a whole graph; {_AGAIN}") from None
-    manifest = _check_manifest(folder, text)
+        raise FormatError(path, f"manifest.json is missing: not a whole graph; {AGAIN}") from None
+    manifest = check_manifest(folder, text)
     for name, size in manifest["files"].items():
-        _check_file(folder / name, size, manifest["checksums"].get(name) if verify else None)
+        check_file(folder / name, size, manifest["checksums"].get(name) if verify else None)
     graph = StoredGraph(folder, manifest, hash_parts(text))
-    if int(graph.indptr[-1]) != len(graph.indices):
-        raise FormatError(path, f"indptr.npy ends at {graph.indptr[-1]}, not {len(graph.indices)}: damaged; {_AGAIN}")
+    if verify:
+        for side in (graph, graph.transposed()) if graph.directed else (graph,):
+            assert isinstance(side, StoredGraph)
+            side.verify_bounds()
     return graph
 
 
 def is_stored(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a graph on disk: by its suffix, or by the manifest in it."""
     return Path(path).suffix.lower() == SUFFIX or is_marked(Path(path))
-
-
-def _check_manifest(folder: Path, text: bytes) -> dict[str, Any]:
-    try:
-        manifest = json.loads(text)
-        mark, version = manifest["format"], manifest["version"]
-    except (ValueError, KeyError, TypeError):
-        raise FormatError(folder, f"manifest.json is damaged or not of a graph on disk; {_AGAIN}") from None
-    if mark != MARK:
-        raise FormatError(folder, f"manifest.json is of {mark!r}, not of a graph on disk")
-    if version != VERSION:
-        raise FormatError(
-            folder, f"has layout {version}, and this graphrefine reads {VERSION}; take a newer graphrefine, or {_AGAIN}"
-        )
-    for name, kind in _FIELDS.items():
-        if not isinstance(manifest.get(name), kind):
-            raise FormatError(folder, f"manifest.json has no proper {name!r}: it is damaged; {_AGAIN}")
-    return dict(manifest)
-
-
-def _check_file(path: Path, size: int, crc: int | None) -> None:
-    try:
-        actual = path.stat().st_size
-    except FileNotFoundError:
-        raise FormatError(path.parent, f"{path.name} is missing: not a whole graph; {_AGAIN}") from None
-    if actual != size:
-        raise FormatError(path.parent, f"{path.name} has {actual} bytes, not {size}: cut short or changed; {_AGAIN}")
-    if crc is not None and (actual := crc_of(path)) != crc:
-        raise FormatError(
-            path.parent, f"{path.name} has the checksum {actual:08x}, not {crc:08x}: it is damaged; {_AGAIN}"
-        )

@@ -17,13 +17,14 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import OutputError
 from graphrefine.graph.adjacency import inverses, sums_of_rows
 from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.kernels import kernels
 from graphrefine.system.arrays import map_npy
+from graphrefine.system.output_folders import check_only, listed_files, read_mark
 
 MARK, VERSION = "graphrefine graph", 1
+OWN_CHECKSUM = "crc32"  # of the manifest, in it
 MOST_ROWS, FEWEST_ENTRIES, MOST_ENTRIES = 1 << 20, 1 << 16, 1 << 25  # of a block
 REVERSE = "reverse_"  # prefix of the files of the reversed arcs
 HEADER = 128  # bytes of the header of an .npy file with one axis
@@ -160,7 +161,7 @@ class StoredWriter:
             **_files_of(self.folder),
             **tables,
         }
-        text = json.dumps(manifest, indent=1, allow_nan=False)
+        text = json.dumps({**manifest, OWN_CHECKSUM: sum_manifest(manifest)}, indent=1, allow_nan=False)
         (self.folder / "manifest.json").write_text(text + "\n", encoding="utf-8")
 
     def _degrees(self, rows: _Mapped) -> NDArray[np.float64]:
@@ -217,6 +218,12 @@ def crc_of(path: Path) -> int:
         while chunk := file.read(1 << 22):
             crc = zlib.crc32(chunk, crc)
     return crc
+
+
+def sum_manifest(manifest: Mapping[str, Any]) -> int:
+    """The checksum of a manifest but for the one in it, however its text is laid out."""
+    rest = {name: value for name, value in manifest.items() if name != OWN_CHECKSUM}
+    return zlib.crc32(json.dumps(rest, sort_keys=True).encode())
 
 
 def map_file(path: Path) -> NDArray[Any]:
@@ -316,20 +323,10 @@ def _files_of(folder: Path) -> dict[str, dict[str, int]]:
 
 def is_marked(folder: Path) -> bool:
     """Whether a folder is a graph on disk, by the manifest in it."""
-    try:
-        manifest = json.loads((folder / "manifest.json").read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("format") == MARK
+    return read_mark(folder / "manifest.json", MARK) is not None
 
 
 def check_replaceable(path: Path) -> None:
     """Raise OutputError unless the folder ``path`` is empty or a graph on disk and nothing else."""
-    present = {entry.name for entry in path.iterdir()}
-    if not present:
-        return
-    if not is_marked(path):
-        raise OutputError(f"{path}: is a folder but no graph on disk, and would be lost; choose another name")
-    strange = sorted(name for name in present if not name.endswith(".npy") and name != "manifest.json")
-    if strange:
-        raise OutputError(f"{path}: also holds {', '.join(strange[:3])}, which would be lost; choose another name")
+    manifest = read_mark(path / "manifest.json", MARK)
+    check_only(path, manifest and listed_files(manifest, "manifest.json"), kind="graph on disk")

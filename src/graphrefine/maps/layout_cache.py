@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -63,7 +62,7 @@ def obtain_layout(
     if method != "pca" and embedding.path is not None:
         folder = companions.companion(embedding.path, "map")
         meta = {"format": MARK, "of": companions.stamp(embedding), "method": method, "seed": seed}
-        ours = partial(companions.check_ours, mark=MARK)
+        ours = lambda place: companions.check_ours(place, MARK, FILE)
         with contextlib.suppress(OutputError), replacing_folder(folder, replaceable=ours) as hidden:
             np.save(hidden / FILE, coordinates)
             (hidden / companions.META).write_text(json.dumps(meta, indent=2), encoding="utf-8")

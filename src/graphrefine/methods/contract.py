@@ -44,7 +44,7 @@ class Shape(NamedTuple):
     def of(cls, graph: Graph) -> Shape:
         """The shape of a graph."""
         bipartite = graph.sources is not None
-        return cls(graph.nodes, len(graph.indices), graph.weighted, graph.directed, bipartite)
+        return cls(graph.nodes, graph.entries, graph.weighted, graph.directed, bipartite)
 
 
 class DiskNeed(NamedTuple):

@@ -84,7 +84,7 @@ def directed_vectors(
         x[:] = engine.collect(arcs.svd.basis, arcs.left(STRENGTH, columns=rest), unit=True)
         y[:] = engine.collect(arcs.svd.target, arcs.right(STRENGTH, columns=rest), unit=True)
     del arcs
-    if far and rest and len(graph.indices):
+    if far and rest and graph.entries:
         with stages.stage("far", steps=count_blocks(graph, engine.columns)):
             join_far_view(engine, graph, x, y, seed=seed, advance=stages.advance)
     with stages.stage("scale"):

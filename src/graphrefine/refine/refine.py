@@ -76,7 +76,7 @@ def is_complete(graph: Graph, nodes: int) -> bool:
     >>> is_complete(Graph.from_edges([0, 0, 1], [1, 2, 2]), 3), is_complete(Graph.from_edges([0, 1], [1, 2]), 3)
     (True, False)
     """
-    return not graph.weighted and len(graph.indices) >= nodes * (nodes - 1)
+    return not graph.weighted and graph.entries >= nodes * (nodes - 1)
 
 
 def smooth(
@@ -85,7 +85,7 @@ def smooth(
     """The vectors from R: the filter, the mean taken away, the principal axes. ``keep`` leaves R for another filter."""
     alone, degrees = graph.without_edges(), graph.degrees()
     nodes = max(graph.nodes - int(alone.sum()), 1)
-    theta = settings.coefficients(degree=len(graph.indices) / nodes)
+    theta = settings.coefficients(degree=graph.entries / nodes)
     if theta is None:
         with stages.stage("filter"):
             return engine.collect(R)

@@ -112,7 +112,7 @@ def joint_views(
     >>> (vectors @ vectors[0]).astype(float).round(3).tolist()
     [1.0, 1.0, 1.0, -1.0, -1.0, -1.0]
     """
-    if not len(graph.indices):
+    if not graph.entries:
         return np.zeros((graph.nodes, settings.dim), np.float32)
     shop = workshop or Workshop(
         lambda columns: LocalEngine(graph, columns=columns, threads=threads, bfloat16=settings.bfloat16)
@@ -128,7 +128,7 @@ def joint_views(
         memory = float(shop.keep("memory", lambda: (_memory(shop.engine(width), ties, settings.seed),))[0][0])
     draws = list[Regions]()
     with stages.stage("regions"):
-        wanted = tier.regions(graph.nodes, len(graph.indices), memory)
+        wanted = tier.regions(graph.nodes, graph.entries, memory)
         for draw in range(tier.draws):
             drawn = partial(draw_regions, graph, first, wanted, seed=settings.seed, draw=draw, threads=threads)
             draws.append(Regions(*shop.keep(f"regions-{draw}", drawn)))

@@ -186,7 +186,7 @@ def in_memory_bytes(graph: Graph, settings: Any, method: Method[Any], *, extra: 
 
 def learning_need(graph: Graph, settings: Any) -> int:
     """What learning from a graph takes beside the vectors; 0 where there is nothing to learn."""
-    return learning_bytes(graph.nodes, len(graph.indices), settings.dim) if can_learn(graph) else 0
+    return learning_bytes(graph.nodes, graph.entries, settings.dim) if can_learn(graph) else 0
 
 
 def unread_names(graph: Graph) -> int:
@@ -211,9 +211,9 @@ def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNe
     half = settings.bfloat16 and kernels().name == "native"
     row = -(-need.columns // PAD) * PAD * 4
     block = usual_bytes(graph.nodes, need.columns)
-    entries = min(BLOCK_ENTRIES, int(len(graph.indices) / graph.nodes * block / row)) * (12 if graph.weighted else 4)
+    entries = min(BLOCK_ENTRIES, int(graph.entries / graph.nodes * block / row)) * (12 if graph.weighted else 4)
     joined = 0 if panel >= need.columns else block  # rows are put together from their panels
-    degrees = len(graph.indices) * 8 if graph.weighted and not graph.stored else 0  # weights, while they are summed
+    degrees = graph.entries * 8 if graph.weighted and not graph.stored else 0  # weights, while they are summed
     buffers = int(BUFFERS * block) + joined + ROWS_READ * entries + degrees + LATER
     gathered = graph.nodes * panel * (2 if half else 4) + need.held
     if need.precise:
@@ -275,5 +275,5 @@ def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
     chunks = len(layout.chunks) - 1
     chunk = max(layout.chunk_rows(at).stop - layout.chunk_rows(at).start for at in range(chunks))
     rows = min(group * int(np.diff(layout.bounds).max()), graph.nodes)
-    entries = len(graph.indices) / graph.nodes * (8 if graph.weighted else 4)
+    entries = graph.entries / graph.nodes * (8 if graph.weighted else 4)
     return int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 2 + 8 * chunks + 8 + entries))

@@ -6,7 +6,6 @@ A companion is a folder: ``friends.index`` beside ``friends``, ``friends.parquet
 
 from __future__ import annotations
 
-import json
 import zlib
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import OutputError
+from graphrefine.system.output_folders import check_only, listed_files, read_mark
 
 META = "meta.json"
 _BLOCK = 1 << 16  # rows summed up at a time
@@ -75,17 +74,17 @@ def is_current(of: Any, embedding: StoredVectors) -> bool:
 
 def read_meta(folder: Path, mark: str) -> dict[str, Any] | None:
     """The ``meta.json`` of a companion whose format is `mark`; None if there is no such, or it is damaged."""
-    try:
-        meta = json.loads((folder / META).read_bytes())
-    except (OSError, ValueError):
-        return None
-    return meta if isinstance(meta, dict) and meta.get("format") == mark else None
+    return read_mark(folder / META, mark)
 
 
-def check_ours(folder: Path, mark: str) -> None:
-    """Raise OutputError unless a folder is empty or a companion of this kind: anything else would be lost."""
-    if any(folder.iterdir()) and read_meta(folder, mark) is None:
-        raise OutputError(f"{folder}: is a folder but no {mark}, and would be lost; move it away")
+def check_ours(folder: Path, mark: str, *files: str) -> None:
+    """Raise OutputError unless a folder is empty or a companion of this kind and nothing else.
+
+    Its files are those that ``meta.json`` lists, and `files`.
+    """
+    meta = read_meta(folder, mark)
+    ours = None if meta is None else listed_files(meta, META, *files)
+    check_only(folder, ours, kind=mark, way_out="move it away")
 
 
 def _crc32(vectors: NDArray[np.float32]) -> int:

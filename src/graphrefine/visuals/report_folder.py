@@ -23,6 +23,7 @@ from markupsafe import Markup
 
 from graphrefine.errors import OutputError
 from graphrefine.system.files import check_writable, replacing, replacing_folder
+from graphrefine.system.output_folders import CLUTTER
 from graphrefine.visuals.console import json_text
 from graphrefine.visuals.html import render
 from graphrefine.visuals.machine import describe_machine, provenance
@@ -31,7 +32,6 @@ from graphrefine.visuals.report import Cell, Report, paragraphs
 
 RESULTS = "results.json"
 OURS = {"report.html", "report.md", RESULTS, "plots"}
-CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini"}  # files that systems leave in folders
 
 FilePath = str | os.PathLike[str]
 

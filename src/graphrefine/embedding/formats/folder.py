@@ -25,17 +25,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.formats import FORMAT_VERSION
-from graphrefine.errors import FormatError, OutputError
+from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.files import recover
+from graphrefine.system.output_folders import check_only, read_mark
 from graphrefine.vectors.state import State, names_of
 from graphrefine.vectors.table import Parts
 
 MARK = "graphrefine embedding"
 _ARRAYS = names_of("column", "array")  # of the state; its numbers stand in meta.json
 _FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", *(f"{name}.npy" for name in _ARRAYS)})
-_CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # what file browsers leave behind
 _ATTEMPTS = 100  # each one is lost only to a whole replacement in those few microseconds
 
 
@@ -74,23 +74,12 @@ def write(path: Path, parts: Parts) -> None:
 
 def check_replaceable(path: Path) -> None:
     """Raise OutputError unless the folder ``path`` is empty or an embedding and nothing else."""
-    present = {entry.name for entry in path.iterdir()} - _CLUTTER
-    if not present:
-        return
-    if not is_embedding(path):
-        raise OutputError(f"{path}: is a folder but no embedding, and would be lost; choose another name")
-    if present - _FILES:
-        strange = ", ".join(sorted(present - _FILES)[:3])
-        raise OutputError(f"{path}: also holds {strange}, which would be lost; choose another name")
+    check_only(path, _FILES if is_embedding(path) else None, kind="embedding")
 
 
 def is_embedding(path: Path) -> bool:
     """Whether a folder holds an embedding."""
-    try:
-        meta = json.loads((path / "meta.json").read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(meta, dict) and meta.get("format") == MARK
+    return read_mark(path / "meta.json", MARK) is not None
 
 
 def read(path: Path) -> Parts:

@@ -1,5 +1,5 @@
 // Graphs larger than memory: a set of ids as bits, ranks in it, and arcs dealt to the files of their rows.
-#include "arrays.h"
+#include "checks.h"
 
 #include <nanobind/stl/optional.h>
 
@@ -20,9 +20,11 @@ constexpr int page = 10;   // a page is 1024 consecutive ids
 template <class T> void mark_ids(Changed<uint64_t> bits, Changed<int64_t> pages, int64_t lowest, Input<T> ids) {
     uint64_t *words = bits.data();
     int64_t *counts = pages.data();
+    const uint64_t limit = 64 * uint64_t(std::min(bits.size(), pages.size() << (page - 6)));
     Released released;
     in_steps(0, ids.size(), [&](size_t i) {
         uint64_t at = uint64_t(int64_t(ids.data()[i])) - uint64_t(lowest);
+        need(at < limit, "`ids` must be in the range of the set");
         words[at >> 6] |= uint64_t(1) << (at & 63);
         ++counts[at >> page];
     });
@@ -30,15 +32,18 @@ template <class T> void mark_ids(Changed<uint64_t> bits, Changed<int64_t> pages,
 
 // How many ids of the set are smaller: those before the id's word, and those before it in the word.
 template <class T>
-nb::object rank_ids(Input<uint64_t> bits, Input<int32_t> before, int64_t lowest, Input<T> ids, int threads) {
+nb::object rank_ids(Input<uint64_t> bits, Input<int32_t> before, int64_t lowest, Input<T> ids, Threads threads) {
+    need(before.size() >= bits.size(), "`before` must have one number for each word of `bits`");
     Buffer<int32_t> ranks(ids.size());
     {
         Released released;
         const uint64_t *words = bits.data();
         const int32_t *earlier = before.data();
+        const uint64_t limit = 64 * uint64_t(bits.size());
         parallel(threads, [&](int t) {
             in_steps(ids.size() * t / threads, ids.size() * (t + 1) / threads, [&](size_t i) {
                 uint64_t at = uint64_t(int64_t(ids.data()[i])) - uint64_t(lowest);
+                need(at < limit, "`ids` must be in the range of the set");
                 uint64_t lower = (uint64_t(1) << (at & 63)) - 1;
                 ranks[i] = earlier[at >> 6] + __builtin_popcountll(words[at >> 6] & lower);
             });
@@ -70,14 +75,22 @@ public:
 
 // Records (row, column << 1 | direction, and the bits of the weight if there are weights), bucket after bucket and in
 // each in the order of the list; and where each bucket begins.
-nb::tuple deal_arcs(Input<int32_t> source, Input<int32_t> target, Weights weights, Input<int32_t> bounds, bool both, int threads) {
+nb::tuple deal_arcs(Input<int32_t> source, Input<int32_t> target, Weights weights, Input<int32_t> bounds, bool both, Threads threads) {
+    need(source.size() == target.size(), "`source` and `target` must be equally long");
+    need(!weights || weights->size() == source.size(), "`weights` must have one number for each arc");
+    need(bounds.size() >= 2 && bounds.data()[0] == 0, "`bounds` must begin with 0, and have one number more than there are buckets");
+    need(none(bounds.size() - 1, [&](size_t i) { return bounds.data()[i] > bounds.data()[i + 1]; }), "`bounds` must not decrease");
     size_t size = source.size(), count = bounds.size() - 1, width = weights ? 3 : 2;
     Buffer<uint32_t> records(size * width * (both ? 2 : 1));
     Buffer<int64_t> offsets(count + 1);
     {
         Released released;
+        const int32_t rows = bounds.data()[count];
+        need(all_below(source.data(), size, rows), "`source` must be rows of the buckets");
+        if (both) need(all_below(target.data(), size, rows), "`target` must be rows of the buckets");
+        else need(none(size, [&](size_t i) { return target.data()[i] < 0; }), "`target` must be nodes");
         Buckets buckets(bounds.data(), count);
-        std::vector<std::vector<int64_t>> places(threads, std::vector<int64_t>(count));
+        std::vector<std::vector<int64_t>> places(size_t(threads.count), std::vector<int64_t>(count));
         auto each = [&](int t, auto visit) {
             in_steps(size * t / threads, size * (t + 1) / threads, [&](size_t i) {
                 visit(i, source.data()[i], uint32_t(target.data()[i]) << 1);

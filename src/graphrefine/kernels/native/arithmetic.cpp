@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <cstring>
@@ -38,6 +39,7 @@ constexpr std::int64_t DEEP = 1 << 24; // bytes of a matrix that the last cache 
 constexpr std::int64_t VAST = 1 << 29; // bytes of a matrix of which most rows come from memory: those of a row are fetched at once
 constexpr std::int64_t LARGE = 1 << 22; // bytes of a matrix that is written past the cache
 constexpr std::int64_t GAP = 16;       // floats between two rows in the cache: their parts fall into different sets of it
+constexpr std::chrono::milliseconds PATIENCE{50};  // between two looks of a thread that waits for its turn
 constexpr int LANES = 16;              // partial sums of a row's squares, for every width of vectors
 constexpr int TILE = W == 16 ? 8 : 4;  // rows of a register tile; it is two vectors wide
 
@@ -301,6 +303,7 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
             loop = loop && !now;
             p += count;
             if (done) break;
+            stop_if_asked();
         }
     }
 }
@@ -568,7 +571,7 @@ void over_blocks(std::int64_t rows, std::int64_t columns, const Finish &finish, 
     parallel(static_cast<int>(std::min<std::int64_t>(threads, units)), [&](int) {
         auto fresh = aligned_floats(BLOCK * (columns + GAP)), spare = aligned_floats(BLOCK * (columns + GAP));
         Partial mine(finish, columns);
-        for (std::int64_t unit; !is_stopped() && (unit = free++) < units;) {  // a unit that is taken is finished: others wait
+        for (std::int64_t unit; !is_stopped() && (unit = free++) < units;) {
             mine.clear();
             const std::int64_t stop = std::min(rows, (unit + 1) * UNIT), known = alone ? rows : stop;
             for (std::int64_t i = unit * UNIT; i < stop; i += BLOCK) {
@@ -579,7 +582,7 @@ void over_blocks(std::int64_t rows, std::int64_t columns, const Finish &finish, 
             }
             if (mine.wanted()) {
                 std::unique_lock<std::mutex> lock(mutex);
-                turned.wait(lock, [&] { return turn == unit; });
+                while (!turned.wait_for(lock, PATIENCE, [&] { return turn == unit; })) stop_if_asked();  // its owner may have stopped
                 totals.add(mine, columns);
                 ++turn;
                 turned.notify_all();

@@ -61,7 +61,10 @@ public:
     }
 
 private:
-    static std::size_t bytes(std::size_t size) { return sizeof(T) * (size ? size : 1); }
+    static std::size_t bytes(std::size_t size) {
+        if (size > PTRDIFF_MAX / sizeof(T)) throw std::bad_alloc();
+        return sizeof(T) * (size ? size : 1);
+    }
     static T *checked(void *p) {
         if (!p) throw std::bad_alloc();
         return static_cast<T *>(p);

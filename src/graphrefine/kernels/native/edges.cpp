@@ -1,7 +1,7 @@
 // Edge arrays to CSR: ids are numbered, edges are counted and dealt to their rows, rows are sorted and merged.
 // Every row ends up sorted by column, direction and weight, so nothing depends on the order of the lines or on
 // the number of threads, the sums of weights included.
-#include "arrays.h"
+#include "checks.h"
 #include "numbering.h"
 
 #include <nanobind/stl/optional.h>
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -35,8 +36,10 @@ public:
     }
 
     int32_t close() {
-        for (size_t w = 0; w < bits_.size(); ++w) before_[w + 1] = before_[w] + __builtin_popcountll(bits_[w]);
-        return before_.back();
+        int64_t total = 0;
+        in_steps(0, bits_.size(), [&](size_t w) { before_[w + 1] = int32_t(total += __builtin_popcountll(bits_[w])); });
+        if (total > std::numeric_limits<int32_t>::max()) throw std::length_error("there are more distinct ids than a graph can have nodes");
+        return int32_t(total);
     }
 
     int32_t rank(uint64_t at) const {
@@ -45,16 +48,16 @@ public:
     }
 
     void list(int64_t lowest, int64_t *names) const {
-        for (size_t w = 0; w < bits_.size(); ++w)
+        in_steps(0, bits_.size(), [&](size_t w) {
             for (uint64_t left = bits_[w]; left; left &= left - 1)
-                *names++ = lowest + int64_t(w * 64) + __builtin_ctzll(left);
+                *names++ = int64_t(uint64_t(lowest) + w * 64 + uint64_t(__builtin_ctzll(left)));
+        });
     }
 };
 
 template <class T> struct Ids {
     const T *source, *target;
     size_t size;
-    T operator[](size_t i) const { return i < size ? source[i] : target[i - size]; }
 };
 
 template <class T> Buffer<int64_t> number_dense(Ids<T> ids, T lowest, uint64_t range, int32_t *out[2], int threads) {
@@ -99,18 +102,19 @@ template <class T> Buffer<int64_t> number_sparse(Ids<T> ids, int32_t *out[2]) {
     return names;
 }
 
-template <class T> nb::tuple number_ids(Input<T> source, Input<T> target, int threads) {
+template <class T> nb::tuple number_ids(Input<T> source, Input<T> target, Threads threads) {
+    need(source.size() == target.size(), "`source` and `target` must be equally long");
     Ids<T> ids{source.data(), target.data(), source.size()};
     Buffer<int32_t> first(ids.size), second(ids.size);
     Buffer<int64_t> names;
     {
         Released released;
         int32_t *out[2] = {first.begin(), second.begin()};
-        T lowest = ids.size ? ids[0] : 0, highest = lowest;
-        for (size_t i = 0; i < 2 * ids.size; ++i) {
-            lowest = std::min(lowest, ids[i]);
-            highest = std::max(highest, ids[i]);
-        }
+        T lowest = ids.size ? ids.source[0] : 0, highest = lowest;
+        in_steps(0, ids.size, [&](size_t i) {
+            lowest = std::min({lowest, ids.source[i], ids.target[i]});
+            highest = std::max({highest, ids.source[i], ids.target[i]});
+        });
         uint64_t range = uint64_t(highest) - uint64_t(lowest);
         // A bit and a half for each possible id: up to here the table is smaller than the ids themselves.
         names = range < 64 * ids.size + 1024 ? number_dense(ids, lowest, range, out, threads) : number_sparse(ids, out);
@@ -182,14 +186,21 @@ template <class Ahead, class Visit> Tally visit(const Arcs &arcs, size_t begin, 
     return Tally();
 }
 
+// A long row looks whether to stop; a short one has no time for it.
+template <class T> void sort_entries(T *begin, T *end) {
+    if (end - begin < 1 << 20) return std::sort(begin, end);
+    uint64_t compared = 0;
+    std::sort(begin, end, [&](const T &a, const T &b) { return stop_if_asked(++compared), a < b; });
+}
+
 void sort_row(Key *keys, float *weights, size_t size, std::vector<std::pair<Key, float>> &scratch) {
     if (!weights) {
-        if (!std::is_sorted(keys, keys + size)) std::sort(keys, keys + size);
+        if (!std::is_sorted(keys, keys + size)) sort_entries(keys, keys + size);
         return;
     }
     scratch.resize(size);
     for (size_t i = 0; i < size; ++i) scratch[i] = {keys[i], weights[i]};
-    std::sort(scratch.begin(), scratch.end());   // by weight too: sums do not depend on the order of the lines
+    sort_entries(scratch.data(), scratch.data() + size);   // by weight too: sums do not depend on the order of the lines
     for (size_t i = 0; i < size; ++i) std::tie(keys[i], weights[i]) = scratch[i];
 }
 
@@ -198,6 +209,7 @@ void sort_row(Key *keys, float *weights, size_t size, std::vector<std::pair<Key,
 size_t merge_row(Key *keys, float *weights, size_t size, Tally &tally) {
     size_t kept = 0;
     for (size_t i = 0; i < size; ) {
+        stop_if_asked(kept + 1);
         Key column = keys[i] >> 1;
         double sums[2] = {0, 0};
         bool listed[2] = {false, false};
@@ -322,12 +334,18 @@ template <class List> Csr build(int64_t n, const List &edges, int threads) {
     return csr;
 }
 
-nb::tuple build_rows(int64_t n, Input<int32_t> source, Input<int32_t> target, Weights weights, bool directed, int threads) {
+nb::tuple build_rows(int64_t n, Input<int32_t> source, Input<int32_t> target, Weights weights, bool directed, Threads threads) {
+    need(n >= 0 && n <= std::numeric_limits<int32_t>::max(), "`nodes` must be from 0 to 2^31 - 1");
+    need(source.size() == target.size(), "`source` and `target` must be equally long");
+    need(!weights || weights->size() == source.size(), "`weights` must have one number for each edge");
     Edges edges{source.data(), target.data(), weights ? weights->data() : nullptr, source.size(), directed};
     Csr csr;
     {
         Released released;
-        csr = build(n, edges, edges.size < 100000 ? 1 : std::clamp(threads, 1, 16));
+        const int32_t most = int32_t(n);
+        need(none(edges.size, [=](size_t i) { return (edges.source[i] >= most) | (edges.target[i] >= most); }), "`source` and `target` must be below `nodes`");
+        if (weights) need(none(edges.size, [=](size_t i) { return edges.weights[i] != edges.weights[i]; }), "`weights` must be numbers");
+        csr = build(n, edges, edges.size < 100000 ? 1 : std::min<int>(threads, 16));
     }
     const Tally &t = csr.tally;
     return nb::make_tuple(csr.indptr.numpy(), csr.indices.numpy<int32_t>(), csr.weights.numpy(),
@@ -336,12 +354,20 @@ nb::tuple build_rows(int64_t n, Input<int32_t> source, Input<int32_t> target, We
 
 // The same for some consecutive rows, from the records of their arcs. Pairs listed in both directions are counted once
 // in each of their two rows.
-nb::tuple merge_arcs(int64_t rows, int64_t first, Input<uint32_t> records, bool weighted, int threads) {
-    Arcs arcs{records.data(), records.size() / (weighted ? 3 : 2), uint32_t(first), weighted};
+nb::tuple merge_arcs(int64_t rows, int64_t first, Input<uint32_t> records, bool weighted, Threads threads) {
+    const size_t width = weighted ? 3 : 2;
+    const int64_t most = std::numeric_limits<int32_t>::max();
+    need(rows >= 0 && first >= 0 && first <= most && rows <= most - first, "`rows` and `first` must be rows of a graph");
+    need(records.size() % width == 0, "`records` must be whole: two words each, or three with weights");
+    Arcs arcs{records.data(), records.size() / width, uint32_t(first), weighted};
     Csr csr;
     {
         Released released;
-        csr = build(rows, arcs, arcs.size < 100000 ? 1 : std::clamp(threads, 1, 16));
+        const uint32_t *const words = arcs.records, count = uint32_t(rows), start = arcs.first;
+        need(none(arcs.size, [=](size_t i) { return words[i * width] - start >= count; }), "`records` must be of these rows");
+        if (weighted)
+            need(none(arcs.size, [=](size_t i) { return (words[i * width + 2] & 0x7fffffffu) > 0x7f800000u; }), "weights of `records` must be numbers");
+        csr = build(rows, arcs, arcs.size < 100000 ? 1 : std::min<int>(threads, 16));
     }
     return nb::make_tuple(csr.indptr.numpy(), csr.indices.numpy<int32_t>(), csr.weights.numpy(), csr.tally.arcs,
                           csr.tally.reciprocal);
@@ -353,16 +379,18 @@ nb::tuple merge_arcs(int64_t rows, int64_t first, Input<uint32_t> records, bool 
 // 2: no entry on the diagonal, 4: equal to its transpose. Row i is read in ascending order of i, so row j meets
 // its own entries in ascending order too, and a cursor for each row replaces the transpose.
 int inspect(const Input<int64_t> &indptr, const Input<int32_t> &indices, const Weights &weights) {
+    need(indptr.size() >= 1, "`indptr` must have one entry more than there are rows");
+    need(!weights || weights->size() == indices.size(), "`weights` must have one number for each entry");
     int64_t n = int64_t(indptr.size()) - 1;
     const int64_t *ends = indptr.data();
     const int32_t *columns = indices.data();
     const float *values = weights ? weights->data() : nullptr;
     if (ends[0] != 0 || ends[n] != int64_t(indices.size())) return -1;
+    if (!none(size_t(n), [=](size_t i) { return ends[i] > ends[i + 1]; })) return -1;
     std::vector<int64_t> cursor(ends, ends + n);
     bool ascending = true, hollow = true, symmetric = true;
     for (int64_t i = 0; i < n; ++i) {
         stop_if_asked(i << 8);
-        if (ends[i] > ends[i + 1]) return -1;
         for (int64_t at = ends[i]; at < ends[i + 1]; ++at) {
             int32_t j = columns[at];
             if (j < 0 || j >= n) return -1;

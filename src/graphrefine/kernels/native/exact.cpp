@@ -1,6 +1,6 @@
 // The door of exact algebra from Python: the choice of instruction set, checks of shapes, threads. See exact.h.
+#include "checks.h"
 #include "exact.h"
-#include "threads.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -10,7 +10,6 @@
 #include <atomic>
 #include <limits>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,9 +26,6 @@ Exact exact;
 template <class T> using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-void need(bool holds, const char *what) {
-    if (!holds) throw std::invalid_argument(what);
-}
 template <class Array> std::int64_t length(const Array &array, std::size_t axis) { return static_cast<std::int64_t>(array.shape(axis)); }
 
 // Calls work(begin, end) for pieces of 0 ... count - 1, dealt to threads.
@@ -47,7 +43,7 @@ Function function_named(const std::string &name) {
     throw std::invalid_argument("there is no such function");
 }
 
-void evaluate(const std::string &name, const Vector<const double> &x, const Vector<double> &out, double exponent, int threads) {
+void evaluate(const std::string &name, const Vector<const double> &x, const Vector<double> &out, double exponent, Threads threads) {
     need(x.shape(0) == out.shape(0), "`out` must be as long as `x`");
     const Function function = function_named(name);
     Released released;
@@ -56,7 +52,7 @@ void evaluate(const std::string &name, const Vector<const double> &x, const Vect
     });
 }
 
-void log_at_least(const Vector<float> &x, float least, int threads) {
+void log_at_least(const Vector<float> &x, float least, Threads threads) {
     need(least >= std::numeric_limits<float>::min(), "`least` must be positive");
     Released released;
     in_pieces(length(x, 0), CHUNK, threads, [&](std::int64_t begin, std::int64_t end) { exact.log_at_least(x.data() + begin, least, end - begin); });
@@ -77,10 +73,11 @@ void multiply(const Matrix<const Number> &a, const Matrix<const Number> &b, cons
     });
 }
 
-void gram(const Matrix<const float> &x, const Matrix<double> &out, int threads) {
+void gram(const Matrix<const float> &x, const Matrix<double> &out, Threads most) {
     need(out.shape(0) == x.shape(1) && out.shape(1) == x.shape(1), "`out` must be columns x columns");
     Released released;
-    parallel(std::max(threads, 1), [&](int t) { exact.gram(x.data(), length(x, 0), length(x, 1), out.data(), t, std::max(threads, 1)); });
+    const int threads = static_cast<int>(std::clamp<std::int64_t>((length(x, 1) + 31) / 32, 1, most));  // a panel of columns at least
+    parallel(threads, [&](int t) { exact.gram(x.data(), length(x, 0), length(x, 1), out.data(), t, threads); });
 }
 
 template <class Number, class Dot>
@@ -105,17 +102,17 @@ void bind_exact(nb::module_ &module, const std::string &simd) {
 #endif
     module.def("evaluate", &evaluate, "name"_a, "x"_a, "out"_a, nb::kw_only(), "exponent"_a, "threads"_a);
     module.def("log_at_least", &log_at_least, "x"_a.noconvert(), "least"_a, nb::kw_only(), "threads"_a);
-    module.def("multiply", [](const Matrix<const double> &a, const Matrix<const double> &b, const Matrix<double> &out, int threads) {
+    module.def("multiply", [](const Matrix<const double> &a, const Matrix<const double> &b, const Matrix<double> &out, Threads threads) {
         multiply<double>(a, b, out, threads, exact.panels64, exact.pack64, exact.multiply64);
     }, "a"_a, "b"_a, "out"_a, nb::kw_only(), "threads"_a);
-    module.def("multiply_tall", [](const Matrix<const float> &a, const Matrix<const float> &b, const Matrix<float> &out, int threads) {
+    module.def("multiply_tall", [](const Matrix<const float> &a, const Matrix<const float> &b, const Matrix<float> &out, Threads threads) {
         multiply<float>(a, b, out, threads, exact.panels32, exact.pack32, exact.multiply32);
     }, "a"_a, "b"_a, "out"_a, nb::kw_only(), "threads"_a);
     module.def("gram_matrix", &gram, "x"_a, "out"_a, nb::kw_only(), "threads"_a);
-    module.def("dot_rows", [](const Matrix<const double> &x, const Matrix<const double> &y, const Vector<double> &out, int threads) {
+    module.def("dot_rows", [](const Matrix<const double> &x, const Matrix<const double> &y, const Vector<double> &out, Threads threads) {
         dot_rows<double>(x, y, out, threads, exact.dot64);
     }, "x"_a, "y"_a, "out"_a, nb::kw_only(), "threads"_a);
-    module.def("dot_rows", [](const Matrix<const float> &x, const Matrix<const float> &y, const Vector<double> &out, int threads) {
+    module.def("dot_rows", [](const Matrix<const float> &x, const Matrix<const float> &y, const Vector<double> &out, Threads threads) {
         dot_rows<float>(x, y, out, threads, exact.dot32);
     }, "x"_a, "y"_a, "out"_a, nb::kw_only(), "threads"_a);
     module.def("factor_cholesky", [](const Matrix<double> &a) {

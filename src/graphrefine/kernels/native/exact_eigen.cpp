@@ -5,6 +5,7 @@
 // `dot_lanes`; what runs along rows has independent entries.
 #include "exact.h"
 #include "reals.h"
+#include "threads.h"
 
 #include <cmath>
 #include <numeric>
@@ -67,6 +68,7 @@ void make_tridiagonal(Grid &a, std::int64_t k, Grid &reflectors, Numbers &factor
     double *u = room.row(0), *w = room.row(1), *none = room.row(2);
     const double *v = none;  // of the reflector before
     for (std::int64_t j = 0; j < k; ++j) {
+        stop_if_asked();
         update_rows<1>(a, j, j / LANES * LANES, v, w, none, u);
         d[at(j)] = a.row(j)[j];
         if (j + 1 == k) break;
@@ -92,6 +94,7 @@ void make_basis(Grid &q, std::int64_t k, Grid &reflectors, const Numbers &factor
     double *u = room.row(0);
     for (std::int64_t j = k - 2; j >= 0; --j) {
         if (factors[at(j)] == 0) continue;
+        stop_if_asked();
         const double *v = reflectors.row(j);
         const std::int64_t first = (j + 1) / LANES * LANES;
         std::fill(u, u + q.stride, 0.);
@@ -180,6 +183,7 @@ bool diagonalise(Grid &z, std::int64_t k, Numbers &d, Numbers &e) {
                 while (m < last && !is_cut(d, e, m, bound)) ++m;
                 if (m == l) break;
                 if (round == ROUNDS) return false;
+                stop_if_asked();
                 step(z, l, m, d, e, cosines, sines);
             }
         }

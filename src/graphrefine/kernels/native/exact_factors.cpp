@@ -4,6 +4,7 @@
 // entries are independent, so that vectors of any width give the same bits.
 #include "exact.h"
 #include "reals.h"
+#include "threads.h"
 
 #include <cmath>
 #include <vector>
@@ -18,6 +19,7 @@ inline void take_away(double *y, const double *x, double f, std::int64_t count) 
 // Row i of U = L^T: a[i, i:], less U[m, i] U[m, i:] for m = 0 ... i - 1, divided by the root of its first entry.
 bool cholesky(double *a, std::int64_t k) {
     for (std::int64_t i = 0; i < k; ++i) {
+        stop_if_asked();
         double *row = a + i * k;
         for (std::int64_t m = 0; m < i; ++m) take_away(row + i, a + m * k + i, a[m * k + i], k - i);
         if (!(row[i] > 0)) return false;
@@ -33,6 +35,7 @@ bool cholesky(double *a, std::int64_t k) {
 // Row i of B, less L[i, m] X[m] for m = 0 ... i - 1, divided by L[i, i].
 void solve_lower(const double *lower, std::int64_t k, double *b, std::int64_t columns) {
     for (std::int64_t i = 0; i < k; ++i) {
+        stop_if_asked();
         double *row = b + i * columns;
         for (std::int64_t m = 0; m < i; ++m) take_away(row, b + m * columns, lower[i * k + m], columns);
         for (std::int64_t c = 0; c < columns; ++c) row[c] /= lower[i * k + i];
@@ -42,6 +45,7 @@ void solve_lower(const double *lower, std::int64_t k, double *b, std::int64_t co
 // From the last row up: row i of B, less L[m, i] X[m] for m = i + 1 ... k - 1, divided by L[i, i].
 void solve_upper(const double *lower, std::int64_t k, double *b, std::int64_t columns) {
     for (std::int64_t i = k - 1; i >= 0; --i) {
+        stop_if_asked();
         double *row = b + i * columns;
         for (std::int64_t m = i + 1; m < k; ++m) take_away(row, b + m * columns, lower[m * k + i], columns);
         for (std::int64_t c = 0; c < columns; ++c) row[c] /= lower[i * k + i];
@@ -62,6 +66,7 @@ double reflector(double *x, std::int64_t count) {
 void householder(double *turned, std::int64_t columns, std::int64_t rows) {
     std::vector<double> factors(static_cast<std::size_t>(columns));
     for (std::int64_t j = 0; j < columns; ++j) {
+        stop_if_asked();
         double *v = turned + j * rows + j;
         factors[static_cast<std::size_t>(j)] = reflector(v, rows - j);
         for (std::int64_t c = j + 1; c < columns; ++c) {
@@ -70,6 +75,7 @@ void householder(double *turned, std::int64_t columns, std::int64_t rows) {
         }
     }
     for (std::int64_t j = columns - 1; j >= 0; --j) {  // column j of Q is H_0 ... H_j e_j, and later ones get H_j too
+        stop_if_asked();
         double *v = turned + j * rows + j;
         const double factor = factors[static_cast<std::size_t>(j)];
         for (std::int64_t c = j + 1; c < columns; ++c) {

@@ -4,6 +4,7 @@
 // float32 each step is one fma. Columns are in vectors beside each other, so their number changes no sum.
 #include "exact.h"
 #include "reals.h"
+#include "threads.h"
 
 #include <vector>
 
@@ -68,6 +69,7 @@ template <class Vector, class Number> struct Products {
         for (std::int64_t first = 0; first < depth; first += DEPTH) {
             const std::int64_t count = std::min(DEPTH, depth - first);
             for (std::int64_t c = 0; c < columns; c += WIDE) {
+                stop_if_asked(static_cast<std::uint64_t>(c / WIDE) << 12);
                 const Number *panel = panels + c * depth + first * WIDE;
                 const std::int64_t width = std::min(WIDE, columns - c);
                 std::int64_t r = begin;
@@ -117,6 +119,7 @@ void gram(const float *x, std::int64_t rows, std::int64_t k, double *out, int th
     auto block = aligned<float>(ROWS * padded);
     auto total = aligned<double>(padded * padded);
     for (std::int64_t begin = 0; begin < rows; begin += ROWS) {
+        stop_if_asked();
         const std::int64_t count = std::min(ROWS, rows - begin);
         for (std::int64_t r = 0; r < count; ++r) std::copy_n(x + (begin + r) * k, k, block.get() + r * padded);
         for (const std::int64_t panel : own)

@@ -2,14 +2,13 @@
 //
 // Every point reads where all were before the step and writes itself alone. What is summed over points is summed in whole
 // numbers. So nothing depends on the number of threads.
-#include "arrays.h"
+#include "checks.h"
 #include "random.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -24,10 +23,6 @@ template <class T> using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::de
 constexpr std::int64_t CHUNK = 1 << 12;  // points that a thread takes at a time
 constexpr std::int64_t SCAN = 16;        // scores compared at once
 constexpr float UNITS = 1024.f;          // of a point's weight on the grid
-
-void need(bool holds, const char *what) {
-    if (!holds) throw std::invalid_argument(what);
-}
 
 template <class Work> void in_chunks(std::int64_t count, int threads, Work work) {
     std::atomic<std::int64_t> next{0};
@@ -64,8 +59,7 @@ void keep_best(Table<const float> scores, Input<std::int32_t> queries, Input<std
     const std::int64_t many = static_cast<std::int64_t>(scores.shape(1)), k = static_cast<std::int64_t>(best.shape(1));
     need(scores.shape(0) == queries.shape(0) && scores.shape(1) == candidates.shape(0), "`scores` must be queries x candidates");
     need(rows.shape(0) == best.shape(0) && rows.shape(1) == best.shape(1) && k > 0, "`rows` must have the shape of `best`");
-    for (std::size_t i = 0; i < queries.shape(0); ++i)
-        need(queries.data()[i] >= 0 && static_cast<std::size_t>(queries.data()[i]) < best.shape(0), "`queries` must be rows of `best`");
+    need(all_below(queries.data(), queries.shape(0), static_cast<std::int64_t>(best.shape(0))), "`queries` must be rows of `best`");
     if (!many) return;
     Released released;
     for (std::size_t i = 0; i < queries.shape(0); ++i) {
@@ -87,22 +81,22 @@ struct Place {
 
     Place(const float *point, float left, float bottom, float inverse, std::int64_t side) {
         const float x = (point[0] - left) * inverse, y = (point[1] - bottom) * inverse, most = static_cast<float>(side - 2);
+        need(x == x && y == y, "`points` must be finite, and so must be their grid");
         const float a = std::min(std::max(std::floor(x), 0.f), most), b = std::min(std::max(std::floor(y), 0.f), most);
         column = static_cast<std::int64_t>(a), row = static_cast<std::int64_t>(b);
         right = std::min(std::max(x - a, 0.f), 1.f), up = std::min(std::max(y - b, 0.f), 1.f);
     }
 };
 
-void spread(Table<const float> points, float left, float bottom, float inverse, Table<std::int64_t> out, int threads) {
+void spread(Table<const float> points, float left, float bottom, float inverse, Table<std::int64_t> out, Threads threads) {
     const std::int64_t side = static_cast<std::int64_t>(out.shape(0)), count = static_cast<std::int64_t>(points.shape(0));
     need(points.shape(1) == 2 && side >= 2 && out.shape(1) == out.shape(0), "`points` are pairs, `out` is a square");
     Released released;
-    std::vector<std::vector<std::int64_t>> grids(static_cast<std::size_t>(std::max(threads, 1)));
+    std::vector<std::vector<std::int64_t>> grids(static_cast<std::size_t>(threads.count));
     parallel(threads, [&](int t) {
         auto &grid = grids[static_cast<std::size_t>(t)];
         grid.assign(static_cast<std::size_t>(side * side), 0);
-        const std::int64_t parts = std::max(threads, 1);
-        in_steps(count * t / parts, count * (t + 1) / parts, [&](std::size_t i) {
+        in_steps(count * t / threads, count * (t + 1) / threads, [&](std::size_t i) {
             const Place at(points.data() + 2 * i, left, bottom, inverse, side);
             const auto right = static_cast<std::int64_t>(at.right * UNITS), up = static_cast<std::int64_t>(at.up * UNITS);
             const auto all = static_cast<std::int64_t>(UNITS);
@@ -117,13 +111,13 @@ void spread(Table<const float> points, float left, float bottom, float inverse, 
 }
 
 void forces(Input<std::int64_t> indptr, Input<std::int32_t> indices, Input<float> weights, Table<const float> points,
-            Cube<const float> field, float left, float bottom, float inverse, float attraction, Table<float> out, int threads) {
+            Cube<const float> field, float left, float bottom, float inverse, float attraction, Table<float> out, Threads threads) {
     const std::int64_t side = static_cast<std::int64_t>(field.shape(0)), count = static_cast<std::int64_t>(points.shape(0));
     need(static_cast<std::int64_t>(indptr.shape(0)) == count + 1 && points.shape(1) == 2, "`points` must be a pair for each row");
-    need(indices.shape(0) == weights.shape(0) && indptr.data()[count] == static_cast<std::int64_t>(indices.shape(0)),
-         "`indptr` must end with the number of entries, each with a weight");
+    need(indices.shape(0) == weights.shape(0), "`weights` must have one number for each entry");
     need(side >= 2 && field.shape(1) == field.shape(0) && field.shape(2) == 2, "`field` is a square of pairs");
     need(out.shape(0) == points.shape(0) && out.shape(1) == 2, "`out` must have the shape of `points`");
+    need_bounds(indptr, indices.shape(0));
     Released released;
     in_chunks(count, threads, [&](std::int64_t from, std::int64_t to) {
         for (std::int64_t i = from; i < to; ++i) {
@@ -147,7 +141,7 @@ void forces(Input<std::int64_t> indptr, Input<std::int32_t> indices, Input<float
 }
 
 void move(Table<const float> forces, Table<float> velocity, Table<float> gains, Table<float> points, float momentum, float rate,
-          float farthest, int threads) {
+          float farthest, Threads threads) {
     const std::int64_t count = static_cast<std::int64_t>(points.size());
     for (std::size_t size : {forces.size(), velocity.size(), gains.size()})
         need(static_cast<std::int64_t>(size) == count, "all arrays must have one shape");

@@ -1,10 +1,9 @@
 // Weighted least squares, row by row: threads take pieces of the rows, and one thread solves a row.
 #include "least_squares.h"
-#include "arrays.h"
+#include "checks.h"
 
 #include <algorithm>
 #include <atomic>
-#include <stdexcept>
 #include <string>
 
 namespace nb = nanobind;
@@ -18,19 +17,13 @@ template <class T> using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::
 
 Solve fastest = solve_rows_baseline;
 
-void need(bool holds, const char *what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
 void solve_rows(const Input<std::int64_t> &indptr, const Input<std::int32_t> &indices, const Input<float> &weights, const Matrix<float> &solution,
                 const Matrix<const float> &others, const Input<double> &missing, const Input<double> &totals, const Matrix<const double> &diagonal,
-                std::int64_t steps, std::int64_t hub, int threads) {
+                std::int64_t steps, std::int64_t hub, Threads threads) {
     const std::size_t rows = solution.shape(0), columns = solution.shape(1), entries = indices.shape(0);
     need(indptr.shape(0) == rows + 1, "`indptr` must have one entry more than there are rows");
-    need(indptr.data()[0] == 0 && indptr.data()[rows] == static_cast<std::int64_t>(entries), "`indptr` must run from 0 to the number of entries");
-    for (std::size_t i = 0; i < rows; ++i) need(indptr.data()[i] <= indptr.data()[i + 1], "`indptr` must not decrease");
-    for (std::size_t e = 0; e < entries; ++e)
-        need(indices.data()[e] >= 0 && indices.data()[e] < static_cast<std::int64_t>(others.shape(0)), "`indices` must be rows of `others`");
+    need_bounds(indptr, entries);
+    need(all_below(indices.data(), entries, static_cast<std::int64_t>(others.shape(0))), "`indices` must be rows of `others`");
     need(weights.shape(0) == entries, "`weights` must have one number for each entry");
     need(columns && columns % 32 == 0 && others.shape(1) == columns, "`solution` and `others` have columns padded to a multiple of 32");
     need(missing.shape(0) == rows && totals.shape(0) == rows, "`missing` and `totals` must have one number for each row");

@@ -5,6 +5,7 @@
 // float64 over the pieces, and its Cholesky factor. All sums are in the order of the entries, or in that of dots.h.
 #include "dots.h"
 #include "least_squares.h"
+#include "threads.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,6 +73,7 @@ class Row {
         std::copy_n(rest, columns_, p);
         float size = dot(rest, rest, columns_);
         for (std::int64_t step = 0; step < own_.steps && size > 0.f; ++step) {
+            stop_if_asked(static_cast<std::uint64_t>(step + 1) << 12);
             for (std::int64_t c = 0; c < columns_; c += W) store(product + c, load<Floats>(diagonal_.data() + c) * load<Floats>(p + c));
             pass_all(p, false, product);
             const float bend = dot(p, product, columns_);
@@ -125,10 +127,14 @@ class Row {
     void solve_directly(float *v) {
         matrix_.assign(columns_ * columns_, 0.), wanted_.assign(columns_, 0.);
         for (std::int64_t c = 0; c < columns_; ++c) matrix_[c * columns_ + c] = diagonal_[c];
-        for (std::int64_t begin = 0; begin < count_; begin += PIECE) add_piece(begin, std::min(begin + PIECE, count_));
+        for (std::int64_t begin = 0; begin < count_; begin += PIECE) {
+            stop_if_asked();
+            add_piece(begin, std::min(begin + PIECE, count_));
+        }
         double *const u = matrix_.data(), *const x = wanted_.data();
         const std::int64_t n = columns_;
         for (std::int64_t p = 0; p < n; ++p) {
+            stop_if_asked(static_cast<std::uint64_t>(p) << 12);
             const double inverse = 1. / std::sqrt(u[p * n + p]);
             for (std::int64_t j = p; j < n; ++j) u[p * n + j] *= inverse;
             x[p] *= inverse;

@@ -1,6 +1,6 @@
 // The compiled module: the choice of instruction set, and the arithmetic's door from Python.
 #include "arithmetic.h"
-#include "threads.h"
+#include "checks.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -12,7 +12,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 namespace nb = nanobind;
@@ -63,10 +62,6 @@ std::string simd_name() {
 #endif
 }
 
-void need(bool holds, const char *what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
 Tall tall(const Matrix &array) {
     Tall view;
     view.data = array.data();
@@ -85,9 +80,7 @@ using Gram = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 bool within(const Vector<const std::int32_t> &list, std::int64_t rows) {
-    std::uint32_t outside = 0;
-    for (std::size_t i = 0; i < list.shape(0); ++i) outside |= static_cast<std::uint32_t>(list.data()[i]) >= static_cast<std::uint64_t>(rows);
-    return !outside;
+    return all_below(list.data(), list.shape(0), rows);
 }
 
 bool is_square(const Square &matrix, std::int64_t columns) {
@@ -98,7 +91,7 @@ bool is_square(const Square &matrix, std::int64_t columns) {
 Finish finishing(std::int64_t rows, std::int64_t all, std::int64_t columns, float scale, const std::optional<Matrix> &plus, float plus_scale,
                  const std::optional<Vector<const float>> &shift, bool unit, const std::optional<Gram> &gram,
                  const std::optional<Matrix> &out) {
-    need(columns % 32 == 0, "tall matrices have columns padded to a multiple of 32");
+    need(columns > 0 && columns % 32 == 0, "tall matrices have columns padded to a multiple of 32");
     Finish finish;
     finish.scale = scale;
     finish.unit = unit;
@@ -145,14 +138,12 @@ struct Product {
         : indptr(indptr_), indices(indices_), value(value_), row_shift(row_shift_), column_shift(column_shift_),
           row_scale(row_scale_), column_scale(column_scale_), starts(starts_), stops(stops_), loop_places(loop_places_),
           columns(columns_) {
-        need(indptr.shape(0) >= 1, "`indptr` must have one entry more than there are rows");
+        need_bounds(indptr, indices.shape(0));
         view.rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
         const std::int64_t *bounds = indptr.data();
         const std::size_t entries = indices.shape(0), rows = indptr.shape(0) - 1;
         view.starts = bounds, view.stops = bounds + 1, view.indices = indices.data();
         view.entries = static_cast<std::int64_t>(entries), view.first_column = first_column, view.diagonal = diagonal;
-        need(bounds[0] == 0 && bounds[rows] == view.entries, "`indptr` must run from 0 to the number of entries");
-        for (std::size_t i = 0; i < rows; ++i) need(bounds[i] <= bounds[i + 1], "`indptr` must not decrease");
         need(starts.has_value() == stops.has_value(), "`starts` and `stops` belong together");
         if (starts) {
             need(starts->shape(0) == rows && stops->shape(0) == rows, "`starts` and `stops` must have one number for each row");
@@ -162,7 +153,7 @@ struct Product {
                      "`starts` and `stops` must lie within their rows");
         }
         const std::int64_t most = std::numeric_limits<std::int32_t>::max();
-        need(first_column >= 0 && columns >= 0 && first_column + columns <= most + 1, "there are too many columns");
+        need(first_column >= 0 && columns >= 0 && columns <= most + 1 && first_column <= most + 1 - columns, "there are too many columns");
         const std::uint32_t first = static_cast<std::uint32_t>(first_column), count = static_cast<std::uint32_t>(columns);
         std::uint32_t outside = 0;
         auto look = [&](std::int64_t from, std::int64_t to) {
@@ -185,7 +176,7 @@ struct Product {
         view.column_shift = take(column_shift, static_cast<std::size_t>(columns), "`column_shift` must have one number for each column");
         view.row_scale = take(row_scale, rows, "`row_scale` must have one number for each row");
         view.column_scale = take(column_scale, static_cast<std::size_t>(columns), "`column_scale` must have one number for each column");
-        need(loop == 0.f || (diagonal >= 0 && diagonal + view.rows <= columns), "`loop` needs a column for each row");
+        need(loop == 0.f || (diagonal >= 0 && diagonal <= columns - view.rows), "`loop` needs a column for each row");
         view.constant = constant, view.loop = loop;
         if (loop_places) {
             need(!starts && loop_places->shape(0) == rows, "`loop_places` must have one number for each whole row");
@@ -233,7 +224,7 @@ NB_MODULE(_native, module) {
                float plus_scale, const OptionalMatrix &onto, const std::optional<Vector<const float>> &shift, bool unit,
                const std::optional<Gram> &gram, const std::optional<Vector<const std::int32_t>> &rows,
                const std::optional<Square> &rotation, const std::optional<Vector<const float>> &after,
-               const std::optional<Vector<const std::int32_t>> &order, int threads) {
+               const std::optional<Vector<const std::int32_t>> &order, Threads threads) {
                 const Tall from = tall(x);
                 need(from.rows == self.columns, "`x` must have as many rows as the operator has columns");
                 Operator view = self.view;
@@ -275,7 +266,7 @@ NB_MODULE(_native, module) {
            bool triangular, const OptionalMatrix &out, const std::optional<Vector<const std::int32_t>> &places,
            const std::optional<Vector<const float>> &shift, bool unit,
            const std::optional<Gram> &gram, const std::optional<Sums> &sums, const std::optional<Vector<const float>> &weights,
-           int threads) {
+           Threads threads) {
             Tall from = tall(x);
             need(from.kind != Kind::signs, "a sketch of signs cannot be rotated");
             if (rotation) need(is_square(*rotation, from.columns), "`rotation` must be columns x columns");

@@ -1,5 +1,5 @@
 // The nearest rows of queries: rows shared among threads in chunks, each thread with heaps of its own, merged in the end.
-#include "arrays.h"
+#include "checks.h"
 #include "nearest.h"
 
 #include <nanobind/stl/optional.h>
@@ -19,6 +19,7 @@ using namespace nb::literals;
 namespace {
 
 constexpr std::int64_t CHUNK = 1024;  // rows that a thread takes at a time
+constexpr std::int64_t PIECE = 64;    // rows between two looks whether to stop; a multiple of those that are scored together
 
 Scan fastest = scan_baseline;
 
@@ -26,10 +27,6 @@ using Matrix = nb::ndarray<const float, nb::ndim<2>, nb::device::cpu>;
 template <class T> using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Numbers = std::optional<Vector<const float>>;
-
-void need(bool holds, const char *what) {
-    if (!holds) throw std::invalid_argument(what);
-}
 
 std::vector<float> packed(const Matrix &queries) {
     const std::int64_t count = static_cast<std::int64_t>(queries.shape(0)), columns = static_cast<std::int64_t>(queries.shape(1));
@@ -66,7 +63,7 @@ void merge(const std::vector<Heaps> &heaps, std::int64_t query, std::int64_t kee
 
 void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t> &nearest_rows, const Table<float> &scores, const Numbers &scale,
              const Numbers &added, const std::optional<Vector<const std::int64_t>> &bounds,
-             const std::optional<Vector<const std::int64_t>> &left_out, int threads) {
+             const std::optional<Vector<const std::int64_t>> &left_out, Threads most) {
     need(queries.shape(1) == rows.shape(1), "queries and rows must have the same columns");
     need(rows.shape(0) == 0 || rows.shape(1) <= 1 || rows.stride(1) == 1, "the numbers of a row must lie beside each other");
     need(queries.shape(0) == 0 || queries.shape(1) <= 1 || queries.stride(1) == 1, "the numbers of a query must lie beside each other");
@@ -93,17 +90,20 @@ void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t
     packed_queries.packed = together.data(), packed_queries.count = static_cast<std::int64_t>(queries.shape(0));
     packed_queries.bounds = bounds ? bounds->data() : nullptr, packed_queries.left_out = left_out ? left_out->data() : nullptr;
     if (keep == 0 || packed_queries.count == 0) return;
-    threads = static_cast<int>(std::clamp<std::int64_t>((view.count + CHUNK - 1) / CHUNK, 1, threads));
+    const int threads = static_cast<int>(std::clamp<std::int64_t>((view.count + CHUNK - 1) / CHUNK, 1, most));
     std::vector<Heaps> heaps(static_cast<std::size_t>(threads), Heaps(packed_queries.count, keep));
     std::atomic<std::int64_t> next{0};
     parallel(threads, [&](int thread) {
         Heaps &own = heaps[static_cast<std::size_t>(thread)];
         const Best best{own.scores.data(), own.rows.data(), keep};
         for (std::int64_t first; !is_stopped() && (first = next.fetch_add(CHUNK)) < view.count;)
-            fastest(view, packed_queries, best, first, std::min(first + CHUNK, view.count));
+            for (const std::int64_t last = std::min(first + CHUNK, view.count); first < last && !is_stopped(); first += PIECE)
+                fastest(view, packed_queries, best, first, std::min(first + PIECE, last));
     });
-    for (std::int64_t query = 0; query < packed_queries.count; ++query)
+    for (std::int64_t query = 0; query < packed_queries.count; ++query) {
+        stop_if_asked(static_cast<std::uint64_t>(query) << 4);
         merge(heaps, query, keep, nearest_rows.data() + query * keep, scores.data() + query * keep);
+    }
 }
 
 // ranks[i]: how many numbers of row rows[i] are above values[i], and half of those equal to it

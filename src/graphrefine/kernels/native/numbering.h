@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 // Drawn anew by each process, so that nobody can write names that all have one hash. Numbers are sorted by name or by
@@ -54,7 +56,10 @@ public:
         if (size_t(size_) * 2 >= slots_.size()) grow();
         Slot *slot = &find(hash);
         while (slot->number >= 0 && !(slot->hash == hash && same(slot->number))) slot = &after(slot);
-        if (slot->number < 0) *slot = {hash, size_++};
+        if (slot->number < 0) {
+            if (size_ == std::numeric_limits<int32_t>::max()) throw std::length_error("there are more distinct names than a graph can have nodes");
+            *slot = {hash, size_++};
+        }
         return slot->number;
     }
 

@@ -2,13 +2,11 @@
 //
 // All walks of a node are counted into its own row, so a row belongs to one thread and needs one counter for each node. The
 // step of a walk is decided by a hash of the seed, its start, its number and the step, so counts never depend on the threads.
-#include "arrays.h"
 #include "random.h"
 #include "rows.h"
 
 #include <algorithm>
 #include <atomic>
-#include <stdexcept>
 #include <utility>
 
 namespace nb = nanobind;
@@ -45,7 +43,9 @@ public:
             for (std::int64_t step = 1; step <= length; ++step) {
                 for (std::int64_t w = 0; w < many; ++w) {
                     const std::uint64_t random = mixed(key[w] + static_cast<std::uint64_t>(step) * GOLDEN);
-                    at[w] = rows_.indices[rows_.draw(rows_.indptr[at[w]], rows_.indptr[at[w] + 1], random)];
+                    const std::int64_t from = rows_.indptr[at[w]], to = rows_.indptr[at[w] + 1];
+                    need(from < to, "a walk came to a node without neighbours");
+                    at[w] = rows_.node(rows_.draw(from, to, random));
                 }
                 for (std::int64_t w = 0; w < many; ++w) {  // without a branch: whether a node is new cannot be foreseen
                     met_[size_] = at[w];
@@ -70,13 +70,14 @@ public:
 };
 
 nb::tuple walk_pairs(Indptr indptr, Indices indices, Sums sums, std::int64_t first, Input<std::int64_t> walks, std::int64_t length,
-                     std::uint64_t seed, int threads) {
+                     std::uint64_t seed, Threads threads) {
     const Rows rows = checked(indptr, indices, sums);
     const std::int64_t count = static_cast<std::int64_t>(walks.shape(0));
-    if (first < 0 || first + count > rows.nodes) throw std::invalid_argument("`walks` must be one number for each of some rows");
-    for (std::int64_t i = 0; i < count; ++i)
-        if (walks.data()[i] && !rows.degree(static_cast<std::int32_t>(first + i)))
-            throw std::invalid_argument("a node without neighbours has no walks");
+    need(first >= 0 && first <= rows.nodes - count, "`walks` must be one number for each of some rows");
+    for (std::int64_t i = 0; i < count; ++i) {
+        need(!walks.data()[i] || rows.degree(static_cast<std::int32_t>(first + i)), "a node without neighbours has no walks");
+        need(walks.data()[i] <= 0 || length <= std::numeric_limits<std::int32_t>::max() / walks.data()[i], "there are more walks than can be counted");
+    }
     const std::uint64_t salt = mixed(seed + 2 * GOLDEN);
     std::vector<Counts> chunks((count + CHUNK - 1) / CHUNK);
     Buffer<std::int64_t> ends(count + 1);

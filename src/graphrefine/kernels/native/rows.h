@@ -1,7 +1,7 @@
 // CSR rows to walk on: how a neighbour is drawn.
 #pragma once
 
-#include "arrays.h"
+#include "checks.h"
 #include "random.h"
 
 #include <nanobind/stl/optional.h>
@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 
 struct Rows {
     std::int64_t nodes;
@@ -18,6 +17,12 @@ struct Rows {
     const double *sums;  // sums[e]: the weights of the entries before e; null: all are 1
 
     std::int64_t degree(std::int32_t node) const { return indptr[node + 1] - indptr[node]; }
+    // The node of an entry. Walks meet a few entries of millions: those that they meet are checked, not all there are.
+    std::int32_t node(std::int64_t entry) const {
+        const std::int32_t node = indices[entry];
+        need(static_cast<std::uint32_t>(node) < static_cast<std::uint64_t>(nodes), "`indices` must be nodes");
+        return node;
+    }
     double weight(std::int64_t from, std::int64_t to) const {
         return sums ? sums[to] - sums[from] : static_cast<double>(to - from);
     }
@@ -45,9 +50,7 @@ using Indices = Input<std::int32_t>;
 using Sums = std::optional<Input<double>>;
 
 inline Rows checked(const Indptr &indptr, const Indices &indices, const Sums &sums) {
-    if (indptr.shape(0) < 1 || indptr.data()[indptr.shape(0) - 1] != static_cast<std::int64_t>(indices.shape(0)))
-        throw std::invalid_argument("`indptr` must end with the number of entries");
-    if (sums && sums->shape(0) != indices.shape(0) + 1)
-        throw std::invalid_argument("`sums` must have one number more than there are entries");
+    need_bounds(indptr, indices.shape(0));
+    need(!sums || sums->shape(0) == indices.shape(0) + 1, "`sums` must have one number more than there are entries");
     return {static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), indices.data(), sums ? sums->data() : nullptr};
 }

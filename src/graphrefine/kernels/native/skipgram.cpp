@@ -4,14 +4,13 @@
 // blocks by the parts of center and target. The P blocks of a diagonal share no row of either table, so threads work on them
 // beside each other, each block in an order of its own that depends on the walks alone. Nothing but the order of the
 // steps differs from training on one pair after the other.
-#include "arrays.h"
+#include "checks.h"
 #include "random.h"
 #include "skipgram.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <stdexcept>
 #include <string>
 
 namespace nb = nanobind;
@@ -22,15 +21,12 @@ namespace {
 constexpr std::int64_t UNITS = 16;      // pieces of a chunk, each scattered by one thread and with a rate of its own
 constexpr std::int64_t NEAR = 1 << 22;  // bytes of a table that the cache holds
 constexpr std::size_t MOST_PARTS = 64;
+constexpr std::int64_t MOST = 1 << 20;  // of a window and of negatives
 
 using Matrix = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Walks = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 Train fastest;
-
-void need(bool holds, const char *what) {
-    if (!holds) throw std::invalid_argument(what);
-}
 
 class SkipGram {
     Input<std::int32_t> noise_;  // nodes, each as often as it should be drawn, in random order; as many as a power of two
@@ -52,6 +48,7 @@ class SkipGram {
         const std::int64_t length = static_cast<std::int64_t>(walks.shape(1));
         std::fill_n(sizes_.begin() + unit * parts() * parts(), parts() * parts(), 0);
         for (std::int64_t w = begin; w < end; ++w) {
+            stop_if_asked(static_cast<std::uint64_t>(w) << 8);
             const std::int32_t *walk = walks.data() + w * length;
             const std::int64_t stop = std::find(walk, walk + length, -1) - walk;
             const std::uint64_t key = mixed(salt_ ^ (first + static_cast<std::uint64_t>(w)));
@@ -96,24 +93,22 @@ class SkipGram {
 public:
     SkipGram(Input<std::int32_t> noise, std::int64_t window, std::int64_t negatives, bool both, std::uint64_t seed, std::size_t parts)
         : noise_(noise), window_(window), negatives_(negatives), both_(both), salt_(mixed(seed + 2 * GOLDEN)), bits_(0) {
-        while (std::size_t{1} << bits_ < parts) ++bits_;
+        while (bits_ < 6 && std::size_t{1} << bits_ < parts) ++bits_;
         need(parts == this->parts() && parts <= MOST_PARTS, "`parts` must be a power of two, at most 64");
         need(noise.shape(0) && !(noise.shape(0) & (noise.shape(0) - 1)), "`noise` must be as long as a power of two");
-        need(window >= 1 && negatives >= 0, "`window` must be at least 1, `negatives` at least 0");
-        for (std::size_t i = 0; i < noise.shape(0); ++i) {
-            need(noise.data()[i] >= 0, "`noise` must be nodes");
-            most_ = std::max<std::int64_t>(most_, noise.data()[i]);
-        }
+        need(window >= 1 && window <= MOST && negatives >= 0 && negatives <= MOST, "`window` must be from 1, `negatives` from 0 to 2^20");
+        need(all_below(noise.data(), noise.shape(0), std::numeric_limits<std::int32_t>::max()), "`noise` must be nodes");
+        most_ = *std::max_element(noise.data(), noise.data() + noise.shape(0));
         streams_.resize(UNITS * parts * parts), sizes_.resize(UNITS * parts * parts);
     }
 
-    void train(Matrix centers, Matrix contexts, Walks walks, std::uint64_t first, double rate, double last_rate, int threads) {
+    void train(Matrix centers, Matrix contexts, Walks walks, std::uint64_t first, double rate, double last_rate, Threads threads) {
         const std::int64_t count = static_cast<std::int64_t>(walks.shape(0)), nodes = static_cast<std::int64_t>(centers.shape(0));
         const std::int64_t columns = static_cast<std::int64_t>(centers.shape(1));
         need(contexts.shape(0) == centers.shape(0) && contexts.shape(1) == centers.shape(1), "both tables must have one shape");
         need(columns % 32 == 0, "tables have columns padded to a multiple of 32");
-        for (std::size_t i = 0; i < walks.size(); ++i)
-            need(walks.data()[i] >= -1 && walks.data()[i] < nodes, "`walks` must be nodes, or -1 after the last");
+        need(none(walks.size(), [&](std::size_t i) { return (walks.data()[i] < -1) | (walks.data()[i] >= nodes); }),
+             "`walks` must be nodes, or -1 after the last");
         need(most_ < nodes, "`noise` must be nodes");
         const Tables tables{centers.data(), contexts.data(), columns, nodes * columns * 4 > NEAR};
         Released released;
@@ -124,7 +119,7 @@ public:
         });
         for (std::size_t diagonal = 0; diagonal < parts(); ++diagonal) {
             std::atomic<std::size_t> free{0};
-            parallel(std::min(threads, static_cast<int>(parts())), [&](int) {
+            parallel(std::min<int>(threads, static_cast<int>(parts())), [&](int) {
                 for (std::size_t part; (part = free++) < parts();)
                     for (std::size_t unit = 0; unit < UNITS; ++unit) {
                         stop_if_asked();

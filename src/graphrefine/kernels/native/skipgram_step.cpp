@@ -4,6 +4,7 @@
 // pass over the columns both updates, target += rate * error * center and center += rate * sum of error * target.
 #include "dots.h"
 #include "skipgram.h"
+#include "threads.h"
 
 #include <algorithm>
 #include <cstring>
@@ -64,7 +65,9 @@ void JOIN(train_, VARIANT)(const Tables &tables, const std::uint32_t *stream, st
     constexpr Step steps[] = {nullptr, step<1>, step<2>, step<3>, step<4>, step<5>, step<6>, step<7>, step<8>};
     const std::int64_t columns = tables.columns;
     float *rows[BATCH];
+    std::uint64_t groups = 0;
     for (std::int64_t at = 0; at < size;) {
+        stop_if_asked(++groups << 6);
         float *const center = tables.centers + stream[at] * columns;
         const std::int64_t end = at + 2 + stream[at + 1];
         if (tables.far && end < size) prefetch(tables.centers + stream[end] * columns, columns);

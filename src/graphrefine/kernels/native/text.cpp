@@ -2,7 +2,7 @@
 // on its own and the pieces are put together in file order, so the result does not depend on the threads.
 //
 // Nothing here words an error: a status and a line number go back, and Python says what is wrong.
-#include "arrays.h"
+#include "checks.h"
 #include "numbering.h"
 
 #include <nanobind/stl/string.h>
@@ -257,7 +257,7 @@ Status parse_time(Field f, bool dates, double &value) {
 
 struct Name {
     const char *begin;
-    uint32_t size;
+    size_t size;
     uint64_t hash;
 };
 
@@ -306,7 +306,7 @@ struct StringIds {
             f = {text.data(), text.data() + text.size()};
         }
         size_t size = f.end - f.begin;
-        value = number(numbering, names, {f.begin, uint32_t(size), hash_bytes(f.begin, size)});
+        value = number(numbering, names, {f.begin, size, hash_bytes(f.begin, size)});
         return OK;
     }
 };
@@ -421,24 +421,32 @@ bool opens(const char *quote, const char *begin, char delimiter) {
     return p == begin || p[-1] == '\n' || p[-1] == delimiter || (delimiter == ' ' && p < quote);
 }
 
-// Whether the byte at `at` is in a comment line, of which `begin` is not after the first byte.
-bool in_comment(const char *at, const char *begin, const Layout &layout) {
-    if (layout.comments.empty()) return false;
-    const char *first = at;
-    while (first > begin && first[-1] != '\n') --first;
-    first = first_of(first, at, layout);
-    return layout.comments.find(*first) != std::string::npos;
-}
+// The line of the places that are asked for one after the other, each from where the one before was.
+class Line {
+    const char *begin_, *seen_;
 
-// The first record that begins at or after `aim`, from `outside`, a place that is not within quotes and moves on.
-const char *next_record(const char *&outside, const char *aim, const char *begin, const char *end, const Layout &layout) {
+public:
+    explicit Line(const char *begin) : begin_(begin), seen_(begin) {}
+
+    // Whether a byte is in a comment line.
+    bool is_comment(const char *at, const Layout &layout) {
+        if (layout.comments.empty()) return false;
+        for (const char *p = at; p > seen_; --p)
+            if (p[-1] == '\n') { begin_ = p; break; }
+        seen_ = at;
+        return layout.comments.find(*first_of(begin_, at, layout)) != std::string::npos;
+    }
+};
+
+// The first record that begins at or after `aim`, from `outside`, a place that is not within quotes and moves on with its line.
+const char *next_record(const char *&outside, Line &line, const char *aim, const char *begin, const char *end, const Layout &layout) {
     while (outside < end) {
         const char *quote = layout.quote ? seek(outside, end, layout.quote) : nullptr;
         const char *stop = seek(std::max(outside, aim), quote ? quote : end, '\n');
         if (stop) return stop + 1;
         if (!quote) return end;
         const char *close = quote;
-        if (opens(quote, begin, layout.delimiter) && !in_comment(quote, begin, layout)) {
+        if (opens(quote, begin, layout.delimiter) && !line.is_comment(quote, layout)) {
             close = closing(quote + 1, end, layout.quote);
             if (!close) return end;   // an error, and found by the parser of this chunk
         }
@@ -450,17 +458,22 @@ const char *next_record(const char *&outside, const char *aim, const char *begin
 std::vector<Chunk> cut(const char *begin, const char *end, int threads, const Layout &layout) {
     std::vector<Chunk> chunks(threads);
     const char *at = begin, *outside = begin;
+    Line line(begin);
     for (int t = 0; t < threads; ++t) {
         const char *aim = std::max(at, begin + (end - begin) * (t + 1) / threads);
         chunks[t].begin = at;
-        chunks[t].end = at = aim < end ? next_record(outside, aim, begin, end, layout) : end;
+        chunks[t].end = at = aim < end ? next_record(outside, line, aim, begin, end, layout) : end;
     }
     parallel(threads, [&](int t) {
         Chunk &chunk = chunks[t];
         bool open = chunk.begin < chunk.end && chunk.end[-1] != '\n';   // a last line without a line end
-        chunk.lines = std::count(chunk.begin, chunk.end, '\n') + open;
-        for (const char *p = chunk.begin; (p = seek(p, chunk.end, '\r')) && !chunk.returns; ++p)
-            chunk.returns = p + 1 < end && p[1] != '\n';
+        chunk.lines = open;
+        for (const char *from = chunk.begin, *to; from < chunk.end; from = to) {
+            stop_if_asked();
+            to = from + std::min<ptrdiff_t>(chunk.end - from, 1 << 24);
+            chunk.lines += std::count(from, to, '\n');
+            for (const char *p = from; !chunk.returns && (p = seek(p, to, '\r')); ++p) chunk.returns = p + 1 < end && p[1] != '\n';
+        }
     });
     for (int t = 1; t < threads; ++t) chunks[t].base = chunks[t - 1].base + chunks[t - 1].lines;
     return chunks;
@@ -499,7 +512,7 @@ std::string sort_names(const std::vector<Name> &names, std::vector<int32_t> &ran
     size_t total = 0;
     for (size_t i = 0; i < names.size(); ++i) {
         uint64_t prefix = 0;
-        for (uint32_t b = 0; b < 8; ++b)
+        for (size_t b = 0; b < 8; ++b)
             prefix = prefix << 8 | (b < names[i].size ? static_cast<unsigned char>(names[i].begin[b]) : 0);
         order[i] = {prefix, int32_t(i)};
         total += names[i].size + 1;
@@ -515,12 +528,12 @@ std::string sort_names(const std::vector<Name> &names, std::vector<int32_t> &ran
     std::string joined;
     joined.reserve(total);
     rank.resize(names.size());
-    for (size_t i = 0; i < order.size(); ++i) {
+    in_steps(0, order.size(), [&](size_t i) {
         const Name &name = names[order[i].at];
         rank[order[i].at] = int32_t(i);
         if (i) joined.push_back('\n');
         joined.append(name.begin, name.size);
-    }
+    });
     return joined;
 }
 
@@ -577,8 +590,12 @@ template <class Ids> nb::tuple parse(Input<uint8_t> text, const Layout &layout, 
 
 // Without quotes in the text, none are looked for.
 Layout layout_of(Input<uint8_t> text, const nb::tuple &columns, const nb::tuple &marks, bool dates) {
+    need(nb::len(columns) == 5 && nb::len(marks) == 4, "there are five columns and four marks");
     auto mark = [&](int at) { return nb::cast<std::string>(marks[at]); };
     auto column = [&](int at) { return nb::cast<int>(columns[at]); };
+    need(column(0) >= 0 && column(1) >= 0, "`columns` of source and target must be from 0");
+    need(!mark(0).empty() && mark(0)[0] != '\n' && (mark(1).empty() || (mark(1)[0] != '\n' && mark(1)[0] != mark(0)[0])),
+         "`marks` must have a delimiter, and no line end as delimiter or quote");
     const char *begin = reinterpret_cast<const char *>(text.data());
     char quote = mark(1).empty() || !seek(begin, begin + text.size(), mark(1)[0]) ? 0 : mark(1)[0];
     return {mark(0)[0], quote, mark(2), mark(3), dates, column(0), column(1), column(2), column(3), column(4)};
@@ -587,13 +604,14 @@ Layout layout_of(Input<uint8_t> text, const nb::tuple &columns, const nb::tuple 
 // The bytes of whole records at the beginning of a text that goes on: up to the last line end outside of quotes.
 size_t whole_records(const char *begin, const char *end, const Layout &layout) {
     const char *outside = begin, *last = begin;
+    Line line(begin);
     while (outside < end) {
         const char *quote = layout.quote ? seek(outside, end, layout.quote) : nullptr;
         for (const char *p = quote ? quote : end; p > outside; --p)
             if (p[-1] == '\n') { last = p; break; }
         if (!quote) break;
         const char *close = quote;
-        if (opens(quote, begin, layout.delimiter) && !in_comment(quote, begin, layout)) {
+        if (opens(quote, begin, layout.delimiter) && !line.is_comment(quote, layout)) {
             close = closing(quote + 1, end, layout.quote);
             if (!close || close + 1 == end) break;   // the next byte may be a quote too
         }
@@ -603,7 +621,7 @@ size_t whole_records(const char *begin, const char *end, const Layout &layout) {
 }
 
 // A chunk smaller than this is not worth a thread.
-int useful(int threads, size_t bytes) { return int(std::clamp<size_t>(bytes >> 16, 1, std::max(threads, 1))); }
+int useful(int threads, size_t bytes) { return int(std::clamp<size_t>(bytes >> 16, 1, size_t(threads))); }
 
 }  // namespace
 
@@ -615,13 +633,13 @@ void bind_text(nb::module_ &module) {
         return whole_records(begin, begin + text.size(), layout);
     }, "text"_a, "marks"_a);
     module.def("parse_integers", [](Input<uint8_t> text, nb::tuple columns, nb::tuple marks, bool dates, bool wide,
-                                    int threads) {
+                                    Threads threads) {
         Layout layout = layout_of(text, columns, marks, dates);
         int used = useful(threads, text.size());
         return wide ? parse(text, layout, std::vector<IntegerIds<int64_t>>(used))
                     : parse(text, layout, std::vector<IntegerIds<int32_t>>(used));
     }, "text"_a, "columns"_a, "marks"_a, nb::kw_only(), "dates"_a, "wide"_a, "threads"_a);
-    module.def("parse_strings", [](Input<uint8_t> text, nb::tuple columns, nb::tuple marks, bool dates, int threads) {
+    module.def("parse_strings", [](Input<uint8_t> text, nb::tuple columns, nb::tuple marks, bool dates, Threads threads) {
         Layout layout = layout_of(text, columns, marks, dates);
         std::vector<StringIds> ids(useful(threads, text.size()));
         for (auto &each : ids) each.quote = layout.quote;

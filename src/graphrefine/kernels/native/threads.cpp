@@ -3,9 +3,12 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -52,24 +55,36 @@ bool is_stopped() {
 
 void run_threads(int threads, void (*work)(const void *, int), const void *self) {
     Released *const own = kernel;
-    std::vector<std::exception_ptr> failures(threads > 1 ? threads : 1);
+    const int parts = std::max(threads, 1);
+    std::vector<std::exception_ptr> failures(static_cast<std::size_t>(parts));
+    std::atomic<int> next{1};  // the part that is free; the first is this thread's
     auto guarded = [&](int t) {
-        try { work(self, t); } catch (...) { failures[t] = std::current_exception(); }
+        try { work(self, t); } catch (...) { failures[static_cast<std::size_t>(t)] = std::current_exception(); }
+    };
+    auto take_parts = [&] {
+        for (int t; (t = next++) < parts;) guarded(t);
     };
     std::mutex mutex;
     std::condition_variable ended;
     int running = 0;
     std::vector<std::thread> others;
-    for (int t = 1; t < threads; ++t) {
-        { std::lock_guard<std::mutex> lock(mutex); ++running; }
-        others.emplace_back([&, t] {
-            kernel = own;
-            guarded(t);
+    others.reserve(static_cast<std::size_t>(parts - 1));
+    try {
+        for (int t = 1; t < parts; ++t) {
+            others.emplace_back([&] {
+                kernel = own;
+                take_parts();
+                std::lock_guard<std::mutex> lock(mutex);
+                if (--running == 0) ended.notify_one();
+            });
             std::lock_guard<std::mutex> lock(mutex);
-            if (--running == 0) ended.notify_one();
-        });
+            ++running;
+        }
+    } catch (const std::system_error &) {  // no more threads to be had, or no memory for them: those that there are
+    } catch (const std::bad_alloc &) {     // do the parts of all
     }
     guarded(0);
+    take_parts();
     for (bool all = false; !all;) {
         is_stopped();  // a look for signals, while others work
         std::unique_lock<std::mutex> lock(mutex);

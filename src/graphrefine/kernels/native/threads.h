@@ -28,7 +28,8 @@ public:
 
 void run_threads(int threads, void (*work)(const void *, int), const void *self);
 
-// Calls work(t) for t in 0..threads-1, the first on this thread; an exception in any is thrown here.
+// Calls work(t) for t in 0..threads-1, the first on this thread; an exception in any is thrown here. Where the system has fewer
+// threads to give, each of them calls it for several t: no call may wait for one with a higher t to begin.
 template <class Work> void parallel(int threads, const Work &work) {
     run_threads(threads, [](const void *self, int t) { (*static_cast<const Work *>(self))(t); }, &work);
 }

@@ -69,6 +69,19 @@ def colliding_names(count: int, *, seed: int = 0) -> list[bytes]:
     return sorted(names)[:count]
 
 
+def arrow_names(count: int, *, seed: int = 0) -> list[bytes]:
+    """Distinct names of 16 letters that all have one hash in pyarrow: two words, each multiplied and turned round."""
+    rng, names = np.random.default_rng(seed), set[bytes]()
+    last, first = (np.uint64(factor) for factor in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F))
+    undo = np.uint64(pow(int(last), -1, 1 << 64))
+    while len(names) < count:
+        word = rng.integers(0x30, 0x7F, (1 << 19, 8), np.uint8).view(np.uint64)[:, 0]
+        other = (np.uint64(TARGET) ^ (first * word).byteswap()).byteswap() * undo
+        usable = ((other.view(np.uint8) >= 0x30) & (other.view(np.uint8) < 0x7F)).reshape(-1, 8).all(axis=1)
+        names.update(pair.tobytes() for pair in np.stack([word[usable], other[usable]], axis=1))
+    return sorted(names)[:count]
+
+
 def ordinary_names(count: int, *, seed: int = 0) -> list[bytes]:
     """Distinct names of the same length and of the same bytes that have nothing in common."""
     rng = np.random.default_rng(seed)

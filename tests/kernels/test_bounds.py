@@ -120,6 +120,8 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
             np.array([0, 1, 1]), np.ones(1, np.int32), None, 0, np.array([1, 0]), length=2, seed=0, threads=1
         ),
     ),
+    ("`offsets` must not", lambda: native.number_strings(np.zeros(3, np.uint8), np.array([0, 2, 4]))),
+    ("`offsets` must not", lambda: native.number_strings(np.zeros(3, np.uint8), np.array([0, 3, 1]))),
     ("too many columns", lambda: native.Product(*PATH, columns=2**31, first_column=2**62)),
     (
         "at most 64",

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from threading import Thread
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 from typing import Any
 
 import numpy as np
@@ -56,8 +56,8 @@ def graph() -> Graph:
 def walk(graph: Graph, out: Any, threads: int) -> None:
     """Walks that take seconds."""
     starts = np.arange(len(out), dtype=np.int32)
-    native = __import__("graphrefine.kernels._native", fromlist=["_native"])
-    native.random_walks(graph.indptr, graph.indices, None, starts, out, seed=0, round=0, p=1.0, q=1.0, threads=threads)
+    settings: dict[str, Any] = {"seed": 0, "round": 0, "p": 1.0, "q": 1.0, "threads": threads}
+    _native().random_walks(graph.indptr, graph.indices, None, starts, out, **settings)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -118,6 +118,74 @@ def test_a_handler_that_raises_nothing_lets_it_go_on(graph: Graph) -> None:
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
     assert (out != UNTOUCHED).all() and calls == [signal.SIGALRM]
+
+
+def turn_down() -> None:
+    """A second step in a triangle with q near zero, which is accepted once in a thousand million times."""
+    rows = np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1], np.int32), None
+    settings: dict[str, Any] = {"seed": 0, "round": 0, "p": 1.0, "q": 1e-9, "threads": 1}
+    _native().random_walks(*rows, np.zeros(1, np.int32), np.empty((1, 9), np.int32), **settings)
+
+
+def find_eigenpairs() -> None:
+    matrix = np.random.default_rng(0).normal(size=(2_000, 2_000))
+    _native().find_eigenpairs(matrix + matrix.T, np.empty(2_000), np.empty((2_000, 2_000)))
+
+
+def solve_triangular() -> None:
+    _native().solve_triangular(np.eye(3_000), np.ones((3_000, 3_000)), transposed=False)
+
+
+def solve_hub() -> None:
+    """A row of many entries, whose matrix is summed."""
+    entries, columns = 3_000_000, 128
+    indices = np.zeros(entries, np.int32)
+    tables = np.zeros((1, columns), np.float32), np.ones((1, columns), np.float32)
+    terms: dict[str, Any] = {"missing": np.ones(1), "totals": np.ones(1), "diagonal": np.ones((2, columns))}
+    rows = np.array([0, entries]), indices, np.ones(entries, np.float32)
+    _native().solve_rows(*rows, *tables, **terms, steps=1, hub=1, threads=2)
+
+
+def _native() -> Any:
+    return __import__("graphrefine.kernels._native", fromlist=["_native"])
+
+
+@pytest.mark.parametrize("work", [turn_down, find_eigenpairs, solve_triangular, solve_hub])
+def test_long_pieces_of_work_stop(work: Callable[[], None], ring: Callable[[float], None]) -> None:
+    """Each takes two seconds or more for one row, one step or one matrix."""
+    ring(0.5)
+    start = process_time()
+    with pytest.raises(RingError):
+        work()
+    assert process_time() - start < 1.6
+
+
+LONG = """
+import numpy as np
+from graphrefine.kernels import _native
+matrix = np.random.default_rng(0).normal(size=(3_000, 3_000))
+matrix += matrix.T
+out = np.empty(3_000), np.empty((3_000, 3_000))
+print("begin", flush=True)
+try:
+    _native.find_eigenpairs(matrix, *out)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_reach_a_kernel(number: signal.Signals) -> None:
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with start_process([sys.executable, "-c", LONG], **streams) as process:
+        assert process.stdout is not None and process.stdout.readline() == "begin\n"
+        sleep(0.3)
+        start = perf_counter()
+        os.kill(process.pid, number)
+        out, errors = process.communicate(timeout=60)
+    assert perf_counter() - start < 3  # a second, and room for a busy machine; the kernel takes ten
+    expected = ("interrupted\n", 0) if number == signal.SIGINT else ("", -signal.SIGTERM)
+    assert (out, process.returncode) == expected and errors == ""
 
 
 EMBED = """

@@ -246,3 +246,16 @@ def test_inspections_agree(edges: tuple[int, Any, Any, Any], directed: bool, dam
     if not damage:
         assert found & 3 == 3
         assert directed or found == 7
+
+
+@PATIENT
+@given(st.lists(st.text(max_size=20) | st.sampled_from(["a", "b", "ab", ""]), max_size=30), st.integers(0, 3))
+def test_strings_are_numbered_as_by_the_twin(strings: list[str], before: int) -> None:
+    texts = [string.encode() for string in ["x" * before, *strings]]
+    offsets = np.cumsum([0, *map(len, texts)])[1:]
+    data = np.frombuffer(b"".join(texts), np.uint8)
+    numbers, firsts = native.number_strings(data, offsets)
+    assert_same((numbers, firsts.view(np.int64)), twin_text.number_strings(data, offsets))
+    names = sorted(set(texts[1:]))
+    assert [names[each] for each in numbers] == texts[1:]
+    assert [texts[1:].index(name) for name in names] == firsts.tolist()

@@ -71,7 +71,7 @@ class Graph:
     source
         The file, or "memory".
     nodes, edges
-        Numbers of nodes and of edges; an undirected edge counts once.
+        Numbers of nodes and of edges; an undirected edge counts once, and has two `entries` in the rows.
     weighted
         Whether some weight differs from 1.
 
@@ -96,12 +96,12 @@ class Graph:
     stored: ClassVar[bool] = False  # whether the arrays stay on disk
     nodes: int = field(init=False)
     edges: int = field(init=False)
+    entries: int = field(init=False)
     weighted: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        edges = self.entries if self.directed else self.entries // 2
-        counts = {"nodes": len(self.indptr) - 1, "edges": edges}
-        self.__dict__.update(counts, weighted=self.weights is not None)  # as a frozen dataclass assigns no field
+        counts = {"entries": (entries := len(self.indices)), "edges": entries // (2 - self.directed)}
+        self.__dict__.update(counts, nodes=len(self.indptr) - 1, weighted=self.weights is not None)
 
     @classmethod
     def from_edges(
@@ -304,11 +304,6 @@ class Graph:
         """Number of neighbours of each node: in a directed graph, successors and predecessors.  # (n,)."""
         counts = self.out_counts
         return counts + np.bincount(self.indices, minlength=self.nodes) if self.directed else counts
-
-    @property
-    def entries(self) -> int:
-        """Number of entries of all rows: an undirected edge has two."""
-        return len(self.indices)
 
     @property
     def mean_count(self) -> float:

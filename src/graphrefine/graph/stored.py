@@ -77,6 +77,7 @@ class StoredGraph(Graph):
             "fingerprint": fingerprint,
             "nodes": manifest["nodes"],
             "edges": manifest["entries"] if manifest["directed"] else manifest["entries"] // 2,
+            "entries": manifest["entries"],
             "weighted": manifest["weighted"],
             "_manifest": manifest,
             "_verified": np.zeros(len(table), np.bool_),
@@ -106,11 +107,6 @@ class StoredGraph(Graph):
         for number in np.flatnonzero(~self._verified).tolist():
             self.verify_block(number)
         return self._indices
-
-    @property
-    def entries(self) -> int:
-        """Number of entries of all rows; nothing is read."""
-        return len(self._indices)
 
     def rows(self, start: int, stop: int) -> Rows:
         """See `Graph.rows`; of the blocks that have such rows, those that were not yet are held to their checksums."""

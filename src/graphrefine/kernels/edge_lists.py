@@ -102,6 +102,21 @@ def _for_kernels(columns: Columns, marks: Marks) -> tuple[Columns, Marks]:
     return (source, target, weight, time, 2 * columns[4] - 1), single(marks)
 
 
+def number_texts(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Number strings from 0 in the order of their bytes; also returns where each distinct one is first.
+
+    String i is in the bytes from ``offsets[i]`` to before ``offsets[i + 1]``.
+
+    Examples
+    --------
+    >>> numbers, firsts = number_texts(np.frombuffer(b"babab", np.uint8), np.array([0, 2, 3, 5]))
+    >>> numbers.tolist(), firsts.tolist()  # "ba", "b", "ab"
+    ([2, 1, 0], [2, 1, 0])
+    """
+    numbers, firsts = choose_kernel("number_strings")(text, offsets)
+    return numbers, firsts.view(np.int64)
+
+
 def number_ids(
     source: NDArray[Any], target: NDArray[Any], *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -220,3 +221,15 @@ def _arrays(
     weights = np.array([edge[2] for edge in edges], dtype=np.float32) if columns[2] >= 0 else None
     times = np.array([edge[3] for edge in edges], dtype=np.float64) if columns[3] >= 0 else None
     return np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1]), weights, times
+
+
+def number_strings(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """See `graphrefine.kernels.edge_lists.number_texts`."""
+    data, first = text.tobytes(), dict[bytes, int]()
+    ends = offsets.tolist()
+    strings = [data[start:end] for start, end in pairwise(ends)]
+    for place, string in enumerate(strings):
+        first.setdefault(string, place)
+    rank = {string: number for number, string in enumerate(sorted(first))}
+    numbers = np.fromiter((rank[string] for string in strings), np.int32, len(strings))
+    return numbers, np.fromiter((first[string] for string in rank), np.int64, len(rank))

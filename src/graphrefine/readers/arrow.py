@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import Numbered, number, object_array
+from graphrefine.kernels.edge_lists import number_texts
 from graphrefine.readers.column_kinds import MOST
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.layout import EdgeColumns, find_columns
@@ -182,17 +183,34 @@ def id_values(column: Any) -> NDArray[Any]:
 def number_strings(chunks: list[Any], records: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
     """Number the ids of two columns, the second after ``records`` of the first; and the names, an Arrow array."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    united = pa.chunked_array([chunk.cast(pa.large_string()) for chunk in chunks], type=pa.large_string())
-    encoded = united.dictionary_encode().unify_dictionaries()
-    names = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], pa.large_string())
-    order = pc.sort_indices(names).to_numpy()
-    rank = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one stands for null
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    codes = [chunk.indices.fill_null(len(order)).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
-    ends = rank[np.concatenate([np.zeros(0, np.int32), *codes])]
-    return ends[:records], ends[records:].copy(), names.take(order)
+    every = [_number_chunk(chunk.cast(pa.large_string())) for chunk in chunks]
+    rank, names = _number_chunk(pa.concat_arrays([pa.array([], pa.large_string()), *(names for _, names in every)]))
+    ends, at = np.empty(sum(len(codes) for codes, _ in every), np.int32), 0
+    for start, (codes, own) in zip(np.cumsum([0, *(len(own) for _, own in every)]).tolist(), every, strict=False):
+        ranks = np.append(rank[start : start + len(own)], np.int32(-1))  # the last one stands for null
+        ends[at : at + len(codes)] = ranks[codes]
+        at += len(codes)
+    return ends[:records], ends[records:].copy(), names
+
+
+def _number_chunk(strings: Any) -> tuple[NDArray[np.int32], Any]:
+    """Numbers of strings (large_string), -1 for null; and the distinct ones in the order of their bytes.
+
+    By a kernel of our own: pyarrow's hash is the same in every process, so that names can be made to collide in it.
+    """
+    present = strings.drop_null() if strings.null_count else strings
+    _, offsets, text = present.buffers()
+    count, first = len(present), present.offset
+    ends = np.frombuffer(offsets, np.int64, count + 1, 8 * first) if count else np.zeros(1, np.int64)
+    data = np.zeros(0, np.uint8) if text is None else np.frombuffer(text, np.uint8)
+    numbers, firsts = number_texts(data, ends)
+    if strings.null_count:
+        codes = np.full(len(strings), -1, np.int32)
+        codes[strings.is_valid().to_numpy(zero_copy_only=False)] = numbers
+    else:
+        codes = numbers
+    return codes, present.take(firsts)
 
 
 def import_pyarrow(purpose: str) -> Any:

@@ -29,7 +29,6 @@ from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.files import recover
-from graphrefine.system.output_folders import check_only, read_mark
 from graphrefine.vectors.state import State, names_of
 from graphrefine.vectors.table import Parts
 
@@ -74,12 +73,18 @@ def write(path: Path, parts: Parts) -> None:
 
 def check_replaceable(path: Path) -> None:
     """Raise OutputError unless the folder ``path`` is empty or an embedding and nothing else."""
+    from graphrefine.system.output_folders import check_only  # for folders that are replaced alone
+
     check_only(path, _FILES if is_embedding(path) else None, kind="embedding")
 
 
 def is_embedding(path: Path) -> bool:
     """Whether a folder holds an embedding."""
-    return read_mark(path / "meta.json", MARK) is not None
+    try:
+        meta = json.loads((path / "meta.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(meta, dict) and meta.get("format") == MARK
 
 
 def read(path: Path) -> Parts:

@@ -18,6 +18,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 void bind_text(nb::module_ &module);
+void bind_names(nb::module_ &module);
 void bind_edges(nb::module_ &module);
 void bind_arcs(nb::module_ &module);
 void bind_order(nb::module_ &module);
@@ -196,6 +197,7 @@ NB_MODULE(_native, module) {
     });
     module.def("simd", simd_name);
     bind_text(module);
+    bind_names(module);
     bind_edges(module);
     bind_arcs(module);
     bind_order(module);

@@ -3,7 +3,7 @@
 //
 // Nothing here words an error: a status and a line number go back, and Python says what is wrong.
 #include "checks.h"
-#include "numbering.h"
+#include "names.h"
 
 #include <nanobind/stl/string.h>
 
@@ -13,6 +13,7 @@
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <numeric>
 #include <string>
 
 namespace nb = nanobind;
@@ -255,22 +256,6 @@ Status parse_time(Field f, bool dates, double &value) {
     return valid && std::isfinite(value) ? OK : BAD_TIME;
 }
 
-struct Name {
-    const char *begin;
-    size_t size;
-    uint64_t hash;
-};
-
-// The number of a name, which joins the names if it is new.
-int32_t number(Numbering &numbering, std::vector<Name> &names, const Name &name) {
-    int32_t found = numbering.number(name.hash, [&](int32_t earlier) {
-        const Name &other = names[earlier];
-        return other.size == name.size && std::memcmp(other.begin, name.begin, name.size) == 0;
-    });
-    if (size_t(found) == names.size()) names.push_back(name);
-    return found;
-}
-
 template <class T> struct IntegerIds {
     using Value = T;
     static constexpr bool integers = true;
@@ -506,37 +491,6 @@ Chunk verdict(const std::vector<Chunk> &chunks) {
     return all;
 }
 
-std::string sort_names(const std::vector<Name> &names, std::vector<int32_t> &rank) {
-    struct Entry { uint64_t prefix; int32_t at; };   // the first bytes decide most comparisons without a cache miss
-    std::vector<Entry> order(names.size());
-    size_t total = 0;
-    for (size_t i = 0; i < names.size(); ++i) {
-        uint64_t prefix = 0;
-        for (size_t b = 0; b < 8; ++b)
-            prefix = prefix << 8 | (b < names[i].size ? static_cast<unsigned char>(names[i].begin[b]) : 0);
-        order[i] = {prefix, int32_t(i)};
-        total += names[i].size + 1;
-    }
-    uint64_t compared = 0;
-    std::sort(order.begin(), order.end(), [&](const Entry &a, const Entry &b) {
-        stop_if_asked(++compared);
-        if (a.prefix != b.prefix) return a.prefix < b.prefix;
-        const Name &x = names[a.at], &y = names[b.at];
-        int sign = std::memcmp(x.begin, y.begin, std::min(x.size, y.size));
-        return sign ? sign < 0 : x.size < y.size;
-    });
-    std::string joined;
-    joined.reserve(total);
-    rank.resize(names.size());
-    in_steps(0, order.size(), [&](size_t i) {
-        const Name &name = names[order[i].at];
-        rank[order[i].at] = int32_t(i);
-        if (i) joined.push_back('\n');
-        joined.append(name.begin, name.size);
-    });
-    return joined;
-}
-
 // One numbering for all chunks, in the order of the names' bytes; returns the names, a line each.
 std::string unite(std::vector<StringIds> &ids, const std::vector<Chunk> &chunks, Arrays<int32_t> &out) {
     for (StringIds &each : ids) each.numbering = Numbering();   // its table is as large as the names
@@ -548,8 +502,15 @@ std::string unite(std::vector<StringIds> &ids, const std::vector<Chunk> &chunks,
             stop_if_asked(global[t].size());
             global[t].push_back(number(numbering, names, name));
         }
-    std::vector<int32_t> rank;
-    std::string joined = sort_names(names, rank);
+    const std::vector<int32_t> order = sort_names(names);
+    std::vector<int32_t> rank(names.size());
+    std::string joined;
+    joined.reserve(std::accumulate(names.begin(), names.end(), names.size(), [](size_t sum, const Name &name) { return sum + name.size; }));
+    in_steps(0, order.size(), [&](size_t i) {
+        rank[order[i]] = int32_t(i);
+        if (i) joined.push_back('\n');
+        joined.append(names[order[i]].begin, names[order[i]].size);
+    });
     parallel(int(ids.size()), [&](int t) {
         in_steps(chunks[t].base, chunks[t].base + chunks[t].records, [&](size_t i) {
             for (int32_t *value : {&out.source[i], &out.target[i]})
@@ -588,11 +549,17 @@ template <class Ids> nb::tuple parse(Input<uint8_t> text, const Layout &layout, 
                           out.times.numpy(), nb::bytes(names.data(), names.size()), all.comments, trimmed_ids);
 }
 
+template <class T> T value(const nb::handle &object) {
+    T found;
+    if (!nb::try_cast(object, found)) throw nb::type_error("`columns` are whole numbers, `marks` are texts");
+    return found;
+}
+
 // Without quotes in the text, none are looked for.
 Layout layout_of(Input<uint8_t> text, const nb::tuple &columns, const nb::tuple &marks, bool dates) {
     need(nb::len(columns) == 5 && nb::len(marks) == 4, "there are five columns and four marks");
-    auto mark = [&](int at) { return nb::cast<std::string>(marks[at]); };
-    auto column = [&](int at) { return nb::cast<int>(columns[at]); };
+    auto mark = [&](int at) { return value<std::string>(marks[at]); };
+    auto column = [&](int at) { return value<int>(columns[at]); };
     need(column(0) >= 0 && column(1) >= 0, "`columns` of source and target must be from 0");
     need(!mark(0).empty() && mark(0)[0] != '\n' && (mark(1).empty() || (mark(1)[0] != '\n' && mark(1)[0] != mark(0)[0])),
          "`marks` must have a delimiter, and no line end as delimiter or quote");

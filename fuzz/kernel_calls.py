@@ -83,7 +83,7 @@ def call_edges(rng: Generator) -> Call:
         return "inspect_rows", [indptr, indices, maybe(rng, rng.random(len(indices), np.float32))], {}
     if kind == 3:
         bits, pages = np.zeros(16, np.uint64), np.zeros(1, np.int64)
-        return "mark_ids", [bits, pages, 0, source.astype(rng.choice([np.int32, np.int64]))], {}
+        return "mark_ids", [bits, pages, 0, source.astype(str(rng.choice(["int32", "int64"])))], {}
     if kind == 4:
         return "rank_ids", [np.zeros(16, np.uint64), np.zeros(17, np.int32), 0, source], {"threads": many}
     if kind == 5:
@@ -101,13 +101,14 @@ def call_order(rng: Generator) -> Call:
     nodes, indptr, indices = make_rows(rng)
     values = maybe(rng, floats(rng, len(indices)))
     order = rng.permutation(nodes).astype(np.int32)
-    return [
+    calls: list[Call] = [
         ("reorder", [indptr, indices, values], {}),
         ("permute", [indptr, indices, values, order, np.argsort(order).astype(np.int32)], {"threads": threads(rng)}),
         ("row_sums", [indptr, indices, values, rng.random(nodes)], {"threads": threads(rng)}),
         ("split_rows", [indptr, indices, np.array([0, nodes // 2], np.int32)], {}),
         ("signs", [3, 0], {"rows": nodes, "words": 2, "order": maybe(rng, order)}),
-    ][int(rng.integers(0, 5))]
+    ]
+    return calls[int(rng.integers(0, 5))]
 
 
 def call_walks(rng: Generator) -> Call:
@@ -142,12 +143,13 @@ def call_plane(rng: Generator) -> Call:
     step = {"momentum": 0.5, "rate": 1.0, "farthest": 1.0, "threads": 1}
     field, pull = floats(rng, side, side, 2), rng.random(len(indices), np.float32)
     out = np.empty((nodes, 2), np.float32)
-    return [
+    calls: list[Call] = [
         ("spread", [points], {**frame, "out": np.zeros((side, side), np.int64)}),
         ("forces", [indptr, indices, pull, points, field], {**frame, "attraction": 1.0, "out": out}),
         ("move", [floats(rng, nodes, 2), floats(rng, nodes, 2), floats(rng, nodes, 2), points], step),
         ("keep_best", [floats(rng, len(queries), len(candidates)), queries, candidates, best, rows], {}),
-    ][int(rng.integers(0, 4))]
+    ]
+    return calls[int(rng.integers(0, 4))]
 
 
 def call_search(rng: Generator) -> Call:
@@ -163,11 +165,12 @@ def call_search(rng: Generator) -> Call:
     tables = np.zeros((nodes, PAD), np.float32), floats(rng, nodes, PAD)
     terms = {"missing": np.ones(nodes), "totals": np.ones(nodes), "diagonal": np.ones((2, PAD)), "steps": 3}
     weights = rng.random(len(indices), np.float32)
-    return [
+    calls: list[Call] = [
         ("nearest", [queries, rows, *found], options),
         ("rank_scores", [queries, which, floats(rng, 5), np.empty(5)], {}),
         ("solve_rows", [indptr, indices, weights, *tables], {**terms, "hub": 3, "threads": threads(rng)}),
-    ][int(rng.integers(0, 3))]
+    ]
+    return calls[int(rng.integers(0, 3))]
 
 
 def call_exact(rng: Generator) -> Call:
@@ -177,7 +180,7 @@ def call_exact(rng: Generator) -> Call:
     single = floats(rng, n, k)
     name = str(rng.choice(["log", "log1p", "exp", "expm1", "power"]))
     wide = rng.standard_normal((k, k + n))
-    return [
+    calls: list[Call] = [
         ("evaluate", [name, rng.standard_normal(n), np.empty(n)], {"exponent": float(rng.normal()), "threads": many}),
         ("log_at_least", [floats(rng, n), 1e-3], {"threads": many}),
         ("multiply", [square, wide, np.empty((k, k + n))], {"threads": many}),
@@ -188,7 +191,8 @@ def call_exact(rng: Generator) -> Call:
         ("solve_triangular", [np.tril(square), wide.copy()], {"transposed": bool(rng.integers(2))}),
         ("reflect", [wide], {}),
         ("find_eigenpairs", [square + square.T, np.empty(k), np.empty((k, k))], {}),
-    ][int(rng.integers(0, 10))]
+    ]
+    return calls[int(rng.integers(0, 10))]
 
 
 def call_tall(rng: Generator) -> Call:

@@ -11,7 +11,8 @@ import graphrefine
 from graphrefine.errors import OutputError
 from graphrefine.maps.layout_cache import obtain_layout
 from graphrefine.search.searcher import Search
-from graphrefine.system.output_folders import check_only, read_mark
+from graphrefine.system.files import check_only
+from graphrefine.system.output_folders import read_mark
 
 
 @pytest.fixture

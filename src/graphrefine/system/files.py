@@ -21,7 +21,7 @@ import shutil
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from graphrefine.errors import OutputError
@@ -30,6 +30,7 @@ from graphrefine.system.memory import gigabytes
 _active: set[Path] = set()  # outputs that this very process is writing; the same process id may have died before
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_active.clear)  # they are still the parent's to remove
+CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # files that systems leave in folders
 _NAME_LIMIT = 160  # bytes of a target's name kept in the hidden name; file systems stop at 255
 
 
@@ -369,3 +370,13 @@ def _check_existing_folder(target: Path, output: str, replaceable: Callable[[Pat
         raise OutputError(f"{output}: is a file, but the output is a folder; choose another name")
     if target.exists() and replaceable is not None:
         replaceable(target)
+
+
+def check_only(folder: Path, files: Collection[str] | None, *, kind: str, way_out: str = "choose another name") -> None:
+    """Refuse to replace a folder with anything in it but `files`, those of an output of this kind; None: it is none."""
+    present = {entry.name for entry in folder.iterdir()} - CLUTTER
+    if present and files is None:
+        raise OutputError(f"{folder}: is a folder but no {kind}, and would be lost; {way_out}")
+    foreign = sorted(present - set(files or ()))
+    if foreign:
+        raise OutputError(f"{folder}: also holds {', '.join(foreign[:3])}, which would be lost; {way_out}")

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.system.output_folders import check_only, listed_files, read_mark
+from graphrefine.system.files import check_only
+from graphrefine.system.output_folders import listed_files, read_mark
 
 META = "meta.json"
 _BLOCK = 1 << 16  # rows summed up at a time

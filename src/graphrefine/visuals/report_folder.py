@@ -22,8 +22,7 @@ from typing import Any
 from markupsafe import Markup
 
 from graphrefine.errors import OutputError
-from graphrefine.system.files import check_writable, replacing, replacing_folder
-from graphrefine.system.output_folders import CLUTTER
+from graphrefine.system.files import CLUTTER, check_writable, replacing, replacing_folder
 from graphrefine.visuals.console import json_text
 from graphrefine.visuals.html import render
 from graphrefine.visuals.machine import describe_machine, provenance

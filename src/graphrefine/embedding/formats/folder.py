@@ -28,7 +28,7 @@ from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, save_npy
-from graphrefine.system.files import recover
+from graphrefine.system.files import check_only, recover
 from graphrefine.vectors.state import State, names_of
 from graphrefine.vectors.table import Parts
 
@@ -73,8 +73,6 @@ def write(path: Path, parts: Parts) -> None:
 
 def check_replaceable(path: Path) -> None:
     """Raise OutputError unless the folder ``path`` is empty or an embedding and nothing else."""
-    from graphrefine.system.output_folders import check_only  # for folders that are replaced alone
-
     check_only(path, _FILES if is_embedding(path) else None, kind="embedding")
 
 

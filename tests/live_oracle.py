@@ -112,6 +112,7 @@ class History:
     loop: float = 0.5
     tolerance: float = 0.01
     publish: float = 0.1
+    hub: int = 512
 
     @property
     def frozen(self) -> Frozen:
@@ -128,7 +129,7 @@ class History:
         """The kernel's graph, of the first rows or of others; without states."""
         parts = self.frozen
         numbers = {"keep": KEEP, "loop": self.loop, "tolerance": self.tolerance, "publish": self.publish}
-        numbers |= {"rounding": parts.rounding, "spread": SPREAD}
+        numbers |= {"hub": self.hub, "rounding": parts.rounding, "spread": SPREAD}
         graph = kernels(kernel).choose("LiveGraph")
         return graph(*(self.model().arrays() if rows is None else rows), **parts._asdict(), **numbers)
 
@@ -142,7 +143,7 @@ class History:
         return live
 
 
-def random_history(*, nodes: int, groups: int, seed: int, weighted: bool) -> History:
+def random_history(*, nodes: int, groups: int, seed: int, weighted: bool, hub: int = 512) -> History:
     """A graph of random edges, and groups that each bring a node and change or remove some edges."""
     rng = np.random.default_rng(seed)
 
@@ -157,7 +158,7 @@ def random_history(*, nodes: int, groups: int, seed: int, weighted: bool) -> His
         new = [(int(rng.choice(kinds, p=[0.4, 0.1, 0.3, 0.15, 0.05])), *each) for each in some(9, nodes + i + 1)]
         gone = [(REMOVE, u, v, 0.0) for u, v, _ in edges[5 * i : 5 * i + 5]]
         steps.append((1, (*new, *gone)))
-    return History(nodes, nodes, tuple(edges), tuple(steps), dim=20, seed=seed, loop=1.0, tolerance=2e-3)
+    return History(nodes, nodes, tuple(edges), tuple(steps), dim=20, seed=seed, loop=1.0, tolerance=2e-3, hub=hub)
 
 
 def apply_group(live: Any, group: Group) -> tuple[int, int]:

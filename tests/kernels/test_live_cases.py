@@ -21,6 +21,7 @@ from live_oracle import (
     History,
     apply_group,
     find_breach,
+    random_history,
     snapshot,
     true_parts,
 )
@@ -126,6 +127,55 @@ def test_edges_come_and_go_at_a_hub() -> None:
         live.commit()
         assert find_breach(live, history) is None and lags_of(live).max() <= history.tolerance
     assert live.made > made and live.neighbours(0)[0].tolist() == [77]
+
+
+def test_a_hub_stays_where_its_neighbours_steps_cancel() -> None:
+    """Leaves of a star that move apart: sums say that the hub need not move, which their lengths alone cannot."""
+    leaves = 400
+    edges = tuple((0, leaf, 1.0) for leaf in range(1, leaves + 1))
+    pairs = tuple((ADD, leaf, leaf + 1, 1.0) for leaf in range(1, 101, 2))
+    history = History(leaves + 1, leaves + 1, edges, ((0, pairs),), dim=16, tolerance=2e-3)
+    gathered = {}
+    for hub in (64, 512):
+        live = replace(history, hub=hub).start()
+        live.sweep()
+        live.measure()
+        before = live.gathered
+        apply_group(live, history.groups[0])
+        live.settle()
+        live.commit()
+        assert find_breach(live, history) is None and lags_of(live).max() <= history.tolerance
+        gathered[hub] = live.gathered - before
+    assert gathered[64] < gathered[512]
+
+
+@pytest.mark.parametrize("hub", [2, 512])
+def test_sums_of_a_hub_survive_a_weight_that_dwarfs_the_others(hub: int) -> None:
+    """1e20 comes and goes: what is left of a sum in float64 would be nothing but rounding."""
+    edges = tuple((0, leaf, 1.0) for leaf in range(1, 9))
+    groups = ((0, ((ADD, 0, 9, 1e20),)), (0, ((REMOVE, 0, 9, 0.0),)), (0, ((ADD, 1, 2, 1.0), (ADD, 0, 10, 1e-3))))
+    history = History(11, 11, edges, groups, dim=6, tolerance=1e-3, hub=hub)
+    live = history.start()
+    for group in history.groups:
+        apply_group(live, group)
+        live.settle()
+        live.commit()
+        assert find_breach(live, history) is None and lags_of(live).max() <= history.tolerance
+
+
+def test_sweeps_bring_states_near_the_fixed_point() -> None:
+    history = random_history(nodes=60, groups=0, seed=3, weighted=True)
+    live = history.build()
+    live.make_targets()
+    live.measure()
+    lags = [lags_of(live).max()]
+    for _ in range(3):
+        for _ in range(5):
+            live.sweep()
+        live.measure()
+        assert find_breach(live, history) is None
+        lags.append(lags_of(live).max())
+    assert lags[1] < 0.3 * lags[0] and lags[3] < 0.05 * lags[0]
 
 
 def test_rows_whose_sum_cancels_are_precise() -> None:

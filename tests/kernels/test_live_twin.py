@@ -8,10 +8,11 @@ import pytest
 from live_oracle import apply_group, find_breach, random_history, snapshot
 
 
+@pytest.mark.parametrize("hub", [512, 6])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_twin_makes_the_same_rows(weighted: bool) -> None:
+def test_the_twin_makes_the_same_rows(weighted: bool, hub: int) -> None:
     pytest.importorskip("graphrefine.kernels._native", reason="the compiled kernels are not built")
-    history = random_history(nodes=60, groups=5, seed=1, weighted=weighted)
+    history = random_history(nodes=60, groups=5, seed=1, weighted=weighted, hub=hub)
     native, twin = history.start(kernel="native"), history.start(kernel="scipy")
     for group in history.groups:
         answers = [apply_group(live, group) for live in (native, twin)]

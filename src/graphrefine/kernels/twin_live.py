@@ -145,7 +145,10 @@ class LiveGraph(LiveStates):
     def undo(self) -> None:
         """Go back to where the group began."""
         for u, kept in self._kept.items():
-            self._numbers[u], self._rows[u], self._R[u], self._G[u] = kept
+            self._numbers[u], self._rows[u], self._R[u], self._G[u], hub = kept
+            self._hubs.pop(u, None)
+            if hub is not None:
+                self._hubs[u] = hub
         self._queue, (self._energy, self._captured) = deque(self._queue_before), self._sums_before
         self._queued = set(self._queue)
         before = self._nodes_before
@@ -223,6 +226,7 @@ class LiveGraph(LiveStates):
         """Go on from what was put in."""
         self._energy = math.fsum(each.energy for each in self._numbers)
         self._captured = math.fsum(each.length**2 for each in self._numbers)
+        self._make_hubs()
         self._look_at_all()
 
     def put_states(self, states: Floats) -> None:
@@ -232,15 +236,20 @@ class LiveGraph(LiveStates):
 
     def make_targets(self) -> None:
         """All rows of R anew."""
+        self._hubs.clear()
         for u in range(self.nodes):
             self._make_target(u)
         self._remember()
 
+    def sweep(self) -> None:
+        """All rows of G anew, each from those before it and, for the rest, from those of the last sweep."""
+        self._hubs.clear()
+        for u in range(self.nodes):
+            self._make_state(u)
+
     def measure(self) -> None:
         """The states as they are, with their residuals as lags."""
         for u in range(self.nodes):
-            share, G = self._inverse(u), self._G[u].astype(float)
-            mixed = share * (self._gather(u) + self._loop * G)
-            residual = length_of(self._a * self._R[u].astype(float) + (1 - self._a) * mixed - G)
-            self._numbers[u].lag = residual * UP + self._rounding
+            self._numbers[u].lag = self._residual(u, self._gather(u))
+        self._make_hubs()
         self._look_at_all()

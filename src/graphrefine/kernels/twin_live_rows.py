@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,7 @@ class Kept(NamedTuple):
     row: Row
     target: Floats
     state: Floats
+    hub: Any  # its sums, or None
 
 
 def sum_rows(indices: Ints, factors: Floats, rows: Floats) -> Reals:

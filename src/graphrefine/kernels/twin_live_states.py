@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.kernels.twin_live_hubs import Hub
 from graphrefine.kernels.twin_live_rows import (
     LARGEST_DEGREE,
     UP,
@@ -49,6 +50,7 @@ class LiveStates:
         rounding: float,
         spread: float,
         publish: float,
+        hub: int = 512,
     ) -> None:
         self._known, self._columns = basis.shape
         check_rows(indptr, indices, weights)
@@ -58,7 +60,9 @@ class LiveStates:
         need(holds, "the tolerance is above the rounding; nothing is negative")
         self._basis, self._shifts, self._rotation, self._mean = basis, shifts.astype(float), rotation, mean
         self._a, self._loop, self._tolerance, self._rounding = keep, loop, tolerance, rounding
-        self._spread, self._publish_share = spread, publish
+        need(hub > 0, "a hub has neighbours")
+        self._spread, self._publish_share, self._hub = spread, publish, hub
+        self._hubs: dict[int, Hub] = {}
         self._reach = np.sqrt((basis.astype(float) ** 2).sum(axis=1)) * (1 + 1e-6)
         self._typical_shift = float(self._shifts.mean()) if self._known else 0.0
         values = np.ones(len(indices), np.float32) if weights is None else weights
@@ -149,15 +153,77 @@ class LiveStates:
             self._rows[one].put(other, after)
         for one, other in ((u, v), (v, u)):
             self._note(one, other, float(before), float(after))
+        for one, other in ((u, v), (v, u)):
+            self._change_hub(one, other, float(before), float(after))
 
     def _keep(self, u: int) -> None:
         if u not in self._kept:
             copies = replace(self._numbers[u]), replace(self._rows[u]), self._R[u].copy(), self._G[u].copy()
-            self._kept[u] = Kept(*copies)
+            self._kept[u] = Kept(*copies, self._hubs[u].copy() if u in self._hubs else None)
+
+    # ---- hubs -------------------------------------------------------------------------------------------------------
+
+    def _shifted(self, v: int, weight: float) -> float:
+        """An entry of M, but for the degree of its row."""
+        return math.log(weight) + (float(self._shifts[v]) if v < self._known else self._typical_shift)
+
+    def _in_basis(self, v: int) -> bool:
+        return v < self._known and bool(self._reach[v] > 0)
+
+    def _make_hubs(self) -> None:
+        self._hubs.clear()
+        for u in range(self.nodes):
+            if len(self._rows[u].indices) >= self._hub:
+                self._make_hub(u)
+
+    def _make_hub(self, u: int) -> None:
+        """Sums of a node anew."""
+        row = self._rows[u]
+        others = row.indices.tolist()
+        entries = np.array([self._shifted(v, w) for v, w in zip(others, row.weights.tolist(), strict=True)])
+        used = np.flatnonzero([self._in_basis(v) for v in others])
+        known, reach = row.indices[used], self._reach[row.indices[used]]
+        self._gathered += 2 * len(used) + len(others)
+        self._hubs[u] = Hub(
+            sum_precisely(row.indices, row.weights.astype(float), self._G),
+            sum_precisely(known, entries[used], self._basis),
+            sum_precisely(known, np.ones(len(used)), self._basis),
+            entries=float(entries.sum()),
+            squares=float((entries**2).sum()),
+            peak=self._numbers[u].degree + self._loop,
+            mass=float((np.abs(entries[used]) * reach).sum()),
+            reach=float(reach.sum()),
+        )
+
+    def _change_hub(self, u: int, v: int, before: float, after: float) -> None:
+        """The sums of u after a change of its edge to v; u becomes a hub, or is none any more."""
+        count, hub = len(self._rows[u].indices), self._hubs.get(u)
+        if hub is None:
+            if count >= self._hub:
+                self._make_hub(u)
+        elif 2 * count < self._hub:
+            del self._hubs[u]
+        else:
+            hub.change(self._numbers[u].degree + self._loop, after - before, self._G[v])
+            ends = (self._shifted(v, weight) if weight > 0 else None for weight in (before, after))
+            inside = self._in_basis(v)
+            hub.change_entry(*ends, self._basis[v] if inside else None, float(self._reach[v]) if inside else 0.0)
+
+    def _obtain_hub(self, u: int, *, logarithm: float | None = None) -> Hub:
+        """The sums of a hub, made anew where rounding may have taken over."""
+        hub, count = self._hubs[u], len(self._rows[u].indices)
+        if logarithm is None:
+            worn = hub.is_worn(count, self._numbers[u].degree + self._loop)
+        else:
+            worn = hub.is_worn_target(count, logarithm)
+        if worn:
+            self._make_hub(u)
+        return self._hubs[u]
 
     # ---- rows made anew ---------------------------------------------------------------------------------------------
 
     def _gather(self, u: int) -> Reals:
+        self._gathered += len(self._rows[u].indices)
         return sum_rows(self._rows[u].indices, self._rows[u].weights, self._G)
 
     def _make_target(self, u: int) -> float:
@@ -165,17 +231,15 @@ class LiveStates:
         node, row = self._numbers[u], self._rows[u]
         self._energy -= node.energy
         self._captured -= node.length**2
-        weights = row.weights.astype(float)
-        degree = row.sum()
-        known = row.indices < self._known
-        shifts = np.full(len(known), self._typical_shift)
-        shifts[known] = self._shifts[row.indices[known]]
-        entries = np.log(weights) - (math.log(degree) if degree > 0 else 0.0) + shifts
-        used = np.flatnonzero(known)
-        used = used[self._reach[row.indices[used]] > 0]
-        q = sum_precisely(row.indices[used], entries[used], self._basis)
-        self._gathered += len(used)
-        node.degree, node.drift, node.energy, node.length = degree, 0.0, float((entries**2).sum()), length_of(q)
+        if u not in self._hubs:
+            node.degree = row.sum()
+        own = math.log(node.degree) if node.degree > 0 else 0.0
+        if u in self._hubs:
+            hub = self._obtain_hub(u, logarithm=own)
+            q, node.energy = hub.q(own), hub.energy(own, len(row.indices))
+        else:
+            q, node.energy = self._sum_entries(row, own)
+        node.drift, node.length = 0.0, length_of(q)
         self._energy += node.energy
         self._captured += node.length**2
         fresh = np.zeros(self._columns, np.float32)
@@ -183,16 +247,32 @@ class LiveStates:
             fresh[:] = (q / node.length - self._mean) @ self._rotation
         return self._replace(self._R, u, fresh)
 
+    def _sum_entries(self, row: Row, own: float) -> tuple[Reals, float]:
+        """q from the edges of a node, and the sum of the squares of its row of M."""
+        known = row.indices < self._known
+        shifts = np.full(len(known), self._typical_shift)
+        shifts[known] = self._shifts[row.indices[known]]
+        entries = np.log(row.weights.astype(float)) - own + shifts
+        used = np.flatnonzero(known)
+        used = used[self._reach[row.indices[used]] > 0]
+        self._gathered += len(used)
+        return sum_precisely(row.indices[used], entries[used], self._basis), float((entries**2).sum())
+
     def _make_state(self, u: int) -> float:
         """G anew, and how far it moved."""
         share, fresh = self._inverse(u), np.zeros(self._columns, np.float32)
-        count = len(self._rows[u].indices)
-        self._gathered += count
-        if count:
+        if len(self._rows[u].indices):
             own = 1 - (1 - self._a) * self._loop * share
-            fresh[:] = (self._a * self._R[u].astype(float) + (1 - self._a) * share * self._gather(u)) / own
+            mixed = self._hubs[u].states if u in self._hubs else self._gather(u)
+            fresh[:] = (self._a * self._R[u].astype(float) + (1 - self._a) * share * mixed) / own
         self._numbers[u].lag = self._rounding
         return self._replace(self._G, u, fresh)
+
+    def _residual(self, u: int, mixed: Reals) -> float:
+        """Length of the residual of a node, whose neighbours' states have this sum, rounded upwards."""
+        state = self._G[u].astype(float)
+        average = self._inverse(u) * (mixed + self._loop * state)
+        return length_of(self._a * self._R[u] + (1 - self._a) * average - state) * UP + self._rounding
 
     def _replace(self, rows: Floats, u: int, fresh: Floats) -> float:
         step = length_of(fresh.astype(float) - rows[u]) * UP
@@ -203,18 +283,26 @@ class LiveStates:
         self._keep(u)
         node, a = self._numbers[u], self._a
         turn = self._make_target(u) if node.drift > 0 else 0.0
-        step = self._make_state(u)
+        moves, before = True, self._G[u].astype(float)
+        if u in self._hubs:
+            node.lag = self._residual(u, self._obtain_hub(u).states)
+            moves = node.lag > self._tolerance / 2
+        step = self._make_state(u) if moves else 0.0
         self._made += 1
         node.unpublished += (step + a * turn) / (1 - a) * UP
         vector = (self._G[u].astype(float) - a * self._R[u].astype(float)) / (1 - a)
         if node.unpublished > self._publish_share * length_of(vector):
             node.unpublished = 0.0
             self._published.add(u)
-        if step == 0:
-            return
+        if step > 0:
+            self._tell_neighbours(u, step, self._G[u] - before)
+
+    def _tell_neighbours(self, u: int, length: float, step: Reals) -> None:
         for v, weight in zip(self._rows[u].indices.tolist(), self._rows[u].weights.tolist(), strict=True):
             self._keep(v)
-            self._numbers[v].lag += (1 - a) * weight * self._inverse(v) * step * UP
+            self._numbers[v].lag += (1 - self._a) * weight * self._inverse(v) * length * UP
+            if v in self._hubs:
+                self._hubs[v].follow(weight, step)
             self._look(v)
 
     def _check_node(self, u: int) -> None:

@@ -40,6 +40,8 @@ POWER, WARM_POWER = 9, 2  # products that the basis is found with: from signs, a
 EXPONENT = 0.75  # of the context distribution
 AXES = 0.8  # exponent of the spectrum of the vectors
 STEPS, PRECISE_STEPS = 14, 8  # of T, towards the fixed point: gathered from bfloat16, and then from float32
+SWEEPS = 5  # over the rows as the kernel makes them: targets found from bfloat16 differ by more than some tolerances
+HUB = 512  # neighbours from which sums are kept: below, a row is gathered as fast as its sums are kept up to date
 LAG_SHARE = 0.8  # of the tolerance is for states that lag behind; the rest is for vectors that are not published
 QUANTILE = 0.007  # of the lengths of vectors: rows below may have a larger bound than the tolerance; changes add some
 ROUNDING = 150 * 2.0**-24  # of a row of G, in lengths of the longest row: pieces of 128 products in float32
@@ -99,6 +101,7 @@ class Frozen:
             rounding=self.rounding,
             spread=1 + 1e-6,
             publish=self.publish,
+            hub=HUB,
         )
 
 
@@ -181,6 +184,8 @@ def freeze(
         live.make_targets()
         live.put_states(_pad_columns(rows))
         del rows  # settling takes memory, too
+        for _ in range(SWEEPS):
+            live.sweep()
         return _settle(parts, live), live
 
 

@@ -10,6 +10,8 @@
 #include "live.h"
 #include "arrays.h"
 #include "exact.h"
+#include "live_edges.h"
+#include "live_hubs.h"
 #include "threads.h"
 
 #include <nanobind/stl/optional.h>
@@ -18,11 +20,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <limits>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -65,80 +65,33 @@ double logarithm(double x) {
 // That is 2 sin(x / 2) for sin x = t, in a form that small angles do not cancel in.
 double chord(double t) { return t < 1 ? t * std::sqrt(2 / (1 + std::sqrt((1 - t) * (1 + t)))) * UP : 2; }
 
-// Memory that is read at random: in huge pages where there are some.
-template <class T> struct HugePages {
-    using value_type = T;
-    HugePages() = default;
-    template <class U> HugePages(const HugePages<U> &) {}
-    T *allocate(std::size_t count) {
-        void *memory = with_huge_pages(std::malloc(count * sizeof(T)), count * sizeof(T));
-        if (!memory) throw std::bad_alloc();
-        return static_cast<T *>(memory);
-    }
-    void deallocate(T *memory, std::size_t) { std::free(memory); }
-    friend bool operator==(const HugePages &, const HugePages &) { return true; }
-    friend bool operator!=(const HugePages &, const HugePages &) { return false; }
-};
-template <class T> using Large = std::vector<T, HugePages<T>>;
-
-// Rows of float32 that grow at the end.
-class Table {
-    Large<float> data_;  // its room doubles; untouched pages of it cost nothing
-
-public:
-    std::int64_t columns = 0;
-    void resize(std::int64_t rows) {
-        if (static_cast<std::size_t>(rows * columns) > data_.capacity()) data_.reserve(std::max<std::size_t>(rows * columns, data_.capacity() + data_.capacity() / 8));
-        data_.resize(rows * columns);
-    }
-    float *operator[](std::int64_t row) { return data_.data() + row * columns; }
-    const float *operator[](std::int64_t row) const { return data_.data() + row * columns; }
-    const float *begin() const { return data_.data(); }
-};
-
-struct Node {
-    double degree = 0;
-    double lag = 0, drift = 0;   // see above
-    double length = 0;           // of q, when R was made
-    double unpublished = 0;      // way of F since it was published
-    double energy = 0;           // sum of the squares of its row of M, when R was made
-    std::int64_t start = 0;      // of its row among the entries
-    std::int32_t count = 0, room = 0;
-    std::uint32_t group = 0;     // the last group that the node was kept for, to be undone
-    std::uint32_t published = 0; // the last group that published its vector
-    bool queued = false;
+struct Record {  // of a node: what only its own row asks for
+    double unpublished = 0;       // way of F since it was published
+    double energy = 0;            // sum of the squares of its row of M, when R was made
+    std::uint32_t published = 0;  // the last group that published its vector
 };
 
 struct Kept {  // a node as it was before the group
     std::int32_t node;
     double numbers[NUMBERS];
-    std::int64_t rows;  // of R and G among the kept rows; -1: not yet kept
+    std::int64_t rows, sums;  // of R and G among the kept rows, -1: not yet kept; of the hub among the kept sums, -1: none
 };
-
-void copy_numbers(const Node &node, double *to) {
-    const double numbers[NUMBERS] = {node.degree, node.lag, node.drift, node.length, node.unpublished, node.energy};
-    std::copy_n(numbers, NUMBERS, to);
-}
-void put_numbers(const double *from, Node &node) {
-    node.degree = from[0], node.lag = from[1], node.drift = from[2], node.length = from[3], node.unpublished = from[4], node.energy = from[5];
-}
 
 struct Edge {
     std::int32_t source, target;
     float weight;  // 0: none
 };
 
-class LiveGraph {
+class LiveGraph : LiveEdges {
     std::int64_t columns_, known_;  // known_: nodes that have a row of the basis
     Matrix<const float> basis_;
     std::vector<float> shift_, reach_;  // of the known nodes: shift, and length of the row of B
     std::vector<double> rotation_, mean_;
     double a_, loop_, tolerance_, rounding_, spread_, publish_;
     double typical_shift_ = 0;  // of nodes without a row of the basis
-    Large<Node> nodes_;
-    Large<std::int32_t> neighbours_;
-    Large<float> weights_;
-    std::int64_t wasted_ = 0, entries_ = 0;
+    std::vector<Record> records_;
+    std::int64_t hub_;  // neighbours from which a node is a hub, whose sums are kept up to date; half as many, and it is none
+    HubSums hubs_;
     Table R_, G_;
     std::deque<std::int32_t> queue_;
     // of the group that is under way
@@ -146,88 +99,45 @@ class LiveGraph {
     std::int64_t nodes_before_ = 0;
     std::vector<Edge> undone_;
     std::vector<Kept> kept_;
-    std::vector<std::int64_t> place_;  // of a node among the kept ones
     Large<float> kept_rows_;
+    Large<double> kept_sums_;
+    std::vector<HubNumbers> kept_hubs_;
     std::vector<std::int32_t> published_;
     std::int64_t made_ = 0, gathered_ = 0;
     double energy_ = 0, captured_ = 0, energy_before_ = 0, captured_before_ = 0;  // sums over the nodes: of energy, of squared lengths
     std::deque<std::int32_t> queue_before_;
     // room for one row
-    std::vector<double> sum_, turned_, factors_;
+    std::vector<double> sum_, turned_, step_, factors_;
     std::vector<std::int32_t> known_neighbours_;
 
     double inverse(const Node &node) const { return 1 / (node.degree + loop_); }
 
-    // ---- rows of the graph: ascending, with room at the end ----------------------------------------------------------------
-
-    std::int64_t find(const Node &node, std::int32_t other) const {
-        const auto first = neighbours_.begin() + node.start, last = first + node.count;
-        return std::lower_bound(first, last, other) - first;
-    }
-    float weight(std::int32_t u, std::int32_t v) const {
-        const Node &node = nodes_[u];
-        const std::int64_t at = find(node, v);
-        return at < node.count && neighbours_[node.start + at] == v ? weights_[node.start + at] : 0.f;
-    }
-    double sum_weights(const Node &node) const {
-        double sum = 0;
-        for (std::int32_t e = 0; e < node.count; ++e) sum += weights_[node.start + e];
-        return sum;
-    }
-    void put(std::int32_t u, std::int32_t v, float w) {  // one direction; 0 removes
-        Node &node = nodes_[u];
-        const std::int64_t at = find(node, v);
-        const bool there = at < node.count && neighbours_[node.start + at] == v;
-        if (w == 0.f) {
-            if (!there) return;
-            std::move(neighbours_.begin() + node.start + at + 1, neighbours_.begin() + node.start + node.count, neighbours_.begin() + node.start + at);
-            std::move(weights_.begin() + node.start + at + 1, weights_.begin() + node.start + node.count, weights_.begin() + node.start + at);
-            --node.count, --entries_;
-        } else if (there) {
-            weights_[node.start + at] = w;
-        } else {
-            if (node.count == node.room) make_room(node);
-            std::move_backward(neighbours_.begin() + node.start + at, neighbours_.begin() + node.start + node.count, neighbours_.begin() + node.start + node.count + 1);
-            std::move_backward(weights_.begin() + node.start + at, weights_.begin() + node.start + node.count, weights_.begin() + node.start + node.count + 1);
-            neighbours_[node.start + at] = v, weights_[node.start + at] = w;
-            ++node.count, ++entries_;
-        }
-    }
-    void make_room(Node &node) {
-        if (wasted_ > (1 << 20) && wasted_ > static_cast<std::int64_t>(neighbours_.size()) / 2) pack();
-        const std::int32_t room = std::max<std::int32_t>(4, node.count + node.count / 2);
-        const std::int64_t start = static_cast<std::int64_t>(neighbours_.size());
-        neighbours_.resize(start + room), weights_.resize(start + room);
-        std::copy_n(neighbours_.begin() + node.start, node.count, neighbours_.begin() + start);
-        std::copy_n(weights_.begin() + node.start, node.count, weights_.begin() + start);
-        wasted_ += node.room;
-        node.start = start, node.room = room;
-    }
-    void pack() {
-        Large<std::int32_t> neighbours;
-        Large<float> weights;
-        neighbours.reserve(entries_ + entries_ / 4), weights.reserve(entries_ + entries_ / 4);
-        for (Node &node : nodes_) {
-            const std::int64_t start = static_cast<std::int64_t>(neighbours.size());
-            neighbours.insert(neighbours.end(), neighbours_.begin() + node.start, neighbours_.begin() + node.start + node.count);
-            weights.insert(weights.end(), weights_.begin() + node.start, weights_.begin() + node.start + node.count);
-            node.start = start, node.room = node.count;
-        }
-        neighbours_.swap(neighbours), weights_.swap(weights);
-        wasted_ = 0;
-    }
-
     // ---- what can be undone ----------------------------------------------------------------------------------------------------
 
+    void copy_numbers(std::int64_t u, double *to) const {
+        const Node &node = nodes_[u];
+        const double numbers[NUMBERS] = {node.degree, node.lag, node.drift, node.length, records_[u].unpublished, records_[u].energy};
+        std::copy_n(numbers, NUMBERS, to);
+    }
+    void put_numbers(const double *from, std::int64_t u) {
+        Node &node = nodes_[u];
+        node.degree = from[0], node.lag = from[1], node.drift = from[2], node.length = from[3];
+        records_[u].unpublished = from[4], records_[u].energy = from[5];
+    }
+    bool is_kept(std::int32_t u) const { return nodes_[u].place < kept_.size() && kept_[nodes_[u].place].node == u; }
     Kept &keep(std::int32_t u) {
         Node &node = nodes_[u];
-        if (node.group != group_) {
-            node.group = group_;
-            place_[u] = static_cast<std::int64_t>(kept_.size());
-            kept_.push_back({u, {}, -1});
-            copy_numbers(node, kept_.back().numbers);
+        if (!is_kept(u)) {
+            node.place = static_cast<std::uint32_t>(kept_.size());
+            kept_.push_back({u, {}, -1, -1});
+            copy_numbers(u, kept_.back().numbers);
+            if (node.hub >= 0) {
+                kept_.back().sums = static_cast<std::int64_t>(kept_hubs_.size());
+                kept_hubs_.push_back(hubs_.numbers(node.hub));
+                kept_sums_.insert(kept_sums_.end(), hubs_.rows(node.hub), hubs_.rows(node.hub) + hubs_.width());
+            }
         }
-        return kept_[place_[u]];
+        return kept_[node.place];
     }
     void keep_rows(std::int32_t u) {
         Kept &kept = keep(u);
@@ -258,7 +168,6 @@ class LiveGraph {
 
     // The end u of an edge to v, whose weight goes from `before` to `after`; the row itself has it already.
     void note(std::int32_t u, std::int32_t v, double before, double after) {
-        keep(u);
         Node &node = nodes_[u];
         const double change = after - before, old = node.degree;
         const double degree = 2 * (old + change) > old ? old + change : sum_weights(node);  // anew, where rounding would take over
@@ -281,8 +190,99 @@ class LiveGraph {
     }
     void set_weight(std::int32_t u, std::int32_t v, float before, float after) {
         undone_.push_back({u, v, before});
+        keep(u), keep(v);
         put(u, v, after), put(v, u, after);
         note(u, v, before, after), note(v, u, before, after);
+        change_hub(u, v, before, after), change_hub(v, u, before, after);
+    }
+
+    // ---- hubs --------------------------------------------------------------------------------------------------------------------
+
+    bool is_in_basis(std::int32_t v) const { return v < known_ && reach_[v] > 0; }
+    double shifted(std::int32_t v, double weight) const {  // an entry of M, but for the degree of its row
+        return (weight == 1 ? 0. : logarithm(weight)) + (v < known_ ? shift_[v] : typical_shift_);
+    }
+
+    void make_hubs() {
+        drop_hubs();
+        for (std::size_t u = 0; u < nodes_.size(); ++u) {
+            if (u % 1024 == 0) stop_if_asked();
+            if (nodes_[u].count >= hub_) make_hub(static_cast<std::int32_t>(u));
+        }
+    }
+    void drop_hubs() {
+        hubs_.clear();
+        for (Node &node : nodes_) node.hub = -1;
+    }
+    void make_hub(std::int32_t u) {  // all of its sums anew
+        Node &node = nodes_[u];
+        if (node.hub < 0) node.hub = hubs_.add();
+        const std::int32_t *others = neighbours_.data() + node.start;
+        const float *weights = weights_.data() + node.start;
+        HubNumbers numbers;
+        numbers.peak = node.degree + loop_;
+        factors_.assign(weights, weights + node.count);
+        arithmetic->sum_precisely(others, factors_.data(), node.count, G_.begin(), columns_, hubs_.states(node.hub));
+        known_neighbours_.clear(), factors_.clear();
+        for (std::int32_t e = 0; e < node.count; ++e) {
+            const double entry = shifted(others[e], weights[e]);
+            numbers.entries += entry, numbers.squares += entry * entry;
+            if (!is_in_basis(others[e])) continue;
+            known_neighbours_.push_back(others[e]), factors_.push_back(entry);
+            numbers.mass += std::abs(entry) * reach_[others[e]], numbers.reach += reach_[others[e]];
+        }
+        const std::int64_t count = static_cast<std::int64_t>(factors_.size());
+        gathered_ += 2 * count + node.count;
+        arithmetic->sum_precisely(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, hubs_.shifted(node.hub));
+        factors_.assign(count, 1.);
+        arithmetic->sum_precisely(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, hubs_.plain(node.hub));
+        hubs_.numbers(node.hub) = numbers;
+    }
+    // The sums of u after a change of its edge to v; u becomes a hub, or is none any more.
+    void change_hub(std::int32_t u, std::int32_t v, double before, double after) {
+        Node &node = nodes_[u];
+        if (node.hub < 0) {
+            if (node.count >= hub_) make_hub(u);
+            return;
+        }
+        if (2 * node.count < hub_) {
+            hubs_.remove(node.hub);
+            node.hub = -1;
+            return;
+        }
+        HubNumbers &numbers = hubs_.numbers(node.hub);
+        ++numbers.updates;
+        numbers.peak = std::max(numbers.peak, node.degree + loop_);
+        arithmetic->add_row(hubs_.states(node.hub), after - before, G_[v], columns_);
+        const double gone = before > 0 ? shifted(v, before) : 0, fresh = after > 0 ? shifted(v, after) : 0;
+        numbers.entries += fresh - gone, numbers.squares += fresh * fresh - gone * gone;
+        if (!is_in_basis(v)) return;
+        arithmetic->add_row(hubs_.shifted(node.hub), fresh - gone, basis_.data() + v * columns_, columns_);
+        numbers.mass += (std::abs(fresh) + std::abs(gone)) * reach_[v];
+        if ((before > 0) == (after > 0)) return;
+        arithmetic->add_row(hubs_.plain(node.hub), after > 0 ? 1 : -1, basis_.data() + v * columns_, columns_);
+        numbers.reach += reach_[v];
+    }
+    // q of a hub and the energy of its row, from its sums
+    double sum_hub(std::int32_t u, double own) {
+        Node &node = nodes_[u];
+        double length = 0;
+        for (int attempt = 0; attempt < 2; ++attempt) {
+            const double *shifted = hubs_.shifted(node.hub), *plain = hubs_.plain(node.hub);
+            double squares = 0;
+            for (std::int64_t c = 0; c < columns_; ++c) sum_[c] = shifted[c] - own * plain[c], squares += sum_[c] * sum_[c];
+            length = std::sqrt(squares);
+            if (attempt || !hubs_.is_worn_target(node.hub, node.count, own, length)) break;
+            make_hub(u);
+        }
+        const HubNumbers &numbers = hubs_.numbers(node.hub);
+        records_[u].energy = std::max(0., numbers.squares - 2 * own * numbers.entries + node.count * own * own);
+        return length;
+    }
+    double hub_residual(std::int32_t u) {
+        Node &node = nodes_[u];
+        if (hubs_.is_worn(node.hub, node.count, node.degree + loop_)) make_hub(u);
+        return residual(u, hubs_.states(node.hub));
     }
 
     // ---- rows made anew ---------------------------------------------------------------------------------------------------------
@@ -290,29 +290,11 @@ class LiveGraph {
     double make_target(std::int32_t u) {  // R, and how far it moved
         Node &node = nodes_[u];
         float *row = R_[u];
-        energy_ -= node.energy, captured_ -= node.length * node.length;
-        node.drift = 0, node.length = 0, node.energy = 0;
-        known_neighbours_.clear(), factors_.clear();
-        const std::int32_t *others = neighbours_.data() + node.start;
-        const float *weights = weights_.data() + node.start;
-        const double degree = node.degree = sum_weights(node);  // anew, without the rounding of many changes
-        const double own = degree > 0 ? logarithm(degree) : 0;
-        for (std::int32_t e = 0; e < node.count; ++e) {
-            const bool known = others[e] < known_;
-            const double entry = (weights[e] == 1.f ? 0. : logarithm(weights[e])) - own + (known ? shift_[others[e]] : typical_shift_);
-            node.energy += entry * entry;
-            if (!known || reach_[others[e]] == 0) continue;
-            known_neighbours_.push_back(others[e]), factors_.push_back(entry);
-        }
-        const std::int64_t count = static_cast<std::int64_t>(factors_.size());
-        gathered_ += count;
-        if (count) {
-            arithmetic->sum_precisely(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, sum_.data());
-            double squares = 0;
-            for (const double x : sum_) squares += x * x;
-            node.length = std::sqrt(squares);
-        }
-        energy_ += node.energy, captured_ += node.length * node.length;
+        energy_ -= records_[u].energy, captured_ -= node.length * node.length;
+        if (node.hub < 0) node.degree = sum_weights(node);  // anew, without the rounding of many changes
+        const double own = node.degree > 0 ? logarithm(node.degree) : 0;
+        node.drift = 0, node.length = node.hub < 0 ? sum_entries(u, own) : sum_hub(u, own);
+        energy_ += records_[u].energy, captured_ += node.length * node.length;
         if (node.length > 0) {
             for (std::int64_t c = 0; c < columns_; ++c) sum_[c] = sum_[c] / node.length - mean_[c];
             arithmetic->rotate(sum_.data(), rotation_.data(), columns_, turned_.data());
@@ -328,40 +310,87 @@ class LiveGraph {
         }
         return std::sqrt(squares) * UP;
     }
+    // q of a node and the energy of its row, from its edges; the length of q
+    double sum_entries(std::int32_t u, double own) {
+        const Node &node = nodes_[u];
+        const std::int32_t *others = neighbours_.data() + node.start;
+        const float *weights = weights_.data() + node.start;
+        double energy = 0;
+        known_neighbours_.clear(), factors_.clear();
+        for (std::int32_t e = 0; e < node.count; ++e) {
+            const double entry = shifted(others[e], weights[e]) - own;
+            energy += entry * entry;
+            if (is_in_basis(others[e])) known_neighbours_.push_back(others[e]), factors_.push_back(entry);
+        }
+        records_[u].energy = energy;
+        const std::int64_t count = static_cast<std::int64_t>(factors_.size());
+        if (!count) return 0;
+        gathered_ += count;
+        arithmetic->sum_precisely(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, sum_.data());
+        double squares = 0;
+        for (const double x : sum_) squares += x * x;
+        return std::sqrt(squares);
+    }
 
-    double make_state(std::int32_t u) {  // G, and how far it moved
+    double make_state(std::int32_t u) {  // G, and how far it moved: `step_`, and its length
         Node &node = nodes_[u];
         float *row = G_[u];
         const float *target = R_[u];
-        gathered_ += node.count;
-        arithmetic->sum_rows(neighbours_.data() + node.start, weights_.data() + node.start, node.count, G_.begin(), columns_, sum_.data());
+        const double *sum = node.hub < 0 ? gather(u) : hubs_.states(node.hub);
         const double share = inverse(node), loop = (1 - a_) * loop_ * share, scale = 1 / (1 - loop);
         double squares = 0;
         for (std::int64_t c = 0; c < columns_; ++c) {
-            const float fresh = node.count ? static_cast<float>((a_ * target[c] + (1 - a_) * share * sum_[c]) * scale) : 0.f;
-            const double step = static_cast<double>(fresh) - row[c];
-            squares += step * step;
+            const float fresh = node.count ? static_cast<float>((a_ * target[c] + (1 - a_) * share * sum[c]) * scale) : 0.f;
+            step_[c] = static_cast<double>(fresh) - row[c];
+            squares += step_[c] * step_[c];
             row[c] = fresh;
         }
         node.lag = rounding_;
         return std::sqrt(squares) * UP;
     }
+    const double *gather(std::int32_t u) {
+        const Node &node = nodes_[u];
+        gathered_ += node.count;
+        arithmetic->sum_rows(neighbours_.data() + node.start, weights_.data() + node.start, node.count, G_.begin(), columns_, sum_.data());
+        return sum_.data();
+    }
+    double residual(std::int32_t u, const double *sum) const {
+        const Node &node = nodes_[u];
+        const float *row = G_[u], *target = R_[u];
+        const double share = inverse(node);
+        double squares = 0;
+        for (std::int64_t c = 0; c < columns_; ++c) {
+            const double rest = a_ * target[c] + (1 - a_) * share * (sum[c] + loop_ * row[c]) - row[c];
+            squares += rest * rest;
+        }
+        return std::sqrt(squares) * UP + rounding_;
+    }
 
     double length_of(std::int32_t u) const { return arithmetic->length(G_[u], 1 / (1 - a_), R_[u], -a_ / (1 - a_), R_[u], 0, columns_); }
 
     void publish(std::int32_t u) {
-        nodes_[u].unpublished = 0;
-        if (nodes_[u].published != group_) nodes_[u].published = group_, published_.push_back(u);
+        Record &record = records_[u];
+        record.unpublished = 0;
+        if (record.published != group_) record.published = group_, published_.push_back(u);
     }
 
     void make(std::int32_t u) {
         keep_rows(u);
         Node &node = nodes_[u];
-        const double turn = node.drift > 0 ? make_target(u) : 0, step = make_state(u);
         ++made_;
-        node.unpublished += (step + a_ * turn) / (1 - a_) * UP;
-        if (node.unpublished > publish_ * length_of(u)) publish(u);
-        if (step == 0) return;
+        const double turn = node.drift > 0 ? make_target(u) : 0;
+        bool moves = true;
+        if (node.hub >= 0) {  // few of its neighbours' steps add up: what they come to is known without the neighbours
+            node.lag = hub_residual(u);
+            moves = node.lag > tolerance_ / 2;
+        }
+        const double step = moves ? make_state(u) : 0;
+        records_[u].unpublished += (step + a_ * turn) / (1 - a_) * UP;
+        if (records_[u].unpublished > publish_ * length_of(u)) publish(u);
+        if (step > 0) tell_neighbours(u, step);
+    }
+    void tell_neighbours(std::int32_t u, double step) {
+        const Node &node = nodes_[u];
         const std::int32_t *others = neighbours_.data() + node.start;
         const float *weights = weights_.data() + node.start;
         for (std::int32_t e = 0; e < node.count; ++e) {
@@ -369,6 +398,10 @@ class LiveGraph {
             Node &other = nodes_[others[e]];
             keep(others[e]);
             other.lag += (1 - a_) * weights[e] * inverse(other) * step * UP;
+            if (other.hub >= 0) {
+                arithmetic->add_step(hubs_.states(other.hub), weights[e], step_.data(), columns_);
+                ++hubs_.numbers(other.hub).updates;
+            }
             if (!other.queued && total_lag(other) > tolerance_) other.queued = true, queue_.push_back(others[e]);
         }
     }
@@ -378,9 +411,9 @@ class LiveGraph {
 public:
     LiveGraph(const Input<std::int64_t> &indptr, const Input<std::int32_t> &indices, const std::optional<Input<float>> &weights,
               const Matrix<const float> &basis, const Input<float> &shifts, const Matrix<const double> &rotation, const Input<double> &mean, double keep,
-              double loop, double tolerance, double rounding, double spread, double publish)
+              double loop, double tolerance, double rounding, double spread, double publish, std::int64_t hub)
         : columns_(static_cast<std::int64_t>(basis.shape(1))), known_(static_cast<std::int64_t>(basis.shape(0))), basis_(basis), a_(keep), loop_(loop),
-          tolerance_(tolerance), rounding_(rounding), spread_(spread), publish_(publish) {
+          tolerance_(tolerance), rounding_(rounding), spread_(spread), publish_(publish), hub_(hub) {
         const std::int64_t rows = static_cast<std::int64_t>(indptr.shape(0)) - 1, entries = static_cast<std::int64_t>(indices.shape(0));
         need(rows >= 0 && indptr.data()[0] == 0 && indptr.data()[rows] == entries, "`indptr` must run from 0 to the number of entries");
         need(!weights || static_cast<std::int64_t>(weights->shape(0)) == entries, "`weights` must have one number for each entry");
@@ -395,7 +428,8 @@ public:
             for (std::int64_t e = indptr.data()[i]; e < indptr.data()[i + 1]; ++e)
                 need(indices.data()[e] >= 0 && indices.data()[e] < rows && indices.data()[e] != i && (e == indptr.data()[i] || indices.data()[e - 1] < indices.data()[e]),
                      "`indices` must be other nodes, ascending in each row");
-        nodes_.resize(rows), place_.resize(rows);
+        need(hub > 0, "a hub has neighbours");
+        nodes_.resize(rows), records_.resize(rows);
         neighbours_.assign(indices.data(), indices.data() + entries);
         if (weights) weights_.assign(weights->data(), weights->data() + entries);
         else weights_.assign(entries, 1.f);
@@ -422,7 +456,8 @@ public:
         mean_.assign(mean.data(), mean.data() + columns_);
         R_.columns = G_.columns = columns_;
         R_.resize(rows), G_.resize(rows);
-        sum_.resize(columns_), turned_.resize(columns_);
+        sum_.resize(columns_), turned_.resize(columns_), step_.resize(columns_);
+        hubs_.set_columns(columns_);
         nodes_before_ = rows;
     }
 
@@ -440,7 +475,7 @@ public:
 
     void add_nodes(std::int64_t count) {
         need(count >= 0 && nodes() + count <= std::numeric_limits<std::int32_t>::max(), "there are too many nodes");
-        nodes_.resize(nodes_.size() + count), place_.resize(nodes_.size());
+        nodes_.resize(nodes_.size() + count), records_.resize(nodes_.size());
         R_.resize(nodes()), G_.resize(nodes());
         for (std::int64_t u = nodes() - count; u < nodes(); ++u) {
             std::fill(R_[u], R_[u] + columns_, 0.f), std::fill(G_[u], G_[u] + columns_, 0.f);
@@ -496,13 +531,22 @@ public:
     void commit() {
         nodes_before_ = nodes();
         remember();
-        undone_.clear(), kept_.clear(), kept_rows_.clear(), published_.clear();
+        undone_.clear(), kept_.clear(), kept_rows_.clear(), kept_sums_.clear(), kept_hubs_.clear(), published_.clear();
         const std::size_t room = std::max<std::size_t>(1 << 22, nodes_.size() * columns_ / 4);  // fresh memory has to be cleared first
         if (kept_rows_.capacity() > room) Large<float>().swap(kept_rows_);
         if (++group_ == 0) {  // after four billion groups
-            for (Node &node : nodes_) node.group = node.published = 0;
+            for (Record &record : records_) record.published = 0;
             group_ = 1;
         }
+    }
+
+    void put_sums(const Kept &kept) {
+        Node &node = nodes_[kept.node];
+        if (node.hub >= 0 && kept.sums < 0) hubs_.remove(node.hub), node.hub = -1;
+        if (kept.sums < 0) return;
+        if (node.hub < 0) node.hub = hubs_.add();
+        hubs_.numbers(node.hub) = kept_hubs_[kept.sums];
+        std::copy_n(kept_sums_.data() + kept.sums * hubs_.width(), hubs_.width(), hubs_.rows(node.hub));
     }
 
     void undo() {
@@ -511,8 +555,8 @@ public:
             put(undone_[i].target, undone_[i].source, undone_[i].weight);
         }
         for (const Kept &kept : kept_) {
-            Node &node = nodes_[kept.node];
-            put_numbers(kept.numbers, node);
+            put_numbers(kept.numbers, kept.node);
+            put_sums(kept);
             if (kept.rows < 0) continue;
             std::copy_n(kept_rows_.data() + kept.rows, columns_, R_[kept.node]);
             std::copy_n(kept_rows_.data() + kept.rows + columns_, columns_, G_[kept.node]);
@@ -521,7 +565,7 @@ public:
         queue_ = queue_before_;
         for (const std::int32_t u : queue_) nodes_[u].queued = true;
         energy_ = energy_before_, captured_ = captured_before_;
-        nodes_.resize(nodes_before_), place_.resize(nodes_before_);
+        nodes_.resize(nodes_before_), records_.resize(nodes_before_);
         R_.resize(nodes_before_), G_.resize(nodes_before_);
         commit();
     }
@@ -613,7 +657,7 @@ public:
         for (std::int64_t i = 0; i < static_cast<std::int64_t>(numbers.shape(0)); ++i) {
             std::copy_n(R_[first + i], columns_, targets.data() + i * columns_);
             std::copy_n(G_[first + i], columns_, states.data() + i * columns_);
-            copy_numbers(nodes_[first + i], numbers.data() + i * NUMBERS);
+            copy_numbers(first + i, numbers.data() + i * NUMBERS);
         }
     }
     void put_in(std::int64_t first, const Matrix<const float> &targets, const Matrix<const float> &states, const Matrix<const double> &numbers) {
@@ -621,12 +665,13 @@ public:
         for (std::int64_t i = 0; i < static_cast<std::int64_t>(numbers.shape(0)); ++i) {
             std::copy_n(targets.data() + i * columns_, columns_, R_[first + i]);
             std::copy_n(states.data() + i * columns_, columns_, G_[first + i]);
-            put_numbers(numbers.data() + i * NUMBERS, nodes_[first + i]);
+            put_numbers(numbers.data() + i * NUMBERS, first + i);
         }
     }
     void begin() {
         energy_ = captured_ = 0;
-        for (const Node &node : nodes_) energy_ += node.energy, captured_ += node.length * node.length;
+        for (std::size_t u = 0; u < nodes_.size(); ++u) energy_ += records_[u].energy, captured_ += nodes_[u].length * nodes_[u].length;
+        make_hubs();
         look_at_all();
     }
     template <class F, class D> void check_shapes(std::int64_t first, const F &targets, const F &states, const D &numbers) const {
@@ -645,32 +690,32 @@ public:
     // All rows of R anew.
     void make_targets() {
         Released released;
+        drop_hubs();
         for (std::size_t u = 0; u < nodes_.size(); ++u) {
             if (u % 1024 == 0) stop_if_asked();
             make_target(static_cast<std::int32_t>(u));
         }
         remember();
     }
+    // All rows of G anew, each from those before it and, for the rest, from those of the last sweep.
+    void sweep() {
+        Released released;
+        drop_hubs();
+        for (std::size_t u = 0; u < nodes_.size(); ++u) {
+            if (u % 1024 == 0) stop_if_asked();
+            make_state(static_cast<std::int32_t>(u));
+        }
+    }
     // The states as they are, with their residuals as lags.
     void measure() {
         Released released;
         for (std::size_t u = 0; u < nodes_.size(); ++u) {
             if (u % 1024 == 0) stop_if_asked();
-            nodes_[u].lag = residual(static_cast<std::int32_t>(u)) * UP + rounding_;
+            const std::int32_t node = static_cast<std::int32_t>(u);
+            nodes_[u].lag = residual(node, gather(node));
         }
+        make_hubs();
         look_at_all();
-    }
-    double residual(std::int32_t u) {
-        const Node &node = nodes_[u];
-        const float *row = G_[u], *target = R_[u];
-        arithmetic->sum_rows(neighbours_.data() + node.start, weights_.data() + node.start, node.count, G_.begin(), columns_, sum_.data());
-        const double share = inverse(node);
-        double squares = 0;
-        for (std::int64_t c = 0; c < columns_; ++c) {
-            const double rest = a_ * target[c] + (1 - a_) * share * (sum_[c] + loop_ * row[c]) - row[c];
-            squares += rest * rest;
-        }
-        return std::sqrt(squares);
     }
 };
 
@@ -684,9 +729,9 @@ void bind_live(nb::module_ &module, const std::string &simd) {
 #endif
     nb::class_<LiveGraph>(module, "LiveGraph")
         .def(nb::init<const Input<std::int64_t> &, const Input<std::int32_t> &, const std::optional<Input<float>> &, const Matrix<const float> &,
-                      const Input<float> &, const Matrix<const double> &, const Input<double> &, double, double, double, double, double, double>(),
+                      const Input<float> &, const Matrix<const double> &, const Input<double> &, double, double, double, double, double, double, std::int64_t>(),
              "indptr"_a, "indices"_a, "weights"_a.none(), nb::kw_only(), "basis"_a, "shifts"_a, "rotation"_a, "mean"_a, "keep"_a, "loop"_a, "tolerance"_a,
-             "rounding"_a, "spread"_a, "publish"_a)
+             "rounding"_a, "spread"_a, "publish"_a, "hub"_a = 512)
         .def("set_tolerance", &LiveGraph::set_tolerance, "tolerance"_a)
         .def_prop_ro("nodes", &LiveGraph::nodes)
         .def_prop_ro("entries", &LiveGraph::entries)
@@ -711,5 +756,6 @@ void bind_live(nb::module_ &module, const std::string &simd) {
         .def("begin", &LiveGraph::begin)
         .def("put_states", &LiveGraph::put_states, "states"_a)
         .def("make_targets", &LiveGraph::make_targets)
+        .def("sweep", &LiveGraph::sweep)
         .def("measure", &LiveGraph::measure);
 }

@@ -9,6 +9,9 @@ struct LiveArithmetic {
     void (*sum_rows)(const std::int32_t *indices, const float *factors, std::int64_t count, const float *rows, std::int64_t columns, double *sum);
     // the same in float64 alone: q may be far shorter than what it is the sum of
     void (*sum_precisely)(const std::int32_t *indices, const double *factors, std::int64_t count, const float *rows, std::int64_t columns, double *sum);
+    // sum <- sum + factor * row
+    void (*add_row)(double *sum, double factor, const float *row, std::int64_t columns);
+    void (*add_step)(double *sum, double factor, const double *step, std::int64_t columns);
     // out <- x @ matrix (columns, columns)
     void (*rotate)(const double *x, const double *matrix, std::int64_t columns, double *out);
     // length of a x + b y + c z

@@ -83,6 +83,14 @@ void rotate(const double *x, const double *matrix, std::int64_t columns, double 
     }
 }
 
+void add_row(double *sum, double factor, const float *row, std::int64_t columns) {
+    for (std::int64_t c = 0; c < columns; ++c) sum[c] += factor * static_cast<double>(row[c]);
+}
+
+void add_step(double *sum, double factor, const double *step, std::int64_t columns) {
+    for (std::int64_t c = 0; c < columns; ++c) sum[c] += factor * step[c];
+}
+
 double length(const float *x, double a, const float *y, double b, const float *z, double c, std::int64_t columns) {
     double squares[LANES] = {};
     for (std::int64_t i = 0; i < columns; i += LANES)
@@ -98,6 +106,6 @@ double length(const float *x, double a, const float *y, double b, const float *z
 }  // namespace
 
 const LiveArithmetic &JOIN(live_arithmetic_, VARIANT)() {
-    static const LiveArithmetic table{sum_rows, sum_precisely, rotate, length};
+    static const LiveArithmetic table{sum_rows, sum_precisely, add_row, add_step, rotate, length};
     return table;
 }

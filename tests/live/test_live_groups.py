@@ -168,6 +168,19 @@ def test_refreshes_by_itself_give_what_a_replay_of_the_log_gives(
         replay.live.close()
 
 
+def test_a_long_log_is_a_reason_for_a_refresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "LOOK", 1)
+    monkeypatch.setattr(refreshing, "LONGEST_LOG", 5)
+    monkeypatch.setattr(refreshing, "MOST_BEYOND", 1)
+    monkeypatch.setattr(refreshing, "LEAST_SHARE", 0)
+    with graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1) as live:
+        for u in range(6):
+            live.add(u, u + 9)
+            live.commit()
+    with Live(tmp_path / "ring.live", threads=1) as live:
+        assert [each["reason"] for each in live.drift()] == ["the log holds 6 changes"]
+
+
 def test_neighbors_are_those_of_all_pairs(tmp_path: Path) -> None:
     with graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1) as live:
         live.add([3, 50, 51], [9, 3, 50])

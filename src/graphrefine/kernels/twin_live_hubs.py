@@ -1,4 +1,4 @@
-"""Sums over the neighbours of hubs for the twin of live vectors, as in ``native/live_hubs.h``; the same but for rounding."""
+"""Sums over the neighbours of hubs for the twin of live vectors, as in ``native/live_hubs.h``, but for rounding."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ class LiveStates:
         return self._replace(self._R, u, fresh)
 
     def _sum_entries(self, row: Row, own: float) -> tuple[Reals, float]:
-        """q from the edges of a node, and the sum of the squares of its row of M."""
+        """Q from the edges of a node, and the sum of the squares of its row of M."""
         known = row.indices < self._known
         shifts = np.full(len(known), self._typical_shift)
         shifts[known] = self._shifts[row.indices[known]]

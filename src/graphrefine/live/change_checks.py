@@ -27,7 +27,7 @@ class Changes(NamedTuple):
     """Columns of records that are checked; the columns of `Group`."""
 
     operations: NDArray[np.uint8]
-    sources: list[str | int]
+    sources: list[str | int | None]
     targets: list[str | int | None]
     weights: NDArray[np.float32]
 
@@ -40,7 +40,7 @@ class Changes(NamedTuple):
 def check_blocks(source: Source, blocks: Iterable[Block], *, sides: bool = False) -> Iterator[Changes]:
     """Checked records; those before one that cannot be used, and then an error.
 
-    With two ``sides``, an edge may join two nodes of one name.
+    With two ``sides``, an edge may join two nodes of one name, and a target without a source is a node.
     """
     records = 0
     for block in blocks:
@@ -68,8 +68,11 @@ def convert(block: Block, *, sides: bool = False) -> Changes:
     if not set(map(type, block.operations)) <= {str} or not set(block.operations) <= _CODES.keys():
         raise ValueError
     operations = np.array([_CODES[operation] for operation in block.operations], np.uint8)
-    sources, targets = _convert_names(block.sources), _convert_names(block.targets, empty=True)
-    nodes = np.array([target is None for target in targets], bool)
+    first = [None if source == "" else source for source in block.sources] if sides else block.sources
+    sources, targets = _convert_names(first, empty=sides), _convert_names(block.targets, empty=True)
+    nodes = np.array([source is None or target is None for source, target in zip(sources, targets, strict=True)], bool)
+    if sides and any(source is target is None for source, target in zip(sources, targets, strict=True)):
+        raise ValueError
     if not sides and (any(map(eq, sources, targets)) or _has_mixed_loop(sources, targets)):
         raise ValueError
     weights, present = _convert_weights(block.weights)
@@ -104,7 +107,7 @@ def _fits(name: Any) -> bool:
     return not isinstance(name, int) or -(2**63) <= name < 2**63
 
 
-def _has_mixed_loop(sources: list[str | int], targets: list[str | int | None]) -> bool:
+def _has_mixed_loop(sources: list[str | int | None], targets: list[str | int | None]) -> bool:
     """Whether an integer and its text are the two ends of an edge."""
     if len(set(map(type, sources)) | set(map(type, targets)) - {type(None)}) < 2:
         return False
@@ -154,13 +157,15 @@ def describe_problem(operation: Any, source: Any, target: Any, weight: Any, *, s
     if not isinstance(operation, str) or operation not in _CODES:
         known = "it must be + (add), - (remove) or = (set a weight)"
         return f"op {shorten(operation)} is not known; {known}; a header names op, source and target"
-    if source is None or source == "":
+    alone = source is None or source == ""
+    if alone and (target is None or not sides):
         return "the source is empty; name a node"
-    problem = _describe_name("source", source) or (None if target is None else _describe_name("target", target))
+    problem = None if alone else _describe_name("source", source)
+    problem = problem or (None if target is None else _describe_name("target", target))
     if problem is not None:
         return problem
-    if target is None:
-        return _describe_node(operation, weight)
+    if alone or target is None:
+        return _describe_node(operation, weight, "source" if alone else "target")
     ends = [str(int(name) if _is_whole(name) else name) for name in (source, target)]
     if ends[0] == ends[1] and not sides:
         return f"source and target are both {shorten(source)}, a self-loop; leave it out, as an edge joins two nodes"
@@ -183,14 +188,14 @@ def _describe_name(field: str, name: Any) -> str | None:
     return None
 
 
-def _describe_node(operation: str, weight: Any) -> str | None:
+def _describe_node(operation: str, weight: Any, empty: str) -> str | None:
     if operation == "=":
-        return "the target is empty; = sets the weight of an edge: name both of its nodes"
+        return f"the {empty} is empty; = sets the weight of an edge: name both of its nodes"
     if weight is None:
         return None
     does = "adds" if operation == "+" else "removes"
     return (
-        f"weight {shorten(weight)} stands beside a node (with an empty target {operation} {does} one); leave it empty"
+        f"weight {shorten(weight)} stands beside a node (with an empty {empty} {operation} {does} one); leave it empty"
     )
 
 

@@ -34,7 +34,7 @@ class Group(NamedTuple):
     """Changes that count together."""
 
     operations: NDArray[np.uint8]  # ADD, REMOVE, SET, REMOVE_NODE or ADD_NODE
-    sources: list[str | int]  # as they are read: texts, from JSON and parquet integers too
+    sources: list[str | int | None]  # as they are read: texts, from JSON and parquet integers too
     targets: list[str | int | None]  # None for operations on nodes
     weights: NDArray[np.float32]  # 1 where none was given, 0 where something is removed
     first: int  # the number of the first record, from 1

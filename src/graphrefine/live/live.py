@@ -211,7 +211,7 @@ class Live(PendingChanges, LiveVectors):
         if not self.refresh_by_itself or self._since_look < max(LOOK, LOOK_SHARE * len(self)):
             return
         self._since_look = 0
-        reason = refresh_reason(self._live, self._frozen, bounds=self.bounds())
+        reason = refresh_reason(self._live, self._frozen, bounds=self.bounds(), logged=self._replayed)
         if reason is not None:
             self._refresh = Refresh(self._live, self._frozen, self._published, group=self.group, reason=reason)
 

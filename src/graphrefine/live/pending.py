@@ -49,9 +49,11 @@ class PendingChanges:
         return self._sides.key(name, side)
 
     def operation(self, sign: str, source: Any, target: Any, weight: float) -> Operation:
-        """A change that was checked before, of names as the folder keeps them; nodes alone are sources."""
+        """A change that was checked before, of names as the folder keeps them."""
         if self._sides is None:
             return Operation(sign, source, target, weight)
+        if source is None:
+            return Operation(sign, self._sides.key(target, "target"), None, weight)
         ends = self._sides.key(source, "source"), None if target is None else self._sides.key(target, "target")
         return Operation(sign, *ends, weight)
 

@@ -32,13 +32,14 @@ Reals = NDArray[np.float64]
 LEAST_SHARE = 0.85  # of the energy that the basis held at the last refresh: below it, a refresh is due
 MOST_NEW = 0.1  # share of nodes that have no row of the basis
 MOST_BEYOND = 0.03  # share of nodes whose bound is beyond the tolerance
+LONGEST_LOG = 5_000_000  # changes in the log, which are made again when the folder is opened: minutes
 SAMPLE = 1 << 16  # rows that the rotation onto the old vectors is found from
 ROUNDS = 100  # of Newton's iteration for the nearest orthogonal matrix
 NEAR = 1e-12
 
 
-def refresh_reason(live: Any, frozen: Frozen, *, bounds: Reals) -> str | None:
-    """Why a refresh is due, or None; ``bounds`` are those of all nodes."""
+def refresh_reason(live: Any, frozen: Frozen, *, bounds: Reals, logged: int = 0) -> str | None:
+    """Why a refresh is due, or None; ``bounds`` are those of all nodes, ``logged`` the changes in the log."""
     if not live.entries:
         return None  # no basis can be found
     now = captured_share(live)
@@ -50,6 +51,8 @@ def refresh_reason(live: Any, frozen: Frozen, *, bounds: Reals) -> str | None:
     beyond = float(np.mean(bounds > frozen.settings.tolerance)) if len(bounds) else 0.0
     if beyond > MOST_BEYOND:
         return f"{beyond:.1%} of the bounds are above the tolerance"
+    if logged > LONGEST_LOG:
+        return f"the log holds {logged:,} changes"
     return None
 
 

@@ -205,9 +205,9 @@ class LiveStates:
             del self._hubs[u]
         else:
             hub.change(self._numbers[u].degree + self._loop, after - before, self._G[v])
-            ends = (self._shifted(v, weight) if weight > 0 else None for weight in (before, after))
+            gone, fresh = (self._shifted(v, weight) if weight > 0 else None for weight in (before, after))
             inside = self._in_basis(v)
-            hub.change_entry(*ends, self._basis[v] if inside else None, float(self._reach[v]) if inside else 0.0)
+            hub.change_entry(gone, fresh, self._basis[v] if inside else None, float(self._reach[v]) if inside else 0.0)
 
     def _obtain_hub(self, u: int, *, logarithm: float | None = None) -> Hub:
         """The sums of a hub, made anew where rounding may have taken over."""

@@ -95,7 +95,8 @@ class Runner:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
         self.board = Board()
-        self.suspect = (-1, 0.0)
+        self.suspect = (-1, 0.0)  # an input that takes long
+        self.waits: dict[str, float] = {}
         self.child = os.fork()
         if self.child == 0:
             try:
@@ -112,13 +113,29 @@ class Runner:
             self.collect(status, limits)
         else:
             seen = index, began = self.board.peek()
-            if index >= 0 and time.monotonic() - began > limits.hang:
-                if seen == self.suspect:  # twice the same: not read while it was being written
+            spent = time.monotonic() - began
+            if index >= 0 and spent > min(1.0, limits.hang / 2):
+                if seen != self.suspect:
+                    self.suspect, self.waits = seen, self.waiting()
+                elif spent - self.starved() > limits.hang:
                     self.stop("hang", limits)
-                self.suspect = seen
-            elif self.resident() > limits.memory:
+            if self.child is not None and self.resident() > limits.memory:
                 self.stop("memory", limits)
         return self.child is not None
+
+    def waiting(self) -> dict[str, float]:
+        """Seconds that each thread of the worker could have run and was not given a processor."""
+        waits = {}
+        for path in Path(f"/proc/{self.child}/task").glob("*/schedstat"):
+            try:
+                waits[path.parent.name] = int(path.read_text().split()[1]) / 1e9
+            except (OSError, IndexError, ValueError):
+                continue
+        return waits
+
+    def starved(self) -> float:
+        """Seconds that a busy machine took from an input: what the thread that waited most has waited since."""
+        return max((after - self.waits.get(name, 0.0) for name, after in self.waiting().items()), default=0.0)
 
     def resident(self) -> int:
         """Bytes of the worker in memory."""

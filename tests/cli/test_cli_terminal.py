@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 import graphrefine
 from cli_runs import PROGRAM, refuses, run, works
+from graphrefine.cli import main
 from graphrefine.cli.token import take_token
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import ArgumentWarning, FormatError, GraphRefineError, InputError, OutputError
@@ -65,6 +67,13 @@ def test_names_of_files_reach_the_terminal_as_plain_text(tmp_path: Path) -> None
     assert done.code == 0 and is_plain(done.out) and is_plain(done.err) and r"\x1b[2Jout" in done.out
     done = run("embed", tmp_path / "\x1b[31mno.csv", "-o", tmp_path / "out")
     assert done.code == 2 and is_plain(done.err) and r"\x1b[31mno.csv" in done.err
+
+
+def test_warnings_reach_the_terminal_as_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = io.StringIO()  # as that of a progress bar, which takes control characters
+    monkeypatch.setattr(sys, "stderr", drawn)
+    main._show_warning(UserWarning(f"node {EVIL}"), UserWarning, "here.py", 1)
+    assert is_plain(drawn.getvalue()) and drawn.getvalue().startswith(r"warning: node \x1b]0;owned")
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,8 @@ def _show_warning(message: Any, category: type[Warning], filename: str, lineno: 
 
     context = click.get_current_context(silent=True)  # None in the threads of a server
     command = click.Command(None) if context is None else context.command
-    print(f"warning: {in_options(str(message), getattr(message, 'mentions', ()), command)}", file=sys.stderr)
+    text = in_options(str(message), getattr(message, "mentions", ()), command)
+    print(f"warning: {escape_controls(text)}", file=sys.stderr)
 
 
 class Stopped(KeyboardInterrupt):

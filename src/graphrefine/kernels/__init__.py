@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.kernels.arithmetic import ARITHMETICS, KEY, Arithmetic, arithmetic_in_use
+from graphrefine.kernels.arithmetic import ARITHMETICS, KEY, MADE_ON, Arithmetic, arithmetic_in_use
 
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
@@ -61,6 +61,15 @@ class Kernels:
     def names(self) -> dict[str, Any]:
         """What recipes and marks of unfinished work say of them: see `graphrefine.kernels.arithmetic`."""
         return {KEY: self.arithmetic, "kernel": self.name}
+
+    def origin(self) -> dict[str, Any]:
+        """What recipes say of the machine: instruction set and libraries."""
+        from platform import python_version
+
+        import scipy
+
+        versions = {"python": python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
+        return {MADE_ON: {"processor": self.simd, **versions}}
 
     def choose(self, name: str) -> Any:
         """The kernel of this name."""

@@ -64,12 +64,7 @@ class Kernels:
 
     def origin(self) -> dict[str, Any]:
         """What recipes say of the machine: instruction set and libraries."""
-        from platform import python_version
-
-        import scipy
-
-        versions = {"python": python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
-        return {MADE_ON: {"processor": self.simd, **versions}}
+        return {MADE_ON: {"processor": self.simd, **_library_versions()}}
 
     def choose(self, name: str) -> Any:
         """The kernel of this name."""
@@ -112,6 +107,14 @@ def choose_kernel(name: str) -> Any:
     (2, 1)
     """
     return kernels().choose(name)
+
+
+@cache
+def _library_versions() -> dict[str, str]:
+    from importlib.metadata import version  # scipy itself is not loaded where compiled kernels do the work
+    from platform import python_version
+
+    return {"python": python_version(), "numpy": np.__version__, "scipy": version("scipy")}
 
 
 @cache

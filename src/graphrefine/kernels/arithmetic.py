@@ -210,9 +210,8 @@ def compare_bits(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None
         return None
     names = [name for name in (KEY, "kernel") if first.get(name) != second.get(name)]
     reasons = [f"{name} {first.get(name)!r} and {second.get(name)!r}" for name in names]
-    libraries = [record.get(MADE_ON) for record in (first, second)]
-    if not names and all(isinstance(each, dict) for each in libraries):
-        here, there = libraries
+    here, there = first.get(MADE_ON), second.get(MADE_ON)
+    if not names and isinstance(here, dict) and isinstance(there, dict):
         differing = [name for name in here if here[name] != there.get(name)]
         reasons = [f"{name} {here[name]} and {there.get(name)}" for name in differing]
     return ", ".join(reasons) or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphrefine.errors import InputError
-from graphrefine.methods.registry import METHODS, find_method
+import graphrefine
+from graphrefine.errors import FormatError, InputError
+from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.refine.settings import (
     MethodSettings,
     build_settings,
@@ -21,6 +23,7 @@ from graphrefine.refine.settings import (
     parse_setting,
     setting,
 )
+from graphrefine.run.settings import read_config
 from graphrefine.system import memory
 
 
@@ -158,3 +161,42 @@ def test_every_method_holds_its_settings_to_their_bounds(name: str) -> None:
             with pytest.raises(InputError, match=f"{each.name}='none of them'"):
                 method.settings(**{**method.fixed, each.name: "none of them"})
     assert bounded >= 3  # dim, and both ends of the seed
+
+
+WRONG: list[Any] = [2**63, 10**400, -(10**400), float("nan"), float("inf"), -float("inf"), "x", [], {}, [1] * 1001]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_number_is_without_bounds(name: str) -> None:
+    """A run has an end, whatever a file of settings says."""
+    method, tried = find_method(name), 0
+    for each in fields(method.settings):
+        kind = getattr(each.type, "__name__", str(each.type))
+        if kind.split(" ")[0] not in ("int", "float", "tuple[float,") or each.name in method.fixed:
+            continue
+        tried += 1
+        for value in WRONG:
+            if each.name == "seed" and value == 2**63:
+                continue
+            with pytest.raises(InputError, match=each.name):
+                make_settings(name, **{each.name: value})
+    assert tried >= 2
+
+
+@pytest.mark.parametrize("value", [[1] * 1001, [10**400], [[1]], 5, {"a": 1}, [None]])
+def test_coefficients_that_cannot_be(value: Any) -> None:
+    with pytest.raises(InputError, match="filter"):
+        make_settings("refine", filter=value)
+
+
+@pytest.mark.parametrize("value", [[], {}, 1, None, 1.5, True, ["refine"], "\x00"])
+def test_a_method_in_a_file_is_a_name(value: Any, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"method": value}))
+    with pytest.raises(FormatError, match=r"config.json: the method .* is not known"):
+        read_config(tmp_path / "config.json")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_numbers_that_floats_do_not_hold_are_an_error() -> None:
+    with pytest.raises(InputError, match="grarep came to numbers that floats do not hold"):
+        graphrefine.embed([(0, 1), (1, 2), (2, 3), (3, 0)], method="grarep", dim=4, seed=12, negative=1e-320)

@@ -30,7 +30,7 @@ class Settings(MethodSettings):
 
     power_weights: tuple[float, ...] = setting((1.0, 0.1, 0.01), "Weights of the first, second, ... order (w).")
     two_sided: bool = setting(False, "Vectors half U, half V, each of dim / 2 columns (U one more where dim is odd).")
-    iterations: int = setting(8, "Of the randomized eigen-decomposition.", least=0)
+    iterations: int = setting(8, "Of the randomized eigen-decomposition.", least=0, most=1000)
     bfloat16: bool = setting(True, "Products gather from bfloat16, but for the last, which gives the eigenvalues.")
 
 

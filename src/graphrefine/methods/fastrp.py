@@ -8,7 +8,6 @@ authors' code does, each column is scaled to mean 0 and variance 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 
@@ -28,7 +27,7 @@ class Settings(MethodSettings):
     power_weights: tuple[float, ...] = setting(
         (1.0, 1.0, 7.81, 45.28), "Of the first, second, ... power of the transition matrix."
     )
-    beta: float = setting(-0.628, "Exponent of the degrees in L; negative against hubs.", least=-inf)
+    beta: float = setting(-0.628, "Exponent of the degrees in L; negative against hubs.", least=-100, most=100)
     density: float | None = setting(
         None, "Share of the entries of R that are not zero.", above=0, most=1, default="1 / sqrt(n)"
     )

@@ -26,8 +26,8 @@ class Settings(MethodSettings):
     one more; steps beyond ``dim`` get none, and are not worked out.
     """
 
-    steps: int = setting(4, "K, the longest walk.", least=1)
-    negative: float = setting(1.0, "b, the number of negative samples that the matrices stand for.", above=0)
+    steps: int = setting(4, "K, the longest walk.", least=1, most=100)
+    negative: float = setting(1.0, "b, the number of negative samples that the matrices stand for.", above=0, most=1e6)
 
     @property
     def shares(self) -> list[int]:

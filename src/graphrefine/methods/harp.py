@@ -38,7 +38,7 @@ class Settings(BaseSettings):
     otherwise: the base runs on every level.
     """
 
-    coarsest: int = setting(100, "Graphs of more nodes than this are coarsened further.", least=2)
+    coarsest: int = setting(100, "Graphs of more nodes than this are coarsened further.", least=2, most=2**31 - 1)
 
     def base_defaults(self) -> Mapping[str, Any]:
         """HARP's paper has its bases walk less than they do alone."""

@@ -39,9 +39,10 @@ class Settings(MethodSettings):
         None,
         "Decay of the Katz proximity, below 1 / the spectral radius of A.",
         above=0,
+        most=1e6,
         default="half of that, as in the authors' code",
     )
-    iterations: int = setting(5, "Of the randomized decomposition.", least=0)
+    iterations: int = setting(5, "Of the randomized decomposition.", least=0, most=1000)
     bfloat16: bool = setting(True, "Products gather from bfloat16, but for the last, which gives the values.")
 
 

@@ -41,13 +41,14 @@ class Settings(BaseSettings):
     """Settings of MILE."""
 
     levels: int = setting(
-        2, "Coarsenings, at most: a level of fewer nodes than dimensions is not made. Each halves the graph.", least=1
-    )
+        2, "Coarsenings, at most: a level of fewer nodes than dimensions is not made. Each halves the graph.",
+        least=1, most=1000,
+    )  # fmt: skip
     loop: float = setting(
-        0.05, "Lambda, the weight of a node's own vector in the convolution, beside its neighbours'.", least=0
+        0.05, "Lambda, the weight of a node's own vector in the convolution, beside its neighbours'.", least=0, most=1e6
     )
-    rate: float = setting(0.001, "Learning rate of the training.", above=0)
-    steps: int = setting(200, "Steps of the training, at most.", least=1)
+    rate: float = setting(0.001, "Learning rate of the training.", above=0, most=1000)
+    steps: int = setting(200, "Steps of the training, at most.", least=1, most=1_000_000)
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:

@@ -43,12 +43,13 @@ EIGEN_ITERATIONS = 30
 class Settings(MethodSettings):
     """Settings of NetMF."""
 
-    window: int = setting(10, "T, how far two nodes of a walk may be apart.", least=1)
-    negative: float = setting(1.0, "b, the number of negative samples that the matrix stands for.", above=0)
+    window: int = setting(10, "T, how far two nodes of a walk may be apart.", least=1, most=1000)
+    negative: float = setting(1.0, "b, the number of negative samples that the matrix stands for.", above=0, most=1e6)
     rank: int | None = setting(
         None,
         "Eigenpairs that stand for the graph; 0 sums the powers exactly.",
         least=0,
+        most=2**31 - 1,
         default="0 up to 10^11 products (window x stored entries x nodes), 256 beyond",
     )
 

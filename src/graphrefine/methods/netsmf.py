@@ -45,11 +45,12 @@ class Settings(MethodSettings):
     """
 
     window: int = setting(10, "T, how far two nodes of a walk may be apart.", least=1, most=1000)
-    negative: float = setting(1.0, "b, the number of negative samples that the matrix stands for.", above=0)
+    negative: float = setting(1.0, "b, the number of negative samples that the matrix stands for.", above=0, most=1e6)
     rounds: int | None = setting(
         None,
         "Samples of each length for each edge and direction.",
         least=1,
+        most=1_000_000,
         default="200, and fewer on graphs so large that 2^28 pairs of nodes could be met",
     )
 

@@ -16,7 +16,7 @@ are left out: T averages, so they bound what they could have added.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import factorial, inf
+from math import factorial
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -37,11 +37,11 @@ class Settings(MethodSettings):
     """Settings of ProNE, by default those of the authors' code."""
 
     order: int = setting(10, "Terms of the Chebyshev series; 1 leaves the propagation out.", least=1, most=100)
-    mu: float = setting(0.2, "Centre of the Gaussian.", least=-inf)
+    mu: float = setting(0.2, "Centre of the Gaussian.", least=-1000, most=1000)
     theta: float = setting(0.5, "Width of the Gaussian.", above=0, most=10)
-    iterations: int = setting(5, "Of the randomized SVD.", least=0)
-    negative: float = setting(1.0, "Weight of negative samples (lambda).", above=0)
-    exponent: float = setting(0.75, "Exponent of the context distribution.", least=-inf)
+    iterations: int = setting(5, "Of the randomized SVD.", least=0, most=1000)
+    negative: float = setting(1.0, "Weight of negative samples (lambda).", above=0, most=1e6)
+    exponent: float = setting(0.75, "Exponent of the context distribution.", least=-100, most=100)
     log_weights: bool = setting(False, "ln A_ij stays in M.")
     bfloat16: bool = setting(True, "Products gather from bfloat16: twice as fast, with a relative rounding of 0.4%.")
 

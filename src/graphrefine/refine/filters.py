@@ -109,7 +109,9 @@ def coefficients(
         raise InputError(f"order={order!r} must be a whole number", argument="order")
     if order is not None and not 1 <= order <= 100:
         raise InputError(f"order={order} must lie between 1 and 100", argument="order")
-    if scale is not None and not (np.isfinite(scale) and 0 <= scale <= MOST.get(name, 1)):
+    if scale is not None and (isinstance(scale, bool) or not isinstance(scale, int | float)):
+        raise InputError(f"scale={scale!r} must be a number", argument="scale")
+    if scale is not None and not 0 <= scale <= MOST.get(name, 1):
         raise InputError(
             f"scale={scale} must lie between 0 and {MOST.get(name, 1)} for filter={name!r}",
             argument="scale",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from graphrefine.refine.filters import Theta
 
 S = TypeVar("S")
+MOST_NUMBERS = 1000  # in a setting that is a sequence
 QUALITIES = ("fast", "default", "best")
 ALIASES = {"high": "best"}  # former names
 OWN = (  # settings of REFINE's own stages, whose effect other views would hide
@@ -89,6 +90,7 @@ class MethodSettings:
         128,
         "Length of the vectors; 'auto' takes it from the spectrum of the graph.",
         least=1,
+        most=2**31 - 1,
         default="128, or the number of nodes if that is less",
         metavar="K",
     )
@@ -148,7 +150,7 @@ def check_number(
     """Raise InputError unless ``value`` is a finite number in its range."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputError(f"{name}={value!r} must be a number", argument=name)
-    number = float(value)
+    number = _as_float(value)
     if not math.isfinite(number):
         raise InputError(f"{name}={value!r} must be a finite number", argument=name)
     if above is not None and number <= above:
@@ -239,13 +241,28 @@ def check_numbers(name: str, values: Any) -> tuple[float, ...]:
     >>> check_numbers("weights", [1, 0.5])
     (1.0, 0.5)
     """
-    try:
-        checked = tuple(float(value) for value in values)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}={values!r} must be a sequence of numbers, as in (1, 0.5)", argument=name) from None
+    checked = _as_numbers(name, values)
     if not all(map(math.isfinite, checked)) or not any(checked):
         raise InputError(f"{name}={values!r} must be finite numbers, not all zero", argument=name)
     return checked
+
+
+def _as_numbers(name: str, values: Any) -> tuple[float, ...]:
+    try:
+        found = tuple(_as_float(value) for value in values)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}={values!r} must be a sequence of numbers, as in (1, 0.5)", argument=name) from None
+    if len(found) > MOST_NUMBERS:
+        raise InputError(f"{name}: {len(found):,} numbers are given, and {MOST_NUMBERS} are the most", argument=name)
+    return found
+
+
+def _as_float(value: Any) -> float:
+    """A number as a float, which whole numbers may be beyond."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 @dataclass(frozen=True)
@@ -263,11 +280,18 @@ class RefineSettings(MethodSettings):
         16,
         "Columns that Algorithm 1 orthonormalises at a time (b): for memory and speed, not quality.",
         least=1,
+        most=2**31 - 1,
         metavar="B",
     )
-    power: int = setting(5, "Products with the proximity matrix M before the basis is taken (q).", least=1, metavar="Q")
-    negative: float = setting(1.0, "Weight of negative samples (lambda, Eqs. 2-4).", above=0, metavar="LAMBDA")
-    exponent: float = setting(0.75, "Exponent of the context distribution (Eqs. 2-4).", least=-math.inf, metavar="A")
+    power: int = setting(
+        5, "Products with the proximity matrix M before the basis is taken (q).", least=1, most=1_000_000, metavar="Q"
+    )
+    negative: float = setting(
+        1.0, "Weight of negative samples (lambda, Eqs. 2-4).", above=0, most=1e6, metavar="LAMBDA"
+    )
+    exponent: float = setting(
+        0.75, "Exponent of the context distribution (Eqs. 2-4).", least=-100, most=100, metavar="A"
+    )
     log_weights: bool = setting(
         True, "ln(weight) as part of M, as Eqs. 3-4 have it; the authors' code cancels it.", flag="no-log-weights"
     )
@@ -302,6 +326,7 @@ class RefineSettings(MethodSettings):
         None,
         "Weight of the self-loop in the filter's T.",
         above=0,
+        most=1e15,
         default="the smallest weight of an edge",
         metavar="X",
     )
@@ -324,7 +349,7 @@ class RefineSettings(MethodSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.filter, str):
-            object.__setattr__(self, "filter", tuple(float(c) for c in self.filter))
+            object.__setattr__(self, "filter", _as_numbers("filter", self.filter))
         usual = RefineSettings.__dataclass_fields__
         own = any(getattr(self, name) != usual[name].default for name in OWN)
         quality = ("fast" if own else "default") if self.quality is None else self.quality

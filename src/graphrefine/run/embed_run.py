@@ -32,7 +32,6 @@ from graphrefine.run.memory_plan import BudgetError, MemoryPlan, plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, gigabytes, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
-from graphrefine.vectors.fingerprint import GRAPH, digest_graph
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts
 
@@ -310,7 +309,13 @@ def _embed(
         table = feature_table.read_for_method(features, method, graph, settings)
     # Products of BLAS have other last bits on several threads; what has the same bits everywhere needs none.
     with nullcontext() if method.processor_dependence is None else one_blas_thread():
-        vectors = method.fit(graph, settings, resources)
+        try:
+            vectors = method.fit(graph, settings, resources)
+        except np.linalg.LinAlgError as error:
+            raise InputError(
+                f"{method.name} came to numbers that floats do not hold ({error}); choose settings nearer to the "
+                "defaults, or weights nearer to 1"
+            ) from error
     if graph.isolated:
         vectors[graph.without_edges()] = 0.0  # whatever the method made of them
     release_free_memory()
@@ -318,8 +323,7 @@ def _embed(
         added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
         recipe["features"] = added
     with resources.stages.stage("learn") if learn else nullcontext():
-        recipe |= {"version": __version__, **kernels().names(), **kernels().origin()}
-        recipe[GRAPH] = digest_graph(graph)
+        recipe |= {"version": __version__, **kernels().names()}
         degrees = graph.neighbour_counts().astype(np.float32)
         recipe["reading"] = graph.reading
         places = Sides.of(sides, vectors.shape) if sides else ONE

@@ -226,7 +226,7 @@ def read_config(path: str | PathLike[str]) -> Config:
 
     settings = _object(path)
     method = settings.pop("method", "refine")
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         near = suggest(method, METHODS)
         raise FormatError(path, f"the method {method!r} is not known{near}; the methods are {', '.join(METHODS)}")
     kind = find_method(method).settings

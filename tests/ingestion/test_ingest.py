@@ -603,3 +603,58 @@ def test_attributes_that_are_not_kept_are_told(tmp_path: Path) -> None:
     stored = ingest(tmp_path / "club.graphml", tmp_path / "club.grf")
     assert (stored.nodes, stored.edges, dict(stored.attributes)) == (34, 78, {})
     assert "attributes of nodes are not kept on disk" in stored.reading
+
+
+@pytest.mark.parametrize(
+    ("kind", "mark"),
+    [("Delta Lake", "_delta_log/0.json"), ("Iceberg", "metadata/v1.metadata.json"), ("Hudi", ".hoodie/properties")],
+)
+def test_tables_whose_log_says_which_files_count_are_refused(kind: str, mark: str, tmp_path: Path) -> None:
+    """They hold deleted files too, whose edges would count."""
+    edges = pa.table({"source": [1, 2], "target": [2, 3]})
+    for place in ("table/data/a=1/kept.parquet", "table/data/a=1/deleted.parquet", "plain/kept.parquet"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(edges, tmp_path / place)
+    (tmp_path / "table" / mark).parent.mkdir()
+    (tmp_path / "table" / mark).write_text("{}")
+    for paths in ("table", ".", "table/data/*/*.parquet"):
+        with pytest.raises(InputError, match=f"table: is a table of {kind}, whose folder also holds files that were"):
+            ingest(tmp_path / paths, tmp_path / "x.grf")
+    assert ingest(tmp_path / "plain", tmp_path / "x.grf").edges == 2
+    assert not (tmp_path / "x.grf.work").exists()
+
+
+@pytest.mark.parametrize("package", ["pyarrow", "duckdb"])
+def test_names_need_packages_that_are_named(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "edges.txt").write_text("ann bob\nbob cleo\n")
+    monkeypatch.setitem(sys.modules, package, None)
+    done = run("ingest", tmp_path / "edges.txt", "-o", tmp_path / "x.grf")
+    assert done.code == 2 and f"needs the package {package!r}" in done.err and "Traceback" not in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["edges.txt"]
+
+
+def broken(*_: Any, **__: Any) -> None:
+    raise OSError(5, "Input/output error")
+
+
+def test_a_graph_that_is_there_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the disk refuses afterwards, such as to remove the work."""
+    (tmp_path / "edges.txt").write_text("1 2\n2 3\n")
+    monkeypatch.setattr(WorkFolder, "clear", lambda work, keep=(): broken() if (tmp_path / "x.grf").exists() else None)
+    done = run("ingest", tmp_path / "edges.txt", "-o", tmp_path / "x.grf")
+    assert done.code == 0 and read(tmp_path / "x.grf").edges == 2
+    monkeypatch.undo()
+    assert run("ingest", tmp_path / "edges.txt", "-o", tmp_path / "x.grf").code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.txt", "x.grf"]
+
+
+def test_a_disk_that_fails_is_named_with_the_work_to_go_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "edges.txt").write_text("1 2\n2 3\n")
+    monkeypatch.setattr("graphrefine.ingestion.ingest.merge", broken)
+    done = run("ingest", tmp_path / "edges.txt", "-o", tmp_path / "x.grf")
+    assert done.code == 2 and "x.grf: cannot be made: " in done.err and "the same command goes on from" in done.err
+    monkeypatch.undo()
+    assert run("ingest", tmp_path / "edges.txt", "-o", tmp_path / "x.grf").code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.txt", "x.grf"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -22,7 +24,7 @@ def ingest(
     with progress_bar() as bar:
         ingestion = ingest_files(edges, output, reading, memory=memory, watcher=bar)
     graph, seconds = ingestion.graph, {**ingestion.seconds, "total": perf_counter() - start}
-    size = sum(path.stat().st_size for path in graph.path.iterdir())
+    size = _measure(graph.path)
     figures = {
         "output": output,
         "nodes": graph.nodes,
@@ -44,3 +46,11 @@ def ingest(
         return show_json(figures)
     print(f"{output}: {graph!r}, {size / 1e6:,.0f} MB, in {seconds['total']:,.1f} s")
     return None
+
+
+def _measure(folder: Path) -> int:
+    """Bytes of the files in a folder; 0 if the disk does not say, as the graph is made all the same."""
+    for _ in range(2):
+        with suppress(OSError):
+            return sum(path.stat().st_size for path in folder.iterdir())
+    return 0

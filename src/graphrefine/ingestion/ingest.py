@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from graphrefine.errors import InputError
+from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import StoredGraph, open_stored
 from graphrefine.graph.stored_writer import StoredWriter, check_replaceable
@@ -131,7 +131,7 @@ def _ingest_whole(inputs: Sequence[Input], place: Path, options: ReadOptions, me
             graph = replace(graph, report={**graph.report, "remarks": remarks})
     with stages.stage("finish"):
         store(graph, place, threads=options.thread_count)
-    return Ingestion(open_stored(place, verify=False), stages.seconds, memory, predicted, 0, False)
+    return Ingestion(_open(place), stages.seconds, memory, predicted, 0, False)
 
 
 def _ingest_pieces(
@@ -143,12 +143,32 @@ def _ingest_pieces(
         try:
             job = begin(work, inputs, options, memory=memory, usual=budget_of(None))
             predicted = _run_stages(work, job, place, stages)
-        except InputError:
+        except (InputError, MissingExtraError):
             work.finish()  # a mistake of the user's: the work for it is of no use
             raise
+        except OSError as error:
+            raise _unfinished(place, work, error) from error
         work.finish()
-    graph = open_stored(place, verify=False)
+    graph = _open(place)
     return Ingestion(graph, stages.seconds, job.budget.memory, predicted, 0, job.resumed)
+
+
+def _unfinished(place: Path, work: WorkFolder, error: OSError) -> OutputError:
+    """The error of a disk that failed; one that says all there is to say stays as it is."""
+    if isinstance(error, OutputError):
+        return error
+    return OutputError(
+        f"{place}: cannot be made: {error.filename or work.path}: {error.strerror or error}; the same command goes on "
+        f"from {work.path}"
+    )
+
+
+def _open(place: Path) -> StoredGraph:
+    """Open a graph that has just been made; once more if the disk fails, as it is there whatever is said now."""
+    try:
+        return open_stored(place, verify=False)
+    except (FormatError, OSError):
+        return open_stored(place, verify=False)
 
 
 def _direction(first: Input, options: ReadOptions) -> bool:
@@ -190,14 +210,14 @@ def _run_stages(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:
         deal(work, spool, named.nodes, buckets, threads=threads, stages=stages)
     with stages.stage("merge", steps=len(buckets) * len(buckets.sides)):
         merged = merge(work, buckets, graph, threads=threads, stages=stages)
-    report = _report(job, table, spool, named, merged)
+    report, predicted = _report(job, table, spool, named, merged), int(work.state("buckets")["predicted"])
     with stages.stage("finish"):
         with StoredWriter(graph, directed=directed, state=merged["writer"]) as writer:
             writer.finish(names=named.kind, report=report, source=table.name, sources=named.sources, threads=threads)
         with replacing_folder(place, replaceable=check_replaceable) as hidden:
             for path in graph.iterdir():
                 _link(path, hidden / path.name)
-    return int(work.state("buckets")["predicted"])
+    return predicted
 
 
 def _buckets(work: WorkFolder, job: Job, spool: Spool, named: NamedNodes) -> Buckets:

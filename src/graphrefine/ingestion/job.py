@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from graphrefine.readers.read import read_nodes
 from graphrefine.readers.source import Source
 from graphrefine.system.work_folder import WorkFolder
 
+LOGGED = {"Delta Lake": "_delta_log", "Iceberg": "metadata/*.metadata.json", "Hudi": ".hoodie"}  # marks of folders
 _BESIDE = ("json", "sqlite", "duckdb")  # formats of files that lie beside tables, and are none of their parts
 
 
@@ -63,6 +64,7 @@ def _files(path: str) -> list[str]:
             raise InputError(f"{path}: is a graph on disk already; embed it as it is", argument="paths")
         if is_ogb_folder(path):
             raise InputError(f"{path}: is a graph of OGB; name the file raw/edge.csv.gz in it", argument="paths")
+        _check_plain([Path(path), *(each for each in Path(path).rglob("*") if each.is_dir())])
         inside = sorted(str(each) for each in Path(path).rglob("*") if each.is_file() and _is_table(each))
         if not inside:
             raise InputError(f"{path}: there is no file of a known format in this folder", argument="paths")
@@ -71,8 +73,21 @@ def _files(path: str) -> list[str]:
         matched = sorted(each for each in glob.glob(path, recursive=True) if Path(each).is_file())  # noqa: PTH207
         if not matched:
             raise InputError(f"{path}: no file matches this pattern", argument="paths")
+        _check_plain({folder for each in matched for folder in [*Path(each).absolute().parents][:3]})
         return matched
     return [path]
+
+
+def _check_plain(folders: Iterable[Path]) -> None:
+    """Refuse tables of Delta Lake, Iceberg and Hudi, of whose files only those count that their log names."""
+    for folder in folders:
+        for kind, mark in LOGGED.items():
+            if any(folder.glob(mark)):
+                raise InputError(
+                    f"{folder}: is a table of {kind}, whose folder also holds files that were deleted or replaced; "
+                    "write the rows that count as plain parquet first, and name that",
+                    argument="paths",
+                )
 
 
 def _is_table(path: Path) -> bool:

@@ -8,7 +8,8 @@ names of all pieces, on disk where they do not fit.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError, MissingExtraError
+from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.graph.node_ids import MAX_NODES
 from graphrefine.graph.stored_writer import NameKind, NpyFile, map_file
 from graphrefine.ingestion.input_table import InputTable
@@ -136,13 +137,10 @@ def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Sta
             entries.append(entry if entry.names else _own_numbers(spool, entry, job.options, text=text))
             stages.advance()
         spool.replace(entries)
-    join = Join(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.thread_count)
-    try:
+    with _joining(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.thread_count) as join:
         nodes, sources = join.number(), join.sources()
         valid = join.write_names(graph, strings=text)
         join.write_table(work.path / "table.npy")
-    finally:
-        join.close()
     if not valid:
         _to_utf8(graph)
     kind = "strings" if text else "integers"
@@ -228,14 +226,27 @@ def _number(ids: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int32], ND
     return np.concatenate([first, second])[: len(ids)], names
 
 
+@contextmanager
+def _joining(spool: Spool, folder: Path, *, memory: int, threads: int) -> Iterator[Join]:
+    """A `Join` until the end of the block, whose errors are those of the disk."""
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("numbering strings, or integers far apart,", "duckdb", "scale") from None
+    try:
+        with closing(Join(spool, folder, memory=memory, threads=threads)) as join:
+            yield join
+    except duckdb.Error as error:
+        (problem, *_) = str(error).splitlines() or [type(error).__name__]
+        raise OutputError(f"{folder}: names cannot be numbered there: {problem}; run the same command again") from error
+
+
 class Join:
     """DuckDB with the names of all pieces, within its own budget."""
 
     def __init__(self, spool: Spool, folder: Path, *, memory: int, threads: int) -> None:
-        try:
-            import duckdb
-        except ImportError:
-            raise MissingExtraError("numbering strings, or integers far apart,", "duckdb", "scale") from None
+        import duckdb
+
         shutil.rmtree(folder, ignore_errors=True)  # the remains of a run that was killed at this stage
         folder.mkdir()
         self._base = duckdb.connect(str(folder / "names.duckdb"))

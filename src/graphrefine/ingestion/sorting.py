@@ -57,7 +57,7 @@ class Buckets:
             bytes_ = records.view(np.uint8)
             for number in np.flatnonzero(np.diff(offsets)).tolist():
                 part = bytes_[offsets[number] * width : offsets[number + 1] * width]
-                with self.path(side, number).open("ab", buffering=0) as file:
+                with self.path(side, number).open("ab") as file:  # all of it, which one call need not write
                     file.write(part.data)
                 sizes[side][number] += len(part)
 

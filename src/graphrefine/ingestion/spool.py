@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.errors import MissingExtraError
+
 Mask = NDArray[np.bool_]
 NONE = np.zeros(0, np.int64)
 
@@ -272,9 +274,11 @@ class Spool:
 
 def write_names(path: Path, piece: int, names: PackedNames | NDArray[np.int64], *, first: int) -> None:
     """Write the names of a piece for DuckDB to read; of a bipartite graph, ``first`` of them are of the first side."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("ingesting names, or integers far apart,", "pyarrow", "scale") from None
     if isinstance(names, PackedNames):
         buffers = [None, pa.py_buffer(names.offsets), pa.py_buffer(np.ascontiguousarray(names.text))]
         column = pa.Array.from_buffers(pa.large_binary(), len(names.offsets) - 1, buffers)

@@ -16,7 +16,7 @@ TESTS  ?= -n 2 --dist worksteal
 # The core: what reads a graph, what makes vectors of it, what stores them; few examples, no real graphs, no server.
 QUICK  := $(addprefix tests/, kernels graph readers linalg refine embedding vectors)
 
-.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm check-minimum check-newest fuzz sanitize reproduce bench docs web wheel sbom clean
+.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm check-minimum check-newest fuzz faults sanitize reproduce bench docs web wheel sbom clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
@@ -29,6 +29,7 @@ help:
 	@echo "make check-minimum  the tests with the oldest versions of all that the package requires; check-newest: with the newest"
 	@echo "make fuzz        changed inputs for every reader, format, kernel and endpoint: MINUTES=10; check-slow: 3 if FUZZ=1"
 	@echo "make sanitize    tests and fuzzing of the kernels with AddressSanitizer, UBSan and ThreadSanitizer (GCC, cmake)"
+	@echo "make faults      every system call of every writer fails once: what is on the disk afterwards (hours)"
 	@echo "make reproduce   the paper's tables, figures and claims in minutes, into reproduce-output/"
 	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
 	@echo "make bench       what can be measured, and the quick part of it"
@@ -93,6 +94,10 @@ fuzz: $(STAMP)
 # The kernels compiled with sanitizers into build/sanitize: their tests, and a minute of changed arrays.
 sanitize: $(STAMP)
 	$(BIN)/python scripts/sanitize.py
+
+# Every system call of every writer fails once; the table says what came of it. FAULTS="--every 20 live" chooses.
+faults: $(STAMP)
+	PYTHONPATH=tests $(BIN)/python -m faults $(FAULTS)
 
 reproduce: $(STAMP)
 	$(BIN)/graphrefine reproduce --quick -o reproduce-output

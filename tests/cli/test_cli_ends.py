@@ -161,7 +161,7 @@ def test_stopped_while_cleaning_up(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """The old folder is being deleted when the signal comes: the new one stands, and nothing else."""
     (tmp_path / "g.csv").write_text("a,b\nb,c\n")
     works("embed", tmp_path / "g.csv", "-o", tmp_path / "out")
-    before, remove = contents(tmp_path), files._remove
+    before, remove = contents(tmp_path), files.remove
     interrupted: list[Path] = []
 
     def interrupt(path: Path) -> None:
@@ -170,7 +170,7 @@ def test_stopped_while_cleaning_up(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             raise Stopped(signal.SIGINT)
         remove(path)
 
-    monkeypatch.setattr(files, "_remove", interrupt)
+    monkeypatch.setattr(files, "remove", interrupt)
     done = run("embed", tmp_path / "g.csv", "-o", tmp_path / "out", "--seed", "1")
     assert done.code == 130 and interrupted
     assert contents(tmp_path).keys() == before.keys()
@@ -249,6 +249,19 @@ def test_a_full_disk_behind_stdout(tmp_path: Path) -> None:
     with Path("/dev/full").open("wb") as full, started("info", tmp_path / "graph.csv", stdout=full, env=env) as process:
         _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (2, b"error: standard output: No space left on device\n")
+
+
+def test_a_file_that_fails_is_not_blamed_on_stdout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors of reads and writes have no file's name."""
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise OSError(5, "Input/output error")
+
+    (tmp_path / "graph.csv").write_text("a,b\nb,c\n")
+    monkeypatch.setattr("graphrefine.cli.info.read", broken)
+    done = run("info", tmp_path / "graph.csv")
+    message = "error: Input/output error\n"
+    assert (done.code, done.err) == (2, message)
 
 
 def test_no_stdout_at_all(tmp_path: Path) -> None:

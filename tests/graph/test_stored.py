@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from graphrefine.graph import stored_writer
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import StoredGraph, open_stored
-from graphrefine.graph.stored_writer import OWN_CHECKSUM, StoredWriter, sum_manifest
+from graphrefine.graph.stored_writer import OWN_CHECKSUM, StoredWriter, npy_files, sum_manifest
 from graphrefine.linalg.operators import proximity
 from graphs import check
 from strategies import PATIENT, Edge, edge_lists
@@ -326,3 +327,19 @@ def test_own_files_in_the_folder_are_kept(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"also holds labels\.npy, which would be lost; choose another name"):
         store(read([(0, 1), (1, 2)]), tmp_path / "g.grf")
     assert np.load(tmp_path / "g.grf" / "labels.npy").tolist() == [0, 1]
+
+
+def test_a_folder_that_cannot_be_looked_into_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files would go without checksums."""
+    (tmp_path / "b.npy").touch()
+    (tmp_path / "a.npy").touch()
+    (tmp_path / "c.json").touch()
+    assert [path.name for path in npy_files(tmp_path)] == ["a.npy", "b.npy"]
+    monkeypatch.setattr(os, "scandir", refuse)
+    monkeypatch.setattr(os, "listdir", refuse)
+    with pytest.raises(PermissionError):
+        npy_files(tmp_path)
+
+
+def refuse(path: object) -> None:
+    raise PermissionError(13, "Permission denied", path)

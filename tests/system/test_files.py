@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -17,11 +18,13 @@ import numpy as np
 import pytest
 
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.formats import Format
+from graphrefine.embedding.formats import Format, safetensors_file
 from graphrefine.embedding.formats.folder import check_replaceable
 from graphrefine.errors import OutputError
 from graphrefine.system import files
+from graphrefine.system.arrays import save_npy
 from graphrefine.system.files import check_writable, recover, replacing, replacing_folder
+from graphrefine.vectors.table import Parts
 
 OUTPUTS = ["folder", "x.npz", "x.parquet", "x.arrow", "x.safetensors", "x.vec", "x.bin", "x.csv", "x.csv.gz"]
 
@@ -218,7 +221,7 @@ KILL_AT = {
     "before writing": "files_module.Path.mkdir = folder_formats.Format.write = kill",
     "half written": "folder_formats.Format.write = half",
     "all written": "files_module.Path.replace = files_module._put_in_place = kill",
-    "in place": "files_module._remove = kill",
+    "in place": "files_module.remove = kill",
 }
 
 
@@ -340,6 +343,7 @@ def test_a_reader_never_sees_a_mix(name: str, one_step: bool, tmp_path: Path, mo
     if not one_step:
         monkeypatch.setattr(files, "_exchange", lambda one, other: False)
     version(0).save(tmp_path / name)
+    load(tmp_path / name)  # packages that a first read imports take longer than all saves
 
     def replace() -> None:
         for number in range(1, 51):
@@ -408,3 +412,79 @@ def test_a_folder_set_aside_by_a_killed_run_comes_back(tmp_path: Path, dead_pid:
         raise RuntimeError
     assert version_of(load(tmp_path / "emb")) == 1
     assert not recover(tmp_path / "other")
+
+
+# ---------------------------------------------------------------- disks that refuse
+
+
+def fail_once(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, number: int = errno.EIO) -> list[Any]:
+    """Have a function fail at its first call; the list holds the arguments of all calls."""
+    function, calls = getattr(owner, name), []
+
+    def failing(*args: Any, **options: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 1:
+            raise OSError(number, os.strerror(number))
+        return function(*args, **options)
+
+    monkeypatch.setattr(owner, name, failing)
+    return calls
+
+
+def test_trying_a_place_leaves_no_file_whatever_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unlinked = fail_once(monkeypatch, os, "unlink")
+    check_writable(tmp_path / "x.npy")
+    assert names_in(tmp_path) == []
+    if hasattr(os, "O_TMPFILE"):
+        assert not unlinked
+        monkeypatch.delattr(os, "O_TMPFILE")
+    check_writable(tmp_path / "x.npy")
+    assert len(unlinked) == 2 and names_in(tmp_path) == []
+
+
+def test_a_file_system_without_nameless_files_is_tried_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "O_TMPFILE", 0, raising=False)  # opening a folder to write is then refused: EISDIR
+    check_writable(tmp_path / "x.npy")
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("function", ["unlink", "rmdir"])
+def test_what_a_disk_refuses_to_remove_is_tried_again(
+    function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version(1).save(tmp_path / "x")
+    refused = fail_once(monkeypatch, os, function)
+    version(2).save(tmp_path / "x")
+    assert len(refused) > 1
+    assert names_in(tmp_path) == ["x"] and version_of(load(tmp_path / "x")) == 2
+
+
+def test_a_failure_after_the_replacement_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version(1).save(tmp_path / "x.npz")
+    is_dir = Path.is_dir
+    monkeypatch.setattr(Path, "is_dir", lambda path: fail(path) if path.suffix == ".new" else is_dir(path))
+    version(2).save(tmp_path / "x.npz")
+    assert version_of(load(tmp_path / "x.npz")) == 2
+
+
+def fail(path: Path) -> bool:
+    raise OSError(errno.EIO, "Input/output error", str(path))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_numbers_that_a_full_disk_does_not_take_are_an_error() -> None:
+    """They are few, so that they wait in a buffer until the file is closed."""
+    array = np.arange(40, dtype=np.float32)
+    with pytest.raises(OSError, match="No space left"):
+        save_npy(Path("/dev/full"), array)
+    with pytest.raises(OSError, match="No space left"):
+        safetensors_file.write(Path("/dev/full"), Parts(np.arange(40), array[:, None], {}))
+
+
+def test_a_name_that_the_disk_does_not_confirm_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version(1).save(tmp_path / "x.npz")
+    flush = files._flush
+    monkeypatch.setattr(files, "_flush", lambda path: fail(path) if path == tmp_path else flush(path))
+    with pytest.warns(UserWarning, match=r"x.npz: is written, but the disk did not confirm its name \(Input/output"):
+        version(2).save(tmp_path / "x.npz", durable=True)
+    assert version_of(load(tmp_path / "x.npz")) == 2

@@ -4,7 +4,7 @@
 0     done
 2     a mistake of the user's: one message says what is wrong, where, and the way out
 130   Ctrl-C; 128 + n for another signal n (143: ``kill``; 141: whoever was reading stdout has gone)
-1     `graphrefine check`: an embedding is not as it should be; with a traceback: a bug
+1     a traceback: a bug
 ====  ==============================================================================================
 
 Whatever the end, an output is the old one or the new one, never a part of it. Little is imported here, so that Ctrl-C
@@ -211,7 +211,10 @@ def _send_again(number: int, thread: int) -> None:
     """Send a signal once a thread has left the hook, whose errors Python ignores too."""
     while _is_in_hook(sys._current_frames().get(thread)):
         time.sleep(0.01)
-    os.kill(os.getpid(), number)
+    if os.name == "posix":
+        os.kill(os.getpid(), number)
+    else:
+        signal.raise_signal(number)  # kill() ends a process of Windows at once
 
 
 def _is_in_hook(frame: FrameType | None) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine
+from graphrefine.errors import FormatError
 from graphrefine.system.arrays import OwnFile, map_npy, npy_header, save_npy
 
 Arrays = tuple[NDArray[Any], ...]
@@ -110,4 +111,7 @@ class FolderWorkshop(Workshop):
 
 def _mapped(path: Path) -> NDArray[Any]:
     with path.open("rb") as file:
-        return map_npy(file)
+        try:
+            return map_npy(file)
+        except ValueError as error:
+            raise FormatError(path, f"is {error}; delete the folder of the work to start anew") from None

@@ -29,6 +29,7 @@ Status = Literal["done", "failed", "timeout", "memory", "killed"]
 INTERVAL = 0.05  # seconds between two measurements of the child
 FAMILY_INTERVAL = 0.5  # seconds between two lists of what it started: they cost a hundred times as much
 TAIL = 16_384  # bytes of its stderr that are read
+KILLED = 9  # SIGKILL, which Windows has no name for
 ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -253,7 +254,7 @@ def _outcome(
         return Outcome("memory", f"held {gigabytes(peak)}, more than {gigabytes(limits[1] or 0)}", None, total, peak)
     if code < 0 or code > 128:  # by the signal, or by the program that caught it
         number = -code if code < 0 else code - 128
-        hint = " (out of memory, perhaps)" if number == signal.SIGKILL else ""
+        hint = " (out of memory, perhaps)" if number == KILLED else ""
         return Outcome("killed", f"ended by signal {number}{hint}", None, total, peak)
     if code or not figures:
         errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graphrefine.graph.adjacency import inverses, sums_of_rows
 from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.kernels import kernels
-from graphrefine.system.arrays import map_npy
+from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.files import check_only
 from graphrefine.system.output_folders import listed_files, read_mark
 
@@ -186,11 +186,11 @@ def write_names(folder: Path, names: Names) -> NameKind:
     if is_range(names):
         return "range"
     if names.dtype != object:
-        np.save(folder / "names.npy", names, allow_pickle=False)
+        save_npy(folder / "names.npy", names)
         return "integers"
     text, offsets = pack(names)
-    np.save(folder / "names.npy", text, allow_pickle=False)
-    np.save(folder / "offsets.npy", offsets, allow_pickle=False)
+    save_npy(folder / "names.npy", text)
+    save_npy(folder / "offsets.npy", offsets)
     return "strings"
 
 
@@ -312,9 +312,14 @@ def _block_table(rows: _Mapped) -> list[dict[str, Any]]:
     return table
 
 
+def npy_files(folder: Path) -> list[Path]:
+    """The ``.npy`` files in a folder, by name; unlike ``glob``, with an error where it cannot be looked into."""
+    return sorted(path for path in folder.iterdir() if path.suffix == ".npy")
+
+
 def _files_of(folder: Path) -> dict[str, dict[str, int]]:
     """Sizes of all files, and checksums of those that the blocks do not cover."""
-    paths = sorted(folder.glob("*.npy"))
+    paths = npy_files(folder)
     covered = {f"{side}{name}.npy" for side in ("", REVERSE) for name in ("indices", "weights")}
     return {
         "files": {path.name: path.stat().st_size for path in paths},

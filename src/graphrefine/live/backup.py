@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from graphrefine.errors import OutputError
 from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.generation import Generation
-from graphrefine.live.store import Store
+from graphrefine.live.store import Store, naming_problems
 from graphrefine.system.files import replacing_folder
 
 
@@ -23,12 +23,10 @@ def back_up(store: Store, target: Path) -> None:
     if target.exists():
         raise OutputError(f"{target} is there already; choose another place for the backup")
     for _ in range(100):
-        try:
+        with naming_problems(target), suppress(FileNotFoundError, shutil.Error):  # a new generation came meanwhile
             with replacing_folder(target, replaceable=refuse, durable=True) as folder:
                 _copy(store, folder)
             return
-        except (FileNotFoundError, shutil.Error):  # a new generation came meanwhile
-            continue
     raise OutputError(f"{store.path}: its generation changes too often to be copied; stop the writer first")
 
 

@@ -18,7 +18,7 @@ from graphrefine.live.frozen import LiveSettings, freeze
 from graphrefine.live.generation import Snapshot, all_vectors, save_generation
 from graphrefine.live.published import Published
 from graphrefine.live.sides import SideNames
-from graphrefine.live.store import SUFFIX, Store
+from graphrefine.live.store import SUFFIX, Store, naming_problems
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.file_systems import check_file_system
 from graphrefine.system.files import replacing_folder
@@ -47,7 +47,8 @@ def create_live(
         keys = SideNames(integers=sides == "integers").keys(graph.names, graph.sources)
         graph = Graph(graph.indptr, graph.indices, graph.weights, keys, source=graph.source)
     frozen, live = freeze(graph, settings, stages, threads=usable_threads(threads))
-    with stages.stage("write"), replacing_folder(place, replaceable=refuse, durable=True) as folder:
+    replacing = replacing_folder(place, replaceable=refuse, durable=True)
+    with stages.stage("write"), naming_problems(place), replacing as folder:
         published = Published(graph.names, *all_vectors(live, frozen))
         save_generation(folder / "generation-000001", Snapshot(frozen, live, published), group=0)
         facts = {"created": time.time(), "graphrefine": __version__, "sides": sides, **kernels().names()}

@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, unpack
-from graphrefine.graph.stored_writer import crc_of, write_names
+from graphrefine.graph.stored_writer import crc_of, npy_files, write_names
 from graphrefine.kernels import kernels
 from graphrefine.kernels.arithmetic import KEY, newest_arithmetic
 from graphrefine.live.bulletin import Moved
 from graphrefine.live.frozen import BLOCK, Frozen, settings_of
 from graphrefine.live.published import Published
-from graphrefine.system.arrays import map_npy, npy_header
+from graphrefine.system.arrays import map_npy, npy_header, save_npy
 from graphrefine.system.files import replacing_folder
 
 VERSION = 1
@@ -64,7 +64,7 @@ def save_generation(folder: Path, snapshot: Snapshot, *, group: int, removed: ND
         arrays |= {"shifts": frozen.shifts[known], "lengths": published.lengths[rows]}
         arrays["degrees"] = published.degrees[rows]
         for name, array in arrays.items():
-            np.save(place / f"{name}.npy", array, allow_pickle=False)
+            save_npy(place / f"{name}.npy", array)
         names = published.names_array(rows)
         kind = write_names(place, names)
         _save_rows(place / "basis.npy", known, lambda block: frozen.basis[block], frozen.basis.shape[1])
@@ -80,7 +80,7 @@ def save_generation(folder: Path, snapshot: Snapshot, *, group: int, removed: ND
             "settings": vars(frozen.settings),
             "frozen": frozen.numbers(),
             **kernels().names(),
-            "files": {path.name: [path.stat().st_size, crc_of(path)] for path in sorted(place.glob("*.npy"))},
+            "files": {path.name: [path.stat().st_size, crc_of(path)] for path in npy_files(place)},
         }
         (place / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 

@@ -231,7 +231,10 @@ class Live(PendingChanges, LiveVectors):
         snapshot, figures = refresh.result(self._store.groups(after=refresh.group), self._table)
         self._save(snapshot, figures)
         del refresh, snapshot  # what is opened takes as much memory
-        self._open()
+        try:
+            self._open()
+        except OSError:  # the new generation counts whatever the disk says now
+            self._open()
         return figures
 
     def _save(self, snapshot: Snapshot, refresh: dict[str, Any] | None = None) -> None:

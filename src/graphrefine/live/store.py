@@ -26,7 +26,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.errors import FormatError, GraphRefineError, InputError, OutputError
 from graphrefine.live.logged import LoggedGroup, Mark
 from graphrefine.system.file_systems import check_file_system
 from graphrefine.system.work_folder import WorkFolder
@@ -309,6 +309,19 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
         if isinstance(error, sqlite3.OperationalError):
             raise FormatError(path.parent, f"the database cannot be opened: {error}") from None
         raise FormatError(path.parent, f"the database is damaged: {error}; go back to a backup") from None
+
+
+@contextmanager
+def naming_problems(place: Path) -> Iterator[None]:
+    """Errors of databases and disks, while something is made at a place, as ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise OutputError(f"{place}: cannot be made: {error}") from error
+    except OSError as error:
+        if isinstance(error, GraphRefineError):
+            raise
+        raise OutputError(f"{place}: cannot be made: {error.strerror or error}") from error
 
 
 def empty_log(connection: sqlite3.Connection) -> None:

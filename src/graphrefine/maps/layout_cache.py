@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import OutputError
 from graphrefine.maps.layout import place_vectors, resolve_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.refine.settings import check_integer
+from graphrefine.system.arrays import save_npy
 from graphrefine.system.files import replacing_folder
 from graphrefine.vectors import companions
 from graphrefine.vectors.table import check_finite
@@ -63,8 +63,8 @@ def obtain_layout(
         folder = companions.companion(embedding.path, "map")
         meta = {"format": MARK, "of": companions.stamp(embedding), "method": method, "seed": seed}
         ours = lambda place: companions.check_ours(place, MARK, FILE)
-        with contextlib.suppress(OutputError), replacing_folder(folder, replaceable=ours) as hidden:
-            np.save(hidden / FILE, coordinates)
+        with contextlib.suppress(OSError), replacing_folder(folder, replaceable=ours) as hidden:
+            save_npy(hidden / FILE, coordinates)
             (hidden / companions.META).write_text(json.dumps(meta, indent=2), encoding="utf-8")
     return CachedLayout(coordinates, method, from_cache=False)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -36,6 +34,7 @@ from graphrefine.readers.read import read
 from graphrefine.refine import reference
 from graphrefine.refine.filters import diffuse, taylor
 from graphrefine.run.embed_run import embed_graph
+from graphrefine.system.temporary import temporary_folder
 
 LONG_ROUND = 60.0  # seconds, from which on one round is enough
 
@@ -44,14 +43,14 @@ def time_files(
     dataset: Dataset, *, settings: Mapping[str, Mapping[str, Any]], threads: int, rounds: int
 ) -> Measurement:
     """Seconds from the file of a graph to the file of its vectors, by method (Table 5)."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = dataset.path or Path(folder) / "standin.npz"
+    with temporary_folder() as folder:
+        path = dataset.path or folder / "standin.npz"
         if dataset.path is None:
             sp.save_npz(path, dataset.graph.to_scipy(), compressed=False)
 
         def run(method: str) -> None:
             embedding = _embed(read(path, threads=threads), method, settings[method], threads)
-            embedding.save(Path(folder) / f"{method}.npy")
+            embedding.save(folder / f"{method}.npy")
 
         return _take_turns({method: partial(run, method) for method in settings}, rounds)
 

@@ -23,7 +23,7 @@ from graphrefine.engine.dask import Cluster, cluster_engine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.workshop import FolderWorkshop, Workshop
-from graphrefine.errors import OutputError
+from graphrefine.errors import GraphRefineError, InputError, OutputError
 from graphrefine.graph.node_ids import identities, is_text
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored
@@ -177,7 +177,14 @@ def working(
         _check_same(work.path, earlier, mark)
     if isinstance(graph, StoredGraph):
         verify(graph, stages)
-    yield earlier is not None
+    try:
+        yield earlier is not None
+    except OSError as error:
+        if isinstance(error, GraphRefineError):
+            raise
+        raise OutputError(
+            f"{error.filename or work.path}: {error.strerror or error}; the same command goes on from {work.path}"
+        ) from error
     work.finish()
 
 
@@ -205,7 +212,11 @@ def ingest_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, An
         )
     work.save(STAMP, stamp)
     if not place.exists():
-        ingest_files(path, place, ReadOptions(**reading), memory=budget, watcher=watcher)
+        try:
+            ingest_files(path, place, ReadOptions(**reading), memory=budget, watcher=watcher)
+        except InputError:
+            work.finish()  # a mistake of the user's, and there is nothing to go on with
+            raise
     return open_stored(place)
 
 

@@ -112,8 +112,8 @@ def open_index(
         return index
     try:
         _store_index(index, folder, embedding, score)
-    except OutputError as error:
-        index.problem = str(error)
+    except OSError as error:
+        index.problem = str(error) if isinstance(error, OutputError) else f"{folder}: {error.strerror or error}"
         return index
     return _stored_index(folder, embedding, score, threads=threads, is_new=True) or index
 

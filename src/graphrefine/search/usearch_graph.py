@@ -20,9 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.errors import OutputError
 from graphrefine.progress import Stages
 from graphrefine.search.equal_rows import group_equal_rows
 from graphrefine.search.scores import ScoreSide
+from graphrefine.system.arrays import save_npy
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -62,9 +64,12 @@ class Part:
     def save(self, folder: Path, name: str) -> None:
         """Write its files."""
         if self.graph is not None:
-            self.graph.save(str(folder / f"{name}.usearch"))
-        np.save(folder / f"{name}.members.npy", self.members)
-        np.save(folder / f"{name}.starts.npy", self.starts)
+            try:
+                self.graph.save(str(folder / f"{name}.usearch"))
+            except RuntimeError as error:  # a full disk
+                raise OutputError(f"{folder / name}.usearch: cannot be written: {error}") from error
+        save_npy(folder / f"{name}.members.npy", self.members)
+        save_npy(folder / f"{name}.starts.npy", self.starts)
 
     @classmethod
     def open(cls, folder: Path, name: str) -> Part:

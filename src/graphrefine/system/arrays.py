@@ -53,6 +53,8 @@ def map_npy(file: IO[bytes]) -> NDArray[Any]:
         version = np.lib.format.read_magic(file)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
         shape, fortran, dtype = readers[version](file)
+    except OSError:
+        raise
     except Exception as error:  # the header is parsed as Python: there is no end to what damage can raise
         raise ValueError(f"not an npy file of numbers, or damaged ({error})") from error
     if dtype.hasobject:
@@ -69,8 +71,8 @@ def save_npy(path: Path, array: NDArray[Any]) -> None:
         with contextlib.suppress(OSError):  # another disk, or one without links
             os.link(mapped.filename, path)
             return
-    with path.open("wb") as file:  # a real file: NumPy writes it in one go
-        np.save(file, array, allow_pickle=False)
+    with path.open("wb") as file:
+        write_array(file, array)  # not NumPy's own writer, which says nothing of a disk that is full at the end
 
 
 def write_array(file: Any, array: NDArray[Any]) -> None:

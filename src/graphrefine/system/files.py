@@ -12,6 +12,8 @@ already holds all that was written; only a power cut within the next half minute
 from __future__ import annotations
 
 import contextlib
+import errno
+import glob
 import hashlib
 import os
 import platform
@@ -20,6 +22,7 @@ import secrets
 import shutil
 import sys
 import time
+import warnings
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -31,6 +34,7 @@ _active: set[Path] = set()  # outputs that this very process is writing; the sam
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_active.clear)  # they are still the parent's to remove
 CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # files that systems leave in folders
+_NO_NAMELESS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)  # what a file system says of them
 _NAME_LIMIT = 160  # bytes of a target's name kept in the hidden name; file systems stop at 255
 
 
@@ -68,7 +72,7 @@ def replacing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterato
             _flush(hidden)
         hidden.replace(target)
         if durable:
-            _flush(target.parent)
+            _flush_name(target)
 
 
 @contextlib.contextmanager
@@ -104,7 +108,7 @@ def replacing_folder(
             replaceable(target)  # once more: minutes may have passed
         _put_in_place(hidden, target)
         if durable:
-            _flush(target.parent)
+            _flush_name(target)
 
 
 @contextlib.contextmanager
@@ -116,7 +120,7 @@ def _hidden_beside(target: Path) -> Iterator[Path]:
     try:
         yield hidden
     finally:
-        _remove(hidden)
+        remove(hidden)
         _active.discard(hidden)
 
 
@@ -124,7 +128,7 @@ def remove_unfinished() -> None:
     """Remove unfinished outputs of this process, if an interruption also cut their removal short."""
     for hidden in tuple(_active):
         if hidden.suffix == ".new":  # an "old" one may be all that is left of the target: see `recover`
-            _remove(hidden)
+            remove(hidden)
             _active.discard(hidden)
 
 
@@ -171,18 +175,19 @@ def _sweep(target: Path) -> None:
     """Remove leftovers of killed runs beside ``target``; an ``old`` one only if there is a target again."""
     with contextlib.suppress(OSError):
         for leftover in _leftovers(target, "new"):
-            _remove(leftover)
+            remove(leftover)
         if target.exists():
             for leftover in _leftovers(target, "old"):
-                _remove(leftover)
+                remove(leftover)
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
+def remove(path: Path) -> None:
+    """Remove a file or a folder; what a disk refuses is tried once more, and then left to the next save."""
+    for ignore in (False, True):
         with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
+            is_folder = not path.is_symlink() and path.is_dir()
+            return shutil.rmtree(path, ignore_errors=ignore) if is_folder else path.unlink(missing_ok=True)
+    return None
 
 
 def _put_in_place(hidden: Path, target: Path) -> None:
@@ -204,7 +209,7 @@ def _put_in_place_in_two_steps(hidden: Path, target: Path) -> None:
         except BaseException:
             aside.rename(target)
             raise
-        _remove(aside)
+        remove(aside)
     finally:
         _active.discard(aside)
 
@@ -248,15 +253,19 @@ def recover(path: str | os.PathLike[str], *, patience: float = 1.0) -> bool:
         if leftovers:
             with contextlib.suppress(OSError):  # another run may be faster
                 leftovers[-1].rename(target)
-        elif not any(target.parent.glob(f"{_escaped(_prefix(target))}*.old")) or time.monotonic() > until:
+        elif not any(target.parent.glob(f"{glob.escape(_prefix(target))}*.old")) or time.monotonic() > until:
             break
         else:
             time.sleep(0.01)
     return target.exists()
 
 
-def _escaped(text: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", text)
+def _flush_name(target: Path) -> None:
+    """Wait until the disk has the name of an output, which is there whatever the disk says."""
+    try:
+        _flush(target.parent)
+    except OSError as error:
+        warnings.warn(f"{target}: is written, but the disk did not confirm its name ({error.strerror})", stacklevel=4)
 
 
 def _flush(path: Path) -> None:
@@ -270,9 +279,7 @@ def _flush(path: Path) -> None:
         os.close(handle)
 
 
-def check_free_disk(
-    folder: Path, size: int, *, label: str | None = None, way_out: str = "choose another place"
-) -> None:
+def check_free_disk(folder: Path, size: int, *, label: str | None = None, way_out: str = "choose another") -> None:
     """Refuse a disk with too little room, before any work is done.
 
     Parameters
@@ -334,7 +341,7 @@ def check_writable(
     output, target = os.fspath(path), Path(os.path.realpath(path))
     if not target.name:
         raise OutputError(f"{output or '(empty)'}: not the name of an output; give a name below a folder")
-    _check_parent(Path(path).parent, target.parent, output)
+    _check_parent(Path(path).parent, target, output)
     if folder:
         _check_existing_folder(target, output, replaceable)
     else:
@@ -343,17 +350,27 @@ def check_writable(
     return target
 
 
-def _check_parent(name: Path, parent: Path, output: str) -> None:
-    if not os.path.lexists(parent):
+def _check_parent(name: Path, target: Path, output: str) -> None:
+    if not os.path.lexists(target.parent):
         raise OutputError(f"{output}: the folder {name} does not exist; create it first")
-    if not parent.is_dir():
+    if not target.parent.is_dir():
         raise OutputError(f"{output}: {name} is not a folder; choose another place")
-    probe = parent / f".graphrefine-{secrets.token_hex(8)}.probe"
     try:  # trying is the only honest test: permission bits know nothing of read-only disks, quotas or root
-        probe.touch()
-        probe.unlink()
+        _try_to_write(target)
     except OSError as error:
         raise OutputError(f"{output}: cannot write in {name} ({error.strerror}); choose another") from error
+
+
+def _try_to_write(target: Path) -> None:
+    """Make a file beside ``target`` that has no name, so that it goes whatever happens; else one that is hidden."""
+    if hasattr(os, "O_TMPFILE"):
+        try:
+            return os.close(os.open(target.parent, os.O_TMPFILE | os.O_WRONLY, 0o600))
+        except OSError as error:
+            if error.errno not in _NO_NAMELESS_FILES:
+                raise
+    with _hidden_beside(target) as hidden:
+        return hidden.touch()
 
 
 def _check_existing_file(target: Path, output: str) -> None:

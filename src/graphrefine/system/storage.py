@@ -88,17 +88,14 @@ class FolderStorage:
         """See `Storage.read_into`."""
         view, done = as_bytes(out), 0
         try:
-            handle = os.open(self._path(name), os.O_RDONLY)
+            with Path(self._path(name)).open("rb", buffering=0) as file:
+                file.seek(offset)
+                while done < len(view) and (count := file.readinto(view[done:])):
+                    done += count
         except FileNotFoundError:
             raise FormatError(self._path(name), "this file is missing") from None
-        try:
-            while done < len(view):
-                count = os.preadv(handle, [view[done:]], offset + done)
-                if not count:
-                    raise _short(self._path(name), offset + len(view), offset + done)
-                done += count
-        finally:
-            os.close(handle)
+        if done < len(view):
+            raise _short(self._path(name), offset + len(view), offset + done)
 
     def write(self, name: str, *arrays: NDArray[Any]) -> None:
         """See `Storage.write`."""
@@ -120,13 +117,11 @@ class FolderStorage:
 
     def write_at(self, name: str, array: NDArray[Any], offset: int) -> None:
         """Write into a file from ``offset`` on; the file is created if it is missing."""
-        view, done = as_bytes(np.ascontiguousarray(array)), 0
-        handle = os.open(self._path(name), os.O_WRONLY | os.O_CREAT, 0o666)
-        try:
-            while done < len(view):
-                done += os.pwrite(handle, view[done:], offset + done)
-        finally:
-            os.close(handle)
+        view = as_bytes(np.ascontiguousarray(array))
+        with open(self._path(name), "r+b", buffering=0, opener=_open_or_make) as file:
+            file.seek(offset)
+            while len(view):
+                view = view[file.write(view) :]
 
     def names(self, folder: str) -> set[str]:
         """See `Storage.names`."""
@@ -139,6 +134,10 @@ class FolderStorage:
         """See `Storage.remove`."""
         self._folders = {path for path in self._folders if not path.startswith(self._path(folder))}
         shutil.rmtree(self._path(folder), ignore_errors=True)
+
+
+def _open_or_make(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CREAT, 0o666)
 
 
 class RemoteStorage:

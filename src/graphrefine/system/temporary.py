@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from graphrefine.system.files import remove
+
 PREFIX, LOCK = "graphrefine-", ".lock"
 YOUNG = 10.0  # seconds: a folder may be without its lock while it is made
 
@@ -38,9 +40,10 @@ def temporary_folder() -> Iterator[Path]:
     try:
         with lock:
             yield folder
-            _clear(folder, keep=LOCK)  # as long as the lock is held, nobody else takes the folder for a lost one
+            with suppress(OSError):
+                _clear(folder, keep=LOCK)  # as long as the lock is held, nobody else takes the folder for a lost one
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
 
 
 def _clear(folder: Path, *, keep: str) -> None:
@@ -61,7 +64,7 @@ def _sweep(place: Path) -> None:
             if _is_ours(folder) and time.time() - (folder / LOCK).stat().st_mtime > YOUNG:
                 with FileLock(folder / LOCK, timeout=0, thread_local=False):
                     _clear(folder, keep=LOCK)
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
 
 
 def _is_ours(folder: Path) -> bool:

@@ -18,7 +18,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Container
+from collections.abc import Callable, Container
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 LOCK = "lock"
+OTHERS_LOCKED = () if os.name == "posix" else (PermissionError,)  # Windows lets nobody write into a locked file
 
 
 class WorkFolder:
@@ -76,7 +77,9 @@ class WorkFolder:
     def close(self) -> None:
         """Release the lock, if this object holds it."""
         if self._lock is not None:
-            self._lock.release()
+            with contextlib.suppress(OSError):  # the system releases what it did not now, when this process ends
+                self._lock.release()
+            self._lock = None
 
     def state(self, name: str) -> Any:
         """The state that was saved under a name; None if nothing was."""
@@ -104,13 +107,12 @@ class WorkFolder:
             _remove(entry)
 
     def finish(self) -> None:
-        """Remove the folder; the work is done."""
-        self.clear()
+        """Remove the folder; the work is done, and stays so if the disk refuses to let go of a file."""
+        _insist(self.clear)
         if os.name != "posix":
             self.close()  # Windows removes no file that is open
-        with contextlib.suppress(OSError):  # last, so that nobody else works here before the rest is gone
-            (self.path / LOCK).unlink()
-            self.path.rmdir()
+        _insist((self.path / LOCK).unlink)  # last, so that nobody else works here before the rest is gone
+        _insist(self.path.rmdir)
 
     def _try_lock(self) -> None:
         """Make the folder and lock it; no lock if the run that had it removes it at this moment."""
@@ -120,7 +122,8 @@ class WorkFolder:
         try:
             self.path.mkdir(exist_ok=True)
             self._lock.acquire()
-            (self.path / LOCK).write_text(str(os.getpid()), encoding="ascii")
+            with contextlib.suppress(*OTHERS_LOCKED):
+                (self.path / LOCK).write_text(str(os.getpid()), encoding="ascii")
         except FileExistsError:
             with contextlib.suppress(FileNotFoundError):
                 if not stat.S_ISDIR(self.path.lstat().st_mode):
@@ -135,6 +138,8 @@ class WorkFolder:
                 raise OutputError(
                     f"another run works in {self.path}, process {self._holder()}; wait for it or choose another place"
                 ) from None
+        except NotImplementedError as error:
+            raise OutputError(f"{self.path}: the file system has no locks; choose another place") from error
         except OSError as error:
             self.close()
             raise OutputError(f"{self.path}: cannot write there ({error.strerror}); choose another place") from error
@@ -144,6 +149,14 @@ class WorkFolder:
         with contextlib.suppress(OSError, ValueError):
             return (self.path / LOCK).read_text(encoding="ascii").strip() or "unknown"
         return "unknown"
+
+
+def _insist(action: Callable[[], None]) -> None:
+    """Do what a disk may refuse; once more, if it did at first."""
+    for _ in range(2):
+        with contextlib.suppress(OSError):
+            action()
+            return
 
 
 def _remove(path: Path) -> None:

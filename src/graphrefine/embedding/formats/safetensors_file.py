@@ -22,10 +22,9 @@ from graphrefine.embedding.formats.encoding import dump_recipe, parse_recipe
 from graphrefine.embedding.formats.numpy_files import as_vectors
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
-from graphrefine.system.arrays import map_array
-from graphrefine.system.versions import version_problem
+from graphrefine.system.arrays import map_array, row_blocks
 from graphrefine.vectors.state import State, names_of
-from graphrefine.vectors.table import Marks, Parts
+from graphrefine.vectors.table import Parts
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),
@@ -49,7 +48,8 @@ def write(path: Path, parts: Parts) -> None:
     with path.open("wb") as file:
         file.write(_header(arrays, parts))
         for code, array in arrays.values():
-            array.astype(_DTYPES[code], copy=False).tofile(file)
+            for block in row_blocks(array):
+                file.write(np.ascontiguousarray(block, _DTYPES[code]).data)
 
 
 def _name_arrays(names: Names) -> dict[str, tuple[str, NDArray[Any]]]:
@@ -64,7 +64,7 @@ def _name_arrays(names: Names) -> dict[str, tuple[str, NDArray[Any]]]:
 def _header(arrays: dict[str, tuple[str, NDArray[Any]]], parts: Parts) -> bytes:
     metadata = {"format": "graphrefine", "version": str(FORMAT_VERSION), "recipe": dump_recipe(parts.recipe)}
     state = parts.state.texts()
-    metadata |= {name: state[name] for name in names_of("number") if name in state} | parts.marks.texts()
+    metadata |= {name: state[name] for name in names_of("number") if name in state}
     header: dict[str, Any] = {"__metadata__": metadata}
     start = 0
     for name, (code, array) in arrays.items():
@@ -86,22 +86,11 @@ def read(path: Path) -> Parts:
     if "vectors" not in tensors:
         others = ", ".join(header) or "nothing"
         raise FormatError(path, f"has no tensor 'vectors'; it holds {others}: not an embedding")
-    _check_version(path, metadata)
     vectors = as_vectors(path, tensors["vectors"])
     recipe = parse_recipe(metadata.get("recipe", "{}"))
     numbers = {name: metadata[name] for name in names_of("number") if name in metadata}
     state = State.from_stored({name: tensors[name] for name in _EXTRAS if name in tensors} | numbers)
-    marks = Marks(metadata.get("fingerprint"), metadata.get("seal"))
-    return Parts(_names(tensors, len(vectors)), vectors, recipe, mapped=True, state=state, marks=marks)
-
-
-def _check_version(path: Path, metadata: dict[str, Any]) -> None:
-    version = metadata.get("version")
-    if metadata.get("format") != "graphrefine" or version is None:
-        return  # made elsewhere
-    number = int(version) if isinstance(version, str) and version.isdecimal() else version
-    if problem := version_problem(number, FORMAT_VERSION):
-        raise FormatError(path, problem)
+    return Parts(_names(tensors, len(vectors)), vectors, recipe, mapped=True, state=state)
 
 
 def _read_header(path: Path, file: IO[bytes]) -> tuple[dict[str, Any], int]:
@@ -111,10 +100,7 @@ def _read_header(path: Path, file: IO[bytes]) -> tuple[dict[str, Any], int]:
     length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
     if not 2 <= length <= min(_LONGEST_HEADER, size - 8):
         raise FormatError(path, "is not a safetensors file, or cut short")
-    try:
-        header = json.loads(file.read(length), object_pairs_hook=_without_repeats)
-    except RecursionError:
-        raise FormatError(path, "its header is nested far too deep: not a safetensors file, or damaged") from None
+    header = json.loads(file.read(length), object_pairs_hook=_without_repeats)
     if not isinstance(header, dict) or not isinstance(header.get("__metadata__", {}), dict):
         raise FormatError(path, "its header is not a JSON object: not a safetensors file")
     return header, 8 + length

@@ -22,6 +22,7 @@ _HOME = {  # public name -> its module, loaded on first use
     "GraphRefineError": "errors",
     "NodeVectors": "estimators.node_vectors",
     "REFINE": "estimators.refine_estimator",
+    "check": "answers.check",
     "embed": "run.embed",
     "find_communities": "answers.communities",
     "find_duplicates": "answers.duplicates",
@@ -41,6 +42,7 @@ __all__ = [
     "GraphRefineError",
     "NodeVectors",
     "__version__",
+    "check",
     "embed",
     "find_communities",
     "find_duplicates",
@@ -55,6 +57,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from graphrefine.answers.check import check
     from graphrefine.answers.communities import find_communities
     from graphrefine.answers.drift import measure_drift
     from graphrefine.answers.duplicates import find_duplicates

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.align import BLOCK, align_tables, rotatable
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
+from graphrefine.kernels.arithmetic import warn_of_differences
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search.close_pairs import pair_cosines
@@ -81,6 +82,7 @@ def measure_drift(
         raise InputError(
             f"sample={sample!r}: a positive number of nodes is expected, or None for all", argument="sample"
         )
+    warn_of_differences(old.recipe, new.recipe, stacklevel=2)
     stages = Stages(watcher)
     with stages.stage("align"):
         R, drift = align_tables(new, old)

@@ -60,14 +60,15 @@ def describe_result(graph: Graph, embedding: Embedding, figures: dict[str, Any])
 
 
 def summary_line(figures: dict[str, Any]) -> str:
-    """One line about a run: nodes, time of its parts, peak of memory, the tier of quality."""
+    """One line about a run: nodes, time of its parts, peak of memory, the tier of quality; the fingerprint."""
     size = f"{figures['nodes']:,} nodes x {figures['dim']} from {figures['edges']:,} edges"
     stages = [stage for stage in ("total", "read", "compute", "learn", "write") if stage in figures["seconds"]]
     total, *parts = map(seconds, map(figures["seconds"].get, stages))
     shares = ", ".join(map(" ".join, zip(stages[1:], parts, strict=True)))
     quality = figures["recipe"].get("quality")
     tier = f"; quality {quality}" if quality else ""
-    return f"{figures['output']}: {size} in {total} ({shares}; {figures['peak_mb']:,.0f} MB{tier})"
+    name = figures["fingerprint"]["name"]
+    return f"{figures['output']}: {size} in {total} ({shares}; {figures['peak_mb']:,.0f} MB{tier}), {name}"
 
 
 def dimension_line(auto_dim: dict[str, Any]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import Any
 
 from graphrefine.answers.drift import SAMPLE, measure_drift
 from graphrefine.cli.answer import show_answer
 from graphrefine.cli.options import check_not_input
 from graphrefine.embedding.embedding import load
 from graphrefine.visuals.console import progress_bar
-from graphrefine.visuals.table import Table
 from graphrefine.visuals.table_files import check_table_path
 
 
@@ -28,12 +28,12 @@ def drift(
             before, after, k=k, sample=None if every else SAMPLE, seed=seed, threads=threads, watcher=bar
         )
     spent = perf_counter() - start
-    lines = _describe(table)
+    lines = describe_drift(table.figures)
     show_answer(table, output=output, as_json=as_json, lines=lines, seconds=spent, old=old, new_embedding=new)
 
 
-def _describe(table: Table) -> list[str]:
-    figures = table.figures
+def describe_drift(figures: dict[str, Any]) -> list[str]:
+    """The figures of drift in words."""
     lines = [f"{figures['shared']:,} nodes shared, {figures['lost']:,} lost, {figures['new']:,} new"]
     if figures["moved"] is not None:
         moved = figures["moved"]

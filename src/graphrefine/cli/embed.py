@@ -34,6 +34,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
                 note(plan.in_words())
             embedding = run.embed()
             with run.stages.stage("write"):
+                fingerprint = embedding.fingerprint
                 embedding.save(output, format=output_format)
     figures = {
         "output": output,
@@ -41,6 +42,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
         "peak_mb": peak.bytes / 1e6,
         **run.figures(total=perf_counter() - start),
     }
+    figures["fingerprint"] = fingerprint.figures()
     remarks = _remark_on_learning(run, learn=learn)
     remarks += describe_result(graph, embedding, figures)
     if align_to is not None:

@@ -4,7 +4,7 @@
 0     done
 2     a mistake of the user's: one message says what is wrong, where, and the way out
 130   Ctrl-C; 128 + n for another signal n (143: ``kill``; 141: whoever was reading stdout has gone)
-1     a traceback: a bug
+1     `graphrefine check`: an embedding is not as it should be; with a traceback: a bug
 ====  ==============================================================================================
 
 Whatever the end, an output is the old one or the new one, never a part of it. Little is imported here, so that Ctrl-C

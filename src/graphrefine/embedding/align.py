@@ -20,6 +20,7 @@ from graphrefine.embedding.side_maps import turn_side_maps
 from graphrefine.errors import InputError
 from graphrefine.graph.lookup import quote_name
 from graphrefine.graph.node_ids import Names, as_names
+from graphrefine.kernels.arithmetic import warn_of_differences
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
 from graphrefine.vectors.table import Parts, VectorTable
@@ -42,6 +43,7 @@ class Drift(NamedTuple):
 def align_vectors(moved: VectorTable, fixed: VectorTable) -> Parts:
     """The same vectors, rotated onto older ones: see `graphrefine.Embedding.align_to`."""
     R, drift = align_tables(moved, fixed)
+    warn_of_differences(moved.recipe, fixed.recipe, stacklevel=3)
     if drift.shared < moved.dim:
         warnings.warn(
             f"{drift.shared:,} shared nodes with vectors do not settle a rotation of {moved.dim} numbers: the nodes "

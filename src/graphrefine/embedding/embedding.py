@@ -16,15 +16,15 @@ from graphrefine.embedding.formats import (
     format_place,
     input_format,
     is_address,
-    load_parts,
-    save_parts,
     unreadable,
 )
+from graphrefine.embedding.formats.stored_parts import load_parts, save_parts
 from graphrefine.embedding.learn import learn_state
 from graphrefine.embedding.scored_table import ScoredTable
 from graphrefine.graph.lookup import Unknown, quote_name
 from graphrefine.kernels.arithmetic import warn_of_arithmetic
 from graphrefine.system.threads import one_blas_thread
+from graphrefine.vectors.fingerprint import Fingerprint, fingerprint_of
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts, as_vectors, check_finite, has_finite_sum
 
@@ -120,6 +120,17 @@ class Embedding(ScoredTable):
         degrees = graph.neighbour_counts().astype(np.float32)
         state = learn_state(graph, self.vectors, degrees, seed=seed, sides=self.sides)
         return type(self).from_parts(Parts(self.names, self.vectors, self.recipe, state=state))
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """Digits of graph, settings, arithmetic, names, vectors and state, computed now; ``str`` is one name for all.
+
+        Examples
+        --------
+        >>> str(Embedding(["ada", "bob"], [[1, 0], [0.6, 0.8]], {"seed": 0}).fingerprint)
+        'grf1:604e8fbac8eb65265c1c799457817985'
+        """
+        return fingerprint_of(Parts(self.names, self.vectors, self.recipe, state=self.state))
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame: the names are its index, each axis a column ``v0``, ``v1`` ...; it shares the memory.
@@ -320,19 +331,29 @@ class Embedding(ScoredTable):
         save_parts(parts, path, format=format, durable=durable, **options)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, format: str | None = None, table: str | None = None) -> Embedding:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        table: str | None = None,
+        verify: bool | None = None,
+    ) -> Embedding:
         """Read an embedding.
 
         Parameters
         ----------
         path : path
             A file whose suffix names the format, or a native folder of any name. Folders and npy, arrow and
-            safetensors files are memory-mapped: loading takes no time, and no memory until it is used. Or the
-            address of a PostgreSQL server, ``postgresql://user@host/database``.
+            safetensors files are memory-mapped: they take no memory until they are used. Or the address of a
+            PostgreSQL server, ``postgresql://user@host/database``.
         format : str, optional
             The format, whatever the suffix.
         table : str, optional
             Of a server: the table; the only one that graphrefine wrote there, if not given.
+        verify : bool, optional
+            Whether the file is held to the checksum that it was written with, where it has one; FormatError if a bit
+            differs. If not given, yes, but for mapped files of more than a gigabyte; `graphrefine check` reads all.
 
         Warns
         -----
@@ -342,7 +363,7 @@ class Embedding(ScoredTable):
         from graphrefine.vectors.companions import stamp_file
 
         place, stamp = Path(path), stamp_file(Path(path))  # before the read: a newer file would not match
-        parts = load_parts(path, format=format, table=table)
+        parts = load_parts(path, format=format, table=table, verify=verify)
         try:
             embedding = cls.from_parts(parts)
         except READ_ERRORS as error:

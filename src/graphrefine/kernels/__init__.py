@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.kernels.arithmetic import ARITHMETICS, KEY, Arithmetic, arithmetic_in_use
+from graphrefine.kernels.arithmetic import ARITHMETICS, KEY, MADE_ON, Arithmetic, arithmetic_in_use
 
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
 
@@ -61,6 +61,10 @@ class Kernels:
     def names(self) -> dict[str, Any]:
         """What recipes and marks of unfinished work say of them: see `graphrefine.kernels.arithmetic`."""
         return {KEY: self.arithmetic, "kernel": self.name}
+
+    def origin(self) -> dict[str, Any]:
+        """What recipes say of the machine: instruction set and libraries."""
+        return {MADE_ON: {"processor": self.simd, **_library_versions()}}
 
     def choose(self, name: str) -> Any:
         """The kernel of this name."""
@@ -103,6 +107,14 @@ def choose_kernel(name: str) -> Any:
     (2, 1)
     """
     return kernels().choose(name)
+
+
+@cache
+def _library_versions() -> dict[str, str]:
+    from importlib.metadata import version  # scipy itself is not loaded where compiled kernels do the work
+    from platform import python_version
+
+    return {"python": python_version(), "numpy": np.__version__, "scipy": version("scipy")}
 
 
 @cache

@@ -8,6 +8,8 @@ on every processor; their SciPy twins come near. The recipe of an embedding says
 arithmetic             the version
 kernel                 "native", or "scipy": the twins, whose vectors agree within a tolerance only
 processor_dependence   the part of the method whose last bits belong to one kind of processor; absent if there is none
+made_on                the instruction set, and versions of Python, NumPy and SciPy; the bits depend on these only where
+                       the kernel is "scipy" or there is a processor dependence
 ====================== ==============================================================================================
 
 A new version is an entry of `ARITHMETICS`. The entry of an older one that is still computed lists the kernels that it
@@ -26,6 +28,8 @@ from typing import Any
 from graphrefine.errors import ArgumentWarning, InputError, OutputError
 
 KEY = "arithmetic"  # in recipes, and in the marks of unfinished work
+MADE_ON = "made_on"  # in recipes: processor and libraries
+_DECIDES = (KEY, "kernel", "processor_dependence")
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity, as the key of a cache
@@ -170,6 +174,57 @@ def describe_arithmetic(recipe: Mapping[str, Any]) -> str:
     part = record.get("processor_dependence")
     where = "every processor" if part is None else f"one kind of processor ({part})"
     return f"{_name(record)}: the same bits on {where}"
+
+
+def bits_of(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """All of a recipe that decides bits beside graph and settings; processor and libraries only where they do.
+
+    Examples
+    --------
+    >>> made_on = {"processor": "avx2", "numpy": "2.4.6"}
+    >>> bits_of({"arithmetic": 1, "kernel": "native", "made_on": made_on})
+    {'arithmetic': 1, 'kernel': 'native'}
+    >>> bits_of({"arithmetic": 1, "kernel": "scipy", "made_on": made_on})["made_on"]
+    {'processor': 'avx2', 'numpy': '2.4.6'}
+    """
+    record = _origin(recipe)
+    bits = {name: record[name] for name in _DECIDES if name in record}
+    if (bits.get("kernel") == "scipy" or "processor_dependence" in bits) and MADE_ON in record:
+        bits[MADE_ON] = record[MADE_ON]
+    return bits
+
+
+def compare_bits(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
+    """Why the same graph and settings would give two recipes other vectors, in words; None where they would not.
+
+    Recipes without an arithmetic, of vectors from elsewhere or of old, say nothing.
+
+    Examples
+    --------
+    >>> compare_bits({"arithmetic": 1, "kernel": "native"}, {"arithmetic": 1, "kernel": "scipy"})
+    "kernel 'native' and 'scipy'"
+    >>> compare_bits({"arithmetic": 1, "kernel": "native"}, {"seed": 1})
+    """
+    first, second = bits_of(one), bits_of(other)
+    if KEY not in first or KEY not in second or first == second:
+        return None
+    names = [name for name in (KEY, "kernel") if first.get(name) != second.get(name)]
+    reasons = [f"{name} {first.get(name)!r} and {second.get(name)!r}" for name in names]
+    here, there = first.get(MADE_ON), second.get(MADE_ON)
+    if not names and isinstance(here, dict) and isinstance(there, dict):
+        differing = [name for name in here if here[name] != there.get(name)]
+        reasons = [f"{name} {here[name]} and {there.get(name)}" for name in differing]
+    return ", ".join(reasons) or None
+
+
+def warn_of_differences(one: Mapping[str, Any], other: Mapping[str, Any], *, stacklevel: int) -> None:
+    """Warn that two embeddings were made in ways whose vectors of a node can be far apart."""
+    if (reason := compare_bits(one, other)) is not None:
+        text = (
+            f"the embeddings were made by different computations ({reason}): their vectors of one node can differ by "
+            "far more than rounding, even from one graph with one seed; a model trained on the one is not for the other"
+        )
+        warnings.warn(ArgumentWarning(text), stacklevel=stacklevel + 1)
 
 
 def _origin(recipe: Mapping[str, Any]) -> Mapping[str, Any]:

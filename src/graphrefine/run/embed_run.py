@@ -32,6 +32,7 @@ from graphrefine.run.memory_plan import BudgetError, MemoryPlan, plan_run
 from graphrefine.run.settings import RunSettings
 from graphrefine.system.memory import budget_of, gigabytes, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
+from graphrefine.vectors.fingerprint import GRAPH, digest_graph
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts
 
@@ -323,7 +324,8 @@ def _embed(
         added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
         recipe["features"] = added
     with resources.stages.stage("learn") if learn else nullcontext():
-        recipe |= {"version": __version__, **kernels().names()}
+        recipe |= {"version": __version__, **kernels().names(), **kernels().origin()}
+        recipe[GRAPH] = digest_graph(graph)
         degrees = graph.neighbour_counts().astype(np.float32)
         recipe["reading"] = graph.reading
         places = Sides.of(sides, vectors.shape) if sides else ONE

@@ -9,6 +9,7 @@ import json
 from collections.abc import Hashable, Iterator, KeysView, Mapping
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -27,6 +28,21 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 14  # rows compared at a time
 
 
+class Marks(NamedTuple):
+    """What a file says of itself: the fingerprint of the content as JSON, the seal of its bytes, digests of files."""
+
+    fingerprint: str | None = None
+    seal: str | None = None
+    files: Mapping[str, str] = MappingProxyType({})  # of a folder
+
+    def texts(self) -> dict[str, str]:
+        """The marks that are there, by name, as formats store them beside the recipe."""
+        return {name: text for name in MARKS if (text := getattr(self, name)) is not None}
+
+
+MARKS = ("fingerprint", "seal")
+
+
 class Parts(NamedTuple):
     """A table of vectors, taken apart, as every file format stores it; the whole state, or none of it.
 
@@ -39,6 +55,7 @@ class Parts(NamedTuple):
     recipe: dict[str, Any]
     mapped: bool = False
     state: State = State()
+    marks: Marks = Marks()
 
 
 class VectorTable:

@@ -25,6 +25,7 @@ COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN
     "duplicates",
     "communities",
     "drift",
+    "check",
     "map",
     "predict",
     "split",

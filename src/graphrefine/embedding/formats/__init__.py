@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import logging
 import os
 import re
 import warnings
@@ -48,13 +47,12 @@ from graphrefine.errors import (
     mask_address,
     suggest,
 )
-from graphrefine.system.files import check_writable, replacing, replacing_folder
+from graphrefine.system.files import check_writable
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
     from graphrefine.graph.node_ids import Names
     from graphrefine.vectors.table import Parts
 
-_log = logging.getLogger(__name__)
 PathLike = str | os.PathLike[str]
 
 # What damaged files make the standard library, NumPy and pyarrow (a ValueError) raise.
@@ -84,6 +82,7 @@ class Format:
     memory: int = 6_000_000  # bytes that its writer holds beside vectors and names: blocks of rows, its packages
     takes: tuple[str, ...] = ()  # options of its writer
     server: bool = False  # an address rather than a path
+    rewritable: bool = False  # whether other programs write such files and keep metadata that they do not know
 
     def write(self, path: Path | str, parts: Parts, **options: Any) -> None:
         """Write an embedding at ``path``."""
@@ -149,6 +148,7 @@ FORMATS = (
         "pyarrow",
         state=True,
         memory=ARROW,
+        rewritable=True,
     ),
     Format(
         "arrow",
@@ -160,6 +160,7 @@ FORMATS = (
         "pyarrow",
         state=True,
         memory=ARROW,
+        rewritable=True,
     ),
     Format("safetensors", (".safetensors",), "safetensors_file", state=True),
     Format("word2vec", (".txt", ".vec", ".w2v"), "word2vec_text", check="check", bytes_per_value=12, memory=ARROW),
@@ -277,51 +278,6 @@ def _is_torn(text: str) -> bool:
     return bool(torn or not re.fullmatch(f"{one}(,{one})*", hosts))
 
 
-def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: bool, **options: Any) -> None:
-    """Write an embedding at a path or an address, replacing it in one step or, if anything fails, not at all."""
-    file_format = choose_format(path, format)
-    options = file_format.options(options)
-    parts = names_as_text(parts, format_place(path), stacklevel=4)
-    _check_names(path, file_format, parts.names)
-    if not file_format.state:
-        parts = parts._replace(state=type(parts.state)())
-    if file_format.server:
-        return file_format.write(os.fspath(path), parts, **options)
-    try:
-        with (
-            replacing_folder(path, replaceable=file_format.check_replaceable, durable=durable)
-            if file_format.folder
-            else replacing(path, durable=durable)
-        ) as hidden:
-            file_format.write(hidden, parts, **options)
-    except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
-    _log.info("wrote %s", os.fspath(path))
-    return None
-
-
-def load_parts(path: PathLike, *, format: str | None = None, table: str | None = None) -> Parts:
-    """Read the parts of an embedding from a file, a folder, or the table of a server."""
-    place, file_format = Path(path), input_format(path, format)
-    if file_format.server:
-        return file_format.read(os.fspath(path), table=table)
-    if table is not None:
-        raise InputError(
-            f"table={table!r}: only a server has tables, and {os.fspath(path)} is a file", argument="table"
-        )
-    if place.is_file() if file_format.folder else place.is_dir():
-        kind = "file" if file_format.folder else "folder"
-        raise FormatError(place, f"is a {kind}, so it cannot be read as {file_format.name}")
-    try:
-        return file_format.read(place)
-    except FormatError:
-        raise
-    except READ_ERRORS as error:
-        raise unreadable(place, file_format, error) from error
-
-
 def unreadable(path: PathLike, file_format: Format, error: Exception) -> FormatError:
     """The error of a file or a table that cannot be read as its format."""
     problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -355,7 +311,7 @@ def check_output(path: PathLike, *, format: str | None = None, names: Names | No
         )
     file_format.check_package()
     if names is not None:
-        _check_names(path, file_format, names)
+        check_names(path, file_format, names)
     size = values * file_format.bytes_per_value
     check_writable(path, folder=file_format.folder, size=size, replaceable=file_format.check_replaceable)
 
@@ -375,7 +331,8 @@ def names_as_text(parts: Parts, place: str, *, stacklevel: int) -> Parts:
         raise InputError(f"{place}: {error}") from None
 
 
-def _check_names(path: PathLike, file_format: Format, names: Names) -> None:
+def check_names(path: PathLike, file_format: Format, names: Names) -> None:
+    """Raise InputError, which names the path, if a format cannot hold one of these names."""
     try:
         file_format.check_names(names)
     except InputError as error:

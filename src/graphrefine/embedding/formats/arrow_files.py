@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.embedding.formats.encoding import dump_recipe, parse_recipe, plain_array
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Names, pack
+from graphrefine.system.versions import version_problem
 from graphrefine.vectors.state import COLUMNS, State, names_of
-from graphrefine.vectors.table import Parts
+from graphrefine.vectors.table import MARKS, Marks, Parts
 
 _KEY = b"graphrefine"
 _PARQUET_VALUES = 1 << 23  # numbers in a row group: 32 MB
@@ -96,6 +98,9 @@ def _schema(parts: Parts) -> Any:
     fields += [pa.field(name, pa.float32(), nullable=False) for name in parts.state.columns()]
     metadata = {_KEY: dump_recipe(parts.recipe)}
     metadata |= {_KEY + f".{name}".encode(): text for name, text in parts.state.texts().items()}
+    if marks := parts.marks.texts():
+        marks["version"] = str(FORMAT_VERSION)
+        metadata |= {_KEY + f".{name}".encode(): text for name, text in marks.items()}
     return pa.schema(fields, metadata=metadata)
 
 
@@ -162,6 +167,7 @@ def read_parquet(path: Path) -> Parts:
 
     with _explain_errors(path), parquet.ParquetFile(path, thrift_string_size_limit=_FOOTER_BYTES) as file:
         schema = file.schema_arrow  # made anew each time
+        _check_version(path, file.metadata.metadata)
         node, vector = _columns(path, schema)
         further = _state_columns(schema)
         columns = [column for column in (node, vector, *further) if column is not None]
@@ -169,7 +175,7 @@ def read_parquet(path: Path) -> Parts:
         shape = (file.metadata.num_rows, _dim(schema.field(vector).type))
         names, vectors, numbers = _gather(path, batches, shape, node=node, vector=vector, further=further)
         state = State.from_stored(numbers | _texts(schema))
-        return Parts(names, vectors, _recipe(schema), state=state)
+        return Parts(names, vectors, _recipe(schema), state=state, marks=_marks(file.metadata.metadata))
 
 
 def read_arrow(path: Path) -> Parts:
@@ -193,6 +199,7 @@ def _read_arrow(path: Path) -> Parts:
     import pyarrow as pa
 
     file = pa.ipc.open_file(pa.memory_map(str(path)))
+    _check_version(path, file.schema.metadata)
     node, vector = _columns(path, file.schema)
     batches = [file.get_batch(index) for index in range(file.num_record_batches)]
     recipe, further = _recipe(file.schema), _state_columns(file.schema)
@@ -201,10 +208,12 @@ def _read_arrow(path: Path) -> Parts:
         vectors = _vectors(path, batches[0].column(vector))
         numbers = {name: _numbers(path, batches[0], name) for name in further}
         names = _names(path, batches[0], node, 0)
-        return Parts(names, vectors, recipe, mapped=True, state=State.from_stored(numbers | _texts(file.schema)))
+        state = State.from_stored(numbers | _texts(file.schema))
+        return Parts(names, vectors, recipe, mapped=True, state=state, marks=_marks(file.schema.metadata))
     shape = (sum(len(batch) for batch in batches), _dim(file.schema.field(vector).type))
     names, vectors, numbers = _gather(path, iter(batches), shape, node=node, vector=vector, further=further)
-    return Parts(names, vectors, recipe, state=State.from_stored(numbers | _texts(file.schema)))
+    state = State.from_stored(numbers | _texts(file.schema))
+    return Parts(names, vectors, recipe, state=state, marks=_marks(file.schema.metadata))
 
 
 def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
@@ -316,6 +325,19 @@ def _texts(schema: Any) -> dict[str, str]:
     metadata = schema.metadata or {}
     stored = ((name, metadata.get(_KEY + f".{name}".encode())) for name in names_of("array", "number"))
     return {name: text.decode() for name, text in stored if text is not None}
+
+
+def _marks(metadata: Any) -> Marks:
+    """The marks; those of parquet stand in the footer itself: in the schema of Arrow, a copy, no seal is closed."""
+    texts = [(metadata or {}).get(_KEY + f".{name}".encode()) for name in MARKS]
+    fingerprint, seal = (None if text is None else text.decode() for text in texts)
+    return Marks(fingerprint, seal)
+
+
+def _check_version(path: Path, metadata: Any) -> None:
+    text = (metadata or {}).get(_KEY + b".version", b"1")
+    if problem := version_problem(int(text) if text.isdigit() else text, FORMAT_VERSION):
+        raise FormatError(path, problem)
 
 
 def _recipe(schema: Any) -> dict[str, Any]:

@@ -42,7 +42,10 @@ def dump_recipe(recipe: dict[str, Any]) -> str:
 
 def parse_recipe(text: str | bytes) -> dict[str, Any]:
     """Undo ``dump_recipe``; ValueError if it is not a JSON object."""
-    recipe = json.loads(text)
+    try:
+        recipe = json.loads(text)
+    except RecursionError:
+        raise ValueError("the recipe is nested far too deep") from None
     if not isinstance(recipe, dict):
         raise ValueError("the recipe is not a JSON object")
     return recipe

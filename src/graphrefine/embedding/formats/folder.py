@@ -6,7 +6,8 @@
     names.npy      int64 (n,), or the UTF-8 bytes of all names; absent where the names are 0, 1, ..., n - 1
     offsets.npy    int64 (n + 1,): where each name begins in those bytes; only for strings
     NAME.npy       an array of the state, such as degrees (n,) and fold_map (6k, k); absent if not known
-    meta.json      what this is: version, counts, kind of names, bytes of each file, recipe, numbers of the state
+    meta.json      what this is: version, counts, kind of names, bytes and digest of each file, recipe, numbers of the
+                   state, fingerprint and seal
 
 A folder is never changed once it is in place, only replaced whole. A reader holds on to the folder that it
 opened, so what it loads is all old or all new, even while the folder is being replaced.
@@ -28,9 +29,11 @@ from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, save_npy
+from graphrefine.system.digest import digest_file
 from graphrefine.system.files import check_only, recover
+from graphrefine.system.versions import version_problem
 from graphrefine.vectors.state import State, names_of
-from graphrefine.vectors.table import Parts
+from graphrefine.vectors.table import MARKS, Marks, Parts
 
 MARK = "graphrefine embedding"
 _ARRAYS = names_of("column", "array")  # of the state; its numbers stand in meta.json
@@ -41,7 +44,7 @@ _ATTEMPTS = 100  # each one is lost only to a whole replacement in those few mic
 def write(path: Path, parts: Parts) -> None:
     """Fill the existing, empty folder ``path``."""
     arrays: dict[str, NDArray[Any]] = {"vectors.npy": parts.vectors}
-    numbers, sizes = {}, {}
+    numbers, sizes, digests = {}, {}, {}
     for name, piece in parts.state.arrays().items():
         if name in _ARRAYS:
             arrays[f"{name}.npy"] = piece
@@ -57,6 +60,8 @@ def write(path: Path, parts: Parts) -> None:
     for name in sorted(arrays):
         save_npy(path / name, arrays[name])
         sizes[name] = (path / name).stat().st_size
+        with (path / name).open("rb") as file:
+            digests[name] = digest_file(file.fileno())
     meta = {
         "format": MARK,
         "version": FORMAT_VERSION,
@@ -65,8 +70,10 @@ def write(path: Path, parts: Parts) -> None:
         "dtype": "float32",
         "names": kind,
         "files": sizes,
+        "digests": digests,
         "recipe": parts.recipe,
         **numbers,
+        **parts.marks.texts(),
     }
     (path / "meta.json").write_text(json.dumps(meta, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -142,7 +149,8 @@ def _read(folder: _Folder) -> Parts:
     stored = [name for name in _ARRAYS if f"{name}.npy" in meta["files"]]
     arrays = {name: _load(folder, f"{name}.npy", meta, dtype=np.dtype(np.float32)) for name in stored}
     state = State.from_stored({name: meta.get(name) for name in names_of("number")} | arrays)
-    return Parts(names, vectors, meta["recipe"], mapped=True, state=state)
+    marks = Marks(meta.get("fingerprint"), meta.get("seal"), meta.get("digests", {}))
+    return Parts(names, vectors, meta["recipe"], mapped=True, state=state, marks=marks)
 
 
 def _check_meta(path: Path, text: bytes) -> dict[str, Any]:
@@ -153,12 +161,14 @@ def _check_meta(path: Path, text: bytes) -> dict[str, Any]:
         raise FormatError(path, "meta.json is damaged or not of a graphrefine embedding") from error
     if mark != MARK:
         raise FormatError(path, f"meta.json is of {mark!r}, not of a graphrefine embedding")
-    if version != FORMAT_VERSION:
-        raise FormatError(path, f"has layout {version}, but this graphrefine reads {FORMAT_VERSION}; upgrade it")
+    if problem := version_problem(version, FORMAT_VERSION):
+        raise FormatError(path, problem)
     expected = {"nodes": int, "dim": int, "names": str, "files": dict, "recipe": dict}
     for key, kind in expected.items():
         if not isinstance(meta.get(key), kind):
             raise FormatError(path, f"meta.json has no proper {key!r}: it is damaged")
+    if meta.keys() & {*MARKS, "digests"} and meta.get("digests", {}).keys() != meta["files"].keys():
+        raise FormatError(path, "meta.json has no proper 'digests': it is damaged")
     return dict(meta)
 
 

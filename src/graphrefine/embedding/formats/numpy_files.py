@@ -3,11 +3,13 @@
 An ``.npz`` holds ``vectors`` (n, k), ``names`` (n integers or NumPy strings) and ``recipe`` (JSON);
 each known piece of the state is an array of its name: ``degrees`` (n,), ``degree_weight``, ``fold_map`` (6k, k).
 NumPy's strings all take the room of the longest: names of very different length, or ending in a null
-character, are kept instead as ``names_text`` (UTF-8 bytes) and ``names_offsets`` (n + 1).
+character, are kept instead as ``names_text`` (UTF-8 bytes) and ``names_offsets`` (n + 1). Version, fingerprint and seal
+are in the comment of the archive, which NumPy ignores.
 """
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,13 +18,16 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.embedding.formats.encoding import EDGES, dump_recipe, parse_recipe
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
+from graphrefine.system.versions import version_problem
 from graphrefine.vectors.state import State, names_of
-from graphrefine.vectors.table import Parts
+from graphrefine.vectors.table import Marks, Parts
 
+MARK = "graphrefine embedding"
 _WASTE = 8  # longest name over mean name beyond which NumPy's strings are too wasteful
 
 
@@ -52,6 +57,8 @@ def write_npz(path: Path, parts: Parts) -> None:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 write_array(file, array)
         _write_names(archive, parts.names)
+        if marks := parts.marks.texts():
+            archive.comment = json.dumps({"format": MARK, "version": FORMAT_VERSION, **marks}).encode()
 
 
 def _write_names(archive: ZipFile, names: Names) -> None:
@@ -94,6 +101,7 @@ def read_npz(path: Path) -> Parts:
 
 
 def _read_npz(path: Path) -> Parts:
+    _check_end(path)
     with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         if "vectors" not in archive:
             arrays = ", ".join(archive.files) or "nothing"
@@ -103,7 +111,35 @@ def _read_npz(path: Path) -> Parts:
         recipe = parse_recipe(str(archive["recipe"])) if "recipe" in archive else {}
         pieces = names_of("column", "array", "number")
         state = State.from_stored({name: archive[name] for name in pieces if name in archive})
-    return Parts(names, vectors, recipe, state=state)
+        marks = _read_marks(path, archive.zip)
+    return Parts(names, vectors, recipe, state=state, marks=marks)
+
+
+def _read_marks(path: Path, archive: ZipFile) -> Marks:
+    """What the comment of the archive says, where it is ours; it ends the file."""
+    comment = archive.comment
+    if not comment.startswith(b"{"):
+        return Marks()
+    try:
+        about = json.loads(comment)
+        if problem := version_problem(about["version"], FORMAT_VERSION):
+            raise FormatError(path, problem)
+        return Marks(about["fingerprint"], about["seal"])
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(path, "the comment of the archive is damaged") from error
+
+
+def _check_end(path: Path) -> None:
+    """Refuse an archive whose comment is cut short, which zipfile does not notice."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(size - (1 << 16) - 22, 0))
+        tail = file.read()
+    at = tail.rfind(b"PK\x05\x06")
+    if 0 <= at <= len(tail) - 22 and int.from_bytes(tail[at + 20 : at + 22], "little") != len(tail) - at - 22:
+        raise FormatError(path, "the comment of the archive is cut short, or damaged")
 
 
 def _read_names(archive: Any, nodes: int) -> Names:

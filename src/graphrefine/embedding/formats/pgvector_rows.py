@@ -24,7 +24,7 @@ from graphrefine.embedding.formats.decimals import (
 from graphrefine.graph.lookup import Sides
 from graphrefine.graph.node_ids import Names, encode_all
 from graphrefine.vectors.state import COLUMNS, State, names_of
-from graphrefine.vectors.table import Parts
+from graphrefine.vectors.table import Marks, Parts
 
 _ESCAPES = {b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 _TO_ESCAPE = re.compile(rb"[\\\n\r\t]")
@@ -97,7 +97,8 @@ def gather(blocks: Iterable[bytes], description: dict[str, Any]) -> Parts:
     columns = {name: numbers.finish().reshape(-1) for name, numbers in further.items()}
     state = State.from_stored({name: description.get(name) for name in names_of("array", "number")} | columns)
     names = _names(texts, description["names"] == "strings")
-    return Parts(names, vectors.finish(), description["recipe"], state=state)
+    marks = Marks(description.get("fingerprint"))
+    return Parts(names, vectors.finish(), description["recipe"], state=state, marks=marks)
 
 
 def _names(texts: list[bytes], strings: bool) -> Names:

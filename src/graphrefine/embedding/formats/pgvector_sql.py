@@ -28,6 +28,7 @@ from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.embedding.formats.pgvector_rows import columns, sides_of
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Names
+from graphrefine.system.versions import version_problem
 from graphrefine.vectors.table import Parts, check_finite
 
 MARK = '{"graphrefine": '  # what the comment of every table of ours begins with
@@ -125,11 +126,15 @@ def describe(parts: Parts) -> str:
     shape = {"nodes": len(parts.vectors), "dim": parts.vectors.shape[1]}
     table: dict[str, Any] = {"version": FORMAT_VERSION, **shape, "columns": columns(parts)}
     table["names"] = "strings" if parts.names.dtype == object else "integers"
-    return json.dumps({"graphrefine": {**table, **parts.state.texts(), "recipe": parts.recipe}}, allow_nan=False)
+    further = {**parts.state.texts(), "recipe": parts.recipe}
+    if parts.marks.fingerprint is not None:
+        further["fingerprint"] = parts.marks.fingerprint
+    return json.dumps({"graphrefine": {**table, **further}}, allow_nan=False)
 
 
 def describe_again(description: dict[str, Any], parts: Parts, count: int) -> str:
     """The comment of a table of so many rows some of which were made anew."""
+    description = {name: value for name, value in description.items() if name != "fingerprint"}
     return json.dumps({"graphrefine": {**description, "nodes": count, "recipe": parts.recipe}}, allow_nan=False)
 
 
@@ -137,8 +142,8 @@ def parse_description(text: str) -> dict[str, Any]:
     """Undo `describe`; ValueError if it is none."""
     try:
         table = json.loads(text)["graphrefine"]
-        if table["version"] > FORMAT_VERSION:
-            raise ValueError("written by a newer graphrefine; update this one")
+        if problem := version_problem(table["version"], FORMAT_VERSION):
+            raise ValueError(problem)
         if table["columns"][:2] != ["row_index", "node"] or table["columns"][-1] != "vector":
             raise ValueError("the columns are not those of an embedding")
         description = {"nodes": table["nodes"], "names": table["names"], "dim": int(table["dim"])}

@@ -23,8 +23,9 @@ from graphrefine.embedding.formats.numpy_files import as_vectors
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_array, row_blocks
+from graphrefine.system.versions import version_problem
 from graphrefine.vectors.state import State, names_of
-from graphrefine.vectors.table import Parts
+from graphrefine.vectors.table import Marks, Parts
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),
@@ -64,7 +65,7 @@ def _name_arrays(names: Names) -> dict[str, tuple[str, NDArray[Any]]]:
 def _header(arrays: dict[str, tuple[str, NDArray[Any]]], parts: Parts) -> bytes:
     metadata = {"format": "graphrefine", "version": str(FORMAT_VERSION), "recipe": dump_recipe(parts.recipe)}
     state = parts.state.texts()
-    metadata |= {name: state[name] for name in names_of("number") if name in state}
+    metadata |= {name: state[name] for name in names_of("number") if name in state} | parts.marks.texts()
     header: dict[str, Any] = {"__metadata__": metadata}
     start = 0
     for name, (code, array) in arrays.items():
@@ -86,11 +87,22 @@ def read(path: Path) -> Parts:
     if "vectors" not in tensors:
         others = ", ".join(header) or "nothing"
         raise FormatError(path, f"has no tensor 'vectors'; it holds {others}: not an embedding")
+    _check_version(path, metadata)
     vectors = as_vectors(path, tensors["vectors"])
     recipe = parse_recipe(metadata.get("recipe", "{}"))
     numbers = {name: metadata[name] for name in names_of("number") if name in metadata}
     state = State.from_stored({name: tensors[name] for name in _EXTRAS if name in tensors} | numbers)
-    return Parts(_names(tensors, len(vectors)), vectors, recipe, mapped=True, state=state)
+    marks = Marks(metadata.get("fingerprint"), metadata.get("seal"))
+    return Parts(_names(tensors, len(vectors)), vectors, recipe, mapped=True, state=state, marks=marks)
+
+
+def _check_version(path: Path, metadata: dict[str, Any]) -> None:
+    version = metadata.get("version")
+    if metadata.get("format") != "graphrefine" or version is None:
+        return  # made elsewhere
+    number = int(version) if isinstance(version, str) and version.isdecimal() else version
+    if problem := version_problem(number, FORMAT_VERSION):
+        raise FormatError(path, problem)
 
 
 def _read_header(path: Path, file: IO[bytes]) -> tuple[dict[str, Any], int]:
@@ -100,7 +112,10 @@ def _read_header(path: Path, file: IO[bytes]) -> tuple[dict[str, Any], int]:
     length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
     if not 2 <= length <= min(_LONGEST_HEADER, size - 8):
         raise FormatError(path, "is not a safetensors file, or cut short")
-    header = json.loads(file.read(length), object_pairs_hook=_without_repeats)
+    try:
+        header = json.loads(file.read(length), object_pairs_hook=_without_repeats)
+    except RecursionError:
+        raise FormatError(path, "its header is nested far too deep: not a safetensors file, or damaged") from None
     if not isinstance(header, dict) or not isinstance(header.get("__metadata__", {}), dict):
         raise FormatError(path, "its header is not a JSON object: not a safetensors file")
     return header, 8 + length

@@ -1,0 +1,216 @@
+"""Checks of an embedding: is its file whole, would this machine make the same, is another one close enough to it.
+
+The file is held to the checksum and the fingerprint that it was written with (`graphrefine.vectors.fingerprint`). With
+a graph the recipe is run again, and the vectors are compared bit by bit. Against another embedding, the figures of
+`graphrefine.measure_drift` are held to limits: a gate for releases.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphrefine.answers.drift import SAMPLE, measure_drift
+from graphrefine.answers.remake import remake
+from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.formats import Format, format_place, input_format, is_address
+from graphrefine.embedding.formats.seal import find_damage
+from graphrefine.embedding.formats.stored_parts import load_parts
+from graphrefine.errors import FormatError, InputError
+from graphrefine.progress import Watcher
+from graphrefine.vectors.fingerprint import NAME, Fingerprint
+from graphrefine.vectors.table import Parts
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass
+class Verdict:
+    """What a check has found.
+
+    Attributes
+    ----------
+    problems
+        What is not as it should be, in words; empty where all is well.
+    remarks
+        What could not be told.
+    figures
+        All that was measured, as JSON can hold it.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no problem."""
+        return not self.problems
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+def check(
+    embedding: PathLike | Embedding,
+    *,
+    graph: Any = None,
+    against: PathLike | Embedding | None = None,
+    max_drift: float | None = None,
+    min_neighbors: float | None = None,
+    expect: str | None = None,
+    features: Any = None,
+    k: int = 10,
+    sample: int | None = SAMPLE,
+    seed: int = 0,
+    format: str | None = None,
+    table: str | None = None,
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> Verdict:
+    """Whether an embedding is whole, can be made again, and is close to another one.
+
+    Parameters
+    ----------
+    embedding : path, address or Embedding
+        A file is read whole, and held to its checksum and its fingerprint.
+    graph : optional
+        Anything that `graphrefine.read` takes: the recipe is run again, and the bits are compared.
+    against : path or Embedding, optional
+        A newer embedding, of anybody's making, to be held to the limits.
+    max_drift : float, optional
+        Largest mean distance of the unit rows of shared nodes, after the best rotation: 0 to 2.
+    min_neighbors : float, optional
+        Smallest mean share of the k nearest nodes that a shared node keeps: 0 to 1.
+    expect : str, optional
+        The fingerprint that it must have, "grf1:...", or the 32 digits of one of its parts.
+    features : optional
+        Those that the vectors were made with, for `graph`.
+    k, sample, seed
+        See `graphrefine.measure_drift`.
+    format, table
+        See `Embedding.load`.
+    threads : int, optional
+        One for each core if not given; no answer depends on it.
+    watcher : Watcher, optional
+        Receives the progress.
+
+    Examples
+    --------
+    >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0, 1], [0.6, 0.8]])
+    >>> moved = Embedding(["ada", "bob", "cy"], [[0.8, 0.6], [0, 1], [-0.6, 0.8]])
+    >>> verdict = check(people, against=moved, max_drift=0.2, k=1)
+    >>> verdict.ok, verdict.problems
+    (False, ['mean drift 0.422 is above 0.2'])
+    """
+    _check_limits(against, max_drift, min_neighbors)
+    verdict = Verdict()
+    whole = embedding if isinstance(embedding, Embedding) else _check_file(embedding, verdict, format, table)
+    if whole is None:
+        return verdict
+    fingerprint = whole.fingerprint
+    verdict.figures |= {"nodes": len(whole), "dim": whole.dim, "fingerprint": fingerprint.figures()}
+    if expect is not None:
+        _check_expected(expect, fingerprint, verdict)
+    if graph is not None:
+        problem, verdict.figures["remade"] = remake(whole, graph, features=features, threads=threads, watcher=watcher)
+        verdict.problems += [] if problem is None else [problem]
+    if against is not None:
+        other = against if isinstance(against, Embedding) else load(against, format=format, verify=True)
+        drift = measure_drift(whole, other, k=k, sample=sample, seed=seed, threads=threads, watcher=watcher).figures
+        verdict.figures["drift"] = {**drift, "max_drift": max_drift, "min_neighbors": min_neighbors}
+        verdict.problems += judge_drift(drift, max_drift=max_drift, min_neighbors=min_neighbors)
+    return verdict
+
+
+def judge_drift(drift: dict[str, Any], *, max_drift: float | None, min_neighbors: float | None) -> list[str]:
+    """What is beyond the limits in the figures of `graphrefine.measure_drift`."""
+    problems = []
+    if max_drift is not None:
+        moved = None if drift["moved"] is None else drift["moved"]["mean"]
+        if moved is None:
+            problems.append("no shared node has a vector in both, so that no drift can be measured")
+        elif moved > max_drift:
+            problems.append(f"mean drift {moved:.3g} is above {max_drift:g}")
+    if min_neighbors is not None:
+        kept = drift["kept"]
+        if kept is None:
+            problems.append("no shared node has neighbours in both, so that none can be compared")
+        elif kept < min_neighbors:
+            problems.append(f"{kept:.3g} of the {drift['k']} nearest nodes are kept, fewer than {min_neighbors:g}")
+    return problems
+
+
+def _check_limits(against: Any, max_drift: float | None, min_neighbors: float | None) -> None:
+    limits = {"max_drift": (max_drift, 2.0), "min_neighbors": (min_neighbors, 1.0)}
+    for name, (value, most) in limits.items():
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+            raise InputError(f"{name}={value!r}: a number from 0 to {most:g} is expected", argument=name)
+        if against is None:
+            text = f"{name}={value:g} is a limit for another embedding; say which one with against="
+            raise InputError(text, argument=name, mentions=["against"])
+    if against is not None and max_drift is None and min_neighbors is None:
+        raise InputError(
+            "against= needs a limit, max_drift= or min_neighbors=; graphrefine drift prints the figures without one",
+            argument="against",
+            mentions=["max_drift", "min_neighbors"],
+        )
+
+
+def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str | None) -> Embedding | None:
+    """Hold a file to what it says of itself; None where it cannot be read."""
+    file_format = input_format(path, format)
+    verdict.figures |= {"embedding": format_place(path), "format": file_format.name, "whole": False, "stored": None}
+    if not is_address(path) and not Path(path).exists():
+        raise FormatError(path, "no such file or folder")
+    try:
+        parts = load_parts(path, format=format, table=table, verify=False)
+        embedding = Embedding.from_parts(parts)
+    except (FormatError, InputError) as error:
+        if file_format.server:
+            raise
+        verdict.problems.append(str(error))
+        return None
+    if not is_address(path):
+        embedding.path = Path(path)
+    problem = _find_difference(path, file_format, parts, embedding, verdict)
+    if problem is not None:
+        verdict.problems.append(f"{format_place(path)}: {problem}")
+    return embedding
+
+
+def _find_difference(
+    path: PathLike, file_format: Format, parts: Parts, embedding: Embedding, verdict: Verdict
+) -> str | None:
+    damage = find_damage(Path(path), parts) if file_format.state and not file_format.server else None
+    if damage is not None:
+        return damage
+    if parts.marks.fingerprint is None:
+        verdict.figures["whole"] = None
+        why = "it was written before there were fingerprints, or by another program"
+        why = why if file_format.state else f"the format {file_format.name} has no place for one"
+        verdict.remarks.append(f"no fingerprint is stored ({why}): an expected one alone can tell whether it is whole")
+        return None
+    stored = Fingerprint.parse(parts.marks.fingerprint)
+    if stored is None:
+        return "its fingerprint is damaged"
+    verdict.figures["stored"] = stored.figures()
+    if differing := stored.differences(embedding.fingerprint):
+        return f"other {', '.join(differing)} than it was written with: changed since"
+    verdict.figures["whole"] = True
+    return None
+
+
+def _check_expected(expect: str, fingerprint: Fingerprint, verdict: Verdict) -> None:
+    known = {str(fingerprint): "all", **{digits: name for name, digits in fingerprint._asdict().items() if digits}}
+    digits = expect.removeprefix(NAME)
+    if len(digits) != 32 or set(digits) - set("0123456789abcdef"):
+        problem = f"expect={expect!r} is no fingerprint, which is {NAME} and 32 digits from 0 to f; or the digits alone"
+        raise InputError(f"{problem} of one of its parts", argument="expect")
+    verdict.figures["expected"] = expect
+    if expect not in known:
+        verdict.problems.append(f"the fingerprint is {fingerprint}, and no part of it is {expect}, which is expected")

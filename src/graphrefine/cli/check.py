@@ -1,0 +1,67 @@
+"""``graphrefine check``: whether an embedding is whole, can be made again, and is close enough to another one."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import click
+
+from graphrefine.answers.check import Verdict, check
+from graphrefine.answers.drift import SAMPLE
+from graphrefine.cli.drift import describe_drift
+from graphrefine.cli.options import reading_options
+from graphrefine.embedding.formats import format_place
+from graphrefine.readers.read import read
+from graphrefine.visuals.console import note, progress_bar, show_json
+
+BEYOND = 1  # exit code of an embedding that is not as it should be
+
+
+def check_embedding(
+    embedding: str, graph: str | None, against: str | None, every: bool, as_json: bool, **options: Any
+) -> None:
+    """Print the verdict on an embedding, and exit with 1 where something is wrong."""
+    start = perf_counter()
+    reading = reading_options(options)
+    links = None
+    if graph is not None and any(value not in (None, False) for value in reading.values()):
+        links = read(graph, **reading)
+    with progress_bar() as bar:
+        verdict = check(
+            embedding,
+            graph=graph if links is None else links,
+            against=against,
+            sample=None if every else SAMPLE,
+            watcher=bar,
+            **options,
+        )
+    spent = perf_counter() - start
+    if as_json:
+        figures = {"ok": verdict.ok, "problems": verdict.problems, "remarks": verdict.remarks, **verdict.figures}
+        show_json({**figures, "graph": graph, "against": against, "seconds": spent})
+    else:
+        _print(verdict, format_place(embedding), against)
+    if not verdict.ok:
+        raise click.exceptions.Exit(BEYOND)
+
+
+def _print(verdict: Verdict, place: str, against: str | None) -> None:
+    figures = verdict.figures
+    for remark in verdict.remarks:
+        note(f"note: {remark}")
+    if "drift" in figures:
+        for line in describe_drift(figures["drift"]):
+            note(line)
+    words = []
+    if figures.get("whole") or (figures.get("whole") is None and verdict.ok and "expected" in figures):
+        words.append("whole")
+    if figures.get("remade", {}).get("same_vectors"):
+        words.append("the same bits here")
+    if against is not None and verdict.ok:
+        words.append(f"{format_place(against)} is within the limits")
+    if "fingerprint" in figures:
+        size = f"{figures['nodes']:,} nodes x {figures['dim']}"
+        print(f"{place}: {', '.join([size, figures['fingerprint']['name'], *words])}")
+    for problem in verdict.problems:
+        print(f"problem: {problem}")

@@ -204,7 +204,7 @@ def test_mat_without_the_variable_lists_those_there_are(tmp_path: Path) -> None:
     ("name", "matrix", "problem", "options"),
     [
         ("a", np.ones((2, 3)), "must be square, not 2 x 3", {}),
-        ("a", np.array([[0, 1j], [1, 0]]), "must hold real numbers, not complex128", {}),
+        ("a", np.array([[0, 1j], [1, 0]]), "must hold real numbers, not complex", {}),
         ("a", np.array([[0, -1.0], [1, 0]]), "weight -1.0 is not allowed", {}),
         ("a", np.array([[0, np.inf], [1, 0]]), "weight inf is not allowed", {}),
         ("a", np.eye(3), "no edge in the graph but 3 self-loops", {}),
@@ -220,7 +220,7 @@ def test_bad_matrices(
     tmp_path: Path, suffix: str, name: str, matrix: Any, problem: str, options: dict[str, Any]
 ) -> None:
     path = save_matrix(tmp_path / f"{name}{suffix}", matrix)
-    refused(path, f"^: .*{problem}", **options)
+    refused(path, f"^(, line [0-9]+)?: .*{problem}", **options)
 
 
 def save_matrix(path: Path, matrix: Any) -> Path:
@@ -281,7 +281,7 @@ def test_pickles_in_npz_files_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in {**members, "data.npy": pickled.getvalue()}.items():
             archive.writestr(name, content)
-    refused(path, "allow_pickle=False")
+    refused(path, "Python objects are not read")
 
 
 def test_damaged_tables(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.read import check_options, check_sides, check_values, read_file
+from graphrefine.readers.limits import reading_within
 from graphrefine.readers.source import reading_bytes
 from graphrefine.system.files import check_free_disk, check_writable, recover, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
@@ -125,7 +126,8 @@ def _ingest_whole(inputs: Sequence[Input], place: Path, options: ReadOptions, me
             argument="memory",
         )
     with stages.stage("read"):
-        graph = read_file(first.source, options)
+        with reading_within(memory):
+            graph = read_file(first.source, options)
         if graph.attributes:
             remarks = [*graph.report.get("remarks", ()), "attributes of nodes are not kept on disk"]
             graph = replace(graph, report={**graph.report, "remarks": remarks})

@@ -98,6 +98,12 @@ class TextFile:
             if layout is not None:
                 self.records = int(head.count(b"\n") / share)
                 return layout
+            if len(head) > _LONGEST:
+                raise self.source.error(
+                    f"no record ends within the first {len(head) >> 20} MiB: this is no list of edges, or a quote is "
+                    "never closed",
+                    argument="quote",
+                )
             enough *= 2
         self.records = head.count(b"\n") + 1
         return find_text_layout(self.source, head, self.options, like=like) if head else None

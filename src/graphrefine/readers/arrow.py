@@ -61,7 +61,9 @@ def read_arrow_table(source: Source) -> Any:
 def _read_ipc(source: Source) -> Any:
     pa = import_pyarrow("Arrow")
     with file_errors(source, ARROW):
-        return open_ipc(pa.BufferReader(source.data)).read_all()
+        table = open_ipc(pa.BufferReader(source.data)).read_all()
+        table.validate(full=True)  # offsets that point outside would end the process later
+        return table
 
 
 def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:

@@ -100,7 +100,7 @@ FORMATS = (
     Format("parquet", (".parquet", ".pq"), "arrow:load_parquet", TABLE, (b"PAR1",), pieces="table"),
     Format("arrow", _ARROW_SUFFIXES, "arrow:load_arrow", TABLE, _ARROW_MARKS, pieces="table"),
     Format("mat", (".mat",), "matrices:load_mat", SIDES | {"variable"}, _MAT_MARKS, weights_in_entries=True),
-    Format("mtx", (".mtx", ".mm"), "matrices:load_mtx", SIDES, (b"%%MatrixMarket",), weights_in_entries=True),
+    Format("mtx", (".mtx", ".mm"), "matrix_market:load", SIDES, (b"%%MatrixMarket",), weights_in_entries=True),
     Format("npz", (".npz",), "matrices:load_npz", SIDES, (b"PK\x03\x04",), weights_in_entries=True),
     Format("metis", (".metis", ".graph"), "metis:load", VALUES, weights_in_entries=True),
     Format("graphml", (".graphml", ".xml"), "xml_graphs:load", NAMED, (b"<?xml", b"<graphml")),

@@ -6,14 +6,10 @@ are refused.
 
 from __future__ import annotations
 
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from graphrefine.errors import FormatError, MissingExtraError
-from graphrefine.readers.source import Source
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -22,31 +18,18 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 MOST = 1100  # bytes that a compressed byte can stand for
 
 
-def read_hdf5_variable(source: Source, variable: str, *, way_out: str = "") -> Any:
-    """The value of a variable: a sparse matrix or an array of numbers."""
-    try:
-        import h5py
-    except ImportError:
-        raise MissingExtraError("reading MATLAB files of version 7.3", "h5py", "hdf5") from None
-    try:
-        with h5py.File(BytesIO(source.data), "r") as file:
-            names = [name for name in file if not name.startswith("#")]
-            if variable not in names:
-                listed = ", ".join(map(repr, names)) or "none"
-                raise source.error(
-                    f"there is no variable {variable!r}; the variables are {listed}{way_out}", argument="variable"
-                )
-            if not isinstance(file.get(variable, getlink=True), h5py.HardLink):
-                raise source.error(f"the variable {variable!r} is a link to something else, which is not followed")
-            item = file[variable]
-            return _read_sparse(item) if isinstance(item, h5py.Group) else _read_array(item)
-    except FormatError:
-        raise
-    except Exception as error:  # on damaged bytes h5py raises whatever it stumbles over
-        problem = str(error) or type(error).__name__
-        raise source.error(
-            f"this is a MATLAB file of version 7.3 that cannot be read: {problem}; save it in MATLAB with '-v7'"
-        ) from None
+def read_hdf5_variable(opened: IO[bytes], variable: str) -> tuple[Any, list[str]]:
+    """The value of a variable, a sparse matrix or an array of numbers, None if there is none; and all names."""
+    import h5py
+
+    with h5py.File(opened, "r") as file:
+        names = [str(name) for name in file if not name.startswith("#")]
+        if variable not in names:
+            return None, names
+        if not isinstance(file.get(variable, getlink=True), h5py.HardLink):
+            raise ValueError(f"the variable {variable!r} is a link to something else, which is not followed")
+        item = file[variable]
+        return _read_sparse(item) if isinstance(item, h5py.Group) else _read_array(item), names
 
 
 def _read_sparse(group: Any) -> csc_array[Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import partial
-from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from graphrefine.readers.label_forms import arrow_entries, find_entries
 from graphrefine.readers.label_tables import Known, LabelTable
 from graphrefine.readers.label_values import Entries, LabelOptions, Membership, blame_file
 from graphrefine.readers.matrices import read_variable
+from graphrefine.readers.npy import read_npy
 from graphrefine.readers.small_records import Record, TextRecords, split_text
 from graphrefine.readers.small_table import COMMENTS, count_columns
 from graphrefine.readers.source import Source
@@ -140,8 +140,8 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _parse_npy(source: Source) -> Form:
     try:
-        array = np.load(BytesIO(source.data), allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+        array = read_npy(source.data)
+    except ValueError as error:
         raise source.error(f"this is not a readable npy file: {error}") from None
     return lambda known: _blamed(source, lambda: find_entries(array, LabelOptions(), known))
 
@@ -149,6 +149,7 @@ def _parse_npy(source: Source) -> Form:
 def _parse_mat(source: Source, variable: str) -> Form:
     named = Source(source.path, needs=f"a matrix {variable!r} is expected, or a table (node, label)")
     matrix = read_variable(named, variable)
+    matrix = matrix.tocsc() if hasattr(matrix, "tocsc") else matrix
     manner = f"variable {variable!r}, {BY_NUMBER}"
     blame = partial(_blame_variable, source, variable)
     if not sp.issparse(matrix) and matrix.ndim == 2 and 1 in matrix.shape:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import IO
 
 from graphrefine.errors import FormatError, GraphRefineError, InputError, MissingExtraError
+from graphrefine.readers.limits import PACKED, READING, check_unpacked
 
-READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
-PACKED = 4
 _SEPARATOR = re.compile(rb'[ \t]*"?sep=([^\w\r\n"]|\t)"?[ \t]*[,;]*\r?\n', re.IGNORECASE)
 _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 LOOK = 1 << 15  # bytes by which text is told from other files
+_PORTION = 1 << 24  # bytes that are unpacked at a time
 _MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -88,7 +88,7 @@ class Source:
 
     @cached_property
     def data(self) -> bytes:
-        """All bytes, decompressed."""
+        """All bytes, decompressed, if the memory allows so many."""
         data = b"".join(portion for portion, _ in self.chunks())
         if not data:
             raise self.empty_error()
@@ -116,7 +116,11 @@ class Source:
             raw.seek(0)
             try:
                 with contextlib.closing(raw if codec is None else codec.open(raw)) as stream:
-                    while portion := _read_fully(stream, size):
+                    unpacked, step = 0, _PORTION if size is None and codec is not None else size
+                    while portion := _read_fully(stream, step):
+                        unpacked += len(portion)
+                        if size is None and codec is not None:
+                            check_unpacked(self.name, unpacked, f"the {codec.suffix[1:]} data")
                         yield portion, min(raw.tell() / whole, 1.0)
             except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
                 if isinstance(error, GraphRefineError) or codec is None:

@@ -26,6 +26,7 @@ from graphrefine.methods.contract import Method, Resources, Shape
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
+from graphrefine.readers.limits import UnpackedError, reading_within
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.settings import MethodSettings
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, plan_run
@@ -128,10 +129,21 @@ class EmbedRun:
         self._ingested = needed > 0 and needed + private_bytes() > self.budget
         reading = {**self.request.reading, "threads": self.threads}
         with self.stages.stage("read"):
-            self.graph = self._ingest(reading, watcher) if self._ingested else read(source, **reading)
+            self.graph = self._ingest(reading, watcher) if self._ingested else self._read(reading, watcher)
             self.reading, self.can_learn = self.graph.reading, can_learn(self.graph)
             release_free_memory()
         return self.graph
+
+    def _read(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
+        """The graph of the source; a compressed file that turns out too large for the budget is put on disk too."""
+        try:
+            with reading_within(None if self.request.run.memory is None else self.budget):
+                return read(self.request.source, **reading)
+        except UnpackedError:
+            if self.request.run.memory is None or not Path(os.fspath(self.request.source)).is_file():
+                raise
+            self._ingested = True
+            return self._ingest(reading, watcher)
 
     def _ingest(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
         path = os.fspath(self.request.source)

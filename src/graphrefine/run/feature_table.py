@@ -19,6 +19,7 @@ from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import from_strings, is_range
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.registry import METHODS, find_method
+from graphrefine.readers.npy import read_npy, read_npz, read_sparse_npz
 from graphrefine.readers.small_table import read_records
 from graphrefine.readers.source import Source
 from graphrefine.refine.features import feature_vectors, join
@@ -104,32 +105,31 @@ def _read(path: Path) -> tuple[Any, Any]:
 
     source = Source(path, needs="a header is expected, and a name and numbers in each line")
     if path.suffix.lower() == ".npz":
-        sparse = _read_sparse(path)
+        sparse = _read_sparse(source)
         if sparse is not None:
             return sparse
     if source.suffix in (".tsv", ".tab"):
         return _read_tsv(source)
     if path.suffix.lower() == ".npy":
         try:
-            return None, np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise FormatError(path, f"cannot be read as npy: {error}") from error
+            return None, read_npy(source.data)
+        except ValueError as error:
+            raise source.error(f"cannot be read as npy: {error}") from None
     table = load(path)
     return table.names, table.vectors
 
 
-def _read_sparse(path: Path) -> tuple[Any, Any] | None:
+def _read_sparse(source: Source) -> tuple[Any, Any] | None:
     """A matrix as SciPy's save_npz writes it, with the nodes' names if there is an array ``names`` beside it."""
-    import scipy.sparse as sp
-
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if "format" not in archive.files:
-                return None
-            names = archive["names"] if "names" in archive.files else None
-        return names, sp.load_npz(path)
-    except Exception as error:  # headers are parsed as Python: there is no end to what damage can raise
-        raise FormatError(path, f"cannot be read as npz: {error}") from error
+        about = read_npz(source.data, ("format", "names"), path=source.name)
+        if "format" not in about:
+            return None
+        return about.get("names"), read_sparse_npz(source.data, path=source.name)
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise source.error(f"cannot be read as npz: {error}") from None
 
 
 def _read_tsv(source: Source) -> tuple[Any, Any]:

@@ -1,0 +1,77 @@
+"""Limits of memory that a file may ask for: what compressed data unpacks to, and sizes that a header only states.
+
+The budget is that of ``memory=`` where a run has one (`reading_within`), else most of what is free. A size that is only
+stated, such as the rows of an empty matrix, is held against the bytes that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.system.memory import budget_of, gigabytes
+
+READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
+PACKED = 4
+UNASKED = 1 << 26  # bytes that are unpacked without a look at the memory
+ALWAYS = 1_000_000  # nodes that a file of any size may state
+_budget: ContextVar[int | None] = ContextVar("budget", default=None)
+
+
+@contextmanager
+def reading_within(budget: int | None) -> Iterator[None]:
+    """Files read within this block unpack to no more than a budget of memory allows; None: the free memory."""
+    token = _budget.set(budget)
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
+def unpacked_limit() -> int:
+    """The most bytes that compressed data may unpack to."""
+    budget = _budget.get()
+    return budget_of(None) // 2 if budget is None else max(budget // READING, UNASKED)
+
+
+class UnpackedError(FormatError):
+    """A compressed file that is too large for the memory; in pieces it may not be."""
+
+
+def check_unpacked(path: str, size: int, what: str) -> None:
+    """Refuse a file whose compressed data unpacks, or says that it does, to more bytes than the budget allows.
+
+    Examples
+    --------
+    >>> with reading_within(500_000_000):
+    ...     check_unpacked("edges.csv.gz", 1_000_000_000, "the gz data")
+    Traceback (most recent call last):
+    graphrefine.readers.limits.UnpackedError: edges.csv.gz: the gz data unpacks to more than 0.1 GB, the most that ...
+    """
+    if size <= UNASKED or size <= (most := unpacked_limit()):
+        return
+    budget = _budget.get()
+    room = f"a memory of {gigabytes(budget)}" if budget is not None else "the free memory"
+    raise UnpackedError(
+        path,
+        f"{what} unpacks to more than {gigabytes(most)}, the most that {room} allows for reading; say a larger "
+        "memory=, or ingest the file, which reads it in pieces",
+        argument="memory",
+    )
+
+
+def check_stated(count: int, size: int, what: str) -> None:
+    """Refuse a number of nodes that is far beyond what a file of ``size`` bytes can be about.
+
+    Examples
+    --------
+    >>> check_stated(2_000_000_000, 300, "rows")
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: the file states 2,000,000,000 rows, and has 300 bytes: it is damaged...
+    """
+    if count < 0 or count > max(ALWAYS, 8 * size):
+        raise InputError(
+            f"the file states {count:,} {what}, and has {size:,} bytes: it is damaged, or not what it seems"
+        )

@@ -44,7 +44,8 @@ class Board:
         """Say which input comes next."""
         data = data[:LONGEST]
         self._memory[HEAD.size : HEAD.size + len(data)] = data
-        HEAD.pack_into(self._memory, 0, index, time.monotonic(), self.done, self.refused, len(data))
+        head = HEAD.pack(index, time.monotonic(), self.done, self.refused, len(data))
+        self._memory[: HEAD.size] = head  # at once: pack_into writes zeros first, and a look at these is a hang
 
     def read(self) -> tuple[int, float, bytes]:
         """The index, the time of its beginning, and the input; counts are read too."""

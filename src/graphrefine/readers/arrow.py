@@ -34,10 +34,10 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
         edge_columns = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
         names = list(file.schema_arrow.names)
         if len(set(names)) < len(names):
-            return _number_edges(file.read(), edge_columns, options)
+            return _number_edges(_sound(file.read()), edge_columns, options)
         used = [at for at in edge_columns.places if at is not None]
         table = file.read(columns=[names[at] for at in used]).select([names[at] for at in used])
-        return _number_edges(table, edge_columns.at(used), options)
+        return _number_edges(_sound(table), edge_columns.at(used), options)
 
 
 def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
@@ -55,15 +55,19 @@ def read_arrow_table(source: Source) -> Any:
     import pyarrow.parquet as pq
 
     with file_errors(source, PARQUET):
-        return pq.ParquetFile(pa.BufferReader(source.data)).read()
+        return _sound(pq.ParquetFile(pa.BufferReader(source.data)).read())
 
 
 def _read_ipc(source: Source) -> Any:
     pa = import_pyarrow("Arrow")
     with file_errors(source, ARROW):
-        table = open_ipc(pa.BufferReader(source.data)).read_all()
-        table.validate(full=True)  # offsets that point outside would end the process later
-        return table
+        return _sound(open_ipc(pa.BufferReader(source.data)).read_all())
+
+
+def _sound(table: Any) -> Any:
+    """The table, if its arrays are sound: offsets that point outside of them would end the process later."""
+    table.validate(full=True)
+    return table
 
 
 def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
@@ -76,7 +80,10 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
     sample = cache(take_sample)
 
     def values(at: int) -> list[Any]:
-        return [] if sample() is None else list(sample().column(at).to_pylist())
+        try:
+            return [] if sample() is None else list(sample().column(at).to_pylist())
+        except (ValueError, OverflowError):  # times that Python does not have, texts that are none
+            return []
 
     return find_columns(list(schema.names), numeric_columns(schema), options, values=values)
 
@@ -118,7 +125,7 @@ def file_errors(source: Source, format: str) -> Iterator[None]:
         raise (error if isinstance(error, FormatError) else source.error(error)) from None
     except FileNotFoundError:
         raise source.error("there is no such file") from None
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # also names that are not UTF-8
         raise source.error(f"this is not a readable {format}: {error}") from None
 
 

@@ -55,7 +55,7 @@ def _kind(name: str, values: list[Any], named: bool) -> str:
 def _numbers(values: list[Any]) -> list[float] | None:
     try:
         return [float(value) for value in values if not isinstance(value, bool)]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

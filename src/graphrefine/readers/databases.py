@@ -46,7 +46,7 @@ def _load_sqlite(source: Source, options: ReadOptions) -> EdgeTable:
         names = (
             "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
         )
-        tables = [name for (name,) in connection.execute(f"{names} order by name")]
+        tables = [name for (name,) in connection.execute(f"{names} order by name") if isinstance(name, str)]
         query, remark = _find_query(source, options.query, tables, _quote)
         connection.set_authorizer(_allow_reading)
         rows = connection.execute(query)

@@ -6,6 +6,7 @@ A file is parsed once. Which of its columns holds what can be decided later, whe
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,6 +19,7 @@ from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.readers.label_forms import arrow_entries, find_entries
 from graphrefine.readers.label_tables import Known, LabelTable
 from graphrefine.readers.label_values import Entries, LabelOptions, Membership, blame_file
+from graphrefine.readers.limits import check_stated
 from graphrefine.readers.matrices import read_variable
 from graphrefine.readers.npy import read_npy
 from graphrefine.readers.small_records import Record, TextRecords, split_text
@@ -110,7 +112,7 @@ def _parse_json(source: Source, options: LabelOptions) -> Form:
     rows = [line for line in text.split("\n") if line.strip()]
     try:
         content = [_load(row) for row in rows] if source.suffix != ".json" else _load(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise source.error(f"this is not readable JSON: {error}") from None
     if isinstance(content, dict):
         if options != LabelOptions():
@@ -133,7 +135,7 @@ def _load(text: str) -> Any:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"the name {twice!r} stands twice in one object")
     return dict(pairs)
 
@@ -149,6 +151,10 @@ def _parse_npy(source: Source) -> Form:
 def _parse_mat(source: Source, variable: str) -> Form:
     named = Source(source.path, needs=f"a matrix {variable!r} is expected, or a table (node, label)")
     matrix = read_variable(named, variable)
+    try:
+        check_stated(sum(matrix.shape), len(named.data), "rows and columns")
+    except InputError as error:
+        raise source.error(error) from None
     matrix = matrix.tocsc() if hasattr(matrix, "tocsc") else matrix
     manner = f"variable {variable!r}, {BY_NUMBER}"
     blame = partial(_blame_variable, source, variable)

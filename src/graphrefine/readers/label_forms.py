@@ -156,7 +156,11 @@ def as_arrow_table(labels: Any) -> Any:
 def arrow_entries(table: Any, options: LabelOptions, known: Known) -> Entries | Membership:
     """The entries of an Arrow table."""
     names = list(getattr(table, "column_names", None) or table.schema.names)
-    return _of_columns(names, [table.column(place).to_pylist() for place in range(len(names))], options, known)
+    try:
+        columns = [table.column(place).to_pylist() for place in range(len(names))]
+    except (ValueError, OverflowError) as error:  # times that Python does not have
+        raise InputError(f"labels: a column cannot be read: {error}", argument="labels") from None
+    return _of_columns(names, columns, options, known)
 
 
 def _of_mapping(labels: Mapping[Any, Any], known: Known) -> Entries:

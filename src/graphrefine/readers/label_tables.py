@@ -9,6 +9,7 @@ stays undecided is refused with both readings.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -75,10 +76,10 @@ class LabelTable:
     def check_titles(self) -> None:
         """Refuse a table without rows, or with two columns of one name."""
         titles = self.titles or []
-        twice = next((title for title in titles if title and titles.count(title) > 1), None)
+        twice = next((title for title, count in Counter(titles).items() if title and count > 1), None)
         if twice is not None:
             raise self.blame(InputError(f"two columns have one name, {twice!r}; rename one", argument="labels"), 0)
-        if not self.columns[0]:
+        if not self.columns or not self.columns[0]:
             where = "in the table" if self.blame is blame_memory else "after the header"
             raise self.blame(InputError(f"nothing {where}; a node and a label are expected", argument="labels"), None)
 

@@ -16,6 +16,7 @@ import numpy as np
 from graphrefine.errors import FormatError, MissingExtraError
 from graphrefine.readers.hdf5_variables import SIGNATURE
 from graphrefine.readers.limits import unpacked_limit
+from graphrefine.readers.npy import check_compressed
 from graphrefine.readers.source import Source
 
 SECONDS = 60.0  # and one more for each of so many bytes
@@ -102,7 +103,7 @@ def _take(answer: IO[bytes]) -> tuple[dict[str, Any], Any]:
             parts = [np.lib.format.read_array(answer, allow_pickle=False) for _ in range(3)]
             rows, columns = map(int, about["shape"])
             matrix: Any = csc_array(tuple(parts), shape=(rows, columns))
-            matrix.check_format(full_check=True)
+            check_compressed(matrix)
             return about, matrix
         case "array":
             return about, np.lib.format.read_array(answer, allow_pickle=False)

@@ -103,6 +103,8 @@ def _read_entries(source: Source, data: bytes, header: _Header, options: ReadOpt
 
 def _parse_any(parsed: Parsed) -> Parsed:
     """Records whose ends are any words, as numbers: 0 for a word that is none, which no row is."""
+    if parsed.status != Status.OK:
+        return parsed
     words = parsed.names.split(b"\n")
     numbers = np.array([int(word) if re.fullmatch(rb"\+?[0-9]{1,10}", word) else 0 for word in words], np.int64)
     numbers[numbers > MAX_NODES] = 0

@@ -62,7 +62,10 @@ def load_adjacency(source: Source, options: ReadOptions) -> EdgeTable:
         return graph.table()
     listed: set[str] = set()
     for line, text in lines:
-        node, *neighbours = (word for word in _split(text, delimiter) if word)
+        words = [word for word in _split(text, delimiter) if word]
+        if not words:
+            raise graph.error("there is no node on this line", line)
+        node, *neighbours = words
         if node in listed:
             raise graph.error(f"the node {node!r} begins a second line; an adjacency list has one for each node", line)
         listed.add(node)

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.readers.limits import check_unpacked
+from graphrefine.readers.limits import check_stated, check_unpacked
 
 KINDS = "biufcSUmM"  # of values; no objects, which are pickles
+LAST = 0x10FFFF  # the last character
 _VERSIONS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _COMPRESSED = ("csr", "csc", "bsr")
 _MEMBERS = ("format", "shape", "data", "indices", "indptr", "offsets", "row", "col", "coords")
@@ -45,9 +46,14 @@ def read_npy(data: bytes) -> NDArray[Any]:
     if any(size < 0 for size in shape) or count * kind.itemsize > len(data) - start:
         raise ValueError(f"it states an array of shape {shape}, and {len(data) - start:,} bytes follow")
     try:
-        return np.frombuffer(data, kind, count, start).reshape(shape, order="F" if by_columns else "C")
+        array = np.frombuffer(data, kind, count, start).reshape(shape, order="F" if by_columns else "C")
     except (ValueError, OverflowError) as error:  # dimensions beyond those of NumPy
         raise ValueError(f"it states an array of shape {shape}: {error}") from None
+    if kind.kind == "U":
+        codes = np.frombuffer(data, f"{kind.str[0]}u4", count * kind.itemsize // 4, start)
+        if (codes > LAST).any():
+            raise ValueError("its texts hold characters that there are not")
+    return array
 
 
 def read_npz(data: bytes, names: Collection[str], *, path: str) -> dict[str, NDArray[Any]]:
@@ -70,10 +76,18 @@ def read_sparse_npz(data: bytes, *, path: str) -> Any:
     if "format" not in parts:
         raise ValueError("no sparse array or matrix is in it")
     try:
+        check_stated(sum(int(size) for size in parts["shape"]), len(data), "rows and columns")
         return _sparse_matrix(parts)
     except Exception as error:  # arrays of wrong types and shapes lead into any corner of SciPy
         name = f"the array {error} is missing" if isinstance(error, KeyError) else str(error)
         raise ValueError(name) from None
+
+
+def check_compressed(matrix: Any) -> None:
+    """Refuse a matrix by rows, columns or blocks that points outside of itself; SciPy does not see all of them."""
+    if matrix.indptr[0] != 0 or (np.diff(matrix.indptr) < 0).any():
+        raise ValueError("the beginnings of its rows or columns do not ascend")
+    matrix.check_format(full_check=True)
 
 
 def _sparse_matrix(parts: dict[str, NDArray[Any]]) -> Any:
@@ -89,13 +103,13 @@ def _sparse_matrix(parts: dict[str, NDArray[Any]]) -> Any:
     if format in _COMPRESSED:
         make: Any = getattr(sp, f"{format}_array")
         matrix = make((parts["data"], parts["indices"], parts["indptr"]), shape=(rows, columns))
-        matrix.check_format(full_check=True)
-        return matrix
+        check_compressed(matrix)
+        return matrix.tocsr() if format == "bsr" else matrix
     if format == "dia":
         offsets = parts["offsets"]
         if len(offsets) and (offsets.min() <= -rows or offsets.max() >= columns):
             raise ValueError("a diagonal lies outside of the matrix")
-        return sp.dia_array((parts["data"], offsets), shape=(rows, columns))
+        return sp.dia_array((parts["data"], offsets), shape=(rows, columns)).tocsr()
     if format == "coo":
         places = tuple(parts["coords"]) if "coords" in parts else (parts["row"], parts["col"])
         return sp.coo_array((parts["data"], places), shape=(rows, columns))

@@ -21,7 +21,7 @@ from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 from graphrefine.readers.text import load as load_text
 
-ALWAYS, PER_EDGE = 10_000_000, 1000  # nodes that a graph of any size may have, and for each of its edges
+ALWAYS, PER_EDGE = 1_000_000, 1000  # nodes that a graph of any size may have, and for each of its edges
 _DIRECTIONS = {
     **dict.fromkeys(("arxiv", "papers100m", "citation", "citation2"), True),
     **dict.fromkeys(("products", "proteins", "ppa", "collab", "ddi"), False),

@@ -6,6 +6,7 @@ Every field is a string; one that is missing in parquet or arrow is empty.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -57,7 +58,7 @@ def read_table(path: str | PathLike[str], *, comments: str = COMMENTS) -> Table:
     header, *records = records
     names = header.fields
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, count in Counter(names).items() if count > 1)
         raise source.error(f"two columns have one name, {twice!r}; rename one", line=header.line)
     for line, fields in records:
         if len(fields) != len(names):

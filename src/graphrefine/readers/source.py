@@ -14,7 +14,7 @@ from functools import cached_property
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
 from graphrefine.errors import FormatError, GraphRefineError, InputError, MissingExtraError
 from graphrefine.readers.limits import PACKED, READING, check_unpacked
@@ -22,7 +22,7 @@ from graphrefine.readers.limits import PACKED, READING, check_unpacked
 _SEPARATOR = re.compile(rb'[ \t]*"?sep=([^\w\r\n"]|\t)"?[ \t]*[,;]*\r?\n', re.IGNORECASE)
 _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 LOOK = 1 << 15  # bytes by which text is told from other files
-_PORTION = 1 << 24  # bytes that are unpacked at a time
+_PORTION = 1 << 22  # bytes that are unpacked at a time
 _MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -31,8 +31,28 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
         import pyarrow as pa
     except ImportError:
         raise MissingExtraError("reading .zst files", "pyarrow", "io") from None
-    stream: IO[bytes] = pa.CompressedInputStream(file, "zstd")
-    return stream
+    return cast("IO[bytes]", _Zstd(pa.CompressedInputStream(file, "zstd")))
+
+
+class _Zstd(io.RawIOBase):
+    """Data of zstd, read into memory of its own: of pyarrow's own, each error would leave some behind."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return int(self._stream.readinto(buffer))
+
+    def read1(self, size: int) -> bytes:
+        """Bytes, at most ``size``."""
+        return self.read(size) or b""
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 @dataclass(frozen=True)

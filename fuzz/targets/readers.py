@@ -1,0 +1,378 @@
+"""Graph files of every format, whole and in compressed ones; a graph that comes of them must be sound."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tempfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from fuzz.codecs import (
+    below,
+    below_bundle,
+    below_bz2,
+    below_gzip,
+    below_xz,
+    below_zip,
+    pack_files,
+    write_folder,
+)
+from fuzz.mutations import Mutation
+from fuzz.target import Target
+
+HEADER = 128  # bytes of a MATLAB file before its variables
+PAIRS = [("ann", "bob", 2.0), ("bob", "cy", 0.5), ("cy", "ann", 1.0), ("dee", "ann", 3.0), ("dee", "eve", 1.5)]
+NUMBERS = [(1, 2, 2.0), (2, 3, 0.5), (3, 1, 1.0), (4, 1, 3.0), (4, 5, 1.5)]
+SIDES = frozenset({"text", "csv", "tsv", "parquet", "arrow", "mat", "mtx", "npz", "jsonl", "sqlite", "duckdb"})
+
+
+def reader(suffix: str, format: str) -> Callable[[bytes, Path], None]:
+    """A function that reads bytes as a file with this suffix; its options depend on the bytes."""
+
+    def run(data: bytes, folder: Path) -> None:
+        path = folder / f"graph{suffix}"
+        path.write_bytes(data)
+        read_soundly(path, data, format)
+
+    return run
+
+
+def read_soundly(path: Path, data: bytes, format: str) -> None:
+    """Read a graph, and check that what comes is one."""
+    import numpy as np
+
+    from graphrefine.readers import matlab_process
+    from graphrefine.readers.read import read
+
+    matlab_process._run = _no_process
+    choices: list[dict[str, Any]] = [{}, {"directed": True}, {"weights": False}, {"directed": False}]
+    choices += [{"bipartite": True}] if format in SIDES else []
+    graph = read(path, threads=1, **choices[zlib.crc32(data) % len(choices)])
+    indptr, indices = np.asarray(graph.indptr), np.asarray(graph.indices)
+    assert graph.edges > 0 and len(graph.names) == graph.nodes == len(indptr) - 1
+    assert indptr[0] == 0 and (np.diff(indptr) >= 0).all() and indptr[-1] == len(indices)
+    assert indices.min() >= 0 and indices.max() < graph.nodes
+    weights = graph.weights
+    assert weights is None or (len(weights) == len(indices) and np.isfinite(weights).all() and (weights >= 0).all())
+    assert isinstance(graph.reading, str)
+
+
+def _no_process(*_: object) -> str:
+    """In place of the process for MATLAB files: whatever happens there is an error here."""
+    return "no process while fuzzing"
+
+
+def read_by_process(data: bytes, folder: Path) -> None:
+    """Read a MATLAB file by the process that reads what `mat5` does not."""
+    from graphrefine.readers.matlab_process import read_by_process
+    from graphrefine.readers.source import Source
+
+    path = folder / "graph.mat"
+    path.write_bytes(data)
+    read_by_process(Source(path), "network")
+
+
+def read_folder(data: bytes, folder: Path) -> None:
+    """Read a folder of the Open Graph Benchmark."""
+    write_folder(data, folder / "dataset")
+    read_soundly(folder / "dataset", data, "ogb")
+
+
+def text_seeds() -> list[bytes]:
+    """Edge lists without and with headers, quotes, comments, times, and those of other programs."""
+    return [
+        "".join(f"{u} {v} {w}\n" for u, v, w in NUMBERS).encode(),
+        "".join(f"{u}\t{v}\n" for u, v, _ in PAIRS).encode(),
+        b"# a comment\n% another\n1 2\n2 3\n3 1\n",
+        b"% asym positive\n% 3 3 3\n1 2 3 978300760\n2 3 1 978300761\n3 1 1 978300762\n",
+        b"1::2::5\n2::3::4\n3::1::1\n",
+        b"a|b|1\nb|c|2\nc|a|3\n",
+        b"user item date\n1 2 2024-01-31\n2 3 2024-02-01\n",
+        "\ufeffé ü\nü ß\n".encode(),
+        "a b\nb c\n".encode("utf-16"),
+        b"a {'weight': 1.0}\n",
+        b"0 1 {'weight': 1.5}\n1 2 {'weight': 2.5}\n",
+    ]
+
+
+def csv_seeds() -> list[bytes]:
+    """Tables with headers, quotes, decimal commas, labelled matrices, and dialects."""
+    return [
+        b"source,target,weight\n" + "".join(f"{u},{v},{w}\n" for u, v, w in PAIRS).encode(),
+        b'from,to,weight,time\n"ann, a",bob,2,2020-01-01\n"b ""b""",cy,1,2020-01-02\ncy,"ann, a",1,2021-01-01\n',
+        b":START_ID(A),:END_ID(B),:TYPE,weight:float\n1,2,KNOWS,0.5\n2,3,LIKES,1.5\n",
+        b"_id,_labels,_start,_end,_type\n1,:P,,,\n2,:P,,,\n,,1,2,KNOWS\n",
+        b"id,start,end,type\n0,10,11,KNOWS\n1,11,12,KNOWS\n",
+        b"Source,Target,Type,Id,Label,Weight\n1,2,Undirected,0,,1.0\n2,3,Undirected,1,,2.0\n",
+        b"sep=;\r\na;b;0,5\r\nb;c;1,5\r\n",
+        b",a,b,c\na,0,1,2\nb,1,0,0\nc,2,0,0\n",
+        b'SUID,interaction,name,"shared name"\n100,pp,A (pp) B,A (pp) B\n101,pp,B (pp) C,B (pp) C\n',
+    ]
+
+
+def xml_seeds() -> list[bytes]:
+    """GraphML and GEXF as NetworkX writes them, and in another encoding."""
+    import networkx as nx
+
+    graph = _club()
+    out = []
+    for write in (nx.write_graphml, nx.write_gexf):
+        file = io.BytesIO()
+        write(graph, file)
+        out.append(file.getvalue())
+    plain = b'<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph>'
+    return [*out, plain + b"</graphml>", b"<?xml version='1.0' encoding='latin-1'?>" + plain + b"</graphml>"]
+
+
+def lines_seeds(*writers: str) -> Callable[[], list[bytes]]:
+    """Files of writers of NetworkX."""
+
+    def make() -> list[bytes]:
+        import networkx as nx
+
+        out = []
+        for writer in writers:
+            file = io.BytesIO()
+            getattr(nx, writer)(nx.Graph(_club().edges) if "pajek" in writer else _club(), file)
+            out.append(file.getvalue())
+        return out
+
+    return make
+
+
+def pajek_seeds() -> list[bytes]:
+    """Pajek with labels, coordinates, lists and relations."""
+    return [
+        *lines_seeds("write_pajek")(),
+        b'*Vertices 3\n1 "a" 0.1 0.2 0.5\n2 "b"\n3 "c &#228;"\n*Arcs :1 "likes"\n1 2 3\n2 3 1\n*Edges\n1 3 2\n',
+        b"*Network n\n*Vertices 4 2\n*Arcslist\n1 2 3\n*Edgeslist\n4 1\n",
+    ]
+
+
+def metis_seeds() -> list[bytes]:
+    """METIS without and with weights of nodes and edges."""
+    return [b"4 3\n2 3\n1\n1 4\n3\n", b"% c\n3 2 1\n2 5\n1 5 3 7\n2 7\n", b"3 2 11 2\n1 1 2 5\n1 1 1 5 3 7\n4 4 2 7\n"]
+
+
+def json_seeds() -> list[bytes]:
+    """Node-link, adjacency, Cytoscape, trees, lists and mappings."""
+    import networkx as nx
+
+    graph = _club()
+    makers: list[Any] = [
+        nx.node_link_data(graph, edges="links"), nx.node_link_data(graph, edges="edges"), nx.adjacency_data(graph),
+        nx.cytoscape_data(graph), [[1, 2], [2, 3, 0.5]], {"a": ["b", "c"], "b": ["c"]},
+        [{"source": "a", "target": "b", "weight": 2}, {"source": "b", "target": "c", "weight": 1}],
+        {"nodes": [{"id": 1, "name": "x"}, {"id": 2}], "edges": [{"from": 1, "to": 2}]},
+    ]  # fmt: skip
+    return [json.dumps(each).encode() for each in makers]
+
+
+def jsonl_seeds() -> list[bytes]:
+    """One object, or one list, on each line."""
+    return ["".join(json.dumps({"u": u, "v": v, "weight": w}) + "\n" for u, v, w in PAIRS).encode(), b"[1,2]\n[2,3]\n"]
+
+
+def mtx_seeds() -> list[bytes]:
+    """Every layout and symmetry."""
+    import scipy.io
+    import scipy.sparse as sp
+
+    matrix = _matrix()
+    out = []
+    for value, options in (
+        (sp.coo_array(matrix), {"symmetry": "general"}),
+        (sp.coo_array(matrix + matrix.T), {"symmetry": "symmetric"}),
+        (sp.coo_array(matrix != 0), {"field": "pattern"}),
+        (matrix, {}),
+        (matrix + matrix.T, {"symmetry": "symmetric"}),
+    ):
+        file = io.BytesIO()
+        scipy.io.mmwrite(file, value, comment="a comment", **options)
+        out.append(file.getvalue())
+    return out
+
+
+def npz_seeds() -> list[bytes]:
+    """Every sparse format, packed or not."""
+    import scipy.sparse as sp
+
+    out = []
+    for kind in ("csr", "csc", "coo", "bsr", "dia"):
+        file = io.BytesIO()
+        sp.save_npz(file, sp.csr_array(_matrix()).asformat(kind), compressed=kind == "csc")
+        out.append(file.getvalue())
+    return out
+
+
+def mat_seeds(*, packed: bool) -> list[bytes]:
+    """MATLAB files of version 5 with one variable, sparse or dense, and others before it where nothing is packed."""
+    import numpy as np
+    import scipy.io
+    import scipy.sparse as sp
+
+    out = []
+    for network in (sp.csc_array(_matrix()), _matrix(), sp.csc_array(_matrix().astype(bool)), _matrix().astype("u1")):
+        file: Any = io.BytesIO()
+        others = {} if packed else {"group": np.eye(5), "names": "text"}
+        scipy.io.savemat(file, {**others, "network": network}, do_compression=packed)
+        out.append(file.getvalue())
+    return out
+
+
+def other_mat_seeds() -> list[bytes]:
+    """MATLAB files of versions 4 and 7.3, and cells and texts in version 5."""
+    import h5py
+    import numpy as np
+    import scipy.io
+
+    out = []
+    for format, network in (("4", _matrix()), ("5", np.array([["red", "blue"]], object)), ("5", 1j * _matrix())):
+        file: Any = io.BytesIO()
+        scipy.io.savemat(file, {"network": network}, format=format)  # type: ignore[arg-type]
+        out.append(file.getvalue())
+    hdf5 = io.BytesIO()
+    with h5py.File(hdf5, "w") as opened:
+        opened.create_dataset("network", data=_matrix(), compression="gzip")
+    return [*out, hdf5.getvalue()]
+
+
+def table_seeds(kind: str) -> Callable[[], list[bytes]]:
+    """Tables of strings, numbers, dictionaries, times and nothing, as parquet or Arrow."""
+
+    def make() -> list[bytes]:
+        import pyarrow as pa
+        import pyarrow.ipc as ipc
+        import pyarrow.parquet as pq
+
+        strings = {"source": [u for u, _, _ in PAIRS], "target": [v for _, v, _ in PAIRS]}
+        tables = [
+            pa.table({**strings, "weight": [w for *_, w in PAIRS]}),
+            pa.table({"u": [u for u, _, _ in NUMBERS], "v": [v for _, v, _ in NUMBERS]}),
+            pa.table({name: pa.array(values).dictionary_encode() for name, values in strings.items()}),
+            pa.table({**strings, "list": [[1], [], [2, 3], [4], [5]], "t": pa.array(range(5), pa.timestamp("s"))}),
+        ]
+        out = []
+        for at, table in enumerate(tables):
+            file = io.BytesIO()
+            if kind == "parquet":
+                pq.write_table(table, file, compression="snappy" if at == 0 else "none")
+            else:
+                with (ipc.new_file if kind == "file" else ipc.new_stream)(file, table.schema) as writer:
+                    writer.write_table(table)
+            out.append(file.getvalue())
+        return out
+
+    return make
+
+
+def sqlite_seeds() -> list[bytes]:
+    """A database with one table."""
+    import sqlite3
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.db")
+        connection = sqlite3.connect(path)
+        connection.execute("pragma page_size=512")
+        connection.execute("create table ties (source, target, weight)")
+        connection.executemany("insert into ties values (?, ?, ?)", PAIRS)
+        connection.commit()
+        connection.close()
+        return [path.read_bytes()]
+
+
+def ogb_seeds() -> list[bytes]:
+    """A folder of the Open Graph Benchmark."""
+    files = {"edge.csv.gz": b"0,1\n1,2\n2,3\n", "num-node-list.csv.gz": b"4\n", "num-edge-list.csv.gz": b"3\n"}
+    import gzip
+
+    packed = {f"raw/{name}": gzip.compress(text, mtime=0) for name, text in files.items()}
+    plain = {f"raw/{name.removesuffix('.gz')}": text for name, text in files.items()}
+    return [pack_files(packed), pack_files(plain)]
+
+
+def packed_seeds(pack: Callable[[bytes], bytes]) -> Callable[[], list[bytes]]:
+    """Edge lists, compressed."""
+    return lambda: [pack(text) for text in csv_seeds()]
+
+
+def _club() -> Any:
+    import networkx as nx
+
+    graph = nx.karate_club_graph().subgraph(range(6)).copy()
+    graph.nodes[0]["size"] = 1.5
+    return graph
+
+
+def _matrix() -> Any:
+    import numpy as np
+
+    matrix = np.zeros((5, 5))
+    for u, v, weight in NUMBERS:
+        matrix[u - 1, v - 1] = weight
+    return matrix
+
+
+def _zstd(data: bytes) -> bytes:
+    import pyarrow as pa
+
+    return bytes(pa.compress(data, "zstd", asbytes=True))
+
+
+def _unzstd(data: bytes) -> bytes:
+    import pyarrow as pa
+
+    try:
+        return bytes(pa.CompressedInputStream(io.BytesIO(data), "zstd").read())
+    except OSError as error:
+        raise ValueError(error) from None
+
+
+def mutate_variable(rng: Random, data: bytes) -> bytes:
+    """A MATLAB file whose one packed variable is changed below its packing."""
+
+    def pack(content: bytes) -> bytes:
+        packed = zlib.compress(content, 1)
+        return data[:HEADER] + struct.pack("<II", 15, len(packed)) + packed
+
+    return below(pack, lambda whole: zlib.decompress(whole[HEADER + 8 :]))(rng, data)
+
+
+def _target(
+    name: str, suffix: str, seeds: Callable[[], list[bytes]], format: str = "", change: Mutation | None = None
+) -> Target:
+    return Target(f"read-{name}", "readers", seeds, reader(suffix, format or name), change)
+
+
+TARGETS = [
+    _target("text", ".txt", text_seeds),
+    _target("csv", ".csv", csv_seeds),
+    _target("tsv", ".tsv", lambda: [text.replace(b",", b"\t") for text in csv_seeds()]),
+    _target("gz", ".csv.gz", packed_seeds(lambda text: __import__("gzip").compress(text, mtime=0)), "csv", below_gzip),
+    _target("bz2", ".csv.bz2", packed_seeds(lambda text: bytes(__import__("bz2").compress(text))), "csv", below_bz2),
+    _target("xz", ".csv.xz", packed_seeds(lambda text: bytes(__import__("lzma").compress(text))), "csv", below_xz),
+    _target("zst", ".csv.zst", packed_seeds(_zstd), "csv", below(_zstd, _unzstd)),
+    _target("parquet", ".parquet", table_seeds("parquet")),
+    _target("arrow", ".arrow", table_seeds("file")),
+    _target("arrow-stream", ".arrows", table_seeds("stream"), "arrow"),
+    _target("mat", ".mat", lambda: mat_seeds(packed=False)),
+    _target("mat-packed", ".mat", lambda: mat_seeds(packed=True), "mat", mutate_variable),
+    Target("read-mat-process", "readers", other_mat_seeds, read_by_process),
+    _target("mtx", ".mtx", mtx_seeds),
+    _target("npz", ".npz", npz_seeds, change=below_zip),
+    _target("metis", ".metis", metis_seeds),
+    _target("xml", ".xml", xml_seeds),
+    _target("gml", ".gml", lines_seeds("write_gml")),
+    _target("pajek", ".net", pajek_seeds),
+    _target("json", ".json", json_seeds),
+    _target("jsonl", ".jsonl", jsonl_seeds),
+    _target("sqlite", ".db", sqlite_seeds),
+    _target("networkx", ".edgelist", lines_seeds("write_edgelist")),
+    _target("adjlist", ".adjlist", lines_seeds("write_adjlist", "write_multiline_adjlist")),
+    Target("read-ogb", "readers", ogb_seeds, read_folder, below_bundle),
+]

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,11 @@ def read_labels_of(suffix: str) -> Callable[[bytes, Path], None]:
         from graphrefine.readers import matlab_process
         from graphrefine.readers.labels import align, read_labels
 
-        matlab_process._run = lambda *_: "no process while fuzzing"
+        setattr(matlab_process, "_run", lambda *_: "no process while fuzzing")  # noqa: B010 (a type checker minds)
         path = folder / f"labels{suffix}"
         path.write_bytes(data)
-        try:
+        with suppress(GraphRefineError):
             read_labels(path)
-        except GraphRefineError:
-            pass
         for names in (np.array(NAMES, object), np.arange(5)):
             try:
                 aligned = align(read_labels(path, names=names), names, unlabelled="drop")
@@ -171,7 +170,12 @@ def _target(
 TARGETS = [
     _target("labels-csv", label_seeds, read_labels_of(".csv")),
     _target("labels-txt", label_seeds, read_labels_of(".txt")),
-    _target("labels-gz", lambda: [gzip.compress(text, mtime=0) for text in label_seeds()], read_labels_of(".tsv.gz"), below_gzip),
+    _target(
+        "labels-gz",
+        lambda: [gzip.compress(text, mtime=0) for text in label_seeds()],
+        read_labels_of(".tsv.gz"),
+        below_gzip,
+    ),
     _target("labels-json", json_seeds, read_labels_of(".json")),
     _target("labels-jsonl", lines_seeds, read_labels_of(".jsonl")),
     _target("labels-npy", npy_seeds, read_labels_of(".npy")),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graphrefine.errors import FormatError
 from graphrefine.readers.dialects import find_dialect, read_direction
+from graphrefine.readers.read import read
 
 
 @pytest.mark.parametrize(
@@ -73,3 +76,17 @@ def test_other_headers(header: str) -> None:
 )
 def test_values_that_declare_a_direction(values: list[str], expected: tuple[bool, bool] | None) -> None:
     assert read_direction(values) == expected
+
+
+def test_an_edge_table_of_cytoscape_is_refused(tmp_path: Path) -> None:
+    """Both ends are in one column; the first two columns are no ends."""
+    header = '"SUID","EdgeBetweenness","interaction","name","selected","shared interaction","shared name"\n'
+    rows = (
+        '"100","3.5","pp","A (pp) B","false","pp","A (pp) B"\n"101","2.0","pp","B b (pp) C","false","pp","B b (pp) C"\n'
+    )
+    path = tmp_path / "edges.csv"
+    path.write_text(header + rows)
+    with pytest.raises(FormatError, match=r"line 1: this is an edge table of Cytoscape.*'name', such as 'A \(pp\) B'"):
+        read(path)
+    path.write_text("a,interaction,b\nx,pp,y\ny,pp,z\n")
+    assert read(path, source="a", target="b").edges == 2

@@ -352,3 +352,13 @@ def test_names_of_rows_that_are_not_used_are_told() -> None:
 def test_ids_of_two_types_in_a_file_are_told(tmp_path: Path) -> None:
     polars.DataFrame({"source": [1, 2], "target": ["3", "x"]}).write_parquet(tmp_path / "edges.parquet")
     assert "1 and '1' are one node" in read(tmp_path / "edges.parquet").reading
+
+
+def test_a_crosstab_of_two_sets_with_equal_labels_is_not_taken_for_one(tmp_path: Path) -> None:
+    table = pandas.DataFrame({"user": [0, 1, 2, 1], "item": [0, 1, 1, 2]})
+    counts = pandas.crosstab(table["user"], table["item"])
+    with pytest.raises(InputError, match="rows of the data frame are called 'user' and its columns 'item'"):
+        read(counts)
+    graph = read(counts, bipartite=True)
+    assert (graph.names.tolist(), graph.sources, graph.edges) == ([0, 1, 2, 0, 1, 2], 3, 4)
+    assert read(counts.rename_axis(index="node", columns="node")).nodes == 3

@@ -49,7 +49,9 @@ def test_texts_of_cells_are_labels(tmp_path: Path) -> None:
         [1, 0],
         [0, 1],
     ]
-    with pytest.raises(FormatError, match="'structure' is not a matrix of numbers; the variables are 'y', 'structure'"):
+    with pytest.raises(
+        FormatError, match=r"'structure' is not a matrix of numbers; the variables are 'y', 'structure'"
+    ):
         read(tmp_path / "x.mat", variable="structure")
 
 
@@ -63,7 +65,7 @@ def test_a_process_that_fails_is_an_error_of_the_file(
     path = tmp_path / "a.mat"
     with h5py.File(path, "w") as file:
         file["network"] = np.eye(3)
-    with pytest.raises(FormatError, match=f"a.mat: .*{problem}"):
+    with pytest.raises(FormatError, match=rf"a\.mat: .*{problem}"):
         read(path)
 
 
@@ -72,7 +74,7 @@ def test_memory_of_the_process_has_a_limit(tmp_path: Path) -> None:
     path = tmp_path / "a.mat"
     with h5py.File(path, "w") as file:
         file.create_dataset("network", shape=(6000, 6000), dtype="f8", compression="gzip", data=np.zeros((6000, 6000)))
-    with reading_within(4 << 26), pytest.raises(FormatError, match="asks for more memory than there is|allocate"):
+    with reading_within(4 << 26), pytest.raises(FormatError, match=r"asks for more memory than there is|allocate"):
         read(path)
 
 

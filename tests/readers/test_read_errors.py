@@ -352,3 +352,9 @@ def test_bad_graphml_weights(tmp_path: Path, weight: str) -> None:
     path.write_text(f'{head}<edge source="a" target="b"><data key="w">{weight}</data></edge></graph></graphml>')
     refused(path, f"^, line 2: weight '{weight}' is")
     refused(path, "no edge has the attribute 'cost'; the attributes are 'weight'", weights="cost")
+
+
+def test_text_is_offered_for_text_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.doc"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\0\0\0")
+    refused(path, "the suffix '.doc' is not known;.*the content is not text")

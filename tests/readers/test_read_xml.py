@@ -231,3 +231,11 @@ def test_names_are_strings_or_integers_as_written(tmp_path: Path) -> None:
     assert read(tmp_path / "a.gexf").names.tolist() == ["007", "8", "9"]
     nx.write_gexf(nx.path_graph(3), tmp_path / "a.gexf")
     assert read(tmp_path / "a.gexf").names.dtype == np.int64
+
+
+@pytest.mark.parametrize("encoding", ["bogus-7", "hex", "utf-7", "idna", "cp037"])
+def test_encodings_that_are_not_known(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.graphml"
+    path.write_text(f"<?xml version='1.0' encoding='{encoding}'?><graphml/>")
+    with pytest.raises(FormatError, match=r"a\.graphml(, line 1)?: this is not (readable|well-formed) XML"):
+        read(path)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.errors import InputError
 from graphrefine.kernels import exact
 
 if TYPE_CHECKING:
@@ -235,6 +236,11 @@ def descending_eigh(gram: Small) -> tuple[Small, Small]:
     >>> values.tolist(), vectors.tolist()
     ([4.0, 1.0], [[0.0, 1.0], [1.0, 0.0]])
     """
+    if not np.isfinite(gram).all():
+        raise InputError(
+            "squares of the weights are beyond float32; multiply them all by one number, as their unit does not matter",
+            argument="weights",
+        )
     values, vectors = exact.eigh(gram)
     return np.maximum(values[::-1], 0.0), _settled(vectors[:, ::-1])
 

@@ -23,9 +23,9 @@ from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
 from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.limits import reading_within
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.read import check_options, check_sides, check_values, read_file
-from graphrefine.readers.limits import reading_within
 from graphrefine.readers.source import reading_bytes
 from graphrefine.system.files import check_free_disk, check_writable, recover, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of

@@ -17,10 +17,12 @@ from graphrefine.kernels.edge_lists import number_texts
 from graphrefine.readers.column_kinds import MOST
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.layout import EdgeColumns, find_columns
+from graphrefine.readers.limits import check_unpacked
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 from graphrefine.readers.timed_edges import edges_with_times
 
+_CELL = 8  # bytes of a value, in memory
 PARQUET, ARROW = "parquet file", "Arrow file or stream"  # in messages
 
 
@@ -33,6 +35,7 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
         file = pq.ParquetFile(pa.BufferReader(source.data))
         edge_columns = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
         names = list(file.schema_arrow.names)
+        _check_rows(source, file, sum(at is not None for at in edge_columns.places))
         if len(set(names)) < len(names):
             return _number_edges(_sound(file.read()), edge_columns, options)
         used = [at for at in edge_columns.places if at is not None]
@@ -55,7 +58,14 @@ def read_arrow_table(source: Source) -> Any:
     import pyarrow.parquet as pq
 
     with file_errors(source, PARQUET):
-        return _sound(pq.ParquetFile(pa.BufferReader(source.data)).read())
+        file = pq.ParquetFile(pa.BufferReader(source.data))
+        _check_rows(source, file, len(file.schema_arrow.names))
+        return _sound(file.read())
+
+
+def _check_rows(source: Source, file: Any, columns: int) -> None:
+    """Refuse a parquet file whose rows, of which it may pack millions into a few bytes, are too many for the memory."""
+    check_unpacked(source.name, _CELL * columns * int(file.metadata.num_rows), "the parquet data")
 
 
 def _read_ipc(source: Source) -> Any:
@@ -82,7 +92,7 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
     def values(at: int) -> list[Any]:
         try:
             return [] if sample() is None else list(sample().column(at).to_pylist())
-        except (ValueError, OverflowError):  # times that Python does not have, texts that are none
+        except (ValueError, OverflowError, KeyError):  # times that Python does not have, texts that are none
             return []
 
     return find_columns(list(schema.names), numeric_columns(schema), options, values=values)

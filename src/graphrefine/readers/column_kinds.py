@@ -65,7 +65,7 @@ def _consecutive(numbers: list[float], fewest: int) -> bool:
 
 
 def _distinct(values: list[Any]) -> bool:
-    return len(values) > 1 and len(set(values)) == len(values)
+    return len(values) > 1 and len(set(map(repr, values))) == len(values)
 
 
 def choose_ends(

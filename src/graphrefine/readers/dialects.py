@@ -20,6 +20,7 @@ from graphrefine.graph.node_ids import Numbered
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import Columns, Marks
 from graphrefine.readers.options import WEIGHT_NAMES, ReadOptions
+from graphrefine.readers.source import Source
 
 _ROLE = re.compile(r"(?P<name>[^:]*):(?P<role>START_ID|END_ID|TYPE|IGNORE)(?:\((?P<space>[^)]*)\))?(?:\{.*\})?", re.I)
 _PROPERTY = re.compile(r"(?P<name>[^:]*)(?::(?P<type>[A-Za-z]+)(?P<list>\[\])?(?:\{.*\})?)?")
@@ -28,6 +29,7 @@ _KONECT = re.compile(
     rb"%[ \t]*(?P<kind>sym|asym|bip)[ \t]+"
     rb"(?:unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|multiposweighted)\b"
 )
+_JOINED = re.compile(r".+ \([^()]*\) .+")
 _DIRECTIONS = {"directed": True, "undirected": False, "mutual": True}
 _GEPHI = frozenset({"id", "label", "weight", "timeset", "interval"})  # beside Source, Target and Type
 
@@ -109,6 +111,20 @@ def find_dialect(header: Sequence[str], preamble: bytes = b"", width: int = 2) -
     """
     names = [name.strip() for name in header]
     return _find_neo4j(names) or _find_gephi(names) or _find_konect(preamble, width)
+
+
+def refuse_joined_ends(source: Source, header: Sequence[str], records: Iterable[Sequence[str]], line: int) -> None:
+    """Refuse an edge table of Cytoscape, which has both ends in one column, with the kind of the edge between them."""
+    for at, name in enumerate(header):
+        values = [record[at] for record in records if at < len(record)]
+        if name.lower() in ("name", "shared name") and values and all(map(_JOINED.fullmatch, values)):
+            raise source.error(
+                f"this is an edge table of Cytoscape, which holds both ends of an edge in one column, {name!r}, such "
+                f"as {values[0]!r}: export the network as GraphML, or split that column and name the two with source= "
+                "and target=",
+                line=line,
+                argument="source",
+            )
 
 
 def read_direction(values: Iterable[str]) -> tuple[bool, bool] | None:

@@ -137,9 +137,12 @@ def find_format(source: Source, name: str | None, head: Callable[[], bytes]) -> 
     if by_suffix is None and source.suffix:
         suffixes = " ".join(suffix for each in FORMATS for suffix in each.suffixes)
         compressions = " ".join(codec.suffix for codec in CODECS)
+        way_out = 'format="text" reads it as an edge list'
+        if b"\0" in head()[:_SAMPLE]:
+            way_out = "the content is not text; say format= if it is one of the known ones"
         raise source.error(
             f"the suffix {source.suffix!r} is not known; known are {suffixes}, each also with {compressions}; "
-            'format="text" reads it as an edge list',
+            f"{way_out}",
             argument="format",
         )
     return BY_NAME["networkx"] if _has_attributes(head()) else BY_NAME["text"]

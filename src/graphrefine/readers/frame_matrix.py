@@ -33,6 +33,14 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
     index, heads = frame.index.tolist(), frame.columns.tolist()
     order = match_labels(index, heads)
     if order is not None and not (len(index) <= _FEW and is_counted(frame.index) and is_counted(frame.columns)):
+        sides = (frame.index.name, frame.columns.name)
+        if not options.bipartite and None not in sides and sides[0] != sides[1]:
+            raise InputError(
+                f"the rows of the data frame are called {sides[0]!r} and its columns {sides[1]!r}, as pandas.crosstab "
+                "does: say bipartite=True if they are two sets of nodes; if they are the same nodes, call both by one "
+                "name",
+                argument="bipartite",
+            )
         values = _numbers(frame)[:, order]
         return _square_matrix(values, name_array(index), options, "a matrix in a pandas data frame")
     if len(index) == len(heads) and is_counted(frame.index):

@@ -158,7 +158,7 @@ def arrow_entries(table: Any, options: LabelOptions, known: Known) -> Entries | 
     names = list(getattr(table, "column_names", None) or table.schema.names)
     try:
         columns = [table.column(place).to_pylist() for place in range(len(names))]
-    except (ValueError, OverflowError) as error:  # times that Python does not have
+    except (ValueError, OverflowError, KeyError) as error:  # times that Python does not have
         raise InputError(f"labels: a column cannot be read: {error}", argument="labels") from None
     return _of_columns(names, columns, options, known)
 

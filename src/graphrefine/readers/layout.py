@@ -313,6 +313,10 @@ def find_layout(
         options = replace(options, source=same.source, target=same.target, weights=weights, time=same.time)
     body = sample.records[1:] if header else sample.records
     dialect = None
+    if options.source is None and any(name.lower() in ("interaction", "shared interaction") for name in names or ()):
+        from graphrefine.readers.dialects import refuse_joined_ends  # for such texts alone
+
+        refuse_joined_ends(source, names or (), body, sample.line)
     if sample.preamble.startswith(b"%") or any(":" in name or name.lower() == "type" for name in names or ()):
         from graphrefine.readers.dialects import find_dialect  # for such texts alone
 

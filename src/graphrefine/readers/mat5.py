@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.readers.limits import check_unpacked
+from graphrefine.readers.limits import UnpackedError, check_unpacked
 
 HEADER = 128
 MATRIX, COMPRESSED = 14, 15  # types of elements
@@ -77,6 +77,8 @@ def read_matrix(file: bytes, variable: str, *, path: str = "") -> SparseColumns 
                 if kind == COMPRESSED:
                     kind, content = next(_elements(memoryview(_unpack(content, path, variable))))
                 return _matrix(content) if kind == MATRIX and _name(content) == variable else None
+    except UnpackedError:
+        raise
     except (struct.error, zlib.error, ValueError, StopIteration):  # damaged, cut short, or none of ours
         return None
     return None
@@ -158,7 +160,8 @@ def _sparse_columns(
     shape: list[int], indices: NDArray[Any], indptr: NDArray[Any], values: NDArray[Any]
 ) -> SparseColumns | None:
     rows, columns = shape
-    sound = len(indptr) == columns + 1 and indptr[0] == 0 and bool((np.diff(indptr) >= 0).all())
+    # Neighbours are compared, as differences of int32 can go round.
+    sound = len(indptr) == columns + 1 and indptr[0] == 0 and bool((indptr[1:] >= indptr[:-1]).all())
     entries = int(indptr[-1]) if sound else 0
     if not sound or entries > min(len(indices), len(values)) or indices.dtype != np.int32 or indptr.dtype != np.int32:
         return None

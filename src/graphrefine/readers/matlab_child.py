@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
@@ -57,8 +58,7 @@ def _limit(memory: int, seconds: int) -> None:
     except ImportError:  # Windows
         return
     try:
-        with open("/proc/self/statm", "rb") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
+        used = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize()
     except OSError:  # no Linux: what libraries reserve is not known
         used = 1 << 33
     for kind, most in ((resource.RLIMIT_AS, used + memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):

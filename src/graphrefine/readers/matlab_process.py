@@ -35,13 +35,14 @@ def read_by_process(source: Source, variable: str, *, way_out: str = "") -> Any:
     hdf5 = is_hdf5(source)
     if hdf5 and find_spec("h5py") is None:
         raise MissingExtraError("reading MATLAB files of version 7.3", "h5py", "hdf5")
+    about: dict[str, Any]
     with TemporaryFile() as file, TemporaryFile() as answer:
         file.write(source.data)
         file.seek(0)
         problem = _run(file, answer, variable, SECONDS + len(source.data) // SPEED)
         answer.seek(0)
         try:
-            about, value = ({"error": problem}, None) if problem else _take(answer)
+            about, value = _take(answer) if problem is None else ({"error": problem}, None)
         except (ValueError, KeyError, TypeError, IndexError, MemoryError) as error:
             about, value = {"error": f"the answer about it is damaged: {error}"}, None
     if "error" in about and hdf5:
@@ -51,7 +52,7 @@ def read_by_process(source: Source, variable: str, *, way_out: str = "") -> Any:
     if "error" in about:
         raise source.error(f"this is not a readable MATLAB file: {about['error']}")
     if value is None:
-        raise missing_variable(source, variable, about["names"], way_out)
+        raise missing_variable(source, variable, list(map(str, about["names"])), way_out)
     return value
 
 
@@ -63,9 +64,7 @@ def is_hdf5(source: Source) -> bool:
 def missing_variable(source: Source, variable: str, names: list[str], way_out: str) -> FormatError:
     """The error for a variable that is not there."""
     listed = ", ".join(map(repr, names)) or "none"
-    return source.error(
-        f"there is no variable {variable!r}; the variables are {listed}{way_out}", argument="variable"
-    )
+    return source.error(f"there is no variable {variable!r}; the variables are {listed}{way_out}", argument="variable")
 
 
 def _run(file: IO[bytes], answer: IO[bytes], variable: str, seconds: float) -> str | None:
@@ -100,7 +99,7 @@ def _take(answer: IO[bytes]) -> tuple[dict[str, Any], Any]:
         case "sparse":
             from scipy.sparse import csc_array
 
-            parts = [np.lib.format.read_array(answer, allow_pickle=False) for _ in range(3)]
+            parts: list[Any] = [np.lib.format.read_array(answer, allow_pickle=False) for _ in range(3)]
             rows, columns = map(int, about["shape"])
             matrix: Any = csc_array(tuple(parts), shape=(rows, columns))
             check_compressed(matrix)

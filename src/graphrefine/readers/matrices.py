@@ -1,4 +1,4 @@
-"""Matrices in files: MATLAB (by `mat5`, or by a process of its own), npz of SciPy; checked before anything uses them."""
+"""Matrices in files: MATLAB (by `mat5`, or by a process of its own), npz of SciPy; checked before they are used."""
 
 from __future__ import annotations
 

@@ -151,7 +151,9 @@ def _parse_error(source: Source, parsed: Parsed, text: bytes, header: _Header) -
     words = text.split(b"\n")[parsed.line - 1].decode("latin-1").split()
     if parsed.status == Status.BAD_WEIGHT and len(words) == 3:
         try:
-            problem = f"weight {float(words[2])} is not allowed; weights must be finite float32 numbers and not negative"
+            problem = (
+                f"weight {float(words[2])} is not allowed; weights must be finite float32 numbers and not negative"
+            )
         except ValueError:
             problem = f"weight {words[2]!r} is not a number"
         return source.error(problem, line=line)

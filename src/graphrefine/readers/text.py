@@ -237,7 +237,7 @@ def _skip_comments(data: bytes, at: int, signs: str, blanks: bytes, cells: bytes
 def _check_hashtags(source: Source, preamble: bytes, sample: Sample, options: ReadOptions) -> None:
     """Refuse a text whose first lines may be comments or edges of names such as #tag, as later ones are."""
     records = sample.records
-    if options.comments is not None or not any(record[0][:1] in ("#", "%") for record in records):
+    if options.comments is not None or not any(record[:1] and record[0][:1] in ("#", "%") for record in records):
         return
     for number, line in enumerate(preamble.split(b"\n"), start=1):
         name = re.match(rb"[ \t]*[#%][^ \t#%\r]", line)

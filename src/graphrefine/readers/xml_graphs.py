@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from xml.parsers import expat
 
+from graphrefine.errors import InputError
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.gexf import GexfElements
 from graphrefine.readers.graphml import GraphmlElements
@@ -22,7 +23,9 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
         document.parser.Parse(source.data, True)
     except expat.ExpatError as error:
         raise source.error(f"this is not well-formed XML: {expat.ErrorString(error.code)}", line=error.lineno) from None
-    except (LookupError, UnicodeError) as error:  # an encoding that there is not, or that is not of text
+    except InputError:
+        raise
+    except (LookupError, ValueError) as error:  # an encoding that there is not, or that expat does not know
         raise source.error(f"this is not readable XML: {error}") from None
     source.release()
     assert document.elements is not None  # a document without a root is not well-formed

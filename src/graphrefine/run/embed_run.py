@@ -25,8 +25,8 @@ from graphrefine.kernels.arithmetic import use_arithmetic
 from graphrefine.methods.contract import Method, Resources, Shape
 from graphrefine.methods.registry import find_method
 from graphrefine.progress import Stages, Watcher
-from graphrefine.readers.read import read
 from graphrefine.readers.limits import UnpackedError, reading_within
+from graphrefine.readers.read import read
 from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.settings import MethodSettings
 from graphrefine.run.memory_plan import BudgetError, MemoryPlan, plan_run

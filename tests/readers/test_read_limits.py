@@ -1,0 +1,200 @@
+"""Files that ask for more than they hold: bombs, and sizes that are only stated; refused before any memory is taken."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import graphrefine
+from graphrefine.errors import FormatError, InputError
+from graphrefine.ingestion import text_pieces
+from graphrefine.readers import limits
+from graphrefine.readers.labels import read_labels
+from graphrefine.readers.limits import UnpackedError, reading_within
+from graphrefine.readers.npy import read_npy, read_sparse_npz
+from graphrefine.readers.read import read
+from graphrefine.system.memory import PeakMemory
+
+BOMB = b"1 2\n" * 250_000
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "a.txt.gz": gzip.compress,
+    "a.txt.bz2": bz2.compress,
+    "a.txt.xz": lzma.compress,
+    "a.txt.zst": lambda data: bytes(pa.compress(data, "zstd", asbytes=True)),
+}
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at the memory after each 10,000 bytes."""
+    monkeypatch.setattr(limits, "UNASKED", 10_000)
+
+
+def save_matrix(path: Path) -> None:
+    scipy.io.savemat(path, {"network": np.ones((300, 300))}, do_compression=True)
+
+
+def save_archive(path: Path) -> None:
+    sp.save_npz(path, sp.csr_array(np.ones((300, 300))))
+
+
+def save_table(path: Path) -> None:
+    pq.write_table(pa.table({"source": np.zeros(10**6, np.int32), "target": np.ones(10**6, np.int32)}), path)
+
+
+@pytest.mark.usefixtures("little")
+@pytest.mark.parametrize("name", [*PACKERS, "a.mat", "a.npz", "a.parquet"])
+def test_bombs_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name in PACKERS:
+        path.write_bytes(PACKERS[name](BOMB))
+    else:
+        {"a.mat": save_matrix, "a.npz": save_archive, "a.parquet": save_table}[name](path)
+    assert read(path).edges > 0
+    with reading_within(400_000), pytest.raises(UnpackedError, match=rf"{name}: .* unpacks to more than .*memory="):
+        read(path)
+    if name.startswith("a.txt"):
+        with reading_within(400_000), pytest.raises(UnpackedError, match=f"{name}: .* unpacks to more"):
+            read_labels(path)
+
+
+@pytest.mark.usefixtures("little")
+def test_a_run_with_a_budget_reads_what_is_too_large_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "".join(f"{at} {at * 7 % 997}\n" for at in range(4000))
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(lines.encode()))
+    whole = graphrefine.embed(path, dim=8, seed=1)
+    monkeypatch.setattr(limits, "READING", 10**6)
+    with reading_within(400_000_000), pytest.raises(UnpackedError):
+        read(path)
+    pieces = graphrefine.embed(path, dim=8, seed=1, memory="400MB")
+    assert np.array_equal(whole.vectors, pieces.vectors)
+
+
+def test_a_record_without_end_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_pieces, "_LONGEST", 1 << 18)
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(b"a" * (1 << 22)))
+    with pytest.raises(FormatError, match="no record ends within the first"):
+        graphrefine.ingest(path, tmp_path / "a.grf")
+
+
+def npy(shape: tuple[int, ...], *, kind: str = "<f8", body: bytes = b"") -> bytes:
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape!r}, }}".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + body
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (npy((2**40, 4), body=bytes(64)), "states an array of shape"),
+        (npy((-1, 4), body=bytes(64)), r"states an array of shape \(-1, 4\)"),
+        (npy((2,), kind="|O", body=bytes(64)), "Python objects are not read"),
+        (npy((2,), kind="<U2", body=b"\xff" * 16), "characters that there are not"),
+        (npy((1,) * 70, body=bytes(64)), "states an array of shape"),
+        (b"\x93NUMPY\x01\x00\x05\x00{'a':", "its header is damaged"),
+        (b"", "its header is damaged"),
+    ],
+)
+def test_what_an_array_states_is_held_against_its_bytes(tmp_path: Path, data: bytes, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        read_npy(data)
+    (tmp_path / "a.npy").write_bytes(data or b"x")
+    with pytest.raises(FormatError, match=r"a\.npy: this is not a readable npy file"):
+        read_labels(tmp_path / "a.npy")
+    with pytest.raises(FormatError, match=r"a\.npy: cannot be read as npy"):
+        graphrefine.embed([(0, 1), (1, 2)], features=tmp_path / "a.npy", dim=2)
+
+
+@pytest.mark.parametrize(
+    ("format", "parts"),
+    [
+        ("csr", {"indices": [1, 9], "indptr": [0, 1, 2, 2]}),
+        ("csr", {"indices": [1, 0], "indptr": [0, 900, 900, 0]}),  # which SciPy's full check does not see
+        ("bsr", {"indices": [1, 0], "indptr": [0, 900, 900, 0]}),
+        ("csc", {"indices": [-1, 0], "indptr": [0, 1, 2, 2]}),
+        ("csr", {"indices": [1.0, 0.5], "indptr": [0, 1, 2, 2]}),
+        ("coo", {"row": [0, 5], "col": [0, 1]}),
+        ("dia", {"offsets": [7]}),
+        ("csr", {"indices": [1, 0], "indptr": [0, 1, 2, 2], "shape": [3, 2**31 - 2]}),
+        ("odd", {}),
+    ],
+)
+def test_a_sparse_matrix_that_points_outside_is_refused(tmp_path: Path, format: str, parts: dict[str, Any]) -> None:
+    data = np.ones((2, 1, 1)) if format == "bsr" else np.ones((1, 3)) if format == "dia" else np.ones(2)
+    path = tmp_path / "a.npz"
+    np.savez(path, format=np.array(format.encode()), **{"shape": [3, 3], "data": data, **parts})
+    with pytest.raises(ValueError, match=r".+"):
+        read_sparse_npz(path.read_bytes(), path=str(path))
+    with pytest.raises(FormatError, match=r"a\.npz: this is not a sparse matrix"):
+        read(path)
+
+
+def test_every_format_of_scipy_comes_back(tmp_path: Path) -> None:
+    matrix = np.array([[0, 2.0, 0], [0, 0, 1], [3, 0, 0]])
+    for format in ("csr", "csc", "coo", "bsr", "dia"):
+        sp.save_npz(tmp_path / "a.npz", sp.csr_array(matrix).asformat(format))
+        assert read(tmp_path / "a.npz", directed=True).to_scipy().toarray().tolist() == matrix.tolist(), format
+
+
+def test_stated_rows_take_no_memory(tmp_path: Path) -> None:
+    """A sparse matrix of two entries and 2^31 - 2 rows."""
+    file: Any = io.BytesIO()
+    scipy.io.savemat(file, {"network": sp.csc_array(np.eye(3, k=1))})
+    data = file.getvalue()
+    at = data.index(struct.pack("<ii", 3, 3))
+    (tmp_path / "a.mat").write_bytes(data[:at] + struct.pack("<ii", 2**31 - 2, 3) + data[at + 8 :])
+    with PeakMemory() as peak:
+        before = peak.look()
+        with pytest.raises(FormatError, match="states 2,147,483,649 rows and columns"):
+            read(tmp_path / "a.mat", bipartite=True)
+    assert peak.bytes - before < 100_000_000
+
+
+def test_an_element_that_unpacks_to_more_than_it_states_is_cut(tmp_path: Path) -> None:
+    packed = zlib.compress(struct.pack("<II", 14, 16) + bytes(10**7))
+    (tmp_path / "a.mat").write_bytes(bytes(124) + b"\x00\x01IM" + struct.pack("<II", 15, len(packed)) + packed)
+    with pytest.raises(FormatError, match=r"a\.mat: "):
+        read(tmp_path / "a.mat", variable="")
+
+
+def test_damaged_arrow_files_do_not_end_the_process(tmp_path: Path) -> None:
+    """Offsets of strings that lie far outside of the data."""
+    table = pa.table({"source": ["ann", "bob", "cy"], "target": ["bob", "cy", "ann"]})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+    data = (tmp_path / "a.arrow").read_bytes()
+    at = data.index(struct.pack("<iiii", 0, 3, 6, 8))
+    (tmp_path / "a.arrow").write_bytes(data[:at] + struct.pack("<iiii", 0, 3, 2**30, 2**31 - 1) + data[at + 16 :])
+    with pytest.raises(FormatError, match=r"a\.arrow: this is not a readable Arrow file"):
+        read(tmp_path / "a.arrow")
+
+
+def test_zip_archives_that_lie(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("format.npy", b"no array")
+    with pytest.raises(FormatError, match="its header is damaged"):
+        read(path)
+
+
+def test_squares_of_weights_beyond_float32_are_refused() -> None:
+    edges = [(at, (at * 7 + 1) % 20, 1e19) for at in range(20)]
+    for method in ("prone", "hope"):
+        with pytest.raises(InputError, match="squares of the weights are beyond float32"):
+            graphrefine.embed(edges, method=method, dim=4)

@@ -115,6 +115,8 @@ def find_dialect(header: Sequence[str], preamble: bytes = b"", width: int = 2) -
 
 def refuse_joined_ends(source: Source, header: Sequence[str], records: Iterable[Sequence[str]], line: int) -> None:
     """Refuse an edge table of Cytoscape, which has both ends in one column, with the kind of the edge between them."""
+    if not any(name.lower().endswith("interaction") for name in header):
+        return
     for at, name in enumerate(header):
         values = [record[at] for record in records if at < len(record)]
         if name.lower() in ("name", "shared name") and values and all(map(_JOINED.fullmatch, values)):

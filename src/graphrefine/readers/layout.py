@@ -42,6 +42,7 @@ PAIRS = (
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blanks"}
 SIGNS = "#%"  # of comment lines
+_TELLING = ("type", "interaction", "shared interaction")  # names of columns that may belong to a dialect
 LATIN = "text that is not UTF-8, read as Latin-1"
 SAMPLE = 1 << 15  # bytes from which delimiter, header and columns are detected
 BLANKS = " \t"
@@ -313,13 +314,11 @@ def find_layout(
         options = replace(options, source=same.source, target=same.target, weights=weights, time=same.time)
     body = sample.records[1:] if header else sample.records
     dialect = None
-    if options.source is None and any(name.lower() in ("interaction", "shared interaction") for name in names or ()):
-        from graphrefine.readers.dialects import refuse_joined_ends  # for such texts alone
+    if sample.preamble.startswith(b"%") or any(":" in name or name.lower() in _TELLING for name in names or ()):
+        from graphrefine.readers.dialects import find_dialect, refuse_joined_ends  # for such texts alone
 
-        refuse_joined_ends(source, names or (), body, sample.line)
-    if sample.preamble.startswith(b"%") or any(":" in name or name.lower() == "type" for name in names or ()):
-        from graphrefine.readers.dialects import find_dialect  # for such texts alone
-
+        if options.source is None:
+            refuse_joined_ends(source, names or (), body, sample.line)
         dialect = find_dialect(names or (), sample.preamble, width)
     if dialect is not None:
         options = dialect.complete(options)

@@ -162,7 +162,7 @@ def test_names_are_nouns(name: str) -> None:
 
 @pytest.mark.parametrize(("way", "turns", "modules"), [("file", 112, 70), ("views", 236, 80)])
 def test_a_file_is_embedded_with_few_turns_and_modules(way: str, turns: int, modules: int) -> None:
-    """What is counted, and how: ``scripts/walk.py``. The fingerprint and the seal have five modules, limits of reading one."""
+    """What is counted, and how: ``scripts/walk.py``. Fingerprint and seal have five modules, limits of reading one."""
     script = ROOT.parent.parent / "scripts" / "walk.py"
     done = subprocess.run([sys.executable, script, way, "--json"], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr

@@ -194,7 +194,8 @@ def test_the_tests_pass_in_the_background() -> None:
     ignoring = [sys.executable, "-c", blocking]
     name = f"{__file__}::{test_a_child_ends_with_its_parent.__name__}[{signal.SIGINT:d}]"
     typed = [*ignoring, sys.executable, "-m", "pytest", "-q", "--noconftest", "-p", "no:cacheprovider", name]
-    done = subprocess.run(typed, capture_output=True, text=True, timeout=100)
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run(typed, capture_output=True, text=True, timeout=100, env=env)
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
 
 

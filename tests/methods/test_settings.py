@@ -197,6 +197,14 @@ def test_a_method_in_a_file_is_a_name(value: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_numbers_that_floats_do_not_hold_are_an_error() -> None:
+def test_numbers_that_floats_do_not_hold_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    with pytest.raises(InputError, match="beyond float32"):
+        graphrefine.embed(ring, method="grarep", dim=4, seed=12, negative=1e-320)
+
+    def diverge(*_: Any, **__: Any) -> None:
+        raise np.linalg.LinAlgError("eigenvalues did not converge")
+
+    monkeypatch.setattr("graphrefine.methods.grarep.scaled_left_vectors", diverge)
     with pytest.raises(InputError, match="grarep came to numbers that floats do not hold"):
-        graphrefine.embed([(0, 1), (1, 2), (2, 3), (3, 0)], method="grarep", dim=4, seed=12, negative=1e-320)
+        graphrefine.embed(ring, method="grarep", dim=4)

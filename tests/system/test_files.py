@@ -462,9 +462,14 @@ def test_what_a_disk_refuses_to_remove_is_tried_again(
 def test_a_failure_after_the_replacement_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version(1).save(tmp_path / "x.npz")
     is_dir = Path.is_dir
-    monkeypatch.setattr(Path, "is_dir", lambda path: fail(path) if path.suffix == ".new" else is_dir(path))
+    monkeypatch.setattr(Path, "is_dir", lambda path: fail(path) if is_gone(path) else is_dir(path))
     version(2).save(tmp_path / "x.npz")
     assert version_of(load(tmp_path / "x.npz")) == 2
+
+
+def is_gone(path: Path) -> bool:
+    """Whether a hidden file has taken the place of its target."""
+    return path.suffix == ".new" and not os.path.lexists(path)
 
 
 def fail(path: Path) -> bool:

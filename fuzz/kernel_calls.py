@@ -38,8 +38,8 @@ def sums_of(rng: Generator, indices: Array) -> Array | None:
 
 
 def threads(rng: Generator) -> int:
-    """A few threads."""
-    return int(rng.integers(1, 4))
+    """One, most often, as starting others takes longer than the work; or a few."""
+    return 1 if rng.random() < 0.8 else int(rng.integers(2, 5))
 
 
 def edges(rng: Generator, nodes: int, most: int = 60) -> tuple[Array, Array]:
@@ -222,6 +222,22 @@ def call_tall(rng: Generator) -> Call:
     return "Product", [indptr, indices, x], {**own, **common, **more, **turned}
 
 
+def call_live(rng: Generator) -> Call:
+    """A graph that changes: a ring, some nodes more, and changes of edges."""
+    nodes, count, more = int(rng.integers(3, 30)), int(rng.integers(0, 20)), int(rng.integers(0, 3))
+    known = int(rng.integers(1, nodes + 1))
+    both = np.stack([(np.arange(nodes) - 1) % nodes, (np.arange(nodes) + 1) % nodes], axis=1)
+    rows = [2 * np.arange(nodes + 1), np.sort(both, axis=1).astype(np.int32).ravel(), None]
+    parts = {"basis": floats(rng, known, PAD), "shifts": floats(rng, known), "mean": np.zeros(PAD)}
+    numbers = {"keep": 0.5, "loop": 1.0, "tolerance": 0.1, "rounding": 1e-5, "spread": 0.1, "publish": 0.1}
+    source = rng.integers(0, nodes + more, count, dtype=np.int32)
+    target = ((source + rng.integers(1, nodes + more, count)) % (nodes + more)).astype(np.int32)
+    changes = [rng.integers(0, 3, count, dtype=np.uint8), source, target, rng.random(count, np.float32) + 1]
+    which = rng.integers(0, nodes, 4, dtype=np.int32)
+    asked = [which, np.empty((4, PAD), np.float32), np.empty(4)]
+    return "LiveGraph", [*rows, more, *changes, *asked], {**parts, "rotation": np.eye(PAD), **numbers}
+
+
 CALLS: dict[str, Callable[[Generator], Call]] = {
     "text": call_text,
     "edges": call_edges,
@@ -231,4 +247,5 @@ CALLS: dict[str, Callable[[Generator], Call]] = {
     "search": call_search,
     "exact": call_exact,
     "tall": call_tall,
+    "live": call_live,
 }

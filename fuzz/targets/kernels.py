@@ -17,7 +17,7 @@ from fuzz.target import Target
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-FAMILIES = ("text", "edges", "order", "walks", "plane", "search", "exact", "tall")
+FAMILIES = ("text", "edges", "order", "walks", "plane", "search", "exact", "tall", "live")
 REFUSALS = (ValueError, TypeError, IndexError, OverflowError, MemoryError)
 WHOLE = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 7, 33, 2**31 - 1, 2**31, 2**40, 2**62, 2**63 - 1, 2**63)
 REAL = (float("nan"), float("inf"), -float("inf"), 0.0, -0.0, -1.0, 1e-30, 1e30, 1e-320, 1e308)
@@ -60,6 +60,13 @@ def call(name: str, arguments: list[Any], keywords: dict[str, Any]) -> None:
         indptr, indices, x = arguments
         own = {key: keywords.pop(key) for key in BUILDING & set(keywords)}
         native.Product(indptr, indices, **own).apply(x, **keywords)
+    elif name == "LiveGraph":
+        graph = native.LiveGraph(*arguments[:3], **keywords)
+        graph.add_nodes(arguments[3])
+        graph.change(*arguments[4:8], skip=True)
+        graph.settle()
+        graph.commit()
+        graph.vectors(*arguments[8:])
     else:
         getattr(native, name)(*arguments, **keywords)
 

@@ -39,8 +39,9 @@ def run(family: str, data: bytes, folder: Path) -> None:
     for _ in range(int(rng.choice([0, 1, 1, 1, 2, 3]))):
         at = int(rng.integers(0, len(arguments) + len(keywords)))
         if at < len(arguments):
-            fixed = name == "build_rows" and at == 0
-            arguments[at] = spoil(rng, arguments[at], small=fixed)
+            if (name, at) == ("LiveGraph", 3):
+                continue  # so many nodes, of which a kernel has as many as there is memory for
+            arguments[at] = spoil(rng, arguments[at], small=(name, at) == ("build_rows", 0))
         else:
             key = list(keywords)[at - len(arguments)]
             keywords[key] = spoil(rng, keywords[key], small=key in WORK)

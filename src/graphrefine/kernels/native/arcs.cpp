@@ -19,7 +19,7 @@ constexpr int page = 10;   // a page is 1024 consecutive ids
 // Sets the bit of every id, and counts ids by pages.
 template <class T> void mark_ids(Changed<uint64_t> bits, Changed<int64_t> pages, int64_t lowest, Input<T> ids) {
     uint64_t *words = bits.data();
-    int64_t *counts = pages.data();
+    uint64_t *counts = reinterpret_cast<uint64_t *>(pages.data());  // which wrap round instead of overflowing
     const uint64_t limit = 64 * uint64_t(std::min(bits.size(), pages.size() << (page - 6)));
     Released released;
     in_steps(0, ids.size(), [&](size_t i) {

@@ -151,6 +151,10 @@ def test_sizes_beyond_all_memory_are_an_error() -> None:
         native.signs(0, 0, rows=2**31, words=2**29)
 
 
+def test_rows_of_nothing_take_no_time() -> None:
+    assert native.signs(0, 0, rows=2**40, words=0).shape == (2**40, 0)
+
+
 @pytest.mark.parametrize("threads", [-5, 0, 2**31 - 1])
 def test_any_number_of_threads_will_do(threads: int) -> None:
     expected = native.row_sums(*PATH, None, np.array([1.0, 2.0, 4.0]), threads=1)

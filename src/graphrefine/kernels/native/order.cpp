@@ -123,7 +123,7 @@ void split_rows(const std::int64_t *indptr, const std::int32_t *indices, std::in
 void draw_signs(std::uint64_t seed, std::int64_t start, const std::int32_t *order, std::int64_t rows, std::int64_t words,
                 std::uint32_t *out) {
     const std::uint64_t salt = mixed(seed + GOLDEN);
-    for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t i = 0; words && i < rows; ++i) {
         stop_if_asked(i << 4);
         const std::uint64_t row = mixed(salt ^ (static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(order ? order[i] : i)));
         for (std::int64_t w = 0; w < words; ++w) {  // two words from each number

@@ -122,6 +122,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ),
     ("`offsets` must not", lambda: native.number_strings(np.zeros(3, np.uint8), np.array([0, 2, 4]))),
     ("`offsets` must not", lambda: native.number_strings(np.zeros(3, np.uint8), np.array([0, 3, 1]))),
+    ("more steps of walks", lambda: native.walk_pairs(*PATH, None, 0, np.full(3, 2**40), length=0, seed=0, threads=1)),
     ("too many columns", lambda: native.Product(*PATH, columns=2**31, first_column=2**62)),
     (
         "at most 64",

@@ -24,6 +24,7 @@ void solve_rows(const Input<std::int64_t> &indptr, const Input<std::int32_t> &in
     need(indptr.shape(0) == rows + 1, "`indptr` must have one entry more than there are rows");
     need_bounds(indptr, entries);
     need(all_below(indices.data(), entries, static_cast<std::int64_t>(others.shape(0))), "`indices` must be rows of `others`");
+    need(steps >= 0 && steps <= 1 << 20, "`steps` must be from 0 to 2^20");
     need(weights.shape(0) == entries, "`weights` must have one number for each entry");
     need(columns && columns % 32 == 0 && others.shape(1) == columns, "`solution` and `others` have columns padded to a multiple of 32");
     need(missing.shape(0) == rows && totals.shape(0) == rows, "`missing` and `totals` must have one number for each row");

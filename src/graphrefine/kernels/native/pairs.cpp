@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t ABREAST = 64;  // walks that take each step together, so that their cache misses overlap
 constexpr std::int64_t CHUNK = 16;    // rows that a thread takes at a time
+constexpr std::int64_t MOST = std::numeric_limits<std::int32_t>::max();  // steps of the walks of a node
 
 struct Counts {
     std::vector<std::int32_t> columns, counts;  // of all rows of a chunk, ascending within each
@@ -76,7 +77,7 @@ nb::tuple walk_pairs(Indptr indptr, Indices indices, Sums sums, std::int64_t fir
     need(first >= 0 && first <= rows.nodes - count, "`walks` must be one number for each of some rows");
     for (std::int64_t i = 0; i < count; ++i) {
         need(!walks.data()[i] || rows.degree(static_cast<std::int32_t>(first + i)), "a node without neighbours has no walks");
-        need(walks.data()[i] <= 0 || length <= std::numeric_limits<std::int32_t>::max() / walks.data()[i], "there are more walks than can be counted");
+        need(walks.data()[i] <= 0 || (walks.data()[i] <= MOST && length <= MOST / walks.data()[i]), "there are more steps of walks than can be counted");
     }
     const std::uint64_t salt = mixed(seed + 2 * GOLDEN);
     std::vector<Counts> chunks((count + CHUNK - 1) / CHUNK);

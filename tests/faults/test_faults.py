@@ -71,7 +71,7 @@ def test_writes_that_are_cut_short_go_on() -> None:
 
 @pytest.mark.slow
 def test_faults_do_no_harm_to_any_writer() -> None:
-    code, text = run_program("--every", "200")
+    code, text = run_program("--every", "400")
     assert code == 0, text
     found = count_faults(text)
     assert len(found) >= 25 and all(found.values()), text

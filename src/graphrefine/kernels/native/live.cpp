@@ -474,7 +474,7 @@ public:
     double captured() const { return captured_; }
 
     void add_nodes(std::int64_t count) {
-        need(count >= 0 && nodes() + count <= std::numeric_limits<std::int32_t>::max(), "there are too many nodes");
+        need(count >= 0 && count <= std::numeric_limits<std::int32_t>::max() - nodes(), "there are too many nodes");
         nodes_.resize(nodes_.size() + count), records_.resize(nodes_.size());
         R_.resize(nodes()), G_.resize(nodes());
         for (std::int64_t u = nodes() - count; u < nodes(); ++u) {

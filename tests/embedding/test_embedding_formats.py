@@ -544,3 +544,18 @@ def test_a_folder_of_a_later_version_or_another_program_is_refused(tmp_path: Pat
         (tmp_path / "emb" / "meta.json").write_text(json.dumps(meta | change))
         with pytest.raises(FormatError, match=problem):
             load(tmp_path / "emb")
+
+
+def test_an_impossible_shape_in_an_npy_file_is_refused(tmp_path: Path) -> None:
+    Embedding(None, np.ones((4, 4))).save(tmp_path / "x.npy")
+    content = (tmp_path / "x.npy").read_bytes()
+    (tmp_path / "x.npy").write_bytes(content.replace(b"(4, 4), ", b"(-1, 4),"))
+    with pytest.raises(FormatError, match=r"shape \(-1, 4\) is not possible"):
+        load(tmp_path / "x.npy")
+
+
+def test_a_header_nested_far_too_deep_is_refused(tmp_path: Path) -> None:
+    text = b'{"a":' * 100_000
+    (tmp_path / "x.safetensors").write_bytes(len(text).to_bytes(8, "little") + text)
+    with pytest.raises(FormatError, match="nested far too deep"):
+        load(tmp_path / "x.safetensors")

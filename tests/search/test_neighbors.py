@@ -23,6 +23,7 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import read_labels
 from graphrefine.kernels import twin_nearest
 from graphrefine.kernels.nearest import ExcludedRows, nearest
+from graphrefine.search import index as index_module
 from graphrefine.search.scores import SCORES
 from graphrefine.search.searcher import Search
 from graphrefine.search.usearch_graph import Part
@@ -373,7 +374,7 @@ def test_a_damaged_index_is_made_anew(indexed: Path, damage: str) -> None:
         (folder / "meta.json").write_text("{")
     elif damage == "version":
         meta = json.loads((folder / "meta.json").read_text())
-        (folder / "meta.json").write_text(json.dumps({**meta, "version": 99}))
+        (folder / "meta.json").write_text(json.dumps({**meta, "version": 1}))
     elif damage == "short":
         os.truncate(folder / "all.usearch", 100)
     else:
@@ -389,6 +390,39 @@ def test_a_damaged_index_is_made_anew(indexed: Path, damage: str) -> None:
         return
     index = Search(graphrefine.load(indexed), index=True).index
     assert index is not None and index.is_new and index.path == folder
+
+
+@pytest.mark.parametrize("name", ["all.members.npy", "all.starts.npy", "all.usearch", "meta.json"])
+def test_an_index_with_a_changed_bit_is_never_opened(indexed: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = indexed.with_name("e.cosine.index")
+    content = bytearray((folder / name).read_bytes())
+    content[content.find(b'"recall": 0.') + 12 if name == "meta.json" else len(content) // 2] ^= 1
+    (folder / name).write_bytes(content)
+    opened: list[Path] = []
+    monkeypatch.setattr("graphrefine.search.usearch_graph.Part.open", lambda place, _: opened.append(place))
+    loaded = graphrefine.load(indexed)
+    assert index_module._stored_index(folder, loaded, "cosine", threads=1) is None and opened == []
+    monkeypatch.undo()
+    index = Search(loaded, index=True).index
+    assert index is not None and index.is_new and index.path == folder
+
+
+def test_rolled_members_of_an_index_give_no_wrong_neighbours(indexed: Path) -> None:
+    folder = indexed.with_name("e.cosine.index")
+    np.save(folder / "all.members.npy", np.roll(np.load(folder / "all.members.npy"), 1))
+    loaded = graphrefine.load(indexed)
+    ours, exact = (Search(loaded, index=with_index).nearest(rows=[7], k=3).rows for with_index in (True, False))
+    assert np.array_equal(ours, exact)
+
+
+def test_the_index_of_a_newer_version_is_left_alone(indexed: Path) -> None:
+    folder = indexed.with_name("e.cosine.index")
+    meta = json.loads((folder / "meta.json").read_text())
+    (folder / "meta.json").write_text(json.dumps({**meta, "version": 9}))
+    index = Search(graphrefine.load(indexed), index=True).index
+    assert index is not None and index.path is None
+    assert "was written by a newer graphrefine, format 9; this one reads up to 2" in index.problem
+    assert json.loads((folder / "meta.json").read_text())["version"] == 9
 
 
 def test_an_embedding_in_memory_has_its_index_in_memory() -> None:

@@ -51,8 +51,11 @@ class Command(click.Command):
             if options.get(str(each.name)) == "" and (isinstance(each, click.Argument) or each.name in PLACES):
                 raise click.BadParameter("the name is empty; give one", param=each)
         module, function = self.place.split(":")
+        from graphrefine.system.files import durable_outputs  # too slow for --help
+
         try:
-            getattr(import_module(f"graphrefine.cli.{module}"), function)(**options)
+            with durable_outputs():
+                getattr(import_module(f"graphrefine.cli.{module}"), function)(**options)
         except GraphRefineError as error:
             raise click.ClickException(in_options(str(error), error.mentions, self)) from error
 

@@ -302,7 +302,7 @@ class Embedding(ScoredTable):
         return map_of(self, labels, method=method, seed=seed, title=title, threads=threads, watch=watch)
 
     def save(
-        self, path: str | os.PathLike[str], *, format: str | None = None, durable: bool = False, **options: Any
+        self, path: str | os.PathLike[str], *, format: str | None = None, durable: bool | None = None, **options: Any
     ) -> None:
         """Write the embedding, replacing what is there in one step or, if anything fails, not at all.
 
@@ -313,8 +313,8 @@ class Embedding(ScoredTable):
             address of a PostgreSQL server with pgvector, ``postgresql://user@host/database``.
         format : str, optional
             The format, whatever the suffix.
-        durable : bool
-            Wait until the disk has it, so that it also survives a power cut.
+        durable : bool, optional
+            Wait until the disk has it, so that it also survives a power cut. Commands do; in Python the default is no.
         options
             Of pgvector: ``table``, its name; ``index``, whether to make an HNSW index for cosines; ``replace``,
             whether the table may take the place of one that graphrefine did not write.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 MARK = "graphrefine map 1"  # a new number for a new layout of the same vectors
+VERSION = 2  # of the folder; the first had no version and no digests, and is made anew
 FILE = "coordinates.npy"
 
 
@@ -61,11 +61,13 @@ def obtain_layout(
     coordinates, _ = place_vectors(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
     if method != "pca" and embedding.path is not None:
         folder = companions.companion(embedding.path, "map")
-        meta = {"format": MARK, "of": companions.stamp(embedding), "method": method, "seed": seed}
+        meta = {"format": MARK, "version": VERSION, "of": companions.stamp(embedding), "method": method, "seed": seed}
         ours = lambda place: companions.check_ours(place, MARK, FILE)
-        with contextlib.suppress(OSError), replacing_folder(folder, replaceable=ours) as hidden:
-            save_npy(hidden / FILE, coordinates)
-            (hidden / companions.META).write_text(json.dumps(meta, indent=2), encoding="utf-8")
+        with contextlib.suppress(OSError):
+            companions.check_version(folder, MARK, VERSION)
+            with replacing_folder(folder, replaceable=ours, durable=False) as hidden:
+                save_npy(hidden / FILE, coordinates)
+                companions.write_meta(hidden, meta)
     return CachedLayout(coordinates, method, from_cache=False)
 
 
@@ -77,7 +79,9 @@ def find_layout(embedding: VectorTable, method: str, *, seed: int = 0) -> Floats
     meta = companions.read_meta(folder, MARK)
     if meta is None or (meta.get("method"), meta.get("seed")) != (method, seed):
         return None
-    if not companions.is_current(meta.get("of"), embedding):
+    if meta.get("version") != VERSION or not companions.is_current(meta.get("of"), embedding):
+        return None
+    if not companions.is_whole(folder, meta, FILE):
         return None
     try:
         coordinates: Floats = np.load(folder / FILE, allow_pickle=False)

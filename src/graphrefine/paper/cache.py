@@ -155,7 +155,7 @@ def write_entry(path: Path, key: Mapping[str, Any], measurement: Measurement, se
     """Write a file that survives whatever happens to this process afterwards."""
     content = {"key": key, "measurement": measurement, "seconds": seconds, "check": hash_json(measurement)}
     try:
-        with replacing(path) as hidden:
+        with replacing(path, durable=False) as hidden:
             hidden.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
     except OutputError:
         raise

@@ -6,7 +6,7 @@ that usearch looks at, the width, is chosen when the index is made, by exact sea
 ::
 
     friends.cosine.index/
-        meta.json            the score, the stamp of the vectors, the recall that was measured
+        meta.json            the score, the stamp of the vectors, the recall that was measured, digests of all files
         all.usearch          usearch's graph; source and target of a bipartite graph
         all.members.npy      rows, those with the same vector beside each other
         all.starts.npy       where each of these groups begins
@@ -15,11 +15,11 @@ that usearch looks at, the width, is chosen when the index is made, by exact sea
 from __future__ import annotations
 
 import importlib.util
-import json
 import logging
 import threading
 import zlib
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ _Sample = tuple[Floats, list[Rows], NearestRows]  # queries, rows excluded for e
 _log = logging.getLogger(__name__)
 INDEX_BEYOND = 1_000_000  # nodes from which on an index is made by default
 MARK = "graphrefine index"
-VERSION = 1
+VERSION = 2  # 1 had no digests: made anew
 RECALL = 0.975  # aimed at when the width is chosen
 _WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512)  # candidates that usearch looks at
 _WORTH = 0.005  # recall that is not worth a larger width
@@ -127,7 +127,9 @@ def _stored_index(
     if not companions.is_current(meta.get("of"), embedding) or meta.get("terms") != _score_inputs(embedding, score):
         return None
     try:
-        if any((folder / name).stat().st_size != size for name, size in meta["files"].items()):
+        files = [f"{name}.{of}.npy" for name in meta["parts"] for of in ("members", "starts")]
+        if not companions.is_whole(folder, meta, *files):
+            _log.warning("%s: does not have the checksums that it was written with; made anew", folder)
             return None
         parts = {name: Part.open(folder, name) for name in meta["parts"]}
         return Index(parts, float(meta["recall"]), int(meta["width"]), folder, is_new, threads)
@@ -143,7 +145,9 @@ def _score_inputs(embedding: VectorTable, score: str) -> Any:
 
 
 def _store_index(index: Index, folder: Path, embedding: VectorTable, score: str) -> None:
-    with replacing_folder(folder, replaceable=lambda path: companions.check_ours(path, MARK)) as hidden:
+    companions.check_version(folder, MARK, VERSION)
+    ours = partial(companions.check_ours, mark=MARK)
+    with replacing_folder(folder, replaceable=ours, durable=False) as hidden:
         for name, part in index.parts.items():
             part.save(hidden, name)
         meta = {
@@ -155,9 +159,8 @@ def _store_index(index: Index, folder: Path, embedding: VectorTable, score: str)
             "recall": index.recall,
             "width": index.width,
             "parts": list(index.parts),
-            "files": {file.name: file.stat().st_size for file in sorted(hidden.iterdir())},
         }
-        (hidden / companions.META).write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
+        companions.write_meta(hidden, meta)
 
 
 def _make_index(directions: tuple[SearchDirection, ...], stages: Stages, *, threads: int) -> Index:

@@ -59,6 +59,8 @@ def map_npy(file: IO[bytes]) -> NDArray[Any]:
         raise ValueError(f"not an npy file of numbers, or damaged ({error})") from error
     if dtype.hasobject:
         raise ValueError("holds Python objects, which are never loaded")
+    if any(length < 0 for length in shape):
+        raise ValueError(f"the shape {shape} is not possible: damaged")
     array = map_array(file, file.tell(), dtype=dtype, shape=shape[::-1] if fortran else shape)
     return array.T if fortran else array
 

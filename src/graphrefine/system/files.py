@@ -5,8 +5,9 @@ Everything is written beside its target under a hidden name and takes the target
 error, Ctrl-C or ``SIGKILL`` at any moment leaves the old output whole. The leftovers of a killed run
 carry its process id in their names and are removed by the next save to the same target.
 
-Neither waits for the disk unless ``durable=True``: a killed *process* loses nothing, because the system
-already holds all that was written; only a power cut within the next half minute or so can lose the new output.
+A killed *process* loses nothing, because the system already holds all that was written; only a power cut within the
+next half minute or so could lose the new output. With ``durable=True``, and by default within `durable_outputs`, as in
+every command, the disk has it before it takes the target's place.
 """
 
 from __future__ import annotations
@@ -38,16 +39,30 @@ _NO_NAMELESS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT
 _NAME_LIMIT = 160  # bytes of a target's name kept in the hidden name; file systems stop at 255
 
 
+_durable = False  # what `durable_outputs` has set
+
+
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterator[Path]:
+def durable_outputs() -> Iterator[None]:
+    """A stretch in which outputs wait for the disk, unless they say otherwise; it holds for all threads."""
+    global _durable
+    before, _durable = _durable, True
+    try:
+        yield
+    finally:
+        _durable = before
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str], *, durable: bool | None = None) -> Iterator[Path]:
     """Write a file beside ``path``; it takes the place of ``path`` if the block ends well.
 
     Parameters
     ----------
     path : path
         The file to make or replace.
-    durable : bool
-        Wait until the disk has it, so that it also survives a power cut.
+    durable : bool, optional
+        Wait until the disk has it, so that it also survives a power cut. If not given, within `durable_outputs`.
 
     Yields
     ------
@@ -68,6 +83,7 @@ def replacing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterato
     target = check_writable(path)
     with _hidden_beside(target) as hidden:
         yield hidden
+        durable = _durable if durable is None else durable
         if durable:
             _flush(hidden)
         hidden.replace(target)
@@ -77,7 +93,7 @@ def replacing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterato
 
 @contextlib.contextmanager
 def replacing_folder(
-    path: str | os.PathLike[str], *, replaceable: Callable[[Path], None], durable: bool = False
+    path: str | os.PathLike[str], *, replaceable: Callable[[Path], None], durable: bool | None = None
 ) -> Iterator[Path]:
     """Fill a folder beside ``path``; it takes the place of ``path`` in one step if the block ends well.
 
@@ -88,8 +104,8 @@ def replacing_folder(
     replaceable : callable
         Called with an existing folder; raises OutputError if that is not one to be replaced. The replaced
         folder is deleted, so this protects other people's data.
-    durable : bool
-        Wait until the disk has it, so that it also survives a power cut.
+    durable : bool, optional
+        Wait until the disk has it, so that it also survives a power cut. If not given, within `durable_outputs`.
 
     Yields
     ------
@@ -101,6 +117,7 @@ def replacing_folder(
     with _hidden_beside(target) as hidden:
         hidden.mkdir()
         yield hidden
+        durable = _durable if durable is None else durable
         if durable:
             for part in (*hidden.rglob("*"), hidden):
                 _flush(part)

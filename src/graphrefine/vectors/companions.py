@@ -6,15 +6,20 @@ A companion is a folder: ``friends.index`` beside ``friends``, ``friends.parquet
 
 from __future__ import annotations
 
+import json
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.errors import OutputError
+from graphrefine.system.digest import digest_file, digest_json
 from graphrefine.system.files import check_only
 from graphrefine.system.output_folders import listed_files, read_mark
+from graphrefine.system.versions import version_problem
 
 META = "meta.json"
 _BLOCK = 1 << 16  # rows summed up at a time
@@ -76,6 +81,43 @@ def is_current(of: Any, embedding: StoredVectors) -> bool:
 def read_meta(folder: Path, mark: str) -> dict[str, Any] | None:
     """The ``meta.json`` of a companion whose format is `mark`; None if there is no such, or it is damaged."""
     return read_mark(folder / META, mark)
+
+
+def write_meta(folder: Path, meta: Mapping[str, Any]) -> None:
+    """Write ``meta.json`` with the size and the digest of every file in the folder, and a digest of its own."""
+    files = sorted(folder.iterdir())
+    whole = {**meta, "files": {file.name: file.stat().st_size for file in files}}
+    whole["digests"] = {file.name: _digest(file) for file in files}
+    whole["digest"] = digest_json(whole)
+    (folder / META).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+
+def is_whole(folder: Path, meta: Mapping[str, Any], *files: str) -> bool:
+    """Whether ``meta.json`` and all files have the digests that they were written with, these files among them.
+
+    Asked before anything is made of the files: a damaged index can end the process that opens it.
+    """
+    digests = meta.get("digests")
+    if not isinstance(digests, dict) or not set(files) <= digests.keys():
+        return False
+    try:
+        own = digest_json({name: value for name, value in meta.items() if name != "digest"}) == meta.get("digest")
+        return own and all(_digest(folder / name) == digest for name, digest in digests.items())
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return digest_file(file.fileno())
+
+
+def check_version(folder: Path, mark: str, newest: int) -> None:
+    """Raise OutputError where a companion was written by a newer graphrefine: it is neither read nor replaced."""
+    meta = read_meta(folder, mark)
+    version = None if meta is None else meta.get("version")
+    if isinstance(version, int) and version > newest and (problem := version_problem(version, newest)):
+        raise OutputError(f"{folder}: {problem}")
 
 
 def check_ours(folder: Path, mark: str, *files: str) -> None:

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 _ATTEMPTS = 100  # to load a file that is replaced meanwhile
 
 
-def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: bool, **options: Any) -> None:
+def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: bool | None, **options: Any) -> None:
     """Write an embedding at a path or an address, replacing it in one step or, if anything fails, not at all."""
     file_format = choose_format(path, format)
     options = file_format.options(options)

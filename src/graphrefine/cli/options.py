@@ -18,6 +18,7 @@ from graphrefine.readers.formats import BY_NAME
 from graphrefine.readers.options import ReadOptions
 from graphrefine.refine.settings import RefineSettings, parse_setting
 from graphrefine.run.settings import RunSettings, read_config
+from graphrefine.system.durability import durable_outputs
 
 if TYPE_CHECKING:
     from graphrefine.methods.contract import Method
@@ -51,8 +52,6 @@ class Command(click.Command):
             if options.get(str(each.name)) == "" and (isinstance(each, click.Argument) or each.name in PLACES):
                 raise click.BadParameter("the name is empty; give one", param=each)
         module, function = self.place.split(":")
-        from graphrefine.system.files import durable_outputs  # too slow for --help
-
         try:
             with durable_outputs():
                 getattr(import_module(f"graphrefine.cli.{module}"), function)(**options)

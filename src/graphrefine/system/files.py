@@ -5,9 +5,8 @@ Everything is written beside its target under a hidden name and takes the target
 error, Ctrl-C or ``SIGKILL`` at any moment leaves the old output whole. The leftovers of a killed run
 carry its process id in their names and are removed by the next save to the same target.
 
-A killed *process* loses nothing, because the system already holds all that was written; only a power cut within the
-next half minute or so could lose the new output. With ``durable=True``, and by default within `durable_outputs`, as in
-every command, the disk has it before it takes the target's place.
+A killed *process* loses nothing, as the system already holds all that was written; only a power cut soon after could
+lose the new output. With ``durable=True``, as in every command (`durability`), the disk has it before it is in place.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from graphrefine.errors import OutputError
+from graphrefine.system.durability import is_durable
 from graphrefine.system.memory import gigabytes
 
 _active: set[Path] = set()  # outputs that this very process is writing; the same process id may have died before
@@ -37,20 +37,6 @@ if hasattr(os, "register_at_fork"):
 CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # files that systems leave in folders
 _NO_NAMELESS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)  # what a file system says of them
 _NAME_LIMIT = 160  # bytes of a target's name kept in the hidden name; file systems stop at 255
-
-
-_durable = False  # what `durable_outputs` has set
-
-
-@contextlib.contextmanager
-def durable_outputs() -> Iterator[None]:
-    """A stretch in which outputs wait for the disk, unless they say otherwise; it holds for all threads."""
-    global _durable
-    before, _durable = _durable, True
-    try:
-        yield
-    finally:
-        _durable = before
 
 
 @contextlib.contextmanager
@@ -83,8 +69,7 @@ def replacing(path: str | os.PathLike[str], *, durable: bool | None = None) -> I
     target = check_writable(path)
     with _hidden_beside(target) as hidden:
         yield hidden
-        durable = _durable if durable is None else durable
-        if durable:
+        if durable := is_durable(durable):
             _flush(hidden)
         hidden.replace(target)
         if durable:
@@ -117,8 +102,7 @@ def replacing_folder(
     with _hidden_beside(target) as hidden:
         hidden.mkdir()
         yield hidden
-        durable = _durable if durable is None else durable
-        if durable:
+        if durable := is_durable(durable):
             for part in (*hidden.rglob("*"), hidden):
                 _flush(part)
         if target.exists():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from pathlib import Path
 
 from graphrefine.system.digest import DIGITS, digest_file, read_pieces
@@ -45,7 +46,7 @@ def close_seal(path: Path, parts: Parts) -> None:
 
 
 def _sealed_file(path: Path) -> Path:
-    return path / "meta.json" if path.is_dir() else path
+    return path / "meta.json" if stat.S_ISDIR(path.stat().st_mode) else path
 
 
 def find_damage(path: Path, parts: Parts) -> str | None:

@@ -396,7 +396,7 @@ def test_a_damaged_index_is_made_anew(indexed: Path, damage: str) -> None:
 def test_an_index_with_a_changed_bit_is_never_opened(indexed: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = indexed.with_name("e.cosine.index")
     content = bytearray((folder / name).read_bytes())
-    content[content.find(b'"recall": 0.') + 12 if name == "meta.json" else len(content) // 2] ^= 1
+    content[content.find(b'"width": ') + 9 if name == "meta.json" else len(content) // 2] ^= 1
     (folder / name).write_bytes(content)
     opened: list[Path] = []
     monkeypatch.setattr("graphrefine.search.usearch_graph.Part.open", lambda place, _: opened.append(place))

@@ -28,6 +28,7 @@ ELSEWHERE = {
     "explore": "see test_explore_command.py",
     "duplicates": "the graph is an option, see below",
     "communities": "the graph is an option, see below",
+    "check": "the graph is an option, see below",
 }
 READING = (
     "read: csv with a header; edges 'caller' - 'callee', undirected; no weights; not used: 'city'; "
@@ -73,7 +74,7 @@ def test_json_has_it(folder: Path, command: str) -> None:
     assert figures["reading"] == READING.removeprefix("read: ")
 
 
-@pytest.mark.parametrize("command", ["duplicates", "communities"])
+@pytest.mark.parametrize("command", ["duplicates", "communities", "check"])
 def test_commands_with_an_optional_graph_have_it(folder: Path, command: str) -> None:
     works("embed", folder / "calls.csv", "-o", "out", "--dim", "4")
     done = works(command, "out", "--graph", folder / "calls.csv")

@@ -105,11 +105,14 @@ def _without_stamps(tree: Tree) -> State:
     return {**tree, **{name: _without_stamp(meta) for name, meta in metas.items()}}
 
 
+STAMPS = {"size", "mtime_ns", "seconds", "digest"}  # the digest is of all that the file holds, and of the others too
+
+
 def _without_stamp(meta: Any) -> object:
-    """What a companion knows, but for size and time of the file that it was made from, and the time it took."""
+    """What a companion knows, but for what depends on the time."""
     if not isinstance(meta, dict):
         return meta
-    return {key: _without_stamp(value) for key, value in meta.items() if key not in ("size", "mtime_ns", "seconds")}
+    return {key: _without_stamp(value) for key, value in meta.items() if key not in STAMPS}
 
 
 def reports(folder: Path) -> list[Writer]:

@@ -120,7 +120,7 @@ def test_a_measurement_of_an_earlier_version_has_no_seconds_of_the_processor(tmp
 def test_missing_data_is_named_with_the_way_to_get_it(whole: Reproduction) -> None:
     missing = [cell for cell in cells_of(whole, "table3") if cell["status"] == "missing"]
     assert {cell["what"]["graph"] for cell in missing} >= {"flickr", "youtube"}
-    assert all("download http://" in cell["note"] for cell in missing)
+    assert all("download http" in cell["note"] for cell in missing)
 
 
 def test_the_report_has_it_all(whole: Reproduction, folder: Path) -> None:

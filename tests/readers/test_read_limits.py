@@ -79,10 +79,10 @@ def test_a_run_with_a_budget_reads_what_is_too_large_in_pieces(tmp_path: Path, m
     path = tmp_path / "a.txt.gz"
     path.write_bytes(gzip.compress(lines.encode()))
     whole = graphrefine.embed(path, dim=8, seed=1)
-    monkeypatch.setattr(limits, "READING", 10**6)
-    with reading_within(400_000_000), pytest.raises(UnpackedError):
+    monkeypatch.setattr(limits, "READING", 10**9)
+    with reading_within(4_000_000_000), pytest.raises(UnpackedError):
         read(path)
-    pieces = graphrefine.embed(path, dim=8, seed=1, memory="400MB")
+    pieces = graphrefine.embed(path, dim=8, seed=1, memory="4GB")
     assert np.array_equal(whole.vectors, pieces.vectors)
 
 

@@ -265,7 +265,7 @@ def test_vectors_that_are_no_numbers_are_named(tmp_path: Path, bad: float) -> No
     stored = np.load(tmp_path / "e" / "vectors.npy", mmap_mode="r+")
     stored[7, 2] = bad
     stored.flush()
-    loaded = graphrefine.load(tmp_path / "e")
+    loaded = graphrefine.load(tmp_path / "e", verify=False)
     with pytest.raises(InputError, match=r"'n7' \(row 7\)"):
         loaded.neighbors("n3")
 
@@ -547,3 +547,18 @@ def test_neighbors_refuses_mistakes(friends: Path, tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes(b"\xff\xfe")
     refuses("neighbors", friends, "--from", tmp_path / "latin.txt", folder=tmp_path, expected=("is not UTF-8",))
     refuses("neighbors", friends, "bob", "--label", "red", folder=tmp_path, expected=("belong together",))
+
+
+def test_an_index_that_a_full_disk_cuts_is_not_taken_for_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usearch = pytest.importorskip("usearch.index", reason="usearch is not installed")
+    save = usearch.Index.save
+
+    def cut(graph: Any, path: str) -> None:
+        save(graph, path)
+        os.truncate(path, Path(path).stat().st_size - 100)
+
+    Embedding([f"n{i}" for i in range(50)], normal(50, 4)).save(tmp_path / "e")
+    monkeypatch.setattr(usearch.Index, "save", cut)
+    index = Search(graphrefine.load(tmp_path / "e"), index=True).index
+    assert index is not None and index.path is None, "it is used, and not kept"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["e"]

@@ -28,7 +28,7 @@ def remake(
     recipe = embedding.recipe
     _check_origin(recipe, features)
     whole = graph if isinstance(graph, Graph) else read(graph, **_direction(embedding), threads=threads)
-    figures: dict[str, Any] = {"same_graph": None, "same_vectors": False}
+    figures: dict[str, Any] = {"reading": whole.reading, "same_graph": None, "same_vectors": False}
     if GRAPH in recipe:
         figures["same_graph"] = digest_graph(whole) == recipe[GRAPH]
         if not figures["same_graph"]:

@@ -19,7 +19,13 @@ BEYOND = 1  # exit code of an embedding that is not as it should be
 
 
 def check_embedding(
-    embedding: str, graph: str | None, against: str | None, every: bool, as_json: bool, **options: Any
+    embedding: str,
+    graph: str | None,
+    against: str | None,
+    embedding_format: str | None,
+    every: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Print the verdict on an embedding, and exit with 1 where something is wrong."""
     start = perf_counter()
@@ -32,6 +38,7 @@ def check_embedding(
             embedding,
             graph=graph if links is None else links,
             against=against,
+            format=embedding_format,
             sample=None if every else SAMPLE,
             watcher=bar,
             **options,
@@ -48,6 +55,8 @@ def check_embedding(
 
 def _print(verdict: Verdict, place: str, against: str | None) -> None:
     figures = verdict.figures
+    if "remade" in figures:
+        note(f"read: {figures['remade']['reading']}")
     for remark in verdict.remarks:
         note(f"note: {remark}")
     if "drift" in figures:

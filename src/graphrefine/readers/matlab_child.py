@@ -82,7 +82,9 @@ def describe(value: Any) -> tuple[dict[str, Any], list[Any]]:
 
     Examples
     --------
-    >>> describe(np.array([[np.array(["red"]), np.array(["blue"])]], object))
+    >>> cells = np.empty((1, 2), object)
+    >>> cells[0, 0], cells[0, 1] = np.array(["red"]), np.array(["blue"])
+    >>> describe(cells)
     ({'kind': 'cells', 'shape': [1, 2], 'cells': ['red', 'blue']}, [])
     """
     if value is None:

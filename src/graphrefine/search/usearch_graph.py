@@ -64,10 +64,14 @@ class Part:
     def save(self, folder: Path, name: str) -> None:
         """Write its files."""
         if self.graph is not None:
+            path = folder / f"{name}.usearch"
             try:
-                self.graph.save(str(folder / f"{name}.usearch"))
+                self.graph.save(str(path))
             except RuntimeError as error:  # a full disk
-                raise OutputError(f"{folder / name}.usearch: cannot be written: {error}") from error
+                raise OutputError(f"{path}: cannot be written: {error}") from error
+            size, whole = path.stat().st_size, self.graph.serialized_length
+            if size != whole:  # usearch ignores a last flush that fails
+                raise OutputError(f"{path}: cannot be written: {size:,} of {whole:,} bytes are there")
         save_npy(folder / f"{name}.members.npy", self.members)
         save_npy(folder / f"{name}.starts.npy", self.starts)
 

@@ -41,7 +41,7 @@ CHECK = Command(
                    help="Compare the neighbours of all shared nodes, not of a sample of 10,000."),
             Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the sample."),
         ),
-        Option(["--embedding-format", "format"], metavar="NAME",
+        Option(["--embedding-format"], metavar="NAME",
                help="Format of EMBEDDING and NEW where their suffixes do not say."),
         Option(["--table"], metavar="NAME", help="Of a PostgreSQL server: the table."),
         THREADS, JSON, *READING,

@@ -171,7 +171,7 @@ def read_parquet(path: Path) -> Parts:
         node, vector = _columns(path, schema)
         further = _state_columns(schema)
         columns = [column for column in (node, vector, *further) if column is not None]
-        batches = file.iter_batches(batch_size=_ROWS_READ, columns=columns)
+        batches = map(_validated, file.iter_batches(batch_size=_ROWS_READ, columns=columns))
         shape = (file.metadata.num_rows, _dim(schema.field(vector).type))
         names, vectors, numbers = _gather(path, batches, shape, node=node, vector=vector, further=further)
         state = State.from_stored(numbers | _texts(schema))
@@ -201,10 +201,9 @@ def _read_arrow(path: Path) -> Parts:
     file = pa.ipc.open_file(pa.memory_map(str(path)))
     _check_version(path, file.schema.metadata)
     node, vector = _columns(path, file.schema)
-    batches = [file.get_batch(index) for index in range(file.num_record_batches)]
+    batches = [_validated(file.get_batch(index)) for index in range(file.num_record_batches)]
     recipe, further = _recipe(file.schema), _state_columns(file.schema)
     if len(batches) == 1:
-        batches[0].validate(full=True)  # offsets and text only; the vectors are not read
         vectors = _vectors(path, batches[0].column(vector))
         numbers = {name: _numbers(path, batches[0], name) for name in further}
         names = _names(path, batches[0], node, 0)
@@ -214,6 +213,12 @@ def _read_arrow(path: Path) -> Parts:
     names, vectors, numbers = _gather(path, iter(batches), shape, node=node, vector=vector, further=further)
     state = State.from_stored(numbers | _texts(file.schema))
     return Parts(names, vectors, recipe, state=state, marks=_marks(file.schema.metadata))
+
+
+def _validated(batch: Any) -> Any:
+    """A batch with sound offsets and texts, lest what is made of it ends the process; the vectors are not read."""
+    batch.validate(full=True)
+    return batch
 
 
 def _columns(path: Path, schema: Any) -> tuple[str | None, str]:

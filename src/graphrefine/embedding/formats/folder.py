@@ -157,7 +157,7 @@ def _check_meta(path: Path, text: bytes) -> dict[str, Any]:
     try:
         meta = json.loads(text)
         mark, version = meta["format"], meta["version"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FormatError(path, "meta.json is damaged or not of a graphrefine embedding") from error
     if mark != MARK:
         raise FormatError(path, f"meta.json is of {mark!r}, not of a graphrefine embedding")
@@ -167,7 +167,8 @@ def _check_meta(path: Path, text: bytes) -> dict[str, Any]:
     for key, kind in expected.items():
         if not isinstance(meta.get(key), kind):
             raise FormatError(path, f"meta.json has no proper {key!r}: it is damaged")
-    if meta.keys() & {*MARKS, "digests"} and meta.get("digests", {}).keys() != meta["files"].keys():
+    digests = meta.get("digests", {})
+    if not isinstance(digests, dict) or (meta.keys() & {*MARKS, "digests"} and digests.keys() != meta["files"].keys()):
         raise FormatError(path, "meta.json has no proper 'digests': it is damaged")
     return dict(meta)
 

@@ -28,6 +28,7 @@ from graphrefine.vectors.state import State, names_of
 from graphrefine.vectors.table import Marks, Parts
 
 MARK = "graphrefine embedding"
+_LAST_CHARACTER = 0x10FFFF  # of Unicode
 _WASTE = 8  # longest name over mean name beyond which NumPy's strings are too wasteful
 
 
@@ -145,6 +146,10 @@ def _check_end(path: Path) -> None:
 def _read_names(archive: Any, nodes: int) -> Names:
     if "names" in archive:
         names: Names = archive["names"]
+        if names.dtype.kind == "U" and names.size and names.dtype.itemsize:
+            codes = np.ascontiguousarray(names, names.dtype.newbyteorder("=")).view(np.uint32)
+            if codes.max() > _LAST_CHARACTER:
+                raise ValueError(f"a name has the character {codes.max():#x}, which there is not")
         return names
     if "names_text" in archive:
         return unpack(archive["names_text"], archive["names_offsets"])

@@ -49,6 +49,20 @@ def _sealed_file(path: Path) -> Path:
     return path / "meta.json" if stat.S_ISDIR(path.stat().st_mode) else path
 
 
+def marks_problem(marks: Marks) -> str | None:
+    """What is wrong with marks that no writer of ours can have stored; None where nothing is.
+
+    Examples
+    --------
+    >>> marks_problem(Marks("{}", 7))
+    'has a fingerprint or a checksum that is no text: it is damaged'
+    """
+    texts = [text for text in (marks.fingerprint, marks.seal, *marks.files.values()) if text is not None]
+    if all(isinstance(text, str) and text.isascii() for text in texts):
+        return None
+    return "has a fingerprint or a checksum that is no text: it is damaged"
+
+
 def find_damage(path: Path, parts: Parts) -> str | None:
     """What is wrong with a file of ours by its seal; None where it is as it was written, or has none."""
     marks = parts.marks

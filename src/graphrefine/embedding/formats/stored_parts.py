@@ -19,7 +19,14 @@ from graphrefine.embedding.formats import (
     names_as_text,
     unreadable,
 )
-from graphrefine.embedding.formats.seal import VERIFIED, close_seal, find_damage, is_written_anew, new_marks
+from graphrefine.embedding.formats.seal import (
+    VERIFIED,
+    close_seal,
+    find_damage,
+    is_written_anew,
+    marks_problem,
+    new_marks,
+)
 from graphrefine.errors import ArgumentWarning, FormatError, InputError, OutputError
 from graphrefine.system.files import replacing, replacing_folder
 from graphrefine.vectors.state import State
@@ -80,7 +87,7 @@ def load_parts(
             raise
         except READ_ERRORS as error:
             raise unreadable(place, file_format, error) from error
-        problem = _verify(place, file_format, parts, verify=verify)
+        problem = marks_problem(parts.marks) or _verify(place, file_format, parts, verify=verify)
         if problem is None:
             return parts
         if before != _status(place):  # replaced meanwhile, by one that may be whole

@@ -13,7 +13,7 @@ import pytest
 
 from graphrefine import Embedding, load
 
-SAVED = Path(__file__).parent / "saved_by_0_1_0"
+SAVED = Path(__file__).parents[1] / "old_files" / "embedding-1-of-0.1.0"
 NAMES = ["ada", "bob", "cy", "dot", "eve", "fay"]
 VECTORS = np.array(
     [

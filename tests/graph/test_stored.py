@@ -180,7 +180,7 @@ def test_damage_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 2}, "has layout 2, and this graphrefine reads 1; take a newer graphrefine, or ingest it again"),
+        ({"version": 2}, "was written by a newer graphrefine, format 2; this one reads up to 1: install a newer"),
         ({"format": "other"}, "manifest.json is of 'other', not of a graph on disk"),
         ({"nodes": "x"}, "manifest.json has no proper 'nodes': it is damaged"),
         ({"entries": 3}, "manifest.json has no proper 'blocks'"),

@@ -209,14 +209,14 @@ def test_another_layout_is_left_alone(ring: Path) -> None:
     whole = manifest.read_text()
     manifest.write_text(json.dumps({**json.loads(whole), "version": 2}))
     for kind in (Live, LiveReader):
-        with pytest.raises(FormatError, match="has layout 2, and this graphrefine reads 1"):
+        with pytest.raises(FormatError, match="was written by a newer graphrefine, format 2; this one reads up to 1"):
             kind(ring)
     manifest.write_text(whole)
     with sqlite3.connect(ring / "live.db") as database:
         database.execute("UPDATE about SET value = '2' WHERE key = 'version'")
     database.close()
     for kind in (Live, LiveReader):
-        with pytest.raises(FormatError, match="has layout 2, and this graphrefine reads 1"):
+        with pytest.raises(FormatError, match="was written by a newer graphrefine, format 2; this one reads up to 1"):
             kind(ring)
 
 

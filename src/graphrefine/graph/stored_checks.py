@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
 from graphrefine.graph.stored_writer import MARK, OWN_CHECKSUM, REVERSE, VERSION, crc_of, sum_manifest
+from graphrefine.system.versions import version_problem
 
 AGAIN = "ingest it again"
 MOST = np.iinfo(np.int32).max
@@ -33,10 +34,8 @@ def check_manifest(folder: Path, text: bytes) -> dict[str, Any]:
         raise FormatError(folder, f"manifest.json is damaged or not of a graph on disk; {AGAIN}") from None
     if mark != MARK:
         raise FormatError(folder, f"manifest.json is of {mark!r}, not of a graph on disk")
-    if version != VERSION:
-        raise FormatError(
-            folder, f"has layout {version}, and this graphrefine reads {VERSION}; take a newer graphrefine, or {AGAIN}"
-        )
+    if problem := version_problem(version, VERSION):
+        raise FormatError(folder, f"{problem}, or {AGAIN}")
     expected = manifest.get(OWN_CHECKSUM)
     if expected is not None and expected != (actual := sum_manifest(manifest)):
         raise FormatError(folder, f"manifest.json has the checksum {actual}, not {expected}: it is damaged; {AGAIN}")

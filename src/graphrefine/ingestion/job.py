@@ -19,7 +19,7 @@ from graphrefine.readers.formats import BY_SUFFIX, Format, find_format, is_ogb_f
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.read import read_nodes
 from graphrefine.readers.source import Source
-from graphrefine.system.work_folder import WorkFolder
+from graphrefine.system.work_folder import FORMAT, WorkFolder
 
 LOGGED = {"Delta Lake": "_delta_log", "Iceberg": "metadata/*.metadata.json", "Hudi": ".hoodie"}  # marks of folders
 _BESIDE = ("json", "sqlite", "duckdb")  # formats of files that lie beside tables, and are none of their parts
@@ -135,8 +135,9 @@ def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, me
         budget = Budget(memory or usual)
         check_memory(budget.memory)
         work.clear()
-        work.save("job", {**description, "memory": budget.memory})
+        work.save("job", {"format": FORMAT, **description, "memory": budget.memory})
         return Job(inputs, options, nodes, budget, resumed=False)
+    work.check_format(state)
     problem = _difference(state, description)
     if problem is None and memory is not None and memory < state["memory"]:
         problem = f"memory was {state['memory'] / 1e6:,.0f} MB and is less now"

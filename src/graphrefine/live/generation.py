@@ -33,6 +33,7 @@ from graphrefine.live.frozen import BLOCK, Frozen, settings_of
 from graphrefine.live.published import Published
 from graphrefine.system.arrays import map_npy, npy_header, save_npy
 from graphrefine.system.files import replacing_folder
+from graphrefine.system.versions import version_problem
 
 VERSION = 1
 MANIFEST = "generation.json"
@@ -127,9 +128,7 @@ class Generation:
         self.folder = folder
         try:
             self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
-            version = self.manifest["version"]
-            if version != VERSION:
-                problem = f"has layout {version}, and this graphrefine reads {VERSION}; take a newer one"
+            if problem := version_problem(self.manifest["version"], VERSION):
                 raise FormatError(folder, problem)
             self._sizes = {name: size for name, (size, _) in self.manifest["files"].items()}
             self.settings = settings_of(self.manifest["settings"])

@@ -29,6 +29,7 @@ from typing import Any
 from graphrefine.errors import FormatError, GraphRefineError, InputError, OutputError
 from graphrefine.live.logged import LoggedGroup, Mark
 from graphrefine.system.file_systems import check_file_system
+from graphrefine.system.versions import version_problem
 from graphrefine.system.work_folder import WorkFolder
 
 VERSION = 1
@@ -107,11 +108,8 @@ class Store:
             self._lock = None
 
     def _check_version(self) -> None:
-        version = self.fact("version")
-        if version != VERSION:
-            raise FormatError(
-                self.path, f"has layout {version}, and this graphrefine reads {VERSION}; take a newer graphrefine"
-            )
+        if problem := version_problem(self.fact("version"), VERSION):
+            raise FormatError(self.path, problem)
 
     @property
     def _open_connection(self) -> sqlite3.Connection:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.errors import ArgumentWarning, OutputError
 from graphrefine.maps.layout import place_vectors, resolve_method
 from graphrefine.progress import Stages, Watcher
 from graphrefine.refine.settings import check_integer
@@ -63,11 +65,14 @@ def obtain_layout(
         folder = companions.companion(embedding.path, "map")
         meta = {"format": MARK, "version": VERSION, "of": companions.stamp(embedding), "method": method, "seed": seed}
         ours = lambda place: companions.check_ours(place, MARK, FILE)
-        with contextlib.suppress(OSError):
+        try:
             companions.check_version(folder, MARK, VERSION)
-            with replacing_folder(folder, replaceable=ours, durable=False) as hidden:
-                save_npy(hidden / FILE, coordinates)
-                companions.write_meta(hidden, meta)
+        except OutputError as error:
+            warnings.warn(ArgumentWarning(f"{error}; the layout was computed, and is not stored"), stacklevel=2)
+            return CachedLayout(coordinates, method, from_cache=False)
+        with contextlib.suppress(OSError), replacing_folder(folder, replaceable=ours, durable=False) as hidden:
+            save_npy(hidden / FILE, coordinates)
+            companions.write_meta(hidden, meta)
     return CachedLayout(coordinates, method, from_cache=False)
 
 

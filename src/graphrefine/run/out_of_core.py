@@ -34,7 +34,7 @@ from graphrefine.system.files import check_free_disk
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import open_storage
 from graphrefine.system.temporary import temporary_folder
-from graphrefine.system.work_folder import WorkFolder
+from graphrefine.system.work_folder import FORMAT, WorkFolder
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -172,8 +172,9 @@ def working(
     if earlier is None:
         work.clear(keep=(INPUT, f"{STAMP}.json"))
         check_free_disk(work.path, plan.disk, way_out="choose another place with --work")
-        work.save(RUN, {**mark, "plan": asdict(plan)})
+        work.save(RUN, {"format": FORMAT, **mark, "plan": asdict(plan)})
     else:
+        work.check_format(earlier)
         _check_same(work.path, earlier, mark)
     if isinstance(graph, StoredGraph):
         verify(graph, stages)

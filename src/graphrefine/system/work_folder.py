@@ -24,11 +24,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.errors import OutputError
+from graphrefine.system.versions import version_problem
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 LOCK = "lock"
+FORMAT = 1  # of the state and the files of the works that are kept in such folders
 OTHERS_LOCKED = () if os.name == "posix" else (PermissionError,)  # Windows lets nobody write into a locked file
 
 
@@ -89,6 +91,15 @@ class WorkFolder:
             return None
         except ValueError:
             raise OutputError(f"{self.path / name}.json: is damaged; delete {self.path} to start anew") from None
+
+    def check_format(self, state: Any) -> None:
+        """Raise OutputError for the first state of a work that a newer graphrefine has begun.
+
+        That state has the ``FORMAT``; works begun before there was one have none, and are of the first.
+        """
+        version = state.get("format", 1) if isinstance(state, dict) else 1
+        if problem := version_problem(version, FORMAT):
+            raise OutputError(f"{self.path}: {problem}, or delete that folder to start anew")
 
     def save(self, name: str, state: Any) -> None:
         """Save state under a name: all of it or, in case of an interruption, the state before."""

@@ -1,0 +1,230 @@
+"""Files that each version of each stored format has written are read for ever; those of a newer version are refused.
+
+``tests/old_files`` has a folder for each format and version, written by ``scripts/old_files.py`` of its time, with what
+is in them as ``expected.json``. Work folders are stamped with their inputs, so that they are made here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphrefine
+from graphrefine.errors import FormatError, OutputError
+from graphrefine.ingestion.ingest import ingest
+from graphrefine.live.live import Live
+from graphrefine.live.vectors import LiveReader
+from graphrefine.maps.layout_cache import find_layout, obtain_layout
+from graphrefine.progress import Stages
+from graphrefine.refine.settings import RefineSettings
+from graphrefine.run.memory_plan import RUN
+from graphrefine.run.out_of_core import working
+from graphrefine.search.searcher import Search
+from graphrefine.system.work_folder import WorkFolder
+
+OLD = Path(__file__).parent / "old_files"
+NEWER = r"was written by a newer graphrefine, format 99; this one reads up to \d+: install a newer graphrefine"
+WITH_DIGESTS = 2  # the first indexes and maps had none: they are caches, and made anew
+SUFFIXES = ("", ".npz", ".parquet", ".arrow", ".safetensors")
+
+
+def list_folders(kind: str) -> list[str]:
+    """The folders of a format, one for each version."""
+    return sorted(path.name for path in OLD.glob(f"{kind}-*") if (path / "expected.json").exists())
+
+
+@pytest.fixture
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """A copy of the files, and what is in them."""
+    folder = tmp_path / request.param
+    shutil.copytree(OLD / request.param, folder)
+    return folder, json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+
+
+def folder_version(folder: Path) -> int:
+    """The version of the format of a folder of old files."""
+    return int(folder.name.rpartition("-")[2])
+
+
+def test_each_version_has_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(OLD.parents[1] / "scripts"))
+    import old_files  # type: ignore[import-not-found, unused-ignore]
+
+    missing = [name for name in old_files.WRITERS if not (OLD / name / "expected.json").exists()]
+    assert missing == [], "run: python scripts/old_files.py"
+    sys.modules.pop("old_files")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("old", list_folders("embedding"), indirect=True)
+def test_embeddings(old: tuple[Path, dict[str, Any]], suffix: str) -> None:
+    path, expected = old[0] / f"rings{suffix}", old[1]
+    if suffix in (".parquet", ".arrow"):
+        pytest.importorskip("pyarrow")
+    embedding = graphrefine.load(path, verify=True)
+    assert embedding.names.tolist() == expected["names"] and embedding.names[-1] == "é 1"
+    assert np.array_equal(embedding.vectors, np.array(expected["vectors"], np.float32))
+    state = {name: piece.tolist() for name, piece in embedding.state.arrays().items()}
+    assert state == expected["state"] and str(embedding.fingerprint) == expected["fingerprint"]
+    raise_version(path)
+    with pytest.raises(FormatError, match=NEWER):
+        graphrefine.load(path)
+
+
+def raise_version(path: Path) -> None:
+    """The same file, said to be of format 99."""
+    key = b"graphrefine.version"
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(path)
+        pq.write_table(table.replace_schema_metadata({**table.schema.metadata, key: b"99"}), path)
+    elif path.suffix == ".arrow":
+        import pyarrow as pa
+
+        table = pa.ipc.open_file(path.read_bytes()).read_all()
+        table = table.replace_schema_metadata({**table.schema.metadata, key: b"99"})
+        with pa.ipc.new_file(str(path), table.schema) as writer:
+            writer.write_table(table)
+    elif path.suffix == ".npz":
+        import zipfile
+
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.comment = json.dumps({**json.loads(archive.comment), "version": 99}).encode()
+    elif path.suffix == ".safetensors":
+        content = path.read_bytes()
+        length = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + length])
+        header["__metadata__"]["version"] = "99"
+        text = json.dumps(header).encode()
+        path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + length :])
+    else:
+        change_json(path / "meta.json", lambda meta: meta.update(version=99))
+
+
+def change_json(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """A JSON object with something changed."""
+    value = json.loads(path.read_text(encoding="utf-8"))
+    change(value)
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+
+@pytest.mark.parametrize("old", list_folders("graph"), indirect=True)
+def test_graphs(old: tuple[Path, dict[str, Any]]) -> None:
+    path, expected = old[0] / "rings.grf", old[1]
+    graph = graphrefine.read(path)
+    assert graph.names.tolist() == expected["names"] and graph.weights is not None
+    for name in ("indptr", "indices", "weights"):
+        assert np.asarray(getattr(graph, name)).tolist() == expected[name], name
+    change_json(path / "manifest.json", lambda manifest: manifest.update(version=99))
+    with pytest.raises(FormatError, match=f"{NEWER}, or ingest it again"):
+        graphrefine.read(path)
+
+
+@pytest.mark.parametrize("old", list_folders("index"), indirect=True)
+def test_indexes(old: tuple[Path, dict[str, Any]]) -> None:
+    pytest.importorskip("usearch")
+    folder, expected = old
+    embedding = graphrefine.load(folder / "rings.npy")
+    search = Search(embedding, index=True)
+    place = folder / "rings.npy.cosine.index"
+    assert search.index is not None and search.index.path == place
+    assert search.index.is_new == (folder_version(folder) < WITH_DIGESTS)
+    everyone = list(range(len(embedding)))
+    assert search.nearest(rows=everyone, k=2).rows.tolist() == expected["rows"]
+    change_json(place / "meta.json", lambda meta: meta.update(version=99))
+    newer = Search(embedding, index=True).index
+    assert newer is not None and newer.path is None and re.search(NEWER, newer.problem)
+
+
+@pytest.mark.parametrize("old", list_folders("map"), indirect=True)
+def test_maps(old: tuple[Path, dict[str, Any]]) -> None:
+    folder, expected = old
+    embedding = graphrefine.load(folder / "rings.npy")
+    found = find_layout(embedding, "clusters")
+    assert (found is None) == (folder_version(folder) < WITH_DIGESTS)
+    if found is None:
+        found = obtain_layout(embedding, "clusters").coordinates
+        np.testing.assert_allclose(found, np.array(expected["coordinates"]), atol=1e-3)
+    else:
+        assert np.array_equal(found, np.array(expected["coordinates"], np.float32))
+    change_json(folder / "rings.npy.map" / "meta.json", lambda meta: meta.update(version=99))
+    with pytest.warns(UserWarning, match=NEWER):
+        assert not obtain_layout(embedding, "clusters").from_cache
+
+
+@pytest.mark.parametrize("old", list_folders("live"), indirect=True)
+def test_live_folders(old: tuple[Path, dict[str, Any]]) -> None:
+    path, expected = old[0] / "rings.live", old[1]["vectors"]
+    with graphrefine.live.open(path, read_only=True) as reader:
+        assert {name: np.asarray(reader.vector(name)).tolist() for name in expected} == expected
+    try:
+        with graphrefine.live.open(path, threads=1) as live:
+            assert np.asarray(live.vector("new")).tolist() == expected["new"]
+            live.add(["n2"], ["n8"])
+            assert live.commit().changes == 1
+            assert not np.array_equal(live.vector("n2"), np.array(expected["n2"], np.float32))
+    except FormatError as error:
+        if "Reading is possible" not in str(error):
+            raise
+        pytest.skip(f"written with another arithmetic or kernel: {error}")
+    manifest = path / "generation-000001" / "generation.json"
+    whole = manifest.read_text()
+    change_json(manifest, lambda value: value.update(version=99))
+    for kind in (Live, LiveReader):
+        with pytest.raises(FormatError, match=NEWER):
+            kind(path)
+    manifest.write_text(whole)
+    with closing(sqlite3.connect(path / "live.db", isolation_level=None)) as database:
+        database.execute("UPDATE about SET value = '99' WHERE key = 'version'")
+    for kind in (Live, LiveReader):
+        with pytest.raises(FormatError, match=NEWER):
+            kind(path)
+
+
+@pytest.mark.parametrize(("version", "resumed"), [(None, True), (1, True), (99, False)])
+def test_work_folders_of_ingest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int | None, resumed: bool
+) -> None:
+    edges, place = tmp_path / "edges.csv", tmp_path / "g.grf"
+    edges.write_text("u,v\na,b\nb,c\n")
+    with monkeypatch.context() as patch:
+        patch.setattr("graphrefine.ingestion.ingest._buckets", _stop)
+        with pytest.raises(KeyboardInterrupt):
+            ingest(edges, place)
+    with WorkFolder(f"{place}.work") as work:
+        state = {name: value for name, value in work.state("job").items() if name != "format"}
+        work.save("job", state if version is None else {"format": version, **state})
+    if resumed:
+        ingest(edges, place)
+        assert graphrefine.read(place).names.tolist() == ["a", "b", "c"]
+    else:
+        with pytest.raises(OutputError, match=f"{NEWER}, or delete that folder to start anew"):
+            ingest(edges, place)
+
+
+def test_a_work_folder_of_a_newer_embed_is_left_alone(tmp_path: Path) -> None:
+    graph, stages = graphrefine.read([("a", "b"), ("b", "c")]), Stages(None)
+    plan: Any = None  # which is not reached
+    with WorkFolder(tmp_path / "work") as work:
+        work.save(RUN, {"format": 99})
+        with (
+            pytest.raises(OutputError, match=f"{NEWER}, or delete that folder"),
+            working(graph, RefineSettings(dim=2), plan, work=work, method="refine", stages=stages),
+        ):
+            raise AssertionError("begun")
+        assert work.state(RUN) == {"format": 99}
+
+
+def _stop(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -106,6 +106,15 @@ def test_convert_there_and_back_through_every_format(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), vectors)
 
 
+def test_convert_writes_underscores_for_blanks_where_asked_for(tmp_path: Path) -> None:
+    Embedding(["ada", "bob b"], [[1, 2], [3, 4]]).save(tmp_path / "x.npz")
+    typed = ("convert", tmp_path / "x.npz", tmp_path / "x.vec")
+    refuses(*typed, folder=tmp_path, expected=("'bob b'", "--blank-names replace"))
+    done = works(*typed, "--blank-names", "replace")
+    assert "1 name has underscores in the place of blanks" in done.err
+    assert (tmp_path / "x.vec").read_text() == "2 2\nada 1 2\nbob_b 3 4\n"
+
+
 def test_convert_says_what_it_did(tmp_path: Path) -> None:
     Embedding([5, 6], [[1, 0], [0, 1]]).save(tmp_path / "a.npz")
     (tmp_path / "a.npz").rename(tmp_path / "a.dat")

@@ -131,6 +131,29 @@ def test_word2vec_refuses_names_that_it_would_garble(suffix: str, bad: str, tmp_
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("suffix", [".vec", ".bin"])
+def test_blanks_of_names_become_underscores_where_asked_for(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"x{suffix}"
+    embedding = Embedding(["good", "two words", "a\tb\nc", "x_y"], [[1], [2], [3], [4]])
+    with pytest.warns(UserWarning, match=f"x{suffix}: 2 names have underscores in the place of blanks"):
+        embedding.save(path, blank_names="replace")
+    assert load(path).names.tolist() == ["good", "two_words", "a_b_c", "x_y"]
+    assert load(path).vectors.tolist() == [[1], [2], [3], [4]]
+    assert embedding.names.tolist()[1] == "two words", "the embedding is as it was"
+    with pytest.raises(InputError, match=r"'a_b' and 'a b' would both be 'a_b'"):
+        Embedding(["a b", "a_b"], [[1], [2]]).save(path, blank_names="replace")
+    with pytest.raises(InputError, match=r"'a b' and 'a\\tb' would both be 'a_b'"):
+        Embedding(["a b", "a\tb"], [[1], [2]]).save(path, blank_names="replace")
+    with pytest.raises(InputError, match="'' is empty or holds white space"):
+        Embedding(["", "c"], [[1], [2]]).save(path, blank_names="replace")
+    with pytest.raises(InputError, match="blank_names='drop' is not known"):
+        embedding.save(path, blank_names="drop")
+    with pytest.raises(InputError, match="blank_names= is no option of the format npz"):
+        embedding.save(tmp_path / "x.npz", blank_names="replace")
+    Embedding([7, 8], [[1], [2]]).save(path, blank_names="replace")  # integers have none
+    assert load(path).names.tolist() == [7, 8]
+
+
 def test_names_that_were_not_utf8_come_back_as_the_bytes_they_were(tmp_path: Path) -> None:
     embedding = Embedding([b"caf\xe9".decode("utf-8", "surrogateescape"), "café"], [[1], [2]])
     for name in ("folder", "x.npz", "x.safetensors", "x.vec", "x.bin", "x.csv"):

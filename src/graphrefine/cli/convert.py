@@ -42,12 +42,13 @@ def convert_embedding(
     table: str | None = None,
     index: bool | None = None,
     replace: bool | None = None,
+    blank_names: str | None = None,
 ) -> Conversion:
     """Read an embedding in one format and write it in another.
 
     From a memory-mapped format, a block of rows at a time is in memory. The target is checked first. Either may be the
     address of a PostgreSQL server; then ``table`` is which one there, named after the source if not given.
-    ``index`` and ``replace`` are for a table that is written; see `Embedding.save`.
+    ``index`` and ``replace`` are for a table that is written, ``blank_names`` for word2vec; see `Embedding.save`.
 
     Examples
     --------
@@ -63,7 +64,7 @@ def convert_embedding(
     if "table" in write_as.takes and table is None and not read_as.server:
         table = table_name(os.fspath(source))
     written = table if "table" in write_as.takes or not read_as.server else None
-    options = write_as.options({"table": written, "index": index, "replace": replace})
+    options = write_as.options({"table": written, "index": index, "replace": replace, "blank_names": blank_names})
     if write_as.server:
         write_as.check_place(os.fspath(target), **{name: options[name] for name in options if name != "index"})
     else:

@@ -317,7 +317,8 @@ class Embedding(ScoredTable):
             Wait until the disk has it, so that it also survives a power cut. Commands do; in Python the default is no.
         options
             Of pgvector: ``table``, its name; ``index``, whether to make an HNSW index for cosines; ``replace``,
-            whether the table may take the place of one that graphrefine did not write.
+            whether the table may take the place of one that graphrefine did not write. Of word2vec: ``blank_names``,
+            "refuse" (the default), or "replace" blanks in names by underscores, with a warning that counts them.
 
         Examples
         --------

@@ -25,6 +25,9 @@ CONVERT = Command(
                help="Format of FROM where its suffix does not say."),
         Option(["--to", "--to-format", "to_format"], metavar="NAME",
                help="Format of TO where its suffix does not say."),
+        Option(["--blank-names"], type=click.Choice(["refuse", "replace"]),
+               help="What word2vec does with names that hold blanks, which it cannot keep: replace writes underscores, "
+                    "and says how many.  [default: refuse]"),
         *under(
             "Tables for PostgreSQL with pgvector",
             Option(["--table"], metavar="NAME",

@@ -61,6 +61,7 @@ READ_ERRORS = (OSError, EOFError, LookupError, OverflowError, TypeError, ValueEr
 _SCHEMES = re.compile(r"(postgres|postgresql)://", re.IGNORECASE)
 _DRIVERS = re.compile(r"(postgres|postgresql)\+\w*://", re.IGNORECASE)  # of SQLAlchemy
 FORMAT_VERSION = 1  # of the folder's layout and of every key that graphrefine adds to other formats
+BLANKS = ("blank_names",)  # what becomes of names with blanks: "refuse", or "replace" them by underscores
 ARROW = 36_000_000  # bytes of pyarrow, its memory pool, and blocks of rows as it holds them
 
 
@@ -102,7 +103,7 @@ class Format:
         --------
         >>> choose_format("friends.vec").options({"index": True})
         Traceback (most recent call last):
-        graphrefine.errors.InputError: index= is no option of the format word2vec; it has none
+        graphrefine.errors.InputError: index= is no option of the format word2vec; its options are blank_names
         """
         values = {name: value for name, value in options.items() if value is not None}
         for name in values.keys() - self.takes:
@@ -120,6 +121,11 @@ class Format:
         self.check_package()
         if self.check is not None and names.dtype == object:
             self._function(self.check)(names)
+
+    def replace_blanks(self, names: Names) -> tuple[Names, int]:
+        """Names without blanks, which the format cannot hold, and how many have changed."""
+        replaced: tuple[Names, int] = self._function("replace_blanks")(names)
+        return replaced
 
     def check_package(self) -> None:
         """Raise MissingExtraError if the package that the format needs is not installed."""
@@ -163,8 +169,16 @@ FORMATS = (
         rewritable=True,
     ),
     Format("safetensors", (".safetensors",), "safetensors_file", state=True),
-    Format("word2vec", (".txt", ".vec", ".w2v"), "word2vec_text", check="check", bytes_per_value=12, memory=ARROW),
-    Format("word2vec-binary", (".bin",), "word2vec_binary", check="check"),
+    Format(
+        "word2vec",
+        (".txt", ".vec", ".w2v"),
+        "word2vec_text",
+        check="check",
+        bytes_per_value=12,
+        memory=ARROW,
+        takes=BLANKS,
+    ),
+    Format("word2vec-binary", (".bin",), "word2vec_binary", check="check", takes=BLANKS),
     Format("csv", (".csv",), "csv_file", bytes_per_value=12, memory=ARROW),
     Format("csv.gz", (".csv.gz",), "csv_file", "write_gzip", bytes_per_value=6, memory=ARROW),
 )

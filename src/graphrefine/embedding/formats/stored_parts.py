@@ -41,6 +41,7 @@ def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: boo
     file_format = choose_format(path, format)
     options = file_format.options(options)
     parts = names_as_text(parts, format_place(path), stacklevel=4)
+    parts = _with_blanks(parts, file_format, format_place(path), options.pop("blank_names", "refuse"))
     check_names(path, file_format, parts.names)
     parts = parts._replace(marks=new_marks(parts)) if file_format.state else parts._replace(state=State())
     if file_format.server:
@@ -60,6 +61,23 @@ def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: boo
         raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
     _log.info("wrote %s", os.fspath(path))
     return None
+
+
+def _with_blanks(parts: Parts, file_format: Format, place: str, choice: str) -> Parts:
+    """The parts with underscores for the blanks of names where that is the choice, with a warning that counts them."""
+    if choice not in ("refuse", "replace"):
+        problem = f"blank_names={choice!r} is not known; it can be 'refuse' or 'replace'"
+        raise InputError(problem, argument="blank_names")
+    if choice == "refuse":
+        return parts
+    try:
+        names, count = file_format.replace_blanks(parts.names)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+    if count:
+        what = f"{count:,} {'name has' if count == 1 else 'names have'} underscores in the place of blanks"
+        warnings.warn(ArgumentWarning(f"{place}: {what}, and will be read so"), stacklevel=4)
+    return parts._replace(names=names)
 
 
 def load_parts(

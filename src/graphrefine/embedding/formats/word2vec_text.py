@@ -27,8 +27,32 @@ def check(names: Names) -> None:
         if not name or _SPACE.search(name):
             raise InputError(
                 f"the name {name!r} is empty or holds white space, which word2vec files cannot keep; "
+                "save as .parquet, .npz, .safetensors, .csv or a folder instead; or convert that with "
+                "--blank-names replace (an option of save in Python) to have underscores"
+            )
+
+
+def replace_blanks(names: Names) -> tuple[Names, int]:
+    """Names with an underscore for each blank, and how many have changed; InputError if two become one.
+
+    Examples
+    --------
+    >>> replace_blanks(np.array(["ada", "bob b"], object))
+    (array(['ada', 'bob_b'], dtype=object), 1)
+    """
+    if names.dtype != object:
+        return names, 0
+    replaced = {name: _SPACE.sub("_", name) for name in names.tolist() if _SPACE.search(name)}
+    taken = {name: name for name in names.tolist() if name not in replaced}
+    for name, other in replaced.items():
+        if other in taken:
+            raise InputError(
+                f"the names {taken[other]!r} and {name!r} would both be {other!r} in a word2vec file; rename one, or "
                 "save as .parquet, .npz, .safetensors, .csv or a folder instead"
             )
+        taken[other] = name
+    count = sum(name in replaced for name in names.tolist())
+    return np.array([replaced.get(name, name) for name in names.tolist()], object), count
 
 
 def write(path: Path, parts: Parts) -> None:

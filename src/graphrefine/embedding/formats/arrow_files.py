@@ -270,7 +270,12 @@ def _gather(
     names: list[Names] = [np.arange(0)]
     numbers = {name: [np.empty(0, np.float32)] for name in further}
     rows, dim = shape
-    out = np.empty((rows, dim or 0), dtype=np.float32)
+    try:
+        out = np.empty((rows, dim or 0), dtype=np.float32)
+    except MemoryError:
+        raise FormatError(
+            path, f"announces {rows:,} vectors of {dim:,} numbers, more than memory has room for"
+        ) from None
     done = 0
     for batch in batches:
         vectors = _vectors(path, batch.column(vector))

@@ -46,6 +46,8 @@ def check_embedding(
     spent = perf_counter() - start
     if as_json:
         figures = {"ok": verdict.ok, "problems": verdict.problems, "remarks": verdict.remarks, **verdict.figures}
+        if "remade" in figures:
+            figures["reading"] = figures["remade"].pop("reading")
         show_json({**figures, "graph": graph, "against": against, "seconds": spent})
     else:
         _print(verdict, format_place(embedding), against)

@@ -12,7 +12,6 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from goldens import adapter, graphs
-from goldens.covered import SHORT, TIERS, WAYS, Row, embed_on_dask
+from goldens.covered import SHORT, TIERS, WAYS, Row
 from goldens.hashes import environment, hash_embedding
 
 FILES = ("disk", "dask")  # ways that need tall matrices in files
@@ -92,10 +91,7 @@ def main() -> None:
     rows, ways = options.rows.split(SEPARATOR), options.ways.split(SEPARATOR)
     warnings.simplefilter("ignore")  # about graphs that are made to be odd
     print(json.dumps(adapter.instruction_set()), flush=True)
-    with environment(GRAPHREFINE_KERNEL="native"), ExitStack() as stack:
-        if any("dask" in ROWS[name].ways for name in rows) and "dask" in ways:  # one cluster for all rows
-            client = stack.enter_context(adapter.start_cluster())
-            WAYS["dask"] = partial(embed_on_dask, scheduler=client.scheduler.address)
+    with environment(GRAPHREFINE_KERNEL="native"):
         print_hashes(rows, ways, broken=options.broken)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -68,10 +68,3 @@ def small_blocks() -> Iterator[None]:
 
     with patch.object(layout, "LEAST_BYTES", BLOCK_BYTES):
         yield
-
-
-def start_cluster(workers: int = 2) -> AbstractContextManager[Any]:
-    """A client of a Dask cluster on this machine, whose workers end with it."""
-    from graphrefine.engine.dask_client import connect
-
-    return connect(workers=workers)

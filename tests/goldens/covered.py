@@ -91,11 +91,10 @@ def embed_on_disk(graph: Callable[[], Any], **settings: Any) -> Any:
     return adapter.embed_on_disk(graph(), **settings)
 
 
-def embed_on_dask(graph: Callable[[], Any], scheduler: str | None = None, **settings: Any) -> Any:
-    """The vectors by a Dask cluster: one that runs, or one that is started."""
-    cluster = {"workers": WORKERS} if scheduler is None else {"scheduler": scheduler}
+def embed_on_dask(graph: Callable[[], Any], **settings: Any) -> Any:
+    """The vectors by a Dask cluster of the run's own."""
     with adapter.small_blocks():
-        return graphrefine.embed(graph(), executor="dask", **cluster, **settings)
+        return graphrefine.embed(graph(), executor="dask", workers=WORKERS, **settings)
 
 
 def embed_by_line(graph: Callable[[], list[Any]], **settings: Any) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from cli_runs import ring_of_cliques, works
+from cli_runs import check_refused, ring_of_cliques, run, works
 from graphrefine.cli.commands import cli
 
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -98,3 +98,8 @@ def test_labels_have_a_line_below(folder: Path) -> None:
         assert done.err.splitlines()[1] == (
             "labels: labels.csv, header, nodes 'node', labels 'label' (4 classes), 20 of 20 nodes labelled"
         )
+
+
+def test_options_of_a_table_with_joined_ends_are_those_of_the_command_line(folder: Path) -> None:
+    (folder / "edges.csv").write_text("SUID,interaction,name\n1,pp,A (pp) B\n2,pp,B (pp) C\n")
+    check_refused(run("info", folder / "edges.csv"), "name the two with --source and --target")

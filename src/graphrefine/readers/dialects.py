@@ -120,13 +120,12 @@ def refuse_joined_ends(source: Source, header: Sequence[str], records: Iterable[
     for at, name in enumerate(header):
         values = [record[at] for record in records if at < len(record)]
         if name.lower() in ("name", "shared name") and values and all(map(_JOINED.fullmatch, values)):
-            raise source.error(
+            problem = (
                 f"this is an edge table of Cytoscape, which holds both ends of an edge in one column, {name!r}, such "
                 f"as {values[0]!r}: export the network as GraphML, or split that column and name the two with source= "
-                "and target=",
-                line=line,
-                argument="source",
+                "and target="
             )
+            raise source.error(InputError(problem, argument="source", mentions=["target"]), line=line)
 
 
 def read_direction(values: Iterable[str]) -> tuple[bool, bool] | None:

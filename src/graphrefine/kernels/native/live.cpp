@@ -42,7 +42,8 @@ Exact exact;
 
 constexpr double NEVER = std::numeric_limits<double>::infinity();  // drift of a row that has to be made anew
 constexpr double UP = 1 + 1e-9;  // the rounding of bounds themselves: always upwards
-constexpr int NUMBERS = 6;       // of a node, see `Node`
+constexpr int NUMBERS = 6;       // of a node: four of `Node`, two of `Record`
+constexpr int OWN = 4;           // those of `Node`
 // Range of the weights, and of their sum at a node: products with rows of float32 neither overflow nor vanish there.
 constexpr double LEAST_WEIGHT = 0x1p-100, LARGEST_WEIGHT = 0x1p100, LARGEST_DEGREE = 0x1p120;
 
@@ -73,7 +74,7 @@ struct Record {  // of a node: what only its own row asks for
 
 struct Kept {  // a node as it was before the group
     std::int32_t node;
-    double numbers[NUMBERS];
+    double numbers[NUMBERS];  // of `Record` once the rows are kept: neighbours that are told of a step have none to change
     std::int64_t rows, sums;  // of R and G among the kept rows, -1: not yet kept; of the hub among the kept sums, -1: none
 };
 
@@ -89,7 +90,7 @@ class LiveGraph : LiveEdges {
     std::vector<double> rotation_, mean_;
     double a_, loop_, tolerance_, rounding_, spread_, publish_;
     double typical_shift_ = 0;  // of nodes without a row of the basis
-    std::vector<Record> records_;
+    Large<Record> records_;
     std::int64_t hub_;  // neighbours from which a node is a hub, whose sums are kept up to date; half as many, and it is none
     HubSums hubs_;
     Table R_, G_;
@@ -119,29 +120,31 @@ class LiveGraph : LiveEdges {
         const double numbers[NUMBERS] = {node.degree, node.lag, node.drift, node.length, records_[u].unpublished, records_[u].energy};
         std::copy_n(numbers, NUMBERS, to);
     }
-    void put_numbers(const double *from, std::int64_t u) {
+    void put_own(const double *from, std::int64_t u) {
         Node &node = nodes_[u];
         node.degree = from[0], node.lag = from[1], node.drift = from[2], node.length = from[3];
-        records_[u].unpublished = from[4], records_[u].energy = from[5];
     }
-    bool is_kept(std::int32_t u) const { return nodes_[u].place < kept_.size() && kept_[nodes_[u].place].node == u; }
-    Kept &keep(std::int32_t u) {
+    void put_numbers(const double *from, std::int64_t u) {
+        put_own(from, u);
+        records_[u].unpublished = from[OWN], records_[u].energy = from[OWN + 1];
+    }
+    void keep(std::int32_t u) {
         Node &node = nodes_[u];
-        if (!is_kept(u)) {
-            node.place = static_cast<std::uint32_t>(kept_.size());
-            kept_.push_back({u, {}, -1, -1});
-            copy_numbers(u, kept_.back().numbers);
+        if (node.kept != group_) {
+            node.kept = group_, node.place = static_cast<std::uint32_t>(kept_.size());
+            kept_.push_back({u, {node.degree, node.lag, node.drift, node.length}, -1, -1});
             if (node.hub >= 0) {
                 kept_.back().sums = static_cast<std::int64_t>(kept_hubs_.size());
                 kept_hubs_.push_back(hubs_.numbers(node.hub));
                 kept_sums_.insert(kept_sums_.end(), hubs_.rows(node.hub), hubs_.rows(node.hub) + hubs_.width());
             }
         }
-        return kept_[node.place];
     }
     void keep_rows(std::int32_t u) {
-        Kept &kept = keep(u);
+        keep(u);
+        Kept &kept = kept_[nodes_[u].place];
         if (kept.rows >= 0) return;
+        kept.numbers[OWN] = records_[u].unpublished, kept.numbers[OWN + 1] = records_[u].energy;
         kept.rows = static_cast<std::int64_t>(kept_rows_.size());
         kept_rows_.insert(kept_rows_.end(), R_[u], R_[u] + columns_);
         kept_rows_.insert(kept_rows_.end(), G_[u], G_[u] + columns_);
@@ -536,6 +539,7 @@ public:
         if (kept_rows_.capacity() > room) Large<float>().swap(kept_rows_);
         if (++group_ == 0) {  // after four billion groups
             for (Record &record : records_) record.published = 0;
+            for (Node &node : nodes_) node.kept = 0;
             group_ = 1;
         }
     }
@@ -555,9 +559,10 @@ public:
             put(undone_[i].target, undone_[i].source, undone_[i].weight);
         }
         for (const Kept &kept : kept_) {
-            put_numbers(kept.numbers, kept.node);
+            put_own(kept.numbers, kept.node);
             put_sums(kept);
             if (kept.rows < 0) continue;
+            put_numbers(kept.numbers, kept.node);
             std::copy_n(kept_rows_.data() + kept.rows, columns_, R_[kept.node]);
             std::copy_n(kept_rows_.data() + kept.rows + columns_, columns_, G_[kept.node]);
         }

@@ -9,7 +9,7 @@ struct alignas(LINE) Node {  // one line of the cache: what a neighbour that mov
     double length = 0;           // of q, when R was made
     std::int64_t start = 0;      // of its row among the entries
     std::int32_t count = 0, room = 0;
-    std::uint32_t place = 0;     // among the kept nodes, if it is one of them
+    std::uint32_t kept = 0, place = 0;  // the last group that kept it, and where among those that it kept
     std::int32_t hub = -1;       // among the sums of hubs; -1: none
     bool queued = false;
 };

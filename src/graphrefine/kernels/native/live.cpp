@@ -341,13 +341,10 @@ class LiveGraph : LiveEdges {
         const float *target = R_[u];
         const double *sum = node.hub < 0 ? gather(u) : hubs_.states(node.hub);
         const double share = inverse(node), loop = (1 - a_) * loop_ * share, scale = 1 / (1 - loop);
+        if (node.count) arithmetic->make_state(target, a_, sum, (1 - a_) * share, scale, columns_, row, step_.data());
+        else for (std::int64_t c = 0; c < columns_; ++c) step_[c] = -static_cast<double>(row[c]), row[c] = 0.f;
         double squares = 0;
-        for (std::int64_t c = 0; c < columns_; ++c) {
-            const float fresh = node.count ? static_cast<float>((a_ * target[c] + (1 - a_) * share * sum[c]) * scale) : 0.f;
-            step_[c] = static_cast<double>(fresh) - row[c];
-            squares += step_[c] * step_[c];
-            row[c] = fresh;
-        }
+        for (const double x : step_) squares += x * x;
         node.lag = rounding_;
         return std::sqrt(squares) * UP;
     }

@@ -12,6 +12,8 @@ struct LiveArithmetic {
     // sum <- sum + factor * row
     void (*add_row)(double *sum, double factor, const float *row, std::int64_t columns);
     void (*add_step)(double *sum, double factor, const double *step, std::int64_t columns);
+    // row <- (a target + b sum) scale, and step <- how far it moved
+    void (*make_state)(const float *target, double a, const double *sum, double b, double scale, std::int64_t columns, float *row, double *step);
     // out <- x @ matrix (columns, columns)
     void (*rotate)(const double *x, const double *matrix, std::int64_t columns, double *out);
     // length of a x + b y + c z

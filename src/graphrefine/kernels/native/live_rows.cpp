@@ -91,6 +91,14 @@ void add_step(double *sum, double factor, const double *step, std::int64_t colum
     for (std::int64_t c = 0; c < columns; ++c) sum[c] += factor * step[c];
 }
 
+void make_state(const float *target, double a, const double *sum, double b, double scale, std::int64_t columns, float *row, double *step) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+        const float fresh = static_cast<float>((a * target[c] + b * sum[c]) * scale);
+        step[c] = static_cast<double>(fresh) - row[c];
+        row[c] = fresh;
+    }
+}
+
 double length(const float *x, double a, const float *y, double b, const float *z, double c, std::int64_t columns) {
     double squares[LANES] = {};
     for (std::int64_t i = 0; i < columns; i += LANES)
@@ -106,6 +114,6 @@ double length(const float *x, double a, const float *y, double b, const float *z
 }  // namespace
 
 const LiveArithmetic &JOIN(live_arithmetic_, VARIANT)() {
-    static const LiveArithmetic table{sum_rows, sum_precisely, add_row, add_step, rotate, length};
+    static const LiveArithmetic table{sum_rows, sum_precisely, add_row, add_step, make_state, rotate, length};
     return table;
 }

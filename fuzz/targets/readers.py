@@ -19,11 +19,15 @@ from fuzz.codecs import (
     below_gzip,
     below_xz,
     below_zip,
+    mutate_bundle,
     pack_files,
+    pack_folder,
+    unpack_files,
     write_folder,
 )
 from fuzz.mutations import Mutation
 from fuzz.target import Target
+from fuzz.targets.vectors import change_json
 
 HEADER = 128  # bytes of a MATLAB file before its variables
 PAIRS = [("ann", "bob", 2.0), ("bob", "cy", 0.5), ("cy", "ann", 1.0), ("dee", "ann", 3.0), ("dee", "eve", 1.5)]
@@ -297,6 +301,73 @@ def ogb_seeds() -> list[bytes]:
     return [pack_files(packed), pack_files(plain)]
 
 
+def read_stored(data: bytes, folder: Path) -> None:
+    """Read a graph on disk, and use every entry of it."""
+    write_folder(data, folder / "graph.grf")
+    read_soundly(folder / "graph.grf", data, "grf")
+
+
+def stored_seeds() -> list[bytes]:
+    """Graphs on disk: plain, weighted with names, directed, of two sides."""
+    import graphrefine
+
+    plain, named = [(u, v) for u, v, _ in NUMBERS], [("é" + u, v, w) for u, v, w in PAIRS]
+    graphs = [graphrefine.read(plain), graphrefine.read(named), graphrefine.read(named, directed=True)]
+    graphs.append(graphrefine.read(named, bipartite=True))
+    out = []
+    with tempfile.TemporaryDirectory() as folder:
+        for at, graph in enumerate(graphs):
+            path = Path(folder, f"{at}.grf")
+            graph.save(path)
+            out.append(pack_folder(path))
+    return out
+
+
+def change_stored(rng: Random, data: bytes) -> bytes:
+    """A graph on disk after a change; half of the time with sizes and checksums that fit, as a stranger can write."""
+    files = unpack_files(data)
+    if rng.random() < 0.3 and "manifest.json" in files:
+        files["manifest.json"] = change_json(rng, files["manifest.json"])
+        data = pack_files(files)
+    if "manifest.json" not in files or rng.random() < 0.8:
+        data = mutate_bundle(rng, data)
+    return _mend_checksums(data) if rng.random() < 0.7 else data
+
+
+def _mend_checksums(data: bytes) -> bytes:
+    from graphrefine.graph.stored_writer import HEADER, OWN_CHECKSUM, sum_manifest
+
+    files = unpack_files(data)
+    try:
+        manifest = json.loads(files["manifest.json"])
+        manifest["files"] = {name: len(content) for name, content in files.items() if name != "manifest.json"}
+        manifest["checksums"] = {name: zlib.crc32(files[name]) for name in manifest["checksums"] if name in files}
+        for side in ("", "reverse_"):
+            for block in manifest.get(f"{side}blocks", ()):
+                first, last = block["entries"]
+                for name in block["crc32"]:
+                    content = files[f"{side}{name}.npy"]
+                    block["crc32"][name] = zlib.crc32(content[HEADER + 4 * first : HEADER + 4 * last])
+        manifest[OWN_CHECKSUM] = sum_manifest(manifest)
+        files["manifest.json"] = json.dumps(manifest).encode()
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return data
+    return pack_files(files)
+
+
+def duckdb_seeds() -> list[bytes]:
+    """A database with one table."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.duckdb")
+        connection = duckdb.connect(str(path))
+        connection.execute("create table ties (source varchar, target varchar, weight double)")
+        connection.executemany("insert into ties values (?, ?, ?)", PAIRS)
+        connection.close()
+        return [path.read_bytes()]
+
+
 def packed_seeds(pack: Callable[[bytes], bytes]) -> Callable[[], list[bytes]]:
     """Edge lists, compressed."""
     return lambda: [pack(text) for text in csv_seeds()]
@@ -373,6 +444,8 @@ TARGETS = [
     _target("json", ".json", json_seeds),
     _target("jsonl", ".jsonl", jsonl_seeds),
     _target("sqlite", ".db", sqlite_seeds),
+    _target("duckdb", ".duckdb", duckdb_seeds),
+    Target("read-grf", "readers", stored_seeds, read_stored, change_stored),
     _target("networkx", ".edgelist", lines_seeds("write_edgelist")),
     _target("adjlist", ".adjlist", lines_seeds("write_adjlist", "write_multiline_adjlist")),
     Target("read-ogb", "readers", ogb_seeds, read_folder, below_bundle),

@@ -22,11 +22,11 @@ LIBRARIES = {"address": "libasan.so", "thread": "libtsan.so"}
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4000:handle_abort=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1",
 }
 KERNELS = ["test_bounds", "test_exact", "test_kernels", "test_least_squares", "test_read_kernels", "test_skipgram"]
 KERNELS += ["test_variants", "test_walks", "test_live_kernel"]
-THREADED = ["test_bounds", "test_kernels", "test_read_kernels", "test_skipgram", "test_walks"]
+THREADED = ["test_bounds", "test_exact", "test_kernels", "test_least_squares", "test_read_kernels", "test_skipgram", "test_walks"]
 TESTS = {"address": KERNELS, "thread": THREADED}
 SITE = """\
 import importlib.machinery, importlib.util, sys

@@ -26,7 +26,7 @@ OPTIONS = {
 }
 KERNELS = ["test_bounds", "test_exact", "test_kernels", "test_least_squares", "test_read_kernels", "test_skipgram"]
 KERNELS += ["test_variants", "test_walks", "test_live_kernel"]
-THREADED = ["test_bounds", "test_exact", "test_kernels", "test_least_squares", "test_read_kernels", "test_skipgram", "test_walks"]
+THREADED = [name for name in KERNELS if name not in ("test_variants", "test_live_kernel")]
 TESTS = {"address": KERNELS, "thread": THREADED}
 SITE = """\
 import importlib.machinery, importlib.util, sys

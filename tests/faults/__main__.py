@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from faults import filter
@@ -20,6 +20,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m faults", description=__doc__)
     parser.add_argument("names", nargs="*", help="writers, by a part of their names; all if none is given")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every N-th fault only")
+    parser.add_argument("--once", action="store_true", help="one fault of each call, the kinds in turn")
     parser.add_argument("--kinds", nargs="+", metavar="KIND", help="faults of these kinds only: EIO, short, kill ...")
     parser.add_argument("--calls-on", default="", metavar="TEXT", help="only calls on files with this in their paths")
     parser.add_argument("--calls", action="store_true", help="print the calls; fail none")
@@ -61,6 +62,11 @@ def run_trial(trial: Trial, options: argparse.Namespace, *, first: int) -> tuple
     """The problems of the faults that are asked for, and how many faults there were."""
     faults = [fault for fault in trial.faults() if not options.kinds or fault.kind in options.kinds]
     faults = [fault for fault in faults if options.calls_on in str(trial.calls[fault.number])]
+    if options.once:
+        by_call = defaultdict(list)
+        for fault in faults:
+            by_call[fault.number].append(fault)
+        faults = [each[number % len(each)] for number, each in by_call.items()]
     chosen = faults[first % options.every % max(len(faults), 1) :: options.every]
     return [problem for fault in chosen for problem in trial.judge(fault)], len(chosen)
 

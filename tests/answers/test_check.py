@@ -13,7 +13,7 @@ import pytest
 import graphrefine
 from cli_runs import run
 from graphrefine import Embedding, check
-from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.kernels import kernels
 
 EDGES = np.random.default_rng(0).integers(120, size=(700, 2))
@@ -150,6 +150,29 @@ def test_the_command_and_its_exit_codes(vectors: Embedding, tmp_path: Path) -> N
     assert done.code == 1 and "vectors.npy does not have the checksum" in done.out
     assert run("check", tmp_path / "nothing").code == 2
     assert run("check", old, "--max-drift", "1").code == 2
+
+
+@pytest.mark.parametrize(("name", "format"), [("x", "npz"), ("x", "parquet"), ("x.npz", "folder")])
+def test_a_format_that_does_not_fit_a_folder_or_a_file_is_a_mistake(
+    name: str, format: str, vectors: Embedding, tmp_path: Path
+) -> None:
+    vectors.save(tmp_path / name)
+    with pytest.raises(FormatError, match=f"so it cannot be read as {format}"):
+        check(tmp_path / name, format=format)
+    assert run("check", tmp_path / name, "--embedding-format", format).code == 2
+
+
+@pytest.mark.parametrize("given", [{"directed": True}, {"bipartite": True}])
+def test_options_of_reading_leave_the_direction_to_the_recipe(given: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "g.txt"
+    np.savetxt(path, EDGES, fmt="%d", delimiter=";")
+    graphrefine.embed(path, dim=8, quality="fast", delimiter=";", **given).save(tmp_path / "x")
+    check_command = ["check", str(tmp_path / "x"), "--graph", str(path), "--delimiter", ";"]
+    done = run(*check_command)
+    assert done.code == 0 and "the same bits here" in done.out, done.out
+    other = run(*check_command, "--undirected")
+    assert other.code == 1 and "not the one that the vectors were made from" in other.out
+    assert check(tmp_path / "x", graph=path, reading={"delimiter": ";"}).ok
 
 
 def test_embed_prints_the_fingerprint_that_the_file_has(tmp_path: Path) -> None:

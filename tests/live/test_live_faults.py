@@ -268,6 +268,23 @@ def test_damage_of_the_log_is_seen(ring: Path, how: str) -> None:
     assert open_files() == files
 
 
+def test_other_numbers_in_the_manifest_of_a_generation_are_seen(ring: Path) -> None:
+    manifest = ring / "generation-000001" / "generation.json"
+    whole = manifest.read_text()
+    tolerance = whole.replace('"tolerance": 0.1', '"tolerance": 0.5')
+    key = whole.replace('"kernel": ', '"kErnel": ')
+    assert whole not in (tolerance, key)
+    for text in (tolerance, key):
+        manifest.write_text(text)
+        with pytest.raises(FormatError, match=r"generation\.json is damaged"):
+            Live(ring)
+    manifest.write_text(whole)
+    older = json.loads(whole)
+    del older["crc32"]  # as before there was one
+    manifest.write_text(json.dumps(older))
+    Live(ring).close()
+
+
 def test_damage_of_a_group_is_seen(live: Live) -> None:
     live.add([0, 1], [14, 15])
     live.commit()

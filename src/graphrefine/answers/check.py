@@ -8,6 +8,7 @@ a graph the recipe is run again, and the vectors are compared bit by bit. Agains
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from graphrefine.answers.remake import remake
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import Format, format_place, input_format, is_address
 from graphrefine.embedding.formats.seal import find_damage
-from graphrefine.embedding.formats.stored_parts import load_parts
+from graphrefine.embedding.formats.stored_parts import check_kind, load_parts
 from graphrefine.errors import FormatError, InputError
 from graphrefine.progress import Watcher
 from graphrefine.vectors.fingerprint import NAME, Fingerprint
@@ -62,6 +63,7 @@ def check(
     min_neighbors: float | None = None,
     expect: str | None = None,
     features: Any = None,
+    reading: Mapping[str, Any] | None = None,
     k: int = 10,
     sample: int | None = SAMPLE,
     seed: int = 0,
@@ -88,6 +90,8 @@ def check(
         The fingerprint that it must have, "grf1:...", or the 32 digits of one of its parts.
     features : optional
         Those that the vectors were made with, for `graph`.
+    reading : mapping, optional
+        Options of `graphrefine.read` for `graph`. Unless they have one, the direction is that of the recipe.
     k, sample, seed
         See `graphrefine.measure_drift`.
     format, table
@@ -115,7 +119,8 @@ def check(
     if expect is not None:
         _check_expected(expect, fingerprint, verdict)
     if graph is not None:
-        problem, verdict.figures["remade"] = remake(whole, graph, features=features, threads=threads, watcher=watcher)
+        settings: dict[str, Any] = {"features": features, "threads": threads, "watcher": watcher}
+        problem, verdict.figures["remade"] = remake(whole, graph, reading=reading, **settings)
         verdict.problems += [] if problem is None else [problem]
     if against is not None:
         other = against if isinstance(against, Embedding) else load(against, format=format, verify=True)
@@ -167,6 +172,8 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
     verdict.figures |= {"embedding": format_place(path), "format": file_format.name, "whole": False, "stored": None}
     if not is_address(path) and not Path(path).exists():
         raise FormatError(path, "no such file or folder")
+    if not file_format.server:
+        check_kind(path, file_format)
     try:
         parts = load_parts(path, format=format, table=table, verify=False)
         embedding = Embedding.from_parts(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -22,12 +23,22 @@ BLOCK = 1 << 14  # rows compared at a time
 
 
 def remake(
-    embedding: Embedding, graph: Any, *, features: Any = None, threads: int | None = None, watcher: Watcher | None
+    embedding: Embedding,
+    graph: Any,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    features: Any = None,
+    threads: int | None = None,
+    watcher: Watcher | None,
 ) -> tuple[str | None, dict[str, Any]]:
     """Why a graph gives other vectors here than an embedding has, None where it gives the same; and figures of it."""
     recipe = embedding.recipe
     _check_origin(recipe, features)
-    whole = graph if isinstance(graph, Graph) else read(graph, **_direction(embedding), threads=threads)
+    options = {name: value for name, value in (reading or {}).items() if value is not None}
+    if isinstance(graph, Graph):
+        whole = read(graph, **options) if options else graph
+    else:
+        whole = read(graph, **(options | _direction(embedding, options)), threads=threads)
     figures: dict[str, Any] = {"reading": whole.reading, "same_graph": None, "same_vectors": False}
     if GRAPH in recipe:
         figures["same_graph"] = digest_graph(whole) == recipe[GRAPH]
@@ -67,7 +78,10 @@ def _check_origin(recipe: dict[str, Any], features: Any) -> None:
     raise InputError(f"graph=: {problem}", argument="graph")
 
 
-def _direction(embedding: Embedding) -> dict[str, Any]:
+def _direction(embedding: Embedding, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The direction of the recipe, where options do not say one."""
+    if options.get("directed") is not None or options.get("bipartite"):
+        return {}
     kind = embedding.sides.kind
     return {"bipartite": True} if kind == "rows" else {"directed": bool(embedding.recipe.get("directed"))}
 

@@ -12,7 +12,6 @@ from graphrefine.answers.drift import SAMPLE
 from graphrefine.cli.drift import describe_drift
 from graphrefine.cli.options import reading_options
 from graphrefine.embedding.formats import format_place
-from graphrefine.readers.read import read
 from graphrefine.visuals.console import note, progress_bar, show_json
 
 BEYOND = 1  # exit code of an embedding that is not as it should be
@@ -29,14 +28,12 @@ def check_embedding(
 ) -> None:
     """Print the verdict on an embedding, and exit with 1 where something is wrong."""
     start = perf_counter()
-    reading = reading_options(options)
-    links = None
-    if graph is not None and any(value not in (None, False) for value in reading.values()):
-        links = read(graph, **reading)
+    reading = {name: value for name, value in reading_options(options).items() if value is not None}
     with progress_bar() as bar:
         verdict = check(
             embedding,
-            graph=graph if links is None else links,
+            graph=graph,
+            reading=reading,
             against=against,
             format=embedding_format,
             sample=None if every else SAMPLE,

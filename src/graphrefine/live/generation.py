@@ -2,7 +2,8 @@
 
 ::
 
-    generation.json                       version, counts, settings, frozen numbers, sizes and checksums of the files
+    generation.json                       version, counts, settings, frozen numbers, sizes and checksums of the files,
+                                          and one of its own
     indptr.npy indices.npy weights.npy    the graph; no weights where all are 1
     names.npy offsets.npy                 as in an embedding's folder; absent where the names are 0, 1, ..., n - 1
     basis.npy shifts.npy rotation.npy mean.npy   frozen parts, see `graphrefine.live.frozen`
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, unpack
-from graphrefine.graph.stored_writer import crc_of, npy_files, write_names
+from graphrefine.graph.stored_writer import OWN_CHECKSUM, crc_of, npy_files, sum_manifest, write_names
 from graphrefine.kernels import kernels
 from graphrefine.kernels.arithmetic import KEY, newest_arithmetic
 from graphrefine.live.bulletin import Moved
@@ -83,7 +84,8 @@ def save_generation(folder: Path, snapshot: Snapshot, *, group: int, removed: ND
             **kernels().names(),
             "files": {path.name: [path.stat().st_size, crc_of(path)] for path in npy_files(place)},
         }
-        (place / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        whole = {**manifest, OWN_CHECKSUM: sum_manifest(manifest)}
+        (place / MANIFEST).write_text(json.dumps(whole, indent=1), encoding="utf-8")
 
 
 def _save_rows(path: Path, rows: NDArray[np.int64], source: Any, columns: int) -> None:
@@ -130,6 +132,8 @@ class Generation:
             self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
             if problem := version_problem(self.manifest["version"], VERSION):
                 raise FormatError(folder, problem)
+            if OWN_CHECKSUM in self.manifest and self.manifest[OWN_CHECKSUM] != sum_manifest(self.manifest):
+                raise ValueError("another checksum")
             self._sizes = {name: size for name, (size, _) in self.manifest["files"].items()}
             self.settings = settings_of(self.manifest["settings"])
             self.group, self.nodes = int(self.manifest["group"]), int(self.manifest["nodes"])
@@ -176,7 +180,7 @@ class Generation:
 
     def check_arithmetic(self) -> None:
         """Raise FormatError unless changes made here would have the bits of those made before."""
-        ours, theirs = kernels().names(), {key: self.manifest[key] for key in (KEY, "kernel")}
+        ours, theirs = kernels().names(), {key: self.manifest.get(key) for key in (KEY, "kernel")}
         if theirs != ours:
             wanted = " and ".join(f"{key} {value}" for key, value in theirs.items())
             here = " and ".join(f"{key} {value}" for key, value in ours.items())

@@ -119,7 +119,7 @@ def _read_npz(path: Path) -> Parts:
 def _read_marks(path: Path, archive: ZipFile) -> Marks:
     """What the comment of the archive says, where it is ours; it ends the file."""
     comment = archive.comment
-    if not comment.startswith(b"{"):
+    if not comment.startswith(b"{") and MARK.encode() not in comment:
         return Marks()
     try:
         about = json.loads(comment)

@@ -94,9 +94,20 @@ def _seal_of(handle: int, replaced: dict[int, bytes]) -> str:
 
 
 def is_written_anew(path: Path, parts: Parts) -> bool:
-    """Whether another program has written a file with our metadata: then it has another size."""
-    pieces = (parts.marks.seal or "").split("-")
-    return len(pieces) == 3 and pieces[1] != f"{path.stat().st_size:016x}"
+    """Whether another program has written a file with our metadata: then size and digest are others than the seal's.
+
+    Where the size alone differs, the seal itself is damaged.
+    """
+    marks = parts.marks
+    pieces = (marks.seal or "").split("-")
+    if len(pieces) != 3 or marks.fingerprint is None or pieces[1] == f"{path.stat().st_size:016x}":
+        return False
+    end = f"-{pieces[2]}".encode()  # of every copy of the seal: one may have other digits of the size
+    placeholder = _placeholder(marks.fingerprint).encode()
+    with path.open("rb") as file:
+        handle = file.fileno()
+        places = [place + len(end) - len(placeholder) for place in _find(handle, end, parts)]
+        return digest_file(handle, {place: placeholder for place in places if place >= 0}) != pieces[2]
 
 
 def _find(handle: int, text: bytes, parts: Parts) -> list[int]:

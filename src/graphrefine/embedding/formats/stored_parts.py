@@ -94,9 +94,7 @@ def load_parts(
         raise InputError(
             f"table={table!r}: only a server has tables, and {os.fspath(path)} is a file", argument="table"
         )
-    if place.is_file() if file_format.folder else place.is_dir():
-        kind = "file" if file_format.folder else "folder"
-        raise FormatError(place, f"is a {kind}, so it cannot be read as {file_format.name}")
+    check_kind(place, file_format)
     for _ in range(_ATTEMPTS):
         before = _status(place)
         try:
@@ -115,6 +113,13 @@ def load_parts(
             return parts
         raise FormatError(place, problem)
     raise FormatError(place, "is being replaced again and again; load it when that is over")
+
+
+def check_kind(path: PathLike, file_format: Format) -> None:
+    """Refuse a folder for the format of a file, and the reverse."""
+    if Path(path).is_file() if file_format.folder else Path(path).is_dir():
+        kind = "file" if file_format.folder else "folder"
+        raise FormatError(path, f"is a {kind}, so it cannot be read as {file_format.name}")
 
 
 WRITTEN_ANEW = "was written anew by another program, so that fingerprint and checksum are those of an older file"

@@ -1,9 +1,10 @@
 """The documentation's pictures of ``graphrefine explore``, at a thousand, a hundred thousand and a million points.
 
-python scripts/screenshots.py [1k] [100k] [1m] [--work FOLDER]
+python scripts/screenshots.py [1k] [100k] [1m] [live] [--work FOLDER]
 
 The digits of scikit-learn (real, 1,797 images, each joined to those that look like it) and graphs of groups in groups
-(generated), embedded, laid out and looked at in Chromium. The pictures go to docs/images/. FOLDER keeps the graphs and
+(generated), embedded, laid out and looked at in Chromium; ``live`` is the page of ``graphrefine live serve`` while a
+fifth of the digits' edges come. The pictures go to docs/images/. FOLDER keeps the graphs and
 embeddings for the next time. The million takes about five minutes on two cores. Needs chromium and the
 packages of the group "test".
 """
@@ -31,6 +32,7 @@ from PIL import Image
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 import graphrefine
+import graphrefine.live
 from graphrefine.datasets.digits import digits_graph
 from graphrefine.graph.graph import Graph
 
@@ -43,9 +45,11 @@ WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 class Shot(NamedTuple):
     """A picture: what is shown, how, and what is done before it is taken."""
 
-    make: Callable[[Path], list[str]]  # writes files into a folder; gives the arguments of explore
+    make: Callable[[Path], list[str]]  # writes files into a folder; gives the arguments of the command
     act: Callable[[Page], None]
     scheme: Literal["light", "dark"]
+    command: tuple[str, ...] = ("explore",)
+    ready: str = "html[data-state=ready]"
 
 
 def digits(folder: Path) -> list[str]:
@@ -91,6 +95,35 @@ def _write(path: Path, header: list[str], rows: Iterator[list[str]] | zip[tuple[
         writer.writerows(rows)
 
 
+def followed(folder: Path) -> list[str]:
+    """The real graph without a fifth of its edges, as a live folder, and a file of those to come."""
+    graph, digit = digits_graph()
+    name = [f"{WORDS[value]} no. {i}" for i, value in enumerate(digit)]
+    pairs = sp.triu(graph.to_scipy()).tocoo()
+    edges = [[name[i], name[j]] for i, j in zip(*pairs.coords, strict=True)]
+    later = set(np.random.default_rng(0).choice(len(edges), len(edges) // 5, replace=False).tolist())
+    first = [edge for at, edge in enumerate(edges) if at not in later]
+    graphrefine.live.create(graphrefine.read(first), folder / "digits.live", dim=64).close()
+    (folder / "later.json").write_text(json.dumps([["+", *edges[at]] for at in sorted(later)]))
+    return [str(folder / "digits.live")]
+
+
+def follow(page: Page) -> None:
+    """Changes by the page's own requests, some each second; then the card of a node that moved."""
+    changes = json.loads((WORK["live"] / "later.json").read_text())
+    send = """async ([request, changes]) => {
+      const body = JSON.stringify({ request, changes });
+      const headers = { "Content-Type": "application/json" };
+      return (await fetch("/api/edges", { method: "POST", headers, body })).status;
+    }"""
+    for second in range(6):
+        status = page.evaluate(send, [f"{second}", changes[second * 60 : second * 60 + 60]])
+        assert status == 200, f"the changes were answered with {status}"
+        page.wait_for_timeout(1000)
+    page.locator("#moved button").first.click()
+    page.wait_for_selector("#card-near li")
+
+
 def open_card(page: Page) -> None:
     """A node's card, found by name."""
     page.keyboard.press("/")
@@ -125,13 +158,15 @@ SHOTS = {
     "1k": Shot(digits, open_card, "light"),
     "100k": Shot(nested(100_000, 1_000_000, groups=14, parts=24), draw_lasso, "light"),
     "1m": Shot(nested(1_000_000, 8_000_000, groups=20, parts=40), look, "dark"),
+    "live": Shot(followed, follow, "light", ("live", "serve"), "#card"),
 }
+WORK: dict[str, Path] = {}  # folders of the pictures
 
 
 @contextmanager
-def exploring(arguments: list[str]) -> Iterator[str]:
-    """A server that has made all it makes in the background."""
-    command = [sys.executable, "-m", "graphrefine", "explore", *arguments, "--no-browser", "--json"]
+def serving(command: tuple[str, ...], arguments: list[str]) -> Iterator[str]:
+    """The address of a server, until the end of the block."""
+    command = (sys.executable, "-m", "graphrefine", *command, *arguments, "--no-browser", "--json")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -149,7 +184,7 @@ def take(shot: Shot, url: str, path: Path) -> None:
         page = browser.new_page(viewport=size, color_scheme=shot.scheme, reduced_motion="reduce")
         page.set_default_timeout(120_000)
         page.goto(url)
-        page.wait_for_selector("html[data-state=ready]")
+        page.wait_for_selector(shot.ready, state="attached")
         shot.act(page)
         page.mouse.move(5, 5)
         page.wait_for_timeout(2500)
@@ -184,9 +219,11 @@ def main() -> None:
             if not done.exists():
                 folder.mkdir(parents=True, exist_ok=True)
                 done.write_text(json.dumps(SHOTS[name].make(folder)))
-            with exploring(json.loads(done.read_text())) as url:
-                wait(url)
-                take(SHOTS[name], url, IMAGES / f"explore-{name}.png")
+            WORK[name] = folder
+            with serving(SHOTS[name].command, json.loads(done.read_text())) as url:
+                if name != "live":
+                    wait(url)
+                take(SHOTS[name], url, IMAGES / ("live.png" if name == "live" else f"explore-{name}.png"))
 
 
 if __name__ == "__main__":

@@ -532,7 +532,7 @@ public:
         nodes_before_ = nodes();
         remember();
         undone_.clear(), kept_.clear(), kept_rows_.clear(), kept_sums_.clear(), kept_hubs_.clear(), published_.clear();
-        const std::size_t room = std::max<std::size_t>(1 << 22, nodes_.size() * columns_ / 4);  // fresh memory has to be cleared first
+        const std::size_t room = std::max<std::size_t>(1 << 22, nodes_.size() * columns_ / 2);  // fresh memory has to be cleared first
         if (kept_rows_.capacity() > room) Large<float>().swap(kept_rows_);
         if (++group_ == 0) {  // after four billion groups
             for (Record &record : records_) record.published = 0;

@@ -189,3 +189,11 @@ def test_bad_documents(tmp_path: Path, name: str, text: str | bytes, problem: st
 def test_names_for_edges_alone(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="names= is for nodes with attributes"):
         read(write(tmp_path, [["a", "b"]]), names="nick")
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**60), 10**400], ids=["odd", "negative", "long"])
+def test_integers_that_floats_cannot_hold_are_refused_beside_floats(tmp_path: Path, number: int) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"[{number}, 2]\n[1.0, 3]\n")
+    with pytest.raises(FormatError, match="beyond 2\\^53 among ids with decimal points"):
+        read(path)

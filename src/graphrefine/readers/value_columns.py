@@ -18,6 +18,7 @@ from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.timed_edges import edges_with_times
 
 SAMPLE = 1000  # values that tell whether a column holds numbers
+_EXACT = 1 << 53  # integers up to here are the same as float64
 
 
 class Columns:
@@ -90,6 +91,11 @@ def id_array(values: list[Any]) -> NDArray[Any]:
             raise InputError(f"ids must be integers or strings, not {value!r}")
     kinds = {type(value) for value in values} - {type(None)}
     if float in kinds and str not in kinds:
+        for value in values:
+            if isinstance(value, int) and abs(value) > _EXACT:
+                text = str(value) if abs(value) < 1 << 64 else f"a number of {value.bit_length()} bits"
+                problem = f"ids beyond 2^53 among ids with decimal points ({text})"
+                raise InputError(f"{problem}: give all as integers or strings")
         return as_ids(np.array([np.nan if value is None else value for value in values], dtype=np.float64))
     return as_ids(object_array(values))
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
+from graphrefine.graph.adjacency import describe_reading
 from graphrefine.graph.stored_writer import MARK, OWN_CHECKSUM, REVERSE, VERSION, crc_of, sum_manifest
 from graphrefine.system.versions import version_problem
 
@@ -62,6 +63,10 @@ def _find_problem(manifest: dict[str, Any]) -> str | None:
     for table in ("blocks", f"{REVERSE}blocks") if manifest["directed"] else ("blocks",):
         if not _is_table(manifest.get(table), nodes, entries, columns):
             return table
+    try:
+        describe_reading(manifest["report"], directed=manifest["directed"], weights=None, edges=entries)
+    except (TypeError, ValueError, AttributeError, LookupError, OverflowError):
+        return "report"
     return None
 
 

@@ -78,7 +78,7 @@ class LiveGraph(LiveStates):
 
     def set_tolerance(self, tolerance: float) -> None:
         """Queue the nodes whose lag is above another tolerance."""
-        need(tolerance > self._rounding, "the tolerance is above the rounding")
+        need(tolerance * self._a > self._rounding, "the tolerance is above the rounding over `keep`")
         self._tolerance = tolerance
         self._look_at_all()
 

@@ -56,8 +56,8 @@ class LiveStates:
         check_rows(indptr, indices, weights)
         check_parts(basis, shifts, rotation, mean, rows=len(indptr) - 1)
         need(0 < keep < 1 and loop > 0, "`keep` lies between 0 and 1, and the loop is positive")
-        holds = rounding >= 0 and tolerance > rounding and spread >= 0 and publish >= 0
-        need(holds, "the tolerance is above the rounding; nothing is negative")
+        holds = rounding >= 0 and tolerance * keep > rounding and spread >= 0 and publish >= 0
+        need(holds, "the tolerance is above the rounding over `keep`; nothing is negative")
         self._basis, self._shifts, self._rotation, self._mean = basis, shifts.astype(float), rotation, mean
         self._a, self._loop, self._tolerance, self._rounding = keep, loop, tolerance, rounding
         need(hub > 0, "a hub has neighbours")

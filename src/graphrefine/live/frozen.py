@@ -54,7 +54,7 @@ class LiveSettings(MethodSettings):
     """Settings of live vectors; frozen, too."""
 
     tolerance: float = setting(0.1, "Bound of the error of unit rows, for 99 % of them.", above=0, most=1)
-    keep: float = setting(0.2, "Weight of a node's own row in the filter.", above=0, most=0.9)
+    keep: float = setting(0.2, "Weight of a node's own row in the filter.", least=0.01, most=0.9)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def _header(source: Source, first: tuple[int, bytes]) -> tuple[int, int, int, bo
     """Nodes, edges, the count of numbers before the neighbours, and whether edges have weights."""
     number, line = first
     fields = line.split()
-    if not 2 <= len(fields) <= 4 or not all(re.fullmatch(rb"[0-9]+", field) for field in fields):
+    if not 2 <= len(fields) <= 4 or not all(re.fullmatch(rb"[0-9]{1,19}", field) for field in fields):
         raise source.error("a METIS graph begins with its numbers of nodes and edges", line=number)
     form = fields[2].decode().zfill(3) if len(fields) > 2 else "000"
     if not re.fullmatch("[01]{3}", form):

@@ -422,7 +422,7 @@ public:
         need(static_cast<std::int64_t>(rotation.shape(0)) == columns_ && rotation.shape(1) == rotation.shape(0), "`rotation` must be columns x columns");
         need(static_cast<std::int64_t>(mean.shape(0)) == columns_, "`mean` must have one number for each column");
         need(keep > 0 && keep < 1 && loop > 0, "`keep` lies between 0 and 1, and the loop is positive");
-        need(rounding >= 0 && tolerance > rounding && spread >= 0 && publish >= 0, "the tolerance is above the rounding; nothing is negative");
+        need(rounding >= 0 && tolerance * keep > rounding && spread >= 0 && publish >= 0, "the tolerance is above the rounding over `keep`; nothing is negative");
         for (std::int64_t i = 0; i < rows; ++i) need(indptr.data()[i] <= indptr.data()[i + 1], "`indptr` must not decrease");
         for (std::int64_t i = 0; i < rows; ++i)
             for (std::int64_t e = indptr.data()[i]; e < indptr.data()[i + 1]; ++e)
@@ -462,7 +462,7 @@ public:
     }
 
     void set_tolerance(double tolerance) {
-        need(tolerance > rounding_, "the tolerance is above the rounding");
+        need(tolerance * a_ > rounding_, "the tolerance is above the rounding over `keep`");
         tolerance_ = tolerance;
         look_at_all();
     }

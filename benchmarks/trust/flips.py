@@ -123,6 +123,19 @@ def ask_expected(whole: Path) -> Question:
     return ask
 
 
+def ask_use(use: Callable[[Path], tuple[Any, ...]], whole: Path) -> Question:
+    """Whether a use of what is stored is refused; one that is not is a miss, or gives the same content."""
+    before = use(whole)
+
+    def ask(path: Path) -> str:
+        try:
+            return SAME if use(path) == before else MISSED
+        except GraphRefineError:
+            return FOUND
+
+    return ask
+
+
 def ask_graph(whole: Path) -> Question:
     """Whether a graph on disk is refused when it is opened, or when its arrays are used."""
 
@@ -135,15 +148,7 @@ def ask_graph(whole: Path) -> Question:
         facts = f"{graph.directed} {graph.sources} {graph.reading}".encode()
         return names, facts, *(np.ascontiguousarray(array).tobytes() for array in arrays)
 
-    before = use(whole)
-
-    def ask(path: Path) -> str:
-        try:
-            return SAME if use(path) == before else MISSED
-        except GraphRefineError:
-            return FOUND
-
-    return ask
+    return ask_use(use, whole)
 
 
 def ask_companion(answer: Callable[[Embedding], tuple[bytes, bool]]) -> Callable[[Path], Question]:
@@ -188,15 +193,7 @@ def ask_live(whole: Path) -> Question:
                 raise GraphRefineError(str(figures["database"]))
             return (repr(live.settings), repr(figures), *live_bits(live), *_published(path))
 
-    before = use(whole)
-
-    def ask(path: Path) -> str:
-        try:
-            return SAME if use(path) == before else MISSED
-        except GraphRefineError:
-            return FOUND
-
-    return ask
+    return ask_use(use, whole)
 
 
 def _published(path: Path) -> tuple[Any, ...]:

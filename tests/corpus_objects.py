@@ -83,7 +83,7 @@ def _relation() -> Any:
     import duckdb
 
     values = ", ".join(f"('{u}', '{v}', {w})" for u, v, w in ROADS)
-    return duckdb.connect().sql(f"SELECT * FROM (VALUES {values}) AS roads(source, target, weight)")
+    return duckdb.sql(f"SELECT * FROM (VALUES {values}) AS roads(source, target, weight)")
 
 
 def _sparse_directed() -> Any:

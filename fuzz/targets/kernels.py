@@ -23,6 +23,7 @@ WHOLE = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 7, 33, 2**31 - 1, 2**31, 2**40, 2*
 REAL = (float("nan"), float("inf"), -float("inf"), 0.0, -0.0, -1.0, 1e-30, 1e30, 1e-320, 1e308)
 TYPES = ("int8", "int32", "int64", "uint64", "float32", "float64", "bool", "complex64", "object")
 WORK = {"nodes", "length", "threads", "negatives", "window", "steps"}  # large ones take long, or all memory, by right
+WORK_PLACES = {("build_rows", 0), ("walk_pairs", 4)}  # arguments without a keyword that are the same: nodes, and walks
 TRAINING = {"first", "rate", "last_rate", "threads"}
 BUILDING = {"columns", "value", "row_scale", "column_shift", "loop", "diagonal", "first_column", "constant"}
 BUILDING |= {"starts", "stops"}
@@ -41,7 +42,7 @@ def run(family: str, data: bytes, folder: Path) -> None:
         if at < len(arguments):
             if (name, at) == ("LiveGraph", 3):
                 continue  # so many nodes, of which a kernel has as many as there is memory for
-            arguments[at] = spoil(rng, arguments[at], small=(name, at) == ("build_rows", 0))
+            arguments[at] = spoil(rng, arguments[at], small=(name, at) in WORK_PLACES)
         else:
             key = list(keywords)[at - len(arguments)]
             keywords[key] = spoil(rng, keywords[key], small=key in WORK)
@@ -77,12 +78,11 @@ def spoil(rng: Generator, value: Any, *, small: bool) -> Any:
     import numpy as np
 
     if isinstance(value, np.ndarray):
-        return spoil_array(rng, value)
+        return spoil_array(rng, value, small=small)
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
-        choices = [number for number in WHOLE if not small or number < 100 or number > 2**40]
-        return choices[int(rng.integers(0, len(choices)))]
+        return draw_whole(rng, small=small)
     if isinstance(value, float):
         return REAL[int(rng.integers(0, len(REAL)))]
     if isinstance(value, tuple) and rng.random() < 0.5:
@@ -92,7 +92,13 @@ def spoil(rng: Generator, value: Any, *, small: bool) -> Any:
     return ["", "\n", "\0", "é", ",", '"', " "][int(rng.integers(0, 7))]
 
 
-def spoil_array(rng: Generator, array: Any) -> Any:
+def draw_whole(rng: Generator, *, small: bool) -> int:
+    """A whole number at the edge of a type; of small ones, one that a kernel is quick with, or refuses."""
+    choices = [number for number in WHOLE if not small or number < 100 or number > 2**40]
+    return choices[int(rng.integers(0, len(choices)))]
+
+
+def spoil_array(rng: Generator, array: Any, *, small: bool) -> Any:
     """An array with other numbers, or of another shape, type or order."""
     import numpy as np
 
@@ -102,7 +108,7 @@ def spoil_array(rng: Generator, array: Any) -> Any:
         if array.dtype.kind == "f":
             flat[place] = np.array(REAL[int(rng.integers(0, len(REAL)))]).astype(array.dtype)
         else:
-            whole = np.array([WHOLE[int(rng.integers(0, len(WHOLE) - 1))]], np.int64)
+            whole = np.array([min(draw_whole(rng, small=small), 2**63 - 1)], np.int64)
             flat[place] = rng.choice([whole.astype(array.dtype)[0], array.dtype.type(array.size), array.dtype.type(40)])
         return flat
     if kind == 5:

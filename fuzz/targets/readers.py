@@ -41,12 +41,19 @@ def reader(suffix: str, format: str) -> Callable[[bytes, Path], None]:
     def run(data: bytes, folder: Path) -> None:
         path = folder / f"graph{suffix}"
         path.write_bytes(data)
-        read_soundly(path, data, format)
+        read_soundly(path, draw_sides(data, format))
 
     return run
 
 
-def read_soundly(path: Path, data: bytes, format: str) -> None:
+def draw_sides(data: bytes, format: str) -> dict[str, Any]:
+    """Options that every graph has, by the bytes."""
+    choices: list[dict[str, Any]] = [{}, {"directed": True}, {"weights": False}, {"directed": False}]
+    choices += [{"bipartite": True}] if format in SIDES else []
+    return choices[zlib.crc32(data) % len(choices)]
+
+
+def read_soundly(path: Path, options: dict[str, Any]) -> None:
     """Read a graph, and check that what comes is one."""
     import numpy as np
 
@@ -54,9 +61,7 @@ def read_soundly(path: Path, data: bytes, format: str) -> None:
     from graphrefine.readers.read import read
 
     setattr(matlab_process, "_run", _no_process)  # noqa: B010 (a type checker minds)
-    choices: list[dict[str, Any]] = [{}, {"directed": True}, {"weights": False}, {"directed": False}]
-    choices += [{"bipartite": True}] if format in SIDES else []
-    graph = read(path, threads=1, **choices[zlib.crc32(data) % len(choices)])
+    graph = read(path, threads=1, **options)
     indptr, indices = np.asarray(graph.indptr), np.asarray(graph.indices)
     assert graph.edges > 0 and len(graph.names) == graph.nodes == len(indptr) - 1
     assert indptr[0] == 0 and (np.diff(indptr) >= 0).all() and indptr[-1] == len(indices)
@@ -84,7 +89,7 @@ def read_by_process(data: bytes, folder: Path) -> None:
 def read_folder(data: bytes, folder: Path) -> None:
     """Read a folder of the Open Graph Benchmark."""
     write_folder(data, folder / "dataset")
-    read_soundly(folder / "dataset", data, "ogb")
+    read_soundly(folder / "dataset", draw_sides(data, "ogb"))
 
 
 def text_seeds() -> list[bytes]:
@@ -304,7 +309,7 @@ def ogb_seeds() -> list[bytes]:
 def read_stored(data: bytes, folder: Path) -> None:
     """Read a graph on disk, and use every entry of it."""
     write_folder(data, folder / "graph.grf")
-    read_soundly(folder / "graph.grf", data, "grf")
+    read_soundly(folder / "graph.grf", draw_sides(data, "grf"))
 
 
 def stored_seeds() -> list[bytes]:

@@ -25,6 +25,8 @@ from os import PathLike, fspath
 
 _LOGIN = re.compile(r"([a-zA-Z][\w+.-]*:/+[^\s:/@]*):\S*@")  # of an address with a password, up to the last @
 _OPTION = re.compile(r"([?&]\w*passw\w*=)[^\s&]*", re.IGNORECASE)
+_KEYWORD = re.compile(r"\b((?:ssl)?password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|[^\s'&]+)", re.IGNORECASE)  # of libpq
+_ADDRESS = re.compile(r"([a-zA-Z][\w+.-]*:/+)(.*)@(.*)", re.DOTALL)
 MASK = "***"
 
 
@@ -104,9 +106,7 @@ class MissingExtraError(GraphRefineError, ImportError):
 
     def __init__(self, purpose: str, package: str, extra: str | None = None) -> None:
         command = f"pip install {package}" if extra is None else f'pip install "graphrefine[{extra}]"'
-        super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed; install it with: {command}"
-        )
+        super().__init__(f"{purpose} needs the package {package!r}, which is not installed; install it with: {command}")
 
 
 class ArgumentWarning(UserWarning):
@@ -126,10 +126,12 @@ def mask_secrets(text: str) -> str:
     'postgresql+psycopg://ada:***@localhost/graphs?sslpassword=*** there is no such file'
     >>> mask_secrets("https://example.org:8000/graph.csv, tls://head:8786")
     'https://example.org:8000/graph.csv, tls://head:8786'
+    >>> mask_secrets("host=head user=ada password='two words' dbname=graphs: there is no such file")
+    'host=head user=ada password=*** dbname=graphs: there is no such file'
     """
-    if ":/" not in text:
-        return text
-    return _OPTION.sub(rf"\1{MASK}", _LOGIN.sub(rf"\1:{MASK}@", text))
+    if ":/" in text:
+        text = _OPTION.sub(rf"\1{MASK}", _LOGIN.sub(rf"\1:{MASK}@", text))
+    return _KEYWORD.sub(rf"\1{MASK}", text) if "=" in text else text
 
 
 def mask_address(place: str) -> str:
@@ -140,10 +142,8 @@ def mask_address(place: str) -> str:
     >>> mask_address("postgresql://ada:two words@localhost/graphs"), mask_address("my graph@home.csv")
     ('postgresql://ada:***@localhost/graphs', 'my graph@home.csv')
     """
-    scheme, separator, rest = place.partition("://")
-    login, at, host = rest.rpartition("@")
-    if separator and at and ":" in login:
-        place = f"{scheme}://{login.partition(':')[0]}:{MASK}@{host}"
+    if (address := _ADDRESS.fullmatch(place)) and ":" in address[2]:
+        place = f"{address[1]}{address[2].partition(':')[0]}:{MASK}@{address[3]}"
     return mask_secrets(place)
 
 

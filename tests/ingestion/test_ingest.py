@@ -617,7 +617,14 @@ def test_tables_whose_log_says_which_files_count_are_refused(kind: str, mark: st
         pq.write_table(edges, tmp_path / place)
     (tmp_path / "table" / mark).parent.mkdir()
     (tmp_path / "table" / mark).write_text("{}")
-    for paths in ("table", ".", "table/data/*/*.parquet"):
+    for paths in (
+        "table",
+        ".",
+        "table/data/*/*.parquet",
+        "table/data",
+        "table/data/a=1",
+        "table/data/a=1/kept.parquet",
+    ):
         with pytest.raises(InputError, match=f"table: is a table of {kind}, whose folder also holds files that were"):
             ingest(tmp_path / paths, tmp_path / "x.grf")
     assert ingest(tmp_path / "plain", tmp_path / "x.grf").edges == 2

@@ -1,13 +1,18 @@
-"""Headers of Neo4j and Gephi."""
+"""Headers of Neo4j, Neptune, Gephi and others, in texts and in other tables."""
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 
-from graphrefine.errors import FormatError
+from graphrefine.errors import FormatError, InputError
+from graphrefine.ingestion.ingest import ingest
 from graphrefine.readers.dialects import find_dialect, read_direction
 from graphrefine.readers.read import read
 
@@ -78,6 +83,84 @@ def test_values_that_declare_a_direction(values: list[str], expected: tuple[bool
     assert read_direction(values) == expected
 
 
+TABLES: dict[str, dict[str, list[Any]]] = {
+    "neo4j": {":TYPE": ["KNOWS", "LIKES"], ":START_ID": [1, 2], ":END_ID": [2, 3]},
+    "neptune": {
+        "~id": ["e1", "e2"],
+        "~from": ["a", "b"],
+        "~to": ["b", "c"],
+        "~label": ["x", "x"],
+        "weight:Double": [2.0, 3.0],
+    },
+    "apoc": {"_start": [1, 2], "_end": [2, 3], "_type": ["x", "y"], "_id": [7, 9]},
+    "memgraph": {"id": [0, 1], "start": [10, 11], "end": [11, 12], "type": ["x", "y"]},
+    "gephi": {"Source": [1, 2], "Target": [2, 3], "Type": ["Undirected"] * 2, "Id": [0, 1], "Weight": [1.0, 2.0]},
+}
+ENDS = {"neo4j": (1, 2), "neptune": (1, 2), "apoc": (0, 1), "memgraph": (1, 2), "gephi": (0, 1)}
+
+
+def forms_of(columns: dict[str, list[Any]], folder: Path) -> dict[str, Any]:
+    """One table in every form that has names of columns."""
+    frame = pd.DataFrame(columns)
+    frame.to_csv(folder / "t.csv", index=False)
+    frame.to_parquet(folder / "t.parquet")
+    frame.to_feather(folder / "t.arrow")
+    frame.to_json(folder / "t.jsonl", orient="records", lines=True)
+    with closing(sqlite3.connect(folder / "t.sqlite")) as connection:
+        frame.to_sql("edges", connection, index=False, if_exists="replace")
+    files = {suffix: folder / f"t.{suffix}" for suffix in ("csv", "parquet", "arrow", "jsonl", "sqlite")}
+    return {"pandas": frame, "arrow table": pa.table(columns), **files}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_means_the_same_in_every_form(name: str, tmp_path: Path) -> None:
+    columns = TABLES[name]
+    source, target = (list(columns.values())[at] for at in ENDS[name])
+    for form, table in forms_of(columns, tmp_path).items():
+        graph = read(table)
+        edges = {(str(a), str(b)) for a in graph.names for b in graph.neighbors(a)}
+        expected = {(str(a), str(b)) for a, b in zip(source, target, strict=True)}
+        if not graph.directed:
+            expected |= {(b, a) for a, b in expected}
+        assert edges == expected, form
+        assert graph.directed == (name in ("neo4j", "neptune")), form
+        assert (graph.report["weight_column"] is not None) == any("eight" in column for column in columns), form
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_ingest_takes_the_direction_of_a_table(form: str, tmp_path: Path) -> None:
+    table = forms_of(TABLES["neo4j"], tmp_path)[form]
+    assert ingest(table, tmp_path / "g.grf").directed
+    kinds = {**TABLES["gephi"], "Type": ["friend", "foe"]}
+    assert not ingest(forms_of(kinds, tmp_path)[form], tmp_path / "h.grf").directed
+
+
+def test_tables_whose_edges_say_their_direction(tmp_path: Path) -> None:
+    columns = {**TABLES["gephi"], "Type": ["Directed", "Undirected"]}
+    for form, table in forms_of(columns, tmp_path).items():
+        with pytest.raises(InputError, match=r"'Type' says .*directed.*: say directed=True or directed=False"):
+            read(table)
+        assert read(table, directed=True).directed, form
+
+
+def test_ids_of_two_sets_in_tables(tmp_path: Path) -> None:
+    columns = {":START_ID(Person)": [1, 2, 3], ":END_ID(Film)": [1, 1, 4]}
+    for table in forms_of(columns, tmp_path).values():
+        with pytest.raises(InputError, match=r"'Person' and of 'Film' are two sets, and .* is in both"):
+            read(table)
+
+
+def test_an_edge_table_of_cytoscape_is_refused_in_every_form(tmp_path: Path) -> None:
+    columns: dict[str, list[Any]] = {
+        "SUID": [100, 101],
+        "interaction": ["pp", "pp"],
+        "name": ["A (pp) B", "B b (pp) C"],
+    }
+    for table in forms_of(columns, tmp_path).values():
+        with pytest.raises(InputError, match="this is an edge table of Cytoscape"):
+            read(table)
+
+
 def test_an_edge_table_of_cytoscape_is_refused(tmp_path: Path) -> None:
     """Both ends are in one column; the first two columns are no ends."""
     header = '"SUID","EdgeBetweenness","interaction","name","selected","shared interaction","shared name"\n'
@@ -90,3 +173,18 @@ def test_an_edge_table_of_cytoscape_is_refused(tmp_path: Path) -> None:
         read(path)
     path.write_text("a,interaction,b\nx,pp,y\ny,pp,z\n")
     assert read(path, source="a", target="b").edges == 2
+
+
+@pytest.mark.parametrize("last", ["Undirected", "Directed"])
+def test_the_direction_of_every_edge_of_a_long_table_counts(last: str, tmp_path: Path) -> None:
+    """Beyond the rows that a sample has: all are looked at, or the direction is asked for."""
+    rows = 3000
+    kinds = ["Undirected"] * (rows - 1) + [last]
+    columns = {"Source": range(rows), "Target": range(1, rows + 1), "Type": kinds, "Id": range(rows)}
+    for form, table in forms_of({name: list(values) for name, values in columns.items()}, tmp_path).items():
+        if last == "Undirected" and form in ("pandas", "arrow table", "csv"):
+            assert not read(table).directed
+        else:
+            with pytest.raises(InputError, match="say directed=True or directed=False"):
+                read(table)
+        assert read(table, directed=True).directed

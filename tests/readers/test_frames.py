@@ -39,9 +39,11 @@ def record_array(columns: Columns) -> Any:
     return np.array(list(zip(*columns.values(), strict=True)), dtype=kinds)
 
 
+DUCK = duckdb.connect()  # older DuckDBs close a connection that nobody holds, whatever came from it
+
+
 def duck(columns: Columns) -> Any:
-    table = pyarrow.table(columns)
-    return duckdb.connect().from_arrow(table)
+    return DUCK.from_arrow(pyarrow.table(columns))
 
 
 PRODUCERS: dict[str, Callable[[Columns], Any]] = {
@@ -100,11 +102,22 @@ def test_one_table_is_one_graph_whoever_hands_it_over(columns: Columns, options:
 def test_adbc_results_are_tables() -> None:
     dbapi: Any = import_module("adbc_driver_manager.dbapi")
     driver: Any = import_module("adbc_driver_duckdb")
-    connecting = dbapi.connect(driver=driver.driver_path(), entrypoint="duckdb_adbc_init")
+    # DuckDB says where its driver is since 1.4.1: in its own library, as before.
+    path = driver.driver_path() if hasattr(driver, "driver_path") else import_module("duckdb.duckdb").__file__
+    connecting = dbapi.connect(driver=path, entrypoint="duckdb_adbc_init")
     with connecting as connection, connection.cursor() as cursor:
         cursor.execute("SELECT 'ann' AS source, 'bob' AS target, 2.5::DOUBLE AS weight")
         graph = read(cursor.fetch_arrow())
     assert (graph.names.tolist(), dense(graph)) == (["ann", "bob"], [[0, 2.5], [2.5, 0]])
+
+
+def test_a_relation_of_a_closed_connection_is_refused() -> None:
+    connection = duckdb.connect()
+    relation = connection.sql("SELECT 1 AS source, 2 AS target")
+    connection.close()
+    with pytest.raises(InputError, match=r"this DuckDBPyRelation is no table of columns: .*closed") as caught:
+        read(relation)
+    assert caught.value.argument == "graph"
 
 
 class Stream:
@@ -220,7 +233,7 @@ def test_columns_without_names_are_read_as_those_of_an_array() -> None:
     expected = dense(read(np.array(rows)))
     assert dense(read(pandas.DataFrame(rows))) == expected
     assert dense(read(polars.DataFrame(rows, orient="row"))) == expected
-    assert dense(read(duckdb.connect().sql(f"FROM (VALUES {', '.join(map(str, rows))})"))) == expected
+    assert dense(read(DUCK.sql(f"FROM (VALUES {', '.join(map(str, rows))})"))) == expected
     assert read(pandas.DataFrame(rows), weights=False).weights is None
     with pytest.raises(InputError, match="4 columns without names, and it is not clear which hold the edges"):
         read(pandas.DataFrame([(*row, 1) for row in rows[:3]]))
@@ -262,7 +275,7 @@ def test_adjacency_frames_are_matrices_with_names() -> None:
         frame.reset_index(),
         polars.from_pandas(frame.reset_index()),
         pyarrow.Table.from_pandas(frame.reset_index(), preserve_index=False),
-        duckdb.connect().from_df(frame.reset_index()),
+        DUCK.from_arrow(pyarrow.Table.from_pandas(frame.reset_index(), preserve_index=False)),
     ):
         graph = read(labelled)
         check(graph)
@@ -362,3 +375,10 @@ def test_a_crosstab_of_two_sets_with_equal_labels_is_not_taken_for_one(tmp_path:
     graph = read(counts, bipartite=True)
     assert (graph.names.tolist(), graph.sources, graph.edges) == ([0, 1, 2, 0, 1, 2], 3, 4)
     assert read(counts.rename_axis(index="node", columns="node")).nodes == 3
+
+
+def test_margins_of_a_crosstab_are_no_nodes() -> None:
+    frame = pandas.DataFrame({"user": ["ann", "bob", "cy", "ann"], "item": ["x", "y", "x", "y"]})
+    with pytest.raises(InputError, match=r"'All', are sums of the others, .* \(margins\): leave both out"):
+        read(pandas.crosstab(frame["user"], frame["item"], margins=True), bipartite=True)
+    assert read(pandas.crosstab(frame["user"], frame["item"]), bipartite=True).edges == 4

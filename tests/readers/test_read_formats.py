@@ -11,8 +11,11 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Graph
+from graphrefine.readers.arrow import parquet_batches, read_arrow_table
 from graphrefine.readers.read import read
+from graphrefine.readers.source import Source
 from graphs import check, data_folder
 from strategies import PATIENT, WORDS, Edge, edge_lists
 
@@ -128,6 +131,19 @@ def test_integer_tables_with_nulls(tmp_path: Path) -> None:
     graph = read(tmp_path / "a.pq")
     assert graph.names.tolist() == [1, 3, 7, 20]
     assert (graph.edges, graph.isolated, graph.report["missing"]) == (2, 1, 1)
+
+
+def test_a_parquet_file_without_row_groups_is_an_empty_table(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+
+    path = tmp_path / "a.parquet"
+    pa.parquet.ParquetWriter(path, pa.schema({"source": pa.int64(), "target": pa.int64()})).close()
+    assert pa.parquet.ParquetFile(path).metadata.num_row_groups == 0
+    with pytest.raises(FormatError, match="there is no edge in the graph"):
+        read(path)
+    assert read_arrow_table(Source(path)).column_names == ["source", "target"]
+    assert list(parquet_batches(pa.parquet.ParquetFile(path), batch_size=7)) == []
 
 
 def test_metis(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_latin_1(tmp_path: Path) -> None:
         ('graph [ label "open', "cannot be understood"),
         ("a [ " * 100, "more than 50 records stand within each other"),
         ("graph [ node [ id " + "9" * 5000 + " ] ]", "cannot be the id"),
-        ("\0\0\0", "this is not a text file"),
+        ("\0\0\0", "this looks like a binary file, not text"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, problem: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import networkx as nx
@@ -197,3 +198,12 @@ def test_integers_that_floats_cannot_hold_are_refused_beside_floats(tmp_path: Pa
     path.write_text(f"[{number}, 2]\n[1.0, 3]\n")
     with pytest.raises(FormatError, match="beyond 2\\^53 among ids with decimal points"):
         read(path)
+
+
+def test_a_key_that_stands_twice_is_found_in_linear_time(tmp_path: Path) -> None:
+    keys = "".join(f'"{key}": [], ' for key in range(200_000))
+    (tmp_path / "a.json").write_text(f'{{{keys}"x": [], "x": []}}', encoding="utf-8")
+    start = process_time()
+    with pytest.raises(FormatError, match="the key 'x' stands twice"):
+        read(tmp_path / "a.json")
+    assert process_time() - start < 10

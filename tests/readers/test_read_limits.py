@@ -198,3 +198,23 @@ def test_squares_of_weights_beyond_float32_are_refused() -> None:
     for method in ("prone", "hope"):
         with pytest.raises(InputError, match="squares of the weights are beyond float32"):
             graphrefine.embed(edges, method=method, dim=4)
+
+
+@pytest.mark.parametrize("method", ["hope", "arope"])
+def test_weights_without_squares_are_refused(method: str) -> None:
+    """AROPE gave zeros without a word, HOPE blamed a node."""
+    edges = [(at, (at * 7 + 1) % 20, 1e-30) for at in range(20)]
+    with pytest.raises(InputError, match=r"1e-30 the largest, have no squares in float32; multiply them"):
+        graphrefine.embed(edges, method=method, dim=4)
+
+
+@pytest.mark.parametrize("options", [{"directed": True}, {"bipartite": True}], ids=["directed", "bipartite"])
+@pytest.mark.parametrize("power", [-110, -90, 66, 90])
+def test_the_unit_of_weights_does_not_matter(options: dict[str, Any], power: int) -> None:
+    rng = np.random.default_rng(0)
+    ends, weights = rng.integers(0, 60, (400, 2)).tolist(), rng.integers(1, 5, 400).tolist()
+    first, second = (
+        graphrefine.embed([(u, v, w * unit) for (u, v), w in zip(ends, weights, strict=True)], dim=8, **options).vectors
+        for unit in (1.0, 2.0**power)
+    )
+    np.testing.assert_allclose(first, second, atol=1e-5)

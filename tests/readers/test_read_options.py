@@ -98,6 +98,8 @@ def test_errors_name_the_argument(tmp_path: Path) -> None:
         ("delimiter", {"delimiter": "x"}),
         ("quote", {"quote": "ab"}),
         ("quote", {"quote": "\u201c"}),
+        ("source", {"source": -1}),
+        ("target", {"target": 2**70}),
         ("comments", {"comments": "\u00a7"}),
         ("since", {"since": "2024-01-31"}),
         ("encoding", {"encoding": "klingon"}),
@@ -110,3 +112,28 @@ def test_errors_name_the_argument(tmp_path: Path) -> None:
             graphrefine.read(path, **options)
         assert caught.value.argument == argument, options
     assert FormatError("edges.csv", "is odd").argument is None
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("ann bob\nbob cy\ncy dee\n", {"target": -1}, "there is no column -1; positions go from 0 to 1"),
+        ("ann bob\nbob cy\ncy dee\n", {"source": 2**70}, "positions go from 0 to 1"),
+        ("ann,bob\nbob,cy\n", {"quote": ","}, "an edge needs two columns"),
+        ("sep=;\nann;bob\nbob;cy\n", {"quote": ";"}, "';' is the delimiter; it cannot be the quote too"),
+        (",a,b,c\na,0,1,2\nb,1,0,0\nc,2,0,0\n", {"weights": "cost"}, "there is no column 'cost'"),
+        (",a,b,c\na,0,1,2\nb,1,0,0\nc,2,0,0\n", {"time": "when"}, "there is no column 'when'"),
+    ],
+)
+def test_options_are_not_passed_over(text: str, options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        graphrefine.read(path, **options)
+
+
+def test_the_position_of_one_end_leaves_the_other_to_the_other_column(tmp_path: Path) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_text("ann bob\nbob cy\ncy dee\ndee ann\n")
+    graph = graphrefine.read(path, source="1", directed=True)
+    assert graph.names.tolist() == ["ann", "bob", "cy", "dee"] and graph.indices.tolist() == [3, 0, 1, 2]

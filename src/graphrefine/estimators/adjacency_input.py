@@ -12,6 +12,7 @@ matrix, frame without labelled rows    without names: column i is fitted node i
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,9 +61,19 @@ def read_matrix(X: Any) -> LabelledMatrix:
 
         names = name_array(X.nodes)
         return LabelledMatrix(to_scipy_sparse_array(X), names, names, bool(X.is_directed()))
+    X = _keep_names(X)
     if hasattr(X, "iloc") and hasattr(X, "columns") and not is_counted(X.index):
         return _read_frame(X)
     return LabelledMatrix(X)
+
+
+def _keep_names(X: Any) -> Any:
+    """A frame of polars as one of pandas: scikit-learn before 1.9 does not see the names of its columns."""
+    if type(X).__module__.partition(".")[0] != "polars" or not hasattr(X, "columns") or find_spec("pandas") is None:
+        return X
+    from pandas import DataFrame
+
+    return DataFrame(X.to_numpy(), columns=list(X.columns))
 
 
 def _read_frame(frame: Any) -> LabelledMatrix:

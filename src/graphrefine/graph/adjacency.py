@@ -130,7 +130,10 @@ def adjacency_of_bipartite_matrix(
         raise InputError(f"a matrix of real numbers is needed, not {array.dtype} of shape {array.shape}")
     from scipy.sparse import coo_array
 
-    entries = coo_array(array)
+    try:
+        entries = coo_array(_as_stored(array))
+    except ValueError as error:  # indices outside of a sparse matrix
+        raise InputError(f"this is no sound sparse matrix: {error}") from None
     rows, columns = entries.shape
     if rows + columns > MAX_NODES:
         raise InputError(f"a graph of {rows:,} + {columns:,} nodes is too large: the limit is 2^31 - 1")
@@ -177,13 +180,20 @@ def _compress(matrix: Any, directed: bool) -> tuple[NDArray[np.int64], NDArray[n
     if not sparse:
         from scipy.sparse import csr_array
 
-        array = csr_array(array)
+        array = csr_array(_as_stored(array))
     rows = array if getattr(array, "format", "") == "csc" and not directed else array.tocsr()
     return (
         np.ascontiguousarray(rows.indptr, dtype=np.int64),
         np.ascontiguousarray(rows.indices, dtype=np.int32),
         np.ascontiguousarray(rows.data),
     )
+
+
+def _as_stored(array: Any) -> Any:
+    """The array with numbers that a sparse matrix of SciPy can hold: no half precision, the bytes in this order."""
+    if hasattr(array, "tocsr") or (array.dtype.isnative and array.dtype.itemsize > 2):
+        return array
+    return array.astype(np.float32 if array.dtype == np.float16 else array.dtype.newbyteorder("="))
 
 
 def sums_of_rows(indptr: NDArray[np.int64], weights: NDArray[np.float32] | None) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ string as Python's surrogate escapes and are written back as they were.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, cast
 from zlib import crc32
 
@@ -149,8 +149,9 @@ def add_nodes(numbered: Numbered, extra: NDArray[Any], *, text: bool = False) ->
         else:
             alike = names.dtype != object or is_text(names)
             united = object_array(_object_ids().distinct_objects([*own, *others], texts_differ=alike))
-        place = {name: at for at, name in enumerate(united.tolist())}
-        rank = np.array([place[name] for name in own], dtype=np.int64)
+        key = _object_ids().table_key
+        place = {key(name): at for at, name in enumerate(united.tolist())}
+        rank = np.array([place[key(name)] for name in own], dtype=np.int64)
     table = np.append(rank, -1).astype(np.int32)  # the last one stands for -1: no node
     return table[source], table[target], united
 
@@ -200,7 +201,7 @@ def _from_objects(values: list[Any]) -> NDArray[Any]:
     plain = values
     if not kinds <= {int} and kinds != {str}:
         plain_object = _object_ids().plain_object
-        plain = [None if _missing(value) else plain_object(value) for value in values]
+        plain = [None if is_missing_id(value) else plain_object(value) for value in values]
         kinds = set(map(type, plain)) - {type(None)}
     if all(issubclass(kind, int) and kind is not bool for kind in kinds):
         numbers = [0 if value is None else int(value) for value in plain]
@@ -219,23 +220,23 @@ def check_line_ends(ids: Iterable[Any]) -> None:
         raise InputError(f"the id {odd!r} holds a line end; names must fit on one line")
 
 
-def _missing(value: Any) -> bool:
-    # By the names of their types, as pandas is not imported and its NA has no truth value.
+def is_missing_id(value: Any) -> bool:
+    """Whether a value stands for no id: None, NaN, or pandas's NA and NaT, by their names: it is not imported."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(value != value)
 
 
 def _number_objects(source: list[Any], target: list[Any], *, apart: bool) -> Numbered:
-    kinds = {*map(type, source), *map(type, target)} - {type(None)}
-    if kinds <= {str}:
-        names = sorted({*source, *target} - {None})
+    if {*map(type, source), *map(type, target)} <= {str, type(None)}:
+        sides, names = [source, target], sorted({*source, *target} - {None})
+        place: dict[Any, int] = {name: at for at, name in enumerate(names)}
     else:
-        present = (value for side in (source, target) for value in side if value is not None)
+        key, present = _object_ids().table_key, (value for value in chain(source, target) if value is not None)
         names = _object_ids().distinct_objects(present, texts_differ=not apart)
-    place: dict[Any, int] = {name: at for at, name in enumerate(names)}
+        sides, place = [list(map(key, side)) for side in (source, target)], {key(at): n for n, at in enumerate(names)}
     place[None] = -1
-    first, second = (np.array([place[value] for value in side], dtype=np.int32) for side in (source, target))
+    first, second = (np.array([place[value] for value in side], dtype=np.int32) for side in sides)
     return first, second, name_array(names)
 
 

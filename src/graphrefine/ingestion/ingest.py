@@ -21,12 +21,15 @@ from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_memory, dis
 from graphrefine.ingestion.numbering import NamedNodes, number
 from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
+from graphrefine.ingestion.table_pieces import TableFile
 from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.dialects import Dialect
+from graphrefine.readers.layout import Values
 from graphrefine.readers.limits import reading_within
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.read import check_options, check_sides, check_values, read_file
-from graphrefine.readers.source import reading_bytes
+from graphrefine.readers.source import CODECS, reading_bytes
 from graphrefine.system.files import check_free_disk, check_writable, recover, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
 from graphrefine.system.work_folder import WorkFolder
@@ -144,7 +147,8 @@ def _ingest_pieces(
     with WorkFolder(f"{place}.work") as work:
         try:
             job = begin(work, inputs, options, memory=memory, usual=budget_of(None))
-            predicted = _run_stages(work, job, place, stages)
+            with reading_within(job.budget.memory):
+                predicted = _run_stages(work, job, place, stages)
         except (InputError, MissingExtraError):
             work.finish()  # a mistake of the user's: the work for it is of no use
             raise
@@ -175,19 +179,26 @@ def _open(place: Path) -> StoredGraph:
 
 def _direction(first: Input, options: ReadOptions) -> bool:
     """The direction of the options, else the one that the first part declares for all its edges."""
-    if options.directed is not None or options.bipartite or first.format.pieces != "text":
+    if options.directed is not None or options.bipartite:
         return bool(options.directed)
-    layout = TextFile(first.source, options, None).layout
-    if layout is None or layout.dialect is None:
+    dialect, sample = _dialect(first, options)
+    if dialect is None:
         return False
-    if layout.dialect.direction is not None:
-        column = layout.dialect.names[layout.dialect.direction]
-        problem = f"the column {column!r} says which edges are directed: say directed=True or directed=False for all"
-        raise first.source.error(problem, argument="directed")
-    if layout.dialect.spaces is not None and layout.dialect.spaces[0] != layout.dialect.spaces[1]:
-        problem = "the ids of the two ends are of two sets, which may coincide: say bipartite=True"
-        raise first.source.error(problem, argument="bipartite")
-    return bool(layout.dialect.directed)
+    try:
+        return bool(dialect.find_whole_direction(options, sample, rows=None))
+    except InputError as error:
+        raise first.source.error(error) from None
+
+
+def _dialect(first: Input, options: ReadOptions) -> tuple[Dialect | None, Values | None]:
+    """The dialect of the first part, and a sample of its columns; a compressed table is not unpacked to see it."""
+    if first.format.pieces == "text":
+        layout = TextFile(first.source, options, None).layout
+        return (None, None) if layout is None else (layout.dialect, layout.edge_columns.sample)
+    if Path(first.source.path).suffix.lower() in {codec.suffix for codec in CODECS}:
+        return None, None
+    table = TableFile(first.source, options, first.source.path, parquet=first.format.name == "parquet")
+    return table.columns.dialect, table.columns.sample
 
 
 def _run_stages(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:

@@ -137,7 +137,8 @@ def _alone(nodes: Any, spool: Spool) -> PieceEdges:
     empty = np.zeros(0, np.int32)
     if isinstance(nodes, int):
         filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
-        lowest, highest = min(entry.lowest for entry in filled), max(entry.highest for entry in filled)
+        lowest = min((entry.lowest for entry in filled), default=0)
+        highest = max((entry.highest for entry in filled), default=-1)
         if any(entry.names for entry in spool.entries) or lowest < 0 or highest >= nodes:
             other = "strings" if any(entry.names for entry in spool.entries) else lowest if lowest < 0 else highest
             raise InputError(

@@ -22,6 +22,7 @@ from graphrefine.readers.source import Source
 from graphrefine.system.work_folder import FORMAT, WorkFolder
 
 LOGGED = {"Delta Lake": "_delta_log", "Iceberg": "metadata/*.metadata.json", "Hudi": ".hoodie"}  # marks of folders
+DEEPEST = 3  # folders above a file, one of which may be such a table
 _BESIDE = ("json", "sqlite", "duckdb")  # formats of files that lie beside tables, and are none of their parts
 
 
@@ -51,6 +52,7 @@ def find_inputs(paths: Sequence[str | os.PathLike[str]], name: str | None) -> li
                 f"{path}: is given twice, and its edges would count twice; leave one out", argument="paths"
             )
         places.add(os.path.realpath(path))
+    _check_plain(dict.fromkeys(folder for each in files for folder in [*Path(each).absolute().parents][:DEEPEST]))
     return [_input(path, name) for path in files]
 
 
@@ -73,7 +75,6 @@ def _files(path: str) -> list[str]:
         matched = sorted(each for each in glob.glob(path, recursive=True) if Path(each).is_file())  # noqa: PTH207
         if not matched:
             raise InputError(f"{path}: no file matches this pattern", argument="paths")
-        _check_plain({folder for each in matched for folder in [*Path(each).absolute().parents][:3]})
         return matched
     return [path]
 

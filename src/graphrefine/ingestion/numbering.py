@@ -7,12 +7,15 @@ names of all pieces, on disk where they do not fit.
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from errno import EIO
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,9 +175,13 @@ def _saved_bits(folder: Path, count: int) -> list[IdSet]:
     """The sets that `_save_bits` saved."""
     sets = []
     for number in range(count):
-        with np.load(_bits_path(folder, number)) as arrays:
-            ids = IdSet(int(arrays["lowest"]), int(arrays["lowest"]), bits=arrays["bits"])
-            ids.before, ids.pages = arrays["before"], arrays["pages"]
+        path = _bits_path(folder, number)
+        try:
+            with np.load(path) as arrays:
+                ids = IdSet(int(arrays["lowest"]), int(arrays["lowest"]), bits=arrays["bits"])
+                ids.before, ids.pages = arrays["before"], arrays["pages"]
+        except BadZipFile as error:  # also where the file cannot be read
+            raise OSError(EIO, f"cannot be read as it was written: {error}", str(path)) from None
         sets.append(ids)
     return sets
 
@@ -258,12 +265,17 @@ class Join:
         ):
             self._base.execute(setting)
         files = ", ".join(f"'{_quote(spool.names_path(entry.number))}'" for entry in spool.entries if entry.names)
-        self._base.execute(f"CREATE VIEW listed AS SELECT * FROM read_parquet([{files}])")
+        # DuckDB's hash has no salt, and integers can be made to collide in it: it gets others, by a secret number.
+        kind = self._base.execute(f"SELECT typeof(name) FROM read_parquet([{files}]) LIMIT 1").fetchall()
+        self._plain = f"xor(name, {secrets.randbits(62)})" if kind == [("BIGINT",)] else "name"
+        rows = f"SELECT * REPLACE ({self._plain} AS name) FROM read_parquet([{files}])"
+        self._base.execute(f"CREATE VIEW listed AS {rows}")
 
     def number(self) -> int:
         """Give every distinct name its number; the count of names."""
         self._base.execute(
-            "CREATE TABLE numbered AS SELECT side, name, (row_number() OVER (ORDER BY side, name) - 1)::BIGINT AS node "
+            "CREATE TABLE numbered AS SELECT side, name, "
+            f"(row_number() OVER (ORDER BY side, {self._plain}) - 1)::BIGINT AS node "
             "FROM (SELECT DISTINCT side, name FROM listed)"
         )
         count = int(self._base.execute("SELECT count(*) FROM numbered").fetchall()[0][0])
@@ -282,7 +294,7 @@ class Join:
         offsets = NpyFile(folder / "offsets.npy", np.int64) if strings else None
         if offsets is not None:
             offsets.append(np.zeros(1, np.int64))
-        for column in self._stream("SELECT name FROM numbered ORDER BY node"):
+        for column in self._stream(f"SELECT {self._plain} FROM numbered ORDER BY node"):
             if offsets is None:
                 names.append(column.to_numpy(zero_copy_only=False))
                 continue

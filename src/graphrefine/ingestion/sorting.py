@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.stored_writer import StoredWriter
 from graphrefine.ingestion.numbering import NodeNumbers
-from graphrefine.ingestion.spool import Spool
+from graphrefine.ingestion.spool import Spool, read_numbers
 from graphrefine.kernels import arcs
 from graphrefine.kernels.edge_lists import Rows
 from graphrefine.system.work_folder import WorkFolder
@@ -110,7 +110,10 @@ def merge(work: WorkFolder, buckets: Buckets, folder: Path, *, threads: int, sta
 
 def _merge_bucket(path: Path, buckets: Buckets, number: int, threads: int) -> Rows:
     first, last = int(buckets.bounds[number]), int(buckets.bounds[number + 1])
-    records = np.fromfile(path, np.uint32) if path.exists() else np.zeros(0, np.uint32)
+    records = np.zeros(0, np.uint32)
+    if path.exists():
+        with path.open("rb") as file:
+            records = read_numbers(file, np.uint32, path.stat().st_size // 4)
     rows = arcs.merge_arcs(last - first, first, records, weighted=buckets.weighted, threads=threads)
     if rows.weights is not None and not np.isfinite(rows.weights).all():
         raise InputError("the weights of an edge's duplicates add up to more than float32 can hold")

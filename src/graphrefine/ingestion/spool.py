@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
+from errno import EIO
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from graphrefine.errors import MissingExtraError
 
@@ -107,6 +109,14 @@ def select_records(piece: Piece, mask: Mask, weights: NDArray[np.float32] | None
         source, target, names = rank[source], rank[target], names.take(places)
     first, second = (None if side is None else side[mask] for side in piece.missing)
     return replace(piece, source=source, target=target, weights=weights, names=names, missing=(first, second))
+
+
+def read_numbers(file: BufferedReader, kind: DTypeLike, count: int) -> NDArray[Any]:
+    """The next numbers of a file; OSError where they cannot be read, which NumPy's `fromfile` takes for the end."""
+    numbers = np.empty(count, kind)
+    if count and file.readinto(numbers.data.cast("B")) < numbers.nbytes:
+        raise OSError(EIO, f"the file ends before {count} numbers were read", file.name)
+    return numbers
 
 
 def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
@@ -236,9 +246,9 @@ class Spool:
         """The arrays of a piece."""
         kind = np.dtype(np.int64 if entry.wide else np.int32)
         with self.path(entry.number, own=entry.own).open("rb") as file:
-            source, target = (np.fromfile(file, kind, entry.edges) for _ in range(2))
-            weights = np.fromfile(file, np.float32, entry.edges) if entry.weighted else None
-            alone, more = (np.fromfile(file, np.int64, count) for count in (entry.alone, entry.alone_targets))
+            source, target = (read_numbers(file, kind, entry.edges) for _ in range(2))
+            weights = read_numbers(file, np.float32, entry.edges) if entry.weighted else None
+            alone, more = (read_numbers(file, np.int64, count) for count in (entry.alone, entry.alone_targets))
             return Edges(source, target, weights, alone, more)
 
     def remove(self, entry: Entry) -> None:

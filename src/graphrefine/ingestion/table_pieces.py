@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,19 +18,28 @@ from graphrefine.ingestion.spool import Mask, PackedNames, Piece
 from graphrefine.readers.arrow import (
     ARROW,
     PARQUET,
+    check_ipc,
     check_no_null,
+    check_texts,
     file_errors,
     find_table_columns,
     first_batch,
+    first_rows,
     id_columns,
     id_values,
     import_pyarrow,
     number_strings,
     open_ipc,
+    parquet_batches,
+    sound,
 )
+from graphrefine.readers.limits import check_unpacked
 from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.parquet_sizes import check_pages
 from graphrefine.readers.source import Source
 from graphrefine.readers.times import describe_options, times_of
+
+FOLD = 100  # bytes of text for each byte of a file, beyond which the memory is asked
 
 
 class TableFile:
@@ -75,14 +86,17 @@ class TableFile:
 
             with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
                 self.records = int(file.metadata.num_rows)
-                self._find_columns(file.schema_arrow, lambda: first_batch(file))
+                self._find_columns(file.schema_arrow, lambda: first_batch(file, self._bytes(), self.source.name))
             return
+        check_ipc(self.source.name, self._bytes(), at_once=False)
         with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
-            self._find_columns(reader.schema, lambda: next(_iterate_batches(reader), None))
+            self._find_columns(reader.schema, lambda: first_rows(_iterate_batches(reader)))
 
     def _find_columns(self, schema: Any, take_sample: Callable[[], Any]) -> None:
         self._names = list(schema.names)
         self.columns = find_table_columns(schema, take_sample, self.options)
+        if self.columns.dialect is not None:
+            self.columns.dialect.refuse_two_spaces(self.source, self.options)
 
     def _batches(self, rows: int) -> Iterator[tuple[Any, list[int]]]:
         """Batches, and the positions of source, target and weight in them."""
@@ -92,21 +106,34 @@ class TableFile:
         if not self.parquet:
             with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
                 for batch in _iterate_batches(reader):
+                    columns = sound(batch.select(used))
                     for start in range(0, batch.num_rows, rows):
-                        yield batch.slice(start, rows), used
+                        yield columns.slice(start, rows), list(range(len(used)))
             return
         import pyarrow.parquet as pq
 
         names, at = None, used
         if len(set(self._names)) == len(self._names):
             names, at = [self._names[column] for column in used], list(range(len(used)))
+        data, size = self._bytes(), 0
         with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
-            for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=self.options.thread_count > 1):
+            safe = check_pages(self.source.name, data, names, at_once=False).rows
+            threaded = self.options.thread_count > 1
+            for batch in parquet_batches(file, batch_size=min(rows, safe), columns=names, use_threads=threaded):
                 if names is not None:
                     batch = batch.select(names)
-                yield batch, at
+                size += batch.get_total_buffer_size() if safe < rows else 0
+                if size > FOLD * data.nbytes:  # long texts that the rows name by number
+                    check_unpacked(self.source.name, size, "the text of its columns", way_out="shorten its names")
+                yield sound(batch), at
+
+    def _bytes(self) -> memoryview:
+        """The bytes of the file that is read, mapped."""
+        with Path(self.plain).open("rb") as file:
+            return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
 
     def _piece(self, columns: list[Any], before: int, share: float) -> Piece:
+        check_texts(self.source.name, columns[:2])
         ends, weights = id_columns(columns[:2]), None
         if self.columns.weight is not None:
             values = columns[2]

@@ -15,7 +15,7 @@ from graphrefine.kernels import edge_lists
 from graphrefine.readers.header import HEAD
 from graphrefine.readers.layout import Layout
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source, find_encoding, has_returns_alone
+from graphrefine.readers.source import Source, decoding_error, find_encoding, has_returns_alone
 from graphrefine.readers.text import find_text_layout, parse, whole_numbers
 from graphrefine.readers.times import describe_options
 
@@ -31,6 +31,8 @@ class TextFile:
         self.encoding = options.encoding
         self.records: int | None = None  # an estimate of their number
         self.layout: Layout | None = self._find_layout(None if like is None else like.layout)
+        if self.layout is not None and self.layout.dialect is not None:
+            self.layout.dialect.refuse_two_spaces(source, options)
         self._clock: PieceClock | None = None
 
     @property
@@ -75,13 +77,14 @@ class TextFile:
     def _piece(self, text: bytes, line: int, layout: Layout, share: float) -> Piece:
         data = np.frombuffer(text, np.uint8)
         parsed = parse(self.source, data, layout, before=line, threads=self.options.thread_count)
-        names = None if not parsed.names else whole_numbers(parsed.names)
+        numbers = None if parsed.integers else whole_numbers(parsed.names)
         others: dict[str, Any] = {"comments": parsed.comments, "trimmed": parsed.trimmed, "share": share}
-        packed = PackedNames.of_lines(parsed.names) if parsed.names and names is None else None
+        packed = None if parsed.integers or numbers is not None else PackedNames.of_lines(parsed.names)
         piece = Piece(parsed.source, parsed.target, parsed.weights, packed, **others)
-        if names is not None:
+        if numbers is not None:
             missing = parsed.source < 0, parsed.target < 0
-            piece = replace(piece, source=names[parsed.source], target=names[parsed.target], missing=missing)
+            ids = np.append(numbers, 0)  # the last one stands for -1: no node
+            piece = replace(piece, source=ids[parsed.source], target=ids[parsed.target], missing=missing)
         if parsed.times is None:
             return piece
         self._clock = self._clock or PieceClock(self.source, self.options)
@@ -116,7 +119,7 @@ class TextFile:
             if first:
                 self.encoding = find_encoding(self.source, raw, self.options.encoding)
                 decoder = None if self.encoding is None else codecs.getincrementaldecoder(self.encoding)()
-            text = raw if decoder is None else self._decode(decoder, raw, lines).encode()
+            text = raw if decoder is None else self._decode(decoder, raw, lines)
             lines += raw.count(b"\n")
             returns = has_returns_alone(text) if first else returns
             text = text.removeprefix(codecs.BOM_UTF8) if first else text
@@ -125,10 +128,8 @@ class TextFile:
         if decoder is not None:
             self._decode(decoder, b"", lines, final=True)
 
-    def _decode(self, decoder: codecs.IncrementalDecoder, raw: bytes, lines: int, *, final: bool = False) -> str:
+    def _decode(self, decoder: codecs.IncrementalDecoder, raw: bytes, lines: int, *, final: bool = False) -> bytes:
         try:
-            return decoder.decode(raw, final)
-        except UnicodeDecodeError as error:
-            line = lines + raw.count(b"\n", 0, error.start) + 1
-            problem = f"the text is not {self.encoding}: {error.reason}"
-            raise self.source.error(problem, line=line, argument="encoding") from None
+            return decoder.decode(raw, final).encode()
+        except UnicodeError as error:
+            raise decoding_error(self.source, error, raw, encoding=self.encoding, before=lines) from None

@@ -53,9 +53,10 @@ class Parsed(NamedTuple):
     target: NDArray[Any]  # (m,)
     weights: NDArray[np.float32] | None  # (m,)
     times: NDArray[np.float64] | None  # (m,) as the text has them, or seconds since 1970 where it has dates
-    names: bytes  # a line each, sorted
+    names: bytes  # a line each, sorted; empty if all fields are
     comments: int
     trimmed: int  # ids that had blanks around them
+    integers: bool = False  # the ids, which have no names then
 
 
 class Rows(NamedTuple):
@@ -76,7 +77,7 @@ def parse_integers(
     """
     columns, marks = _for_kernels(columns, marks)
     parser = choose_kernel("parse_integers")
-    return Parsed(*parser(text, columns, marks, dates=dates, wide=wide, threads=threads))
+    return Parsed(*parser(text, columns, marks, dates=dates, wide=wide, threads=threads))._replace(integers=True)
 
 
 def parse_strings(text: NDArray[np.uint8], columns: Columns, marks: Marks, *, dates: bool, threads: int) -> Parsed:

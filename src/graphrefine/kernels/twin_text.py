@@ -187,7 +187,7 @@ def read_date(value: Any) -> float:
     (86401.0, nan)
     """
     try:
-        return parse_date(str(value).strip().encode())
+        return parse_date(str(value).strip().encode("utf-8", "replace"))
     except _Stop:
         return math.nan
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -14,14 +14,17 @@ from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import Numbered, number, object_array
 from graphrefine.kernels.edge_lists import number_texts
+from graphrefine.readers.arrow_sizes import batch_sizes, text_bytes
 from graphrefine.readers.column_kinds import MOST
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.layout import EdgeColumns, find_columns
-from graphrefine.readers.limits import check_unpacked
+from graphrefine.readers.limits import UNASKED, check_unpacked, unpacked_limit
 from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.parquet_sizes import check_pages
 from graphrefine.readers.source import Source
 from graphrefine.readers.timed_edges import edges_with_times
 
+LOOKED_AT = 1000  # columns whose first values tell what they hold, of those that have no usual name
 _CELL = 8  # bytes of a value, in memory
 PARQUET, ARROW = "parquet file", "Arrow file or stream"  # in messages
 
@@ -33,21 +36,26 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
 
     with file_errors(source, PARQUET):
         file = pq.ParquetFile(pa.BufferReader(source.data))
-        edge_columns = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
+        data = memoryview(source.data)
+        edge_columns = find_table_columns(file.schema_arrow, lambda: first_batch(file, data, source.name), options)
         names = list(file.schema_arrow.names)
-        _check_rows(source, file, sum(at is not None for at in edge_columns.places))
         if len(set(names)) < len(names):
-            return _number_edges(_sound(file.read()), edge_columns, options)
+            return _number_edges(_read_rows(source, file), edge_columns, options)
         used = [at for at in edge_columns.places if at is not None]
-        table = file.read(columns=[names[at] for at in used]).select([names[at] for at in used])
-        return _number_edges(_sound(table), edge_columns.at(used), options)
+        return _number_edges(_read_rows(source, file, [names[at] for at in used]), edge_columns.at(used), options)
 
 
 def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
-    """Load an Arrow IPC file (also called feather) or stream."""
-    table = _read_ipc(source)
+    """Load an Arrow IPC file (also called feather) or stream; only the columns of the edges must be sound."""
+    pa = import_pyarrow("Arrow")
+    with file_errors(source, ARROW):
+        check_ipc(source.name, source.data)
+        table = open_ipc(pa.BufferReader(source.data)).read_all()
+        edge_columns = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
+        used = [at for at in edge_columns.places if at is not None]
+        ends = _sound(source, table.select(used))
     with file_errors(source, "table of edges"):
-        return edges_of_arrow(table, options)
+        return _number_edges(ends, edge_columns.at(used), options)
 
 
 def read_arrow_table(source: Source) -> Any:
@@ -58,24 +66,71 @@ def read_arrow_table(source: Source) -> Any:
     import pyarrow.parquet as pq
 
     with file_errors(source, PARQUET):
-        file = pq.ParquetFile(pa.BufferReader(source.data))
-        _check_rows(source, file, len(file.schema_arrow.names))
-        return _sound(file.read())
+        return _read_rows(source, pq.ParquetFile(pa.BufferReader(source.data)))
 
 
-def _check_rows(source: Source, file: Any, columns: int) -> None:
-    """Refuse a parquet file whose rows, of which it may pack millions into a few bytes, are too many for the memory."""
-    check_unpacked(source.name, _CELL * columns * int(file.metadata.num_rows), "the parquet data")
+def _read_rows(source: Source, file: Any, columns: list[str] | None = None) -> Any:
+    """All rows of an open parquet file, of these columns in order, as far as the memory allows.
+
+    A file may pack millions of rows into a few bytes. Pyarrow 18 cannot read one without row groups.
+    """
+    rows = int(file.metadata.num_rows)
+    check_unpacked(source.name, _CELL * len(columns or file.schema_arrow.names) * rows, "the parquet data")
+    sizes = check_pages(source.name, memoryview(source.data), columns)
+    if file.metadata.num_row_groups == 0:
+        table = file.schema_arrow.empty_table()
+    elif sizes.texts <= max(unpacked_limit(), UNASKED):
+        table = file.read(columns=columns)
+    else:
+        table = _read_in_steps(source, file, min(sizes.rows, rows), columns)
+    return _sound(source, table if columns is None else table.select(columns))
+
+
+def _read_in_steps(source: Source, file: Any, rows: int, columns: list[str] | None) -> Any:
+    """The same, so many rows at a time, which may hold texts that are stored once and are long."""
+    import pyarrow as pa
+
+    size, batches = 0, []
+    for batch in parquet_batches(file, batch_size=max(rows, 1), columns=columns):
+        size += batch.get_total_buffer_size()
+        check_unpacked(source.name, size, "the text of its columns")
+        batches.append(batch)
+    return pa.Table.from_batches(batches, None if batches else file.schema_arrow)
 
 
 def _read_ipc(source: Source) -> Any:
     pa = import_pyarrow("Arrow")
     with file_errors(source, ARROW):
-        return _sound(open_ipc(pa.BufferReader(source.data)).read_all())
+        check_ipc(source.name, source.data)
+        return _sound(source, open_ipc(pa.BufferReader(source.data)).read_all())
 
 
-def _sound(table: Any) -> Any:
-    """The table, if its arrays are sound: offsets that point outside of them would end the process later."""
+def check_ipc(path: str, data: Any, *, at_once: bool = True) -> None:
+    """Refuse an Arrow file or stream whose batches, ``at_once`` or each by itself, unpack beyond the memory.
+
+    The footer of a file may name a batch again and again.
+    """
+    size, most = 0, memoryview(data).nbytes
+    for each in batch_sizes(memoryview(data)):
+        size = size + each if at_once else each
+        if size > most:
+            check_unpacked(path, size, "the Arrow data")
+
+
+def check_texts(path: str, columns: Iterable[Any]) -> None:
+    """Refuse columns that name long texts again and again, by codes or views, beyond the memory."""
+    check_unpacked(path, sum(map(text_bytes, columns)), "the text of its columns")
+
+
+def _sound(source: Source, table: Any) -> Any:
+    """The table, if it is sound, and its texts are not beyond the memory."""
+    sound(table)
+    check_texts(source.name, table.columns)
+    return table
+
+
+def sound(table: Any) -> Any:
+    """The table, batch or column, if it is sound: offsets that point outside of it would end the process later."""
     table.validate(full=True)
     return table
 
@@ -91,16 +146,32 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
 
     def values(at: int) -> list[Any]:
         try:
-            return [] if sample() is None else list(sample().column(at).to_pylist())
-        except (ValueError, OverflowError, KeyError):  # times that Python does not have, texts that are none
+            known = sample() is not None and at < sample().num_columns
+            column = sound(sample().column(at)) if known else None
+            return [] if column is None or text_bytes(column) > UNASKED else list(column.to_pylist())
+        except (ValueError, OverflowError, KeyError):  # times that Python does not have, texts that are none, damage
             return []
 
     return find_columns(list(schema.names), numeric_columns(schema), options, values=values)
 
 
-def first_batch(file: Any) -> Any:
-    """The first records of an open parquet file; None if it has none."""
-    return next(file.iter_batches(batch_size=MOST), None)
+def first_batch(file: Any, data: memoryview, path: str) -> Any:
+    """The first records of an open parquet file with these bytes, of its first columns; None if it has none."""
+    names = list(file.schema_arrow.names)
+    columns = names[:LOOKED_AT] if len(set(names)) == len(names) else None
+    rows = check_pages(path, data, columns, at_once=False).rows
+    return first_rows(parquet_batches(file, batch_size=min(rows, MOST), columns=columns))
+
+
+def first_rows(batches: Iterator[Any]) -> Any:
+    """Records at the beginning of batches, not checked; None if there are none."""
+    batch = next(batches, None)
+    return None if batch is None else batch.slice(0, MOST)
+
+
+def parquet_batches(file: Any, **options: Any) -> Iterator[Any]:
+    """The batches of an open parquet file; pyarrow 18 cannot iterate over one without row groups."""
+    return iter(file.iter_batches(**options) if file.metadata.num_row_groups else ())
 
 
 def _number_edges(table: Any, edge_columns: EdgeColumns, options: ReadOptions) -> EdgeTable:

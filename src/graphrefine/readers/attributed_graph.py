@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import encode_all, from_strings, name_array, object_array, sort_rows
-from graphrefine.graph.object_ids import as_texts
+from graphrefine.graph.object_ids import as_texts, table_key
 from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.limits import check_fields
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
 LISTED = 8  # attributes and columns that a remark or an error names
+ALWAYS = 1 << 20  # cells of the table of attributes that a file of any size may have
+CELLS = 16  # of that table, for each node and each value
 _DIRECTIONS = {None: 0, True: 1, False: 2}
 _UNDIRECTED = 2
 
@@ -52,16 +55,19 @@ class AttributedGraph:
         self.remarks: list[str] = []
         self.report: dict[str, Any] = {}
         self.unused: dict[str, None] = {}  # attributes of edges
-        self._places: dict[Any, int] = {}
+        self._ids: list[Any] = []
+        self._places: dict[Any, int] = {}  # by `table_key`
         self._declared = bytearray()
         self._mentions = array("q")  # line of the first mention of each node; 0: none
         self._columns: dict[str, dict[int, Any]] = {}
+        self._defaults: dict[str, Any] = {}  # of attributes of nodes that are declared
+        self._usual_weight: Any = None  # of edges that have none of their own
         self._ends = array("q")
         self._weights = array("d")  # NaN: none
         self._directions = bytearray()
 
     def __contains__(self, node: Any) -> bool:
-        return node in self._places
+        return table_key(node) in self._places
 
     def add_node(self, node: Any, attributes: Mapping[str, Any], *, line: int = 0) -> None:
         """Add a node that the file declares; values of None are no values."""
@@ -70,17 +76,33 @@ class AttributedGraph:
             raise self.error(f"the node {node!r} is declared twice", line)
         self._declared[place] = 1
         for name, value in attributes.items():
-            if value is not None:
-                self._columns.setdefault(name, {})[place] = value
+            if value is not None or name in self._defaults:
+                if name not in self._columns:
+                    self._columns[name] = {}
+                    check_fields(len(self._columns))
+                self._columns[name][place] = value
+
+    def set_default(self, name: str, value: Any, *, edges: bool) -> None:
+        """Set the value of an attribute for all nodes that the file declares, or all edges, that have none."""
+        if not edges:
+            self._defaults[name] = value
+        elif name != self.weight_name or self.options.weights is False:
+            self.unused[name] = None
+        else:
+            self._usual_weight = value
 
     def add_edge(
         self, first: Any, second: Any, attributes: Mapping[str, Any], *, directed: bool | None, line: int = 0
     ) -> None:
         """Add an edge; ``directed`` is the direction that the file declares for it, if it does."""
         weight = math.nan
+        if self._usual_weight is not None and self.weight_name not in attributes:
+            weight = self._weight(self._usual_weight, line)
         for name, value in attributes.items():
             if name != self.weight_name or self.options.weights is False:
-                self.unused[name] = None
+                if name not in self.unused:
+                    self.unused[name] = None
+                    check_fields(len(self.unused))
             elif value is not None:
                 weight = self._weight(value, line)
         self._ends.append(self._place(first, line))
@@ -119,8 +141,10 @@ class AttributedGraph:
         )
 
     def _place(self, node: Any, line: int) -> int:
-        place = self._places.setdefault(node, len(self._places))
-        if place == len(self._declared):
+        key = node if isinstance(node, str) and node[:1] != "\0" else table_key(node)
+        place = self._places.setdefault(key, len(self._places))
+        if place == len(self._ids):
+            self._ids.append(node)
             self._declared.append(0)
             self._mentions.append(line)
         return place
@@ -146,8 +170,7 @@ class AttributedGraph:
             return
         if self.closed:
             at = self._declared.index(0)
-            name = next(node for node, place in self._places.items() if place == at)
-            raise self.error(f"an edge names the node {name!r}, and there is no such node", self._mentions[at])
+            raise self.error(f"an edge names the node {self._ids[at]!r}, and there is no such node", self._mentions[at])
         self.remarks.append(f"nodes that edges name and the file does not declare: {missing:,}")
 
     def _check_weights(self, values: NDArray[np.float64]) -> NDArray[np.float32] | None:
@@ -190,7 +213,7 @@ class AttributedGraph:
             if self.label in self._columns:
                 self.remarks.append(f"nodes named by id, as {problem}")
         if attribute is None or (attribute == "id" and "id" not in self._columns):
-            return self._as_names(list(self._places))
+            return self._as_names(self._ids)
         problem = self._name_problem(attribute)
         if problem:
             raise InputError(f"names={attribute!r}: {problem}", argument="names")
@@ -198,9 +221,12 @@ class AttributedGraph:
 
     def _name_problem(self, attribute: str) -> str:
         """The reason why an attribute cannot name the nodes; empty if it can."""
-        column, ids = self._columns.get(attribute, {}), list(self._places)
+        column, ids = self._columns.get(attribute, {}), self._ids
+        if attribute in self._defaults:
+            values = enumerate(self._attribute(attribute))
+            self._columns[attribute] = column = {place: value for place, value in values if value is not None}
         if not column:
-            names = list_names({"id": None, **self._columns})
+            names = list_names({"id": None, **self._columns, **self._defaults})
             return f"no node has this attribute; the attributes are {names}"
         if len(column) < len(ids):
             place = next(place for place in range(len(ids)) if place not in column)
@@ -217,7 +243,7 @@ class AttributedGraph:
         """The names that an attribute holds, which becomes one no longer; the ids become one."""
         column = self._columns.pop(attribute)
         if "id" not in self._columns:
-            ids = self._as_names(list(self._places)).tolist()
+            ids = self._as_names(self._ids).tolist()
             self._columns["id"] = dict(enumerate(ids))
         return self._as_names([column[place] for place in range(len(column))])
 
@@ -231,8 +257,21 @@ class AttributedGraph:
         return names
 
     def _attributes(self) -> dict[str, NDArray[Any]]:
-        count = len(self._places)
-        return {name: as_array([column.get(place) for place in range(count)]) for name, column in self._columns.items()}
+        """The attributes of the nodes; those that few nodes have are left out where cells are far more than values."""
+        names = list(dict.fromkeys([*self._columns, *self._defaults]))
+        values = len(self._ids) + sum(map(len, self._columns.values()))
+        most = max(ALWAYS, CELLS * values) // len(self._ids)
+        if len(names) > most:
+            self.remarks.append(f"node attributes that few nodes have, which are left out: {len(names) - most:,}")
+            names = sorted(names, key=lambda name: -len(self._columns.get(name, ())))[:most]
+        return {name: as_array(self._attribute(name)) for name in names}
+
+    def _attribute(self, name: str) -> list[Any]:
+        """The values of an attribute of the nodes, None where there is none."""
+        column, default = self._columns.get(name, {}), self._defaults.get(name)
+        if default is None:
+            return list(map(column.get, range(len(self._ids))))
+        return [column.get(place, default if declared else None) for place, declared in enumerate(self._declared)]
 
 
 def as_array(values: list[Any]) -> NDArray[Any]:

@@ -9,11 +9,13 @@ from itertools import combinations
 from typing import Any
 
 from graphrefine.errors import InputError
+from graphrefine.graph.node_ids import is_missing_id
 from graphrefine.readers.options import WEIGHT_NAMES
 from graphrefine.readers.times import read_days, unit_of
 
 FEWEST = 8  # values in which row numbers are no accident
 MOST = 1000  # values that are looked at
+RIVALS = 64  # columns of texts that are compared with each other
 ROWS, TIMES, DATES, NUMBERS = "row numbers", "times", "dates", "numbers"
 _DATE = re.compile(r"[0-9]{4}([-/])[0-9]{2}\1[0-9]{2}([T ].*)?")
 _INDEX_NAMES = frozenset({"", "id", "index", "row", "rownumber", "no", "nr", "key", "unnamed: 0", "edgeid", "edge_id"})
@@ -35,7 +37,7 @@ def find_kinds(names: list[str] | None, values: Callable[[int], Sequence[Any]], 
 
 
 def _kind(name: str, values: list[Any], named: bool) -> str:
-    values = [value for value in values if value is not None]
+    values = [value for value in values if not is_missing_id(value)]
     if not values:
         return ""
     if all(isinstance(value, date) or (isinstance(value, str) and _DATE.fullmatch(value)) for value in values):
@@ -64,6 +66,10 @@ def _consecutive(numbers: list[float], fewest: int) -> bool:
     return len(numbers) >= fewest and first in (0, 1) and all(n == first + at for at, n in enumerate(numbers))
 
 
+def _is_empty(value: Any) -> bool:
+    return is_missing_id(value) or (isinstance(value, str) and not value)
+
+
 def _distinct(values: list[Any]) -> bool:
     return len(values) > 1 and len(set(map(repr, values))) == len(values)
 
@@ -82,10 +88,10 @@ def choose_ends(
     if len(plain) < 2:
         return None
     pair = (plain[0], plain[1])
-    texts = [at for at in plain if kinds.get(at) != NUMBERS]
+    texts = [at for at in plain if kinds.get(at) != NUMBERS][:RIVALS]
     if values is None or len(texts) < 3 or not set(pair) <= set(texts):
         return pair
-    sets = {at: {str(value) for value in list(values(at))[:MOST] if value not in (None, "")} for at in texts}
+    sets = {at: {str(value) for value in list(values(at))[:MOST] if not _is_empty(value)} for at in texts}
     if not sets[pair[0]] & sets[pair[1]]:
         for first, second in combinations(texts, 2):
             if len(sets[first] & sets[second]) * 2 > min(len(sets[first]), len(sets[second])):
@@ -103,7 +109,7 @@ def _refuse_matrix(
 ) -> None:
     """Refuse a table of numbers whose first column names each row once: a matrix, or properties of nodes; no edges."""
     first, *others = free
-    labels = [value for value in list(values(first))[:MOST] if value not in (None, "")]
+    labels = [value for value in list(values(first))[:MOST] if not _is_empty(value)]
     if len(others) < 3 or len(labels) < 3 or not all(kinds.get(at) == NUMBERS for at in others):
         return
     if _numbers(labels) is None and _distinct(labels):

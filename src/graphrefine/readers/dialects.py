@@ -1,7 +1,8 @@
-"""Dialects of text: headers of Neo4j's import files and of Gephi's edge tables, comments of KONECT; their meaning.
+"""Dialects of tables: headers of Neo4j's and Neptune's import files and of Gephi's edge tables, comments of KONECT.
 
 Neo4j has ``:START_ID``, ``:END_ID`` and ``:TYPE``, perhaps with the space of the ids in brackets, and properties with
-their types, such as ``weight:float``; its relationships have a direction. Gephi has Source, Target, Type, Id, Label and
+their types, such as ``weight:float``; its relationships have a direction. Neptune has ``~id``, ``~from``, ``~to`` and
+``~label``, and such properties too. Gephi has Source, Target, Type, Id, Label and
 Weight; the values of Type say whether an edge has a direction. A file of KONECT has no header, but a first comment that
 says whether edges have a direction, or lead from one set to another.
 """
@@ -9,8 +10,9 @@ says whether edges have a direction, or lead from one set to another.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +80,35 @@ class Dialect:
             )
         return None if directions is None else directions[0]
 
+    def find_whole_direction(
+        self, options: ReadOptions, values: Callable[[int], Sequence[Any]] | None, *, rows: int | None
+    ) -> bool | None:
+        """The direction of all edges of a table; InputError where a column says it of each.
+
+        ``values`` gives values of a column. If they are those of all ``rows``, and none is directed, no edge is.
+        """
+        if options.directed is not None or options.bipartite:
+            return None
+        if self.direction is None:
+            return self.directed
+        kinds = [] if values is None else values(self.direction)
+        directions = read_direction(map(str, kinds)) if len(kinds) else None
+        if directions is None:
+            return None
+        if directions == (False, True) and rows is not None and len(kinds) >= rows:
+            return False
+        raise InputError(
+            f"the column {self.names[self.direction]!r} says which edges are directed: say directed=True or "
+            "directed=False for all",
+            argument="directed",
+        )
+
+    def refuse_two_spaces(self, source: Source, options: ReadOptions) -> None:
+        """Refuse a file with ids of two sets where it is known after all of them only whether they coincide."""
+        if self.spaces is not None and self.spaces[0] != self.spaces[1] and not options.bipartite:
+            problem = "the ids of the two ends are of two sets, which may coincide: say bipartite=True"
+            raise source.error(problem, argument="bipartite")
+
     def check_spaces(self, numbered: Numbered, options: ReadOptions) -> None:
         """Refuse ids of two sets that coincide, unless the graph is read as bipartite."""
         if self.spaces is None or self.spaces[0] == self.spaces[1] or options.bipartite:
@@ -92,40 +123,43 @@ class Dialect:
             )
 
 
-def find_dialect(header: Sequence[str], preamble: bytes = b"", width: int = 2) -> Dialect | None:
-    r"""The dialect of a header, or of the lines before records of so many columns, if it is that of one.
+def find_dialect(header: Sequence[str]) -> Dialect | None:
+    """The dialect of the names of columns, if it is that of one.
 
     Examples
     --------
     >>> neo4j = find_dialect([":START_ID(Person)", ":END_ID(Film)", ":TYPE", "weight:float"])
     >>> neo4j.name, neo4j.source, neo4j.target, neo4j.weight, neo4j.spaces
     ('neo4j', 0, 1, 3, ('Person', 'Film'))
+    >>> neptune = find_dialect(["~id", "~from", "~to", "~label", "weight:Double"])
+    >>> neptune.name, neptune.source, neptune.target, neptune.weight
+    ('neptune', 1, 2, 4)
     >>> gephi = find_dialect(["Source", "Target", "Type", "Id", "Label", "Weight"])
     >>> gephi.name, gephi.weight, gephi.direction
     ('gephi', 5, 2)
     >>> find_dialect(["source", "target", "weight"]) is None
     True
-    >>> konect = find_dialect((), b"% asym positive\n% 9 3 3\n", 4)
-    >>> konect.name, konect.directed, konect.weight
-    ('konect', True, 2)
     """
     names = [name.strip() for name in header]
-    return _find_neo4j(names) or _find_gephi(names) or _find_konect(preamble, width)
+    return _find_neo4j(names) or _find_neptune(names) or _find_gephi(names)
 
 
-def refuse_joined_ends(source: Source, header: Sequence[str], records: Iterable[Sequence[str]], line: int) -> None:
+def refuse_joined_ends(header: Sequence[str], values: Callable[[int], Sequence[Any]]) -> None:
     """Refuse an edge table of Cytoscape, which has both ends in one column, with the kind of the edge between them."""
     if not any(name.lower().endswith("interaction") for name in header):
         return
     for at, name in enumerate(header):
-        values = [record[at] for record in records if at < len(record)]
-        if name.lower() in ("name", "shared name") and values and all(map(_JOINED.fullmatch, values)):
-            problem = (
+        if name.lower() not in ("name", "shared name"):
+            continue
+        joined = list(values(at))
+        if joined and all(isinstance(value, str) and _JOINED.fullmatch(value) for value in joined):
+            raise InputError(
                 f"this is an edge table of Cytoscape, which holds both ends of an edge in one column, {name!r}, such "
-                f"as {values[0]!r}: export the network as GraphML, or split that column and name the two with source= "
-                "and target="
+                f"as {joined[0]!r}: export the network as GraphML, or split that column and name the two with source= "
+                "and target=",
+                argument="source",
+                mentions=["target"],
             )
-            raise source.error(InputError(problem, argument="source", mentions=["target"]), line=line)
 
 
 def read_direction(values: Iterable[str]) -> tuple[bool, bool] | None:
@@ -165,6 +199,15 @@ def _find_neo4j(names: list[str]) -> Dialect | None:
     )
 
 
+def _find_neptune(names: list[str]) -> Dialect | None:
+    folded = [name.lower() for name in names]
+    if not {"~from", "~to"} <= set(folded):
+        return None
+    weight = next((at for at, name in enumerate(names) if _is_weight(name)), None)
+    properties = tuple(name if name.startswith("~") else _property_name(name) for name in names)
+    return Dialect("neptune", folded.index("~from"), folded.index("~to"), weight, None, True, properties)
+
+
 def _is_weight(name: str) -> bool:
     """Whether a property is called weight and is a number."""
     match = _PROPERTY.fullmatch(name)
@@ -188,7 +231,15 @@ def _find_gephi(names: list[str]) -> Dialect | None:
     )
 
 
-def _find_konect(preamble: bytes, width: int) -> Dialect | None:
+def find_konect(preamble: bytes, width: int) -> Dialect | None:
+    r"""The dialect of KONECT, by the lines before records of so many columns, if they are in it.
+
+    Examples
+    --------
+    >>> konect = find_konect(b"% asym positive\n% 9 3 3\n", 4)
+    >>> konect.name, konect.directed, konect.weight
+    ('konect', True, 2)
+    """
     match = _KONECT.match(preamble)
     if match is None:
         return None

@@ -56,6 +56,7 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
             mentions=["source", "target"],
         )
     values, report = _without_empty(_numbers(frame), "a matrix in a pandas data frame")
+    _refuse_sums(values, index, heads)
     return MatrixTable(values, report, names=name_array(index), column_names=name_array(heads))
 
 
@@ -84,7 +85,7 @@ def is_counted(index: Any) -> bool:
 
 def _is_edge_list(names: list[str], options: ReadOptions) -> bool:
     named = (options.source, options.target, options.time)
-    by_option = any(each is not None for each in named) or options.weights not in (None, False)
+    by_option = any(each is not None for each in named) or options.names_weights
     return by_option or find_pair(names) is not None
 
 
@@ -105,7 +106,7 @@ def _labelled_matrix(
 
 def match_labels(rows: Sequence[Any], columns: Sequence[Any]) -> list[int] | None:
     """For each label of the rows the place among the columns, if both have the same; also if one has them as text."""
-    if len(rows) != len(columns):
+    if len(rows) != len(columns) or not _are_hashable(rows):
         return None
     for kind in (lambda label: label, str):
         place = {kind(label): at for at, label in enumerate(columns)}
@@ -113,6 +114,13 @@ def match_labels(rows: Sequence[Any], columns: Sequence[Any]) -> list[int] | Non
         if len(place) == len(columns) and place.keys() == set(labels) and len(set(labels)) == len(labels):
             return [place[label] for label in labels]
     return None
+
+
+def _are_hashable(labels: Sequence[Any]) -> bool:
+    try:
+        return len(set(labels)) > 0
+    except TypeError:  # lists and such, of which no name is made
+        return False
 
 
 def _has_labels(frame: Any) -> bool:
@@ -148,3 +156,16 @@ def _ambiguous(shape: tuple[int, int]) -> InputError:
         argument="source",
         mentions=["target", "names"],
     )
+
+
+def _refuse_sums(values: NDArray[np.float64], index: list[Any], heads: list[Any]) -> None:
+    """Refuse a table whose last row and column, of one name, are the sums of the others: they would be two hubs."""
+    if min(values.shape) < 2 or index[-1] != heads[-1]:
+        return
+    inner = values[:-1, :-1]
+    if np.allclose(values[:-1, -1], inner.sum(axis=1)) and np.allclose(values[-1, :-1], inner.sum(axis=0)):
+        raise InputError(
+            f"the last row and the last column, {index[-1]!r}, are sums of the others, as pandas.crosstab gives them "
+            "on demand (margins): leave both out",
+            argument="graph",
+        )

@@ -7,6 +7,7 @@ pandas and polars hold is read through NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -64,17 +65,26 @@ def load_lazy(frame: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
 
 def load_arrow(table: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load what hands out its columns by the Arrow C interface."""
-    if find_spec("pyarrow") is None or "Object" in map(str, getattr(table, "dtypes", ())):
+    arrow = _arrow_table(table)
+    if arrow is None:
         return _load_by_column(table, options)
-    import pyarrow as pa
-
-    try:
-        arrow = table if isinstance(table, pa.Table) else pa.table(table)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"this {type(table).__name__} is no table of columns: {error}", argument="graph") from None
     numeric = numeric_columns(arrow.schema)
     columns = ColumnTable(list(arrow.schema.names), numeric, arrow.column)
     return _load_columns(table, columns, arrow.num_rows, options, values=lambda at: _array(arrow, at))
+
+
+def _arrow_table(table: Any) -> Any:
+    """The table as pyarrow has it; None without pyarrow, and for objects that Arrow has no type for."""
+    try:
+        if find_spec("pyarrow") is None or "Object" in map(str, getattr(table, "dtypes", ())):
+            return None
+        import pyarrow as pa
+
+        return table if isinstance(table, pa.Table) else pa.table(table)
+    except MemoryError:
+        raise
+    except Exception as error:  # of whichever library the table is, such as a connection that was closed
+        raise InputError(f"this {type(table).__name__} is no table of columns: {error}", argument="graph") from error
 
 
 def _array(table: Any, at: int) -> NDArray[Any]:
@@ -117,6 +127,7 @@ def edges_of_columns(table: ColumnTable, options: ReadOptions) -> EdgeTable:
     weights = None if edge_columns.weight is None else _weights(table.column(edge_columns.weight))
     times = None if edge_columns.time is None else _values(table.column(edge_columns.time))
     ends = number_ends(table.column(places[0]), table.column(places[1]), options)
+    edge_columns = replace(edge_columns, sample=lambda at: _values(table.column(at)).tolist())
     return edges_with_times(ends, weights, edge_columns, times, options)
 
 
@@ -126,7 +137,11 @@ def _sample(column: Any) -> list[Any]:
 
 
 def _values(column: Any) -> NDArray[Any]:
-    return np.asarray(column.to_numpy() if _is_arrow(column) else column)
+    if not _is_arrow(column):
+        return np.asarray(column)
+    if column.null_count == len(column):  # also dictionaries without an entry, which Arrow cannot look into
+        return object_array([None] * len(column))
+    return np.asarray(column.to_numpy())
 
 
 def number_ends(source: Any, target: Any, options: ReadOptions) -> Numbered:
@@ -224,7 +239,7 @@ def _pandas_column(series: Any) -> Any:
 
         try:
             column = pa.chunked_array(_chunks(pa.array(series, from_pandas=True)))
-        except (pa.ArrowException, TypeError, ValueError):  # a mix, which NumPy holds as it is
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):  # a mix, which NumPy holds as it is
             return series.to_numpy()
         if series.dtype != object or _is_text(column.type):
             return column

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from graphrefine.readers.limits import check_fields
 from graphrefine.readers.xml_stream import Elements
 
 _KINDS = {"directed": True, "undirected": False, "mutual": None}
@@ -15,11 +16,10 @@ _ENDS = ("source", "target", "type", "id")
 
 
 class _Field(NamedTuple):
-    """A declared attribute: its title, its type, and the value of those without."""
+    """A declared attribute: its title and its type."""
 
     title: str
     type: str
-    default: Any = None
 
 
 class GexfElements(Elements):
@@ -49,17 +49,18 @@ class GexfElements(Elements):
                 self.declared = attributes.get("id", "")
                 title, kind = attributes.get("title", self.declared), attributes.get("type", "string").lower()
                 self.fields[self.scope][self.declared] = _Field(title, kind)
+                check_fields(len(self.fields[self.scope]))
             case "default" if self.path[-2] == "attribute":
                 self.collect()
             case "node":
                 self.nodes.append(self.attribute(attributes, "id"))
-                self.owners.append(self._defaults("node") | ({"label": attributes.get("label")}))
+                self.owners.append({"label": attributes.get("label")})
                 self._note_times(attributes)
             case "edge":
                 ends = (self.attribute(attributes, "source"), self.attribute(attributes, "target"))
                 self.ends = (*ends, self._kind(attributes.get("type", self.kind)))
                 own = {name: text for name, text in attributes.items() if name not in _ENDS}
-                self.owners.append(self._defaults("edge") | own)
+                self.owners.append(own)
                 self._note_times(attributes)
             case "attvalue" if self.owners:
                 self._take_value(attributes)
@@ -71,7 +72,9 @@ class GexfElements(Elements):
                 self.scope = ""
             case "default" if self.path[-1] == "attribute" and self.scope in self.fields:
                 field = self.fields[self.scope][self.declared]
-                self.fields[self.scope][self.declared] = field._replace(default=self.value(self.text(), field.type))
+                value = self.value(self.text(), field.type)
+                if value is not None:
+                    self.graph.set_default(field.title, value, edges=self.scope == "edge")
             case "node":
                 self.graph.add_node(self.nodes.pop(), self.owners.pop(), line=self.line)
             case "edge":
@@ -110,6 +113,3 @@ class GexfElements(Elements):
 
     def _note_times(self, attributes: dict[str, str]) -> None:
         self.timed = self.timed or any(name in attributes for name in ("start", "end", "timestamp", "intervals"))
-
-    def _defaults(self, scope: str) -> dict[str, Any]:
-        return {field.title: field.default for field in self.fields[scope].values() if field.default is not None}

@@ -99,13 +99,18 @@ class _Reader:
                 self.directed = bool(value)
             case ["graph", "node" | "edge", *inner]:
                 name = ".".join([*inner, key])
-                before = self.values.get(name)
-                several = before if isinstance(before, tuple) else () if before is None else (before,)
-                self.values[name] = (*several, value) if several else value
+                if name not in self.values:
+                    self.values[name] = value
+                elif isinstance(several := self.values[name], list):
+                    several.append(value)
+                else:
+                    self.values[name] = [several, value]
 
     def _close(self) -> None:
         if not self.path:
             raise self._error("']' closes no record")
+        if self.path in (["graph", "node"], ["graph", "edge"]):
+            self.values = {name: tuple(each) if isinstance(each, list) else each for name, each in self.values.items()}
         if self.path == ["graph", "node"]:
             id = self._take("id", "node")
             self.graph.add_node(id, self.values, line=self._line())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from graphrefine.readers.limits import check_fields
 from graphrefine.readers.xml_stream import Elements
 
 _DIRECTIONS = {"directed": True, "undirected": False, "true": True, "false": False, None: None}
@@ -17,12 +18,11 @@ _OWNERS = ("node", "edge", "port")
 
 @dataclass
 class _Key:
-    """A declaration of data: what it is for, its name and its type; and the value of those without."""
+    """A declaration of data: what it is for, its name and its type."""
 
     scope: str
     name: str
     type: str
-    default: Any = None
 
 
 class GraphmlElements(Elements):
@@ -50,13 +50,14 @@ class GraphmlElements(Elements):
                     attributes.get("attr.name", attributes.get("id", "")),
                     attributes.get("attr.type", "string").lower(),
                 )
+                check_fields(len(self.keys))
             case "node":
                 self.nodes.append(self.attribute(attributes, "id"))
-                self.owners.append(self._defaults("node"))
+                self.owners.append({})
             case "edge":
                 ends = (self.attribute(attributes, "source"), self.attribute(attributes, "target"))
                 self.ends = (*ends, self._direction(attributes.get("directed"), self.directions[-1:]))
-                self.owners.append(self._defaults("edge"))
+                self.owners.append({})
             case "port":
                 self.owners.append({})
             case "hyperedge":
@@ -87,7 +88,13 @@ class GraphmlElements(Elements):
                     of_node = self.path[-1] == "node"
                     self.owners[-1][self.key.name] = self.value(text, self.key.type) if of_node else text.strip()
             case "default" if self.path[-1] == "key" and self.key is not None:
-                self.key.default = self.value(self.text(), self.key.type)
+                self._set_default(self.key, self.value(self.text(), self.key.type))
+
+    def _set_default(self, key: _Key, value: Any) -> None:
+        """Keep the value of data that a node or an edge has unless it says otherwise."""
+        for scope in ("node", "edge"):
+            if value is not None and key.scope in (scope, "all"):
+                self.graph.set_default(key.name, value, edges=scope == "edge")
 
     def _open_graph(self, attributes: dict[str, str]) -> None:
         self.graphs += not self.directions
@@ -99,8 +106,3 @@ class GraphmlElements(Elements):
         if text not in _DIRECTIONS:
             raise self.error(f"the direction {text!r} is not known")
         return _DIRECTIONS[text] if text is not None or not default else default[0]
-
-    def _defaults(self, scope: str) -> dict[str, Any]:
-        """The values of data that a node or an edge has unless it says otherwise."""
-        keys = (key for key in self.keys.values() if key.default is not None and key.scope in (scope, "all"))
-        return {key.name: key.default for key in keys}

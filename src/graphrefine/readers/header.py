@@ -90,11 +90,13 @@ def _share_apart(first: Record, text: bytes, marks: Marks, options: ReadOptions)
 
     None if a name of the first record is among them, or if the records cannot be parsed, which is told later.
     """
-    ends = [column if isinstance(column, int) else at for at, column in enumerate((options.source, options.target))]
+    ends = _positions_of_ends(options, len(first))
+    if ends is None:
+        return None
     head = text[:HEAD]
     if len(text) > HEAD:
         head = head[: edge_lists.whole_records(np.frombuffer(head, np.uint8), marks)]
-    columns = (int(ends[0]), int(ends[1]), -1, -1, len(first))
+    columns = (*ends, -1, -1, len(first))
     parsed = edge_lists.parse_strings(np.frombuffer(head, np.uint8), columns, marks, dates=False, threads=1)
     if parsed.status != Status.OK or not len(parsed.source):
         return None
@@ -104,6 +106,14 @@ def _share_apart(first: Record, text: bytes, marks: Marks, options: ReadOptions)
     counts = np.bincount(np.concatenate([parsed.source, parsed.target]) + 1)  # those of no node first
     apart = (counts[parsed.source + 1] == 1) & (counts[parsed.target + 1] == 1)
     return float(apart.mean())
+
+
+def _positions_of_ends(options: ReadOptions, count: int) -> tuple[int, int] | None:
+    """The columns of the ends, as far as the options say by position; None for columns that are not there."""
+    source, target = (None if column is None else int(column) for column in (options.source, options.target))
+    source = source if source is not None else int(target == 0)
+    target = target if target is not None else int(source == 0)
+    return (source, target) if 0 <= source < count and 0 <= target < count else None
 
 
 def header_problem(first: Record) -> str:
@@ -145,7 +155,7 @@ def check_header(source: Source, parsed: Parsed, layout: Layout, nodes: list[str
 def check_counts(parsed: Parsed, layout: Layout) -> None:
     """Refuse a first edge that tells how many nodes and edges there are, as files of other programs begin."""
     source, target = parsed.source, parsed.target
-    if parsed.names or layout.columns[4] != 2 or len(source) <= LEAST or target[0] != len(source) - 1:
+    if not parsed.integers or layout.columns[4] != 2 or len(source) <= LEAST or target[0] != len(source) - 1:
         return
     highest = max(int(source[1:].max()), int(target[1:].max()))
     if highest <= int(source[0]) <= 2 * highest and min(int(source.min()), int(target.min())) >= 0:

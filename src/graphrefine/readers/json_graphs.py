@@ -13,11 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.object_ids import table_key
 from graphrefine.readers.attributed_graph import AttributedGraph, list_names
 from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.limits import check_fields
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
-from graphrefine.readers.value_columns import Columns, edges_of_columns, find_edge_columns
+from graphrefine.readers.value_columns import Columns, edges_of_columns
+from graphrefine.system import distinct_keys
 
 _EDGES = ("links", "edges")
 _NODES = ("nodes", "vertices")
@@ -73,16 +76,7 @@ def parse(data: bytes) -> Any:
     >>> parse(b'{"a": [1, null]}')
     {'a': [1, None]}
     """
-    return json.loads(data.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=_distinct)
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise InputError(f"the key {twice!r} stands twice in an object")
-    return record
+    return json.loads(data.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=distinct_keys)
 
 
 def _json_error(source: Source, error: Exception, line: int | None = None) -> FormatError:
@@ -128,16 +122,15 @@ def _load_records(source: Source, rows: list[tuple[int, Any]], options: ReadOpti
         raise source.error("there is no edge in the file")
     first = rows[0][1]
     if isinstance(first, list):
-        return edges_of_columns(None, _transpose(source, rows, len(first)), options)
-    columns = Columns()
+        return edges_of_columns(_transpose(source, rows, len(first)), options)
     for place, (line, record) in enumerate(rows, start=1):
         if not isinstance(record, dict):
             raise _record_error(source, line, place, f"{str(record)[:40]!r} is no object, as the first record is")
-        columns.add(record)
-    return edges_of_columns(*columns.finish(), options)
+    return Columns([record for _, record in rows]).edges(options)
 
 
 def _transpose(source: Source, rows: list[tuple[int, Any]], width: int) -> list[list[Any]]:
+    check_fields(width, "values in a record")
     for place, (line, record) in enumerate(rows, start=1):
         if not isinstance(record, list) or len(record) != width:
             problem = f"{str(record)[:40]!r} is no array of {width} values, as the first record is"
@@ -196,25 +189,23 @@ def _join(
     typed: bool = True,
 ) -> EdgeTable:
     """Nodes with attributes, and edges between their ids or positions."""
-    columns = Columns()
-    for record in edges:
-        columns.add(record)
-    names, values = columns.finish()
     if not edges:
         raise source.error("there is no edge in the file")
-    edge_columns = find_edge_columns(names, values, options)
-    first, second = ([_as_id(end) for end in values[at]] for at in (edge_columns.source, edge_columns.target))
+    columns = Columns(edges)
+    names, edge_columns = columns.names, columns.find_edges(options)
+    first, second = ([_as_id(end) for end in columns.column(at)] for at in (edge_columns.source, edge_columns.target))
     id_key, ids = _ids(nodes)
     weight = None if edge_columns.weight is None else names[edge_columns.weight]
     weighted = options if options.weights is False else replace(options, weights=weight)
     graph = AttributedGraph(source, weighted, closed=True, typed=typed)
-    resolve = _resolver(graph, ids, {*first, *second})
+    resolve = _resolver(graph, ids, [*first, *second])
     for id, node in zip(ids, nodes, strict=True):
         graph.add_node(id, {key: value for key, value in node.items() if key != id_key})
     rest = [at for at in range(len(names)) if at not in (edge_columns.source, edge_columns.target)]
-    weights = [None] * len(first) if edge_columns.weight is None else values[edge_columns.weight]
+    weights = [None] * len(first) if edge_columns.weight is None else columns.column(edge_columns.weight)
+    declared = "directed" in names
     for at, (start, end) in enumerate(zip(first, second, strict=True)):
-        own = edges[at].get("directed") if "directed" in names else None
+        own = edges[at].get("directed") if declared else None
         graph.add_edge(
             resolve(start), resolve(end), {} if weight is None else {weight: weights[at]},
             directed=own if isinstance(own, bool) else directed,
@@ -229,7 +220,7 @@ def _ids(nodes: list[dict[str, Any]]) -> tuple[str | None, list[Any]]:
     for key in _IDS:
         if nodes and all(key in node for node in nodes):
             ids = [_as_id(node[key]) for node in nodes]
-            if key == "id" or len(set(ids)) == len(ids):
+            if key == "id" or len(set(map(table_key, ids))) == len(ids):
                 return key, ids
     return None, list(range(len(nodes)))
 
@@ -245,16 +236,16 @@ def _as_id(value: Any) -> Any:
     return value
 
 
-def _resolver(graph: AttributedGraph, ids: list[Any], ends: set[Any]) -> Callable[[Any], Any]:
+def _resolver(graph: AttributedGraph, ids: list[Any], ends: list[Any]) -> Callable[[Any], Any]:
     """The way from the end of an edge to the id of its node: itself, or its position in the list of nodes."""
-    strange = ends - set(ids)
+    known, named = set(map(table_key, ids)), {table_key(end): end for end in ends}
+    strange = [end for key, end in named.items() if key not in known]
     positions = all(isinstance(end, int) and not isinstance(end, bool) and 0 <= end < len(ids) for end in ends)
-    if strange and strange == ends and positions:
+    if strange and len(strange) == len(named) and positions:
         graph.remarks.append("ends of edges are positions in the list of nodes")
         return ids.__getitem__
-    if strange and strange != ends and positions:
-        end = next(iter(strange))
-        raise graph.error(f"an edge names the node {end!r}, which is no id; is it a position? others are ids")
+    if strange and positions:
+        raise graph.error(f"an edge names the node {strange[0]!r}, which is no id; is it a position? others are ids")
     return lambda end: end
 
 
@@ -285,13 +276,13 @@ def _load_adjacency(source: Source, document: dict[str, Any], options: ReadOptio
     if not all(isinstance(node, dict) and "id" in node for node in nodes):
         raise source.error("a node is no object with an id")
     directed = _direction(source, document.get("directed"))
-    place = {_as_id(node["id"]): at for at, node in enumerate(nodes)}
+    place = {table_key(_as_id(node["id"])): at for at, node in enumerate(nodes)}
     edges = []
     for at, (node, row) in enumerate(zip(nodes, rows, strict=True)):
         for neighbour in row if isinstance(row, list) else [None]:
             if not isinstance(neighbour, dict) or "id" not in neighbour:
                 raise source.error("a neighbour is no object with an id")
             other = neighbour.pop("id")
-            if directed or place.get(_as_id(other), at) >= at:
+            if directed or place.get(table_key(_as_id(other)), at) >= at:
                 edges.append({**neighbour, "source": node["id"], "target": other})
     return _join(source, nodes, edges, options, directed=directed)

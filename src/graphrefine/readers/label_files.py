@@ -6,7 +6,6 @@ A file is parsed once. Which of its columns holds what can be decided later, whe
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -19,15 +18,17 @@ from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.readers.label_forms import arrow_entries, find_entries
 from graphrefine.readers.label_tables import Known, LabelTable
 from graphrefine.readers.label_values import Entries, LabelOptions, Membership, blame_file
-from graphrefine.readers.limits import check_stated
+from graphrefine.readers.limits import check_fields, check_stated
 from graphrefine.readers.matrices import read_variable
 from graphrefine.readers.npy import read_npy
 from graphrefine.readers.small_records import Record, TextRecords, split_text
 from graphrefine.readers.small_table import COMMENTS, count_columns
 from graphrefine.readers.source import Source
+from graphrefine.system import distinct_keys
 
 NEEDS = "a node and a label are expected in each line"
 BY_NUMBER = "row i is node i"
+LONGEST = 18  # digits of an integer in JSON
 
 Form = Callable[[Known], Entries | Membership]
 
@@ -121,6 +122,10 @@ def _parse_json(source: Source, options: LabelOptions) -> Form:
     if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
         raise source.error("a mapping from nodes to labels is expected, or objects with a node and a label in each")
     titles = list(content[0])
+    try:
+        check_fields(len(titles), "names in an object")
+    except InputError as error:
+        raise source.error(error) from None
     for place, row in enumerate(content, 1):
         if set(row) != set(titles):
             raise source.error(f"object {place} has the names {', '.join(row)} where the first has {', '.join(titles)}")
@@ -129,15 +134,12 @@ def _parse_json(source: Source, options: LabelOptions) -> Form:
 
 
 def _load(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_distinct)
+    return json.loads(text, object_pairs_hook=distinct_keys, parse_int=_as_label)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    if len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise ValueError(f"the name {twice!r} stands twice in one object")
-    return dict(pairs)
+def _as_label(digits: str) -> int | str:
+    """An integer, or its text where it is long: Python's hash of integers can be foreseen."""
+    return int(digits) if len(digits) <= LONGEST else digits
 
 
 def _parse_npy(source: Source) -> Form:

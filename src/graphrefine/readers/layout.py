@@ -64,6 +64,8 @@ class EdgeColumns:
     weight: int | None
     report: dict[str, Any]
     time: int | None = None
+    dialect: Dialect | None = None  # of the names of the columns
+    sample: Values | None = None  # of a column's values, where there is a dialect
 
     @property
     def places(self) -> tuple[int, int, int | None, int | None]:
@@ -74,7 +76,7 @@ class EdgeColumns:
         """Positions in a table that has only these columns, in this order."""
         source, target, weight, time = (None if at is None else columns.index(at) for at in self.places)
         assert source is not None and target is not None
-        return EdgeColumns(source, target, weight, self.report, time)
+        return EdgeColumns(source, target, weight, self.report, time, self.dialect, self.sample)
 
 
 def fold_name(name: str) -> str:
@@ -108,6 +110,8 @@ def find_columns(
     columns if it is numeric. ``values`` gives a sample of the values of a column.
     """
     count = len(numeric)
+    dialect = _find_dialect(names or (), values if options.source is None else None)
+    options = options if dialect is None else dialect.complete(options)
     if count < 2:
         if options.delimiter is None:
             raise InputError(f"an edge needs two columns, and there is {count}")
@@ -141,7 +145,19 @@ def find_columns(
         report["ignored_columns"] = [_label(at, names) for at in ignored]
         labels = {str(_label(at, names)): kinds[at] for at in ignored if at in kinds}
         report |= {"column_kinds": labels} if labels else {}
-    return EdgeColumns(source, target, weight, report, positions["time"])
+    return EdgeColumns(source, target, weight, report, positions["time"], dialect, None if dialect is None else values)
+
+
+def _find_dialect(names: Sequence[str], values: Values | None, preamble: bytes = b"", width: int = 0) -> Dialect | None:
+    """The dialect of a table; InputError if it is that of Cytoscape, where a sample of its values tells it."""
+    telling = any(":" in name or name.startswith("~") or name.strip().lower() in _TELLING for name in names)
+    if not telling and not preamble.startswith(b"%"):
+        return None
+    from graphrefine.readers.dialects import find_dialect, find_konect, refuse_joined_ends  # for such tables alone
+
+    if values is not None:
+        refuse_joined_ends(names, values)
+    return find_dialect(names) or find_konect(preamble, width)
 
 
 def _find_ends(
@@ -183,6 +199,10 @@ def _find_column(argument: str, column: Column, names: list[str] | None, count: 
                 f"there is no column {column!r}; {column_list}; a position from 0 to {count - 1} works too",
                 argument=argument,
             )
+    if not isinstance(column, str | int):
+        way_out = "; an array goes with edges in arrays" if argument == "weights" else ""
+        problem = f"{argument}= is the name or the position of a column here, not {type(column).__name__}{way_out}"
+        raise InputError(problem, argument=argument)
     position = int(column)
     if isinstance(column, bool) or not 0 <= position < count:
         raise InputError(f"there is no column {column!r}; positions go from 0 to {count - 1}", argument=argument)
@@ -313,15 +333,8 @@ def find_layout(
         weights = False if same.weight is None or same.weight >= width else same.weight
         options = replace(options, source=same.source, target=same.target, weights=weights, time=same.time)
     body = sample.records[1:] if header else sample.records
-    dialect = None
-    if sample.preamble.startswith(b"%") or any(":" in name or name.lower() in _TELLING for name in names or ()):
-        from graphrefine.readers.dialects import find_dialect, refuse_joined_ends  # for such texts alone
-
-        if options.source is None:
-            refuse_joined_ends(source, names or (), body, sample.line)
-        dialect = find_dialect(names or (), sample.preamble, width)
-    if dialect is not None:
-        options = dialect.complete(options)
+    dialect = _find_dialect((), None, sample.preamble, width)
+    options = options if dialect is None else dialect.complete(options)
     try:
         numeric = _numeric_columns(body, names, width, is_number if sample.marks[0] == "," else is_amount)
         edge_columns = find_columns(names, numeric, options, values=lambda at: column_values(body, at))
@@ -342,7 +355,7 @@ def find_layout(
         sample.comments,
         dates,
         names=tuple(names or ()),
-        dialect=dialect,
+        dialect=dialect or edge_columns.dialect,
         decimal_commas=commas,
     )
 

@@ -17,6 +17,8 @@ READING = 4  # bytes of memory for each byte of a file, while it is read; compre
 PACKED = 4
 UNASKED = 1 << 26  # bytes that are unpacked without a look at the memory
 ALWAYS = 1_000_000  # nodes that a file of any size may state
+FIELDS = 1 << 14  # names of fields or attributes that records may have, as many as columns of a spreadsheet
+COLUMNS = 1 << 16  # columns of a table of text, which may be a matrix
 _budget: ContextVar[int | None] = ContextVar("budget", default=None)
 
 
@@ -30,17 +32,20 @@ def reading_within(budget: int | None) -> Iterator[None]:
         _budget.reset(token)
 
 
-def unpacked_limit() -> int:
-    """The most bytes that compressed data may unpack to."""
+def unpacked_limit(copies: int = 2) -> int:
+    """The most bytes that compressed data may unpack to; without a budget, so many copies of them are to fit."""
     budget = _budget.get()
-    return budget_of(None) // 2 if budget is None else max(budget // READING, UNASKED)
+    return budget_of(None) // copies if budget is None else max(budget // READING, UNASKED)
 
 
 class UnpackedError(FormatError):
     """A compressed file that is too large for the memory; in pieces it may not be."""
 
 
-def check_unpacked(path: str, size: int, what: str) -> None:
+IN_PIECES = "say a larger memory=, or ingest the file, which reads it in pieces"
+
+
+def check_unpacked(path: str, size: int, what: str, *, way_out: str = IN_PIECES, copies: int = 2) -> None:
     """Refuse a file whose compressed data unpacks, or says that it does, to more bytes than the budget allows.
 
     Examples
@@ -50,14 +55,13 @@ def check_unpacked(path: str, size: int, what: str) -> None:
     Traceback (most recent call last):
     graphrefine.readers.limits.UnpackedError: edges.csv.gz: the gz data unpacks to more than 0.1 GB, the most that ...
     """
-    if size <= UNASKED or size <= (most := unpacked_limit()):
+    if size <= UNASKED or size <= (most := unpacked_limit(copies)):
         return
     budget = _budget.get()
     room = f"a memory of {gigabytes(budget)}" if budget is not None else "the free memory"
     raise UnpackedError(
         path,
-        f"{what} unpacks to more than {gigabytes(most)}, the most that {room} allows for reading; say a larger "
-        "memory=, or ingest the file, which reads it in pieces",
+        f"{what} unpacks to more than {gigabytes(most)}, the most that {room} allows for reading; {way_out}",
         argument="memory",
     )
 
@@ -74,4 +78,36 @@ def check_stated(count: int, size: int, what: str) -> None:
     if count < 0 or count > max(ALWAYS, 8 * size):
         raise InputError(
             f"the file states {count:,} {what}, and has {size:,} bytes: it is damaged, or not what it seems"
+        )
+
+
+def check_fields(count: int, what: str = "attributes") -> None:
+    """Refuse records with more names of fields than any table has; each of a few would have one of its own.
+
+    Examples
+    --------
+    >>> check_fields(1_000_000)
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: there are more than 16,384 attributes, of which a file may have no more...
+    """
+    if count > FIELDS:
+        raise InputError(
+            f"there are more than {FIELDS:,} {what}, of which a file may have no more: are names of nodes among them? "
+            "leave out those that say nothing about edges"
+        )
+
+
+def check_columns(count: int) -> None:
+    """Refuse a record of text with more fields than any table, or matrix, has columns.
+
+    Examples
+    --------
+    >>> check_columns(1_000_000)
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: a record has more than 65,536 fields, of which a table may have no more...
+    """
+    if count > COLUMNS:
+        raise InputError(
+            f"a record has more than {COLUMNS:,} fields, of which a table may have no more; a list of edges has one "
+            "edge on each line"
         )

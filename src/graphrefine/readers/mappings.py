@@ -9,7 +9,7 @@ import numpy as np
 
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import add_nodes, id_array, number_checked, object_array
+from graphrefine.graph.node_ids import add_nodes, id_array, is_missing_id, number_checked, object_array
 from graphrefine.readers.formats import TIMES, EdgeTable
 from graphrefine.readers.frames import ColumnTable, edges_of_columns
 from graphrefine.readers.layout import find_pair
@@ -63,6 +63,8 @@ def _column(values: Any) -> Any:
     """A list or an array as a column, in which 1 beside "a" stays a number."""
     if hasattr(values, "to_numpy"):
         return np.asarray(values.to_numpy())
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes):
+        raise InputError(f"a column is a list or an array, not {type(values).__name__}: {values!r}", argument="graph")
     return values if isinstance(values, np.ndarray) else object_array(list(values))
 
 
@@ -85,10 +87,10 @@ def _load_neighbours(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTa
     ids = id_array([end for triple in triples for end in triple[:2]])
     numbered = number_checked(ids[::2], ids[1::2], threads=options.thread_count, apart=options.bipartite)
     if not options.bipartite:
-        numbered = add_nodes(numbered, id_array(mapping))
+        numbered = add_nodes(numbered, id_array([node for node in mapping if not is_missing_id(node)]))
     weights = None
     weighted = any(weight is not None for _, _, weight in triples)
-    if options.weights not in (None, False) and not (weighted and isinstance(options.weights, str)):
+    if options.names_weights and not (weighted and isinstance(options.weights, str)):
         raise InputError(
             f"weights={options.weights!r}: no edge has it; give weights as {{node: {{neighbour: weight}}}}, or False",
             argument="weights",

@@ -37,7 +37,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
     for (number, _), row in zip(body, fields, strict=True):
         if len(row) % step:
             raise source.error("a neighbour stands without its weight", line=number)
-    counts = np.array([len(row) // step for row in fields])
+    counts = np.array([len(row) // step for row in fields], np.int64)
     if counts.sum() != 2 * edges:
         raise source.error(f"the first line promises {edges} edges, so {2 * edges} neighbours, not {counts.sum()}")
     tokens = [token for row in fields for token in row]

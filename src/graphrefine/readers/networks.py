@@ -195,7 +195,7 @@ def _names(nodes: Iterable[Any], attributes: dict[str, NDArray[Any]], options: R
 
 def _weight_attribute(options: ReadOptions, attributes: set[Any]) -> str | None:
     """The attribute of the edges that holds their weights, if there is one."""
-    named = options.weights not in (None, False)
+    named = options.names_weights
     attribute = options.weights if named else "weight"
     if named and (not isinstance(attribute, str) or attribute not in attributes):
         raise InputError(

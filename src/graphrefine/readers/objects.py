@@ -52,7 +52,7 @@ def find_kind(graph: Any) -> Kind:
 
 def load_matrix(matrix: Any, options: ReadOptions) -> MatrixTable:
     """Load a matrix: SciPy's of any kind, or a square array."""
-    if options.weights not in (None, False):
+    if options.names_weights:
         raise InputError("a matrix holds its own weights; weights=False leaves them out", argument="weights")
     return MatrixTable(matrix)
 
@@ -115,9 +115,20 @@ def load_records(records: Iterable[Any], options: ReadOptions) -> EdgeTable:
     ids = id_array(end for record in edges for end in record[:2])
     weights = options.weights
     if width == 3 and weights is None:
-        weights = _third_values(np.array([record[2] for record in edges]))
+        weights = _third_values(_third_column(edges))
     ends = number_checked(ids[::2], ids[1::2], threads=options.thread_count, apart=options.bipartite)
     return EdgeTable(ends, edge_weights(weights, len(edges)))
+
+
+def _third_column(edges: list[Any]) -> NDArray[Any]:
+    try:
+        values = np.array([edge[2] for edge in edges])
+    except ValueError:  # lists of several lengths
+        values = np.zeros((0, 0))
+    if values.ndim == 1:
+        return values
+    at = next(at for at, edge in enumerate(edges) if np.ndim(edge[2]))
+    raise InputError(f"record {at + 1} is {edges[at]!r}; the weight of an edge is one number", argument="weights")
 
 
 def _third_values(values: NDArray[Any]) -> NDArray[Any]:

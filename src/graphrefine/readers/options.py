@@ -167,6 +167,11 @@ class ReadOptions:
         """The number of threads to use."""
         return self.threads if type(self.threads) is int and self.threads > 0 else usable_threads(self.threads)
 
+    @property
+    def names_weights(self) -> bool:
+        """Whether weights are named, also by position 0, which is no False."""
+        return self.weights is not None and self.weights is not False
+
     def changes(self) -> list[str]:
         """Names of the options that apply to some graphs only and differ from their defaults."""
         return [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import MAX_NODES
@@ -18,7 +19,9 @@ from graphrefine.readers.source import Source
 from graphrefine.readers.text_lines import read_lines
 
 ALWAYS = 1_000_000  # vertices that a file of any size may have
+MOST = 100  # words of a line that begins a section
 _WORD = re.compile(r'"([^"]*)"(?=[ \t]|$)|([^ \t]+)')
+_WORDS = re.compile(r"\S+")
 _ENTITY = re.compile("&#([0-9]{1,7});")
 _POSITIONS = ("x", "y", "z")
 
@@ -46,16 +49,17 @@ class _Reader:
     def read(self, line: int, text: str) -> None:
         """Read a line."""
         self.line = line
-        words = text.split()
         if text.lstrip().startswith("*"):
-            self._open(words[0].lower(), text.split()[1:])
+            section, *words = text.split(maxsplit=MOST)
+            self._open(section.lower(), words)
         elif self.section == "*vertices":
             self._add_vertex(text)
         elif self.section in ("*arcs", "*edges"):
-            self._add_edge(words)
+            self._add_edge(text.split(maxsplit=3))
         elif self.section in ("*arcslist", "*edgeslist"):
-            first, *others = [self._number(word) for word in words]
-            for second in others:
+            numbers = (self._number(match[0]) for match in _WORDS.finditer(text))
+            first = next(numbers)
+            for second in numbers:
                 self.graph.add_edge(first, second, {}, directed=self.section == "*arcslist", line=line)
         elif self.section != "*network":
             raise self._error("a Pajek network begins with *Vertices and their number")
@@ -103,7 +107,7 @@ class _Reader:
             self.graph.remarks.append(f"a network of two modes, the first {words[1]} vertices and the others")
 
     def _add_vertex(self, text: str) -> None:
-        words = list(_words(text))
+        words = list(islice(_words(text), 2 + len(_POSITIONS)))
         number = self._number(words[0][0])
         self.seen.add(int(number))
         attributes: dict[str, object] = {"label": words[1][0]} if len(words) > 1 else {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from graphrefine.kernels.edge_lists import Marks, Status
 from graphrefine.kernels.text_records import (
     BLANKS,
@@ -13,6 +15,7 @@ from graphrefine.kernels.text_records import (
     split_record,
 )
 from graphrefine.readers.layout import Record, Split, decode
+from graphrefine.readers.limits import COLUMNS
 
 
 def split_quoted(head: bytes, marks: Marks, *, whole: bool) -> Split | None:
@@ -22,7 +25,7 @@ def split_quoted(head: bytes, marks: Marks, *, whole: bool) -> Split | None:
     at, first = 0, 0
     bad_quote: tuple[Status, int] | None = None
     while at < end:
-        sign = decode(first_of(head[at:end], marks))
+        sign = decode(first_of(head[at : min(_line_end(head, at), end)], marks))
         comment = bool(sign) and sign in marks[2]
         stop = _line_end(head, at) if comment else end_of_record(head, at, marks)
         record = head[at:stop].removesuffix(b"\r")
@@ -32,10 +35,10 @@ def split_quoted(head: bytes, marks: Marks, *, whole: bool) -> Split | None:
         if not bare or comment:
             continue
         try:
-            records.append([_text(field) for field in split_record(record, marks)])
+            records.append([_text(field) for field in islice(split_record(record, marks), COLUMNS + 1)])
         except QuoteError as error:
             bad_quote = (error.status, begin)
-            records += [] if records else [bare.split() if marks[0] == " " else bare.split(marks[0])]
+            records += [] if records else [bare.split(None if marks[0] == " " else marks[0], COLUMNS)]
             break
     return (records, first, bad_quote) if records else None
 

@@ -139,7 +139,7 @@ def check_sides(options: ReadOptions, graph: Any = None) -> None:
     if options.nodes is not None:
         raise InputError(
             "nodes= cannot tell to which of the two sides of a bipartite graph nodes belong; give a matrix, whose rows "
-            "and columns without entries stay",
+            "and columns without entries stay; the index and the columns of a pandas frame name both sides",
             argument="nodes",
         )
     if isinstance(graph, Graph) and graph.sources is None:
@@ -248,7 +248,7 @@ def read_file(source: Source, options: ReadOptions) -> Graph:
         options = _take_query(source, options)
     format = find_format(source, options.format, lambda: source.data)
     check_options(options, format.options, f"a {format.name} file")
-    if format.weights_in_entries and options.weights not in (None, False):
+    if format.weights_in_entries and options.names_weights:
         raise source.error(
             "a matrix holds its own weights, not in columns; weights=False leaves them out", argument="weights"
         )
@@ -376,10 +376,10 @@ def _number_with_nodes(numbered: Numbered, extra: int | NDArray[Any], *, text: b
     """Number again with further nodes: those named, or 0 to ``extra`` - 1."""
     if not isinstance(extra, int):
         return add_nodes(numbered, extra, text=text)
-    names = numbered[2]
+    source, target, names = numbered
     if names.dtype == object or (len(names) and not (names[0] >= 0 and names[-1] < extra)):
-        outside = next(name for name in names.tolist() if not isinstance(name, int) or not 0 <= name < extra)
-        raise InputError(
-            f"nodes={extra} means nodes 0 to {extra - 1}, and the edges mention {outside!r}", argument="nodes"
-        )
-    return add_nodes(numbered, np.arange(extra))
+        for name in names.tolist():
+            if not isinstance(name, int) or not 0 <= name < extra:
+                problem = f"nodes={extra} means nodes 0 to {extra - 1}, and the edges mention {name!r}"
+                raise InputError(problem, argument="nodes")
+    return add_nodes((source, target, names.astype(np.int64, copy=False)), np.arange(extra))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,22 +33,30 @@ def describe_problem(parsed: Parsed, text: NDArray[np.uint8], layout: Layout) ->
     line = _record_at(text.tobytes(), parsed.line, layout)
     if status in PROBLEMS:
         return f"{PROBLEMS[status]}: {_excerpt(line)}", ARGUMENTS.get(status)
-    try:
-        fields = [decode(field.text) for field in split_record(line, single(layout.marks))]
-    except QuoteError:
-        fields = decode(line).split(single(layout.marks)[0])
-    fields = fields[::2] if layout.delimiter == PAIR else fields
     first, second, weight, time, most = layout.columns
+    count, fields = _fields(line, layout, max(weight, time) + 1)
     split_by = f"split by {DELIMITERS.get(layout.delimiter, repr(layout.delimiter))}"
     if status == Status.FEW_COLUMNS:
         needed = max(first, second, weight, time) + 1
-        return f"there {_are(len(fields))} ({split_by}), where {needed} are needed: {_excerpt(line)}", None
+        return f"there {_are(count)} ({split_by}), where {needed} are needed: {_excerpt(line)}", None
     if status == Status.MANY_COLUMNS:
-        return f"there {_are(len(fields))} ({split_by}), where the first record has {most}: {_excerpt(line)}", None
+        return f"there {_are(count)} ({split_by}), where the first record has {most}: {_excerpt(line)}", None
     if status == Status.BAD_TIME:
         kind = "a date such as 2024-01-31 or 2024-01-31T12:30:00Z" if layout.dates else "a number"
         return f"time {fields[time].strip()!r} is not {kind}, as the times before are", "time"
     return f"weight {fields[weight].strip()!r} {_weight_problem(fields[weight].strip())}", "weights"
+
+
+def _fields(line: bytes, layout: Layout, most: int) -> tuple[int, list[str]]:
+    """The number of fields of a record, and the first of them."""
+    marks, step = single(layout.marks), 2 if layout.delimiter == PAIR else 1
+    try:
+        raw = (field.text for field in split_record(line, marks))
+        first = [decode(text) for text in islice(raw, most * step)]
+        count = len(first) + sum(1 for _ in raw)
+    except QuoteError:
+        first, count = decode(line).split(marks[0], most * step), decode(line).count(marks[0]) + 1
+    return (count + step - 1) // step, first[::step]
 
 
 def _record_at(data: bytes, line: int, layout: Layout) -> bytes:

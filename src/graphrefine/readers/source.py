@@ -23,6 +23,7 @@ _SEPARATOR = re.compile(rb'[ \t]*"?sep=([^\w\r\n"]|\t)"?[ \t]*[,;]*\r?\n', re.IG
 _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 LOOK = 1 << 15  # bytes by which text is told from other files
 _PORTION = 1 << 22  # bytes that are unpacked at a time
+_NOT_OF_FILES = {"idna", "punycode"}  # encodings of single names
 _MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -180,6 +181,12 @@ class Source:
         with self.open_once() as file:
             yield file if self.path != "-" and file.seekable() else io.BytesIO(file.read())
 
+    def _open_path(self) -> IO[bytes]:
+        try:
+            return Path(self.path).open("rb")
+        except ValueError as error:  # a zero byte, or half a character, in the name
+            raise self.error(f"no file can have this name: {error}") from None
+
     @contextlib.contextmanager
     def open_once(self) -> Iterator[IO[bytes]]:
         """The file as it is, to be read once; standard input is not held in memory."""
@@ -187,14 +194,14 @@ class Source:
             if self.path == "-":
                 yield sys.stdin.buffer
                 return
-            with Path(self.path).open("rb") as file:
+            with self._open_path() as file:
                 yield file
         except GraphRefineError:
             raise
         except FileNotFoundError:
             raise self.error("there is no such file") from None
         except IsADirectoryError:
-            raise self.error("this is a folder; name a file in it") from None
+            raise self.error(_describe_folder(Path(self.path))) from None
         except OSError as error:
             raise self.error(f"the file cannot be read: {error.strerror or error}") from None
 
@@ -239,11 +246,15 @@ def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | No
         return None
     try:
         " ".encode(encoding)  # some codecs are not of text
-        return codecs.lookup(encoding).name
-    except LookupError:
-        raise InputError(
-            f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252", argument="encoding"
-        ) from None
+        name = codecs.lookup(encoding).name
+    except (LookupError, UnicodeError, ValueError):  # of `undefined`, and of a zero byte in the name
+        name = None
+    if name is None or name in _NOT_OF_FILES:
+        raise InputError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252", argument="encoding")
+    if name in ("utf-16", "utf-32") and not head.startswith(_MARKS):
+        problem = f"the text does not begin with the mark of {name}: say encoding='{name}-le' or '{name}-be'"
+        raise source.error(problem, argument="encoding")
+    return name
 
 
 def has_returns_alone(head: bytes) -> bool:
@@ -258,18 +269,26 @@ def read_text(source: Source, option: str | None) -> tuple[bytes, str | None]:
     encoding = find_encoding(source, data, option)
     try:
         text = data if encoding is None else data.decode(encoding).removeprefix("\ufeff").encode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        problem = f"the text is not {option or encoding}: {error.reason}"
-        raise source.error(problem, line=line, argument="encoding") from None
+    except UnicodeError as error:
+        raise decoding_error(source, error, data, encoding=option or encoding) from None
     text = text.removeprefix(codecs.BOM_UTF8)
     return text.replace(b"\r", b"\n") if has_returns_alone(text) else text, encoding
 
 
+def decoding_error(
+    source: Source, error: UnicodeError, data: bytes, *, encoding: str | None, before: int = 0
+) -> FormatError:
+    """The error for bytes that are not in an encoding; ``before`` is the number of lines before them."""
+    place, reason = (error.start, error.reason) if isinstance(error, UnicodeDecodeError) else (0, str(error))
+    line = before + data.count(b"\n", 0, place) + 1
+    return source.error(f"the text is not {encoding}: {reason}", line=line, argument="encoding")
+
+
 def _no_text(head: bytes) -> InputError:
     """The error for a text with zero bytes: another format, or text in UTF-16 that does not say so."""
-    for encoding, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
-        if 2 * zeros.count(0) > len(zeros) and 2 * zeros.count(0) > head.count(0):
+    odd, even = head[1::2], head[::2]
+    for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if 2 * high.count(0) > len(high) and 2 * low.count(0) < len(low):
             return InputError(
                 f"this looks like text in UTF-16 without its mark: say encoding={encoding!r}", argument="encoding"
             )
@@ -294,3 +313,12 @@ def refuse_page(source: Source, data: bytes) -> None:
         raise source.error("this is a web page, not a table; download the file itself")
     if data.startswith(b"version https://git-lfs.github.com/spec/"):
         raise source.error("this is a pointer of Git LFS, not the file; get the file with git lfs pull")
+
+
+def _describe_folder(path: Path) -> str:
+    """What is wrong with a folder where a file is expected, by what is in it."""
+    if (path / "vectors.npy").exists():
+        return "this folder holds vectors, not a graph; name the graph that they were made from"
+    if (path / "live.db").exists():
+        return "this is a folder of live vectors; graphrefine live has the commands for it"
+    return "this is a folder; name a file in it"

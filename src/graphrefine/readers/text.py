@@ -35,6 +35,7 @@ from graphrefine.readers.layout import (
     is_amount,
     is_number,
 )
+from graphrefine.readers.limits import COLUMNS, check_columns
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source, find_separator, read_text, refuse_page
 
@@ -48,9 +49,9 @@ def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
     data, encoding = read_text(source, options.encoding)
     sample = take_sample(source, data, options)
     if sample is not None and len(sample.records[0]) > 3 and options.source is None:
-        from graphrefine.readers.text_matrix import has_row_names, is_labelled, read_matrix  # for wide tables alone
+        from graphrefine.readers.text_matrix import is_matrix, read_matrix  # for wide tables alone
 
-        if is_labelled(sample) or (options.bipartite and has_row_names(sample)):
+        if is_matrix(sample, options):
             split = split_records(data[sample.start :], sample.marks, whole=True)
             return read_matrix([] if split is None else split[0], bipartite=bool(options.bipartite))
     layout = None if sample is None else find_text_layout(source, data, options, sample=sample)
@@ -64,7 +65,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
     del data, text
     if len(parsed.source) == 0:
         raise source.error("there is no edge in the file, only a header", argument="header")
-    if options.header is None and not parsed.names and parsed.target[0] == len(parsed.target) - 1:
+    if options.header is None and parsed.integers and parsed.target[0] == len(parsed.target) - 1:
         from graphrefine.readers.header import check_counts  # as the first edge may tell their number
 
         check_counts(parsed, layout)
@@ -124,7 +125,7 @@ def _find_header(source: Source, data: bytes, sample: Sample, options: ReadOptio
         for name, below in ((name, column_values(rest, at)) for at, name in enumerate(first))
     ]
     sure = sum(typed) > 1 or (any(typed) and (len(rest) > FEW or len(first) > 2))
-    if sure and not any(name in record for name in first if name for record in rest):
+    if sure and {*filter(None, first)}.isdisjoint(name for record in rest for name in record):
         return True, ()
     from graphrefine.readers.header import HEAD, find_header, header_problem  # where types of columns do not decide
 
@@ -177,6 +178,9 @@ def take_sample(source: Source, data: bytes, options: ReadOptions, *, complete: 
     refuse_page(source, data)
     start, delimiter = find_separator(data)
     options = options if options.delimiter or not delimiter else replace(options, delimiter=delimiter)
+    if delimiter and delimiter == options.quote:
+        problem = f"the first line says that {delimiter!r} is the delimiter; it cannot be the quote too"
+        raise source.error(problem, line=1, argument="quote")
     named = re.escape((options.delimiter or "").encode())
     cells = rb"(?:" + named + rb")*" if named else rb"(?:,+|;+|\|+)?"
     start, comments = _skip_comments(data, start, signs, b" " if tabs else b" \t", cells)
@@ -198,6 +202,7 @@ def take_sample(source: Source, data: bytes, options: ReadOptions, *, complete: 
     if splits is None:
         return None  # the first record goes on after what there is
     delimiter, (records, end, bad_quote) = splits
+    check_columns(len(records[0]))
     line = data.count(b"\n", 0, start) + 1
     if bad_quote is not None:
         from graphrefine.readers.record_errors import PROBLEMS  # as there is one
@@ -260,12 +265,13 @@ def _split_sample(
         return None if split is None else (options.delimiter, split)
     splits: dict[str, Split] = {}
     for candidate in DELIMITERS:
-        if candidate == " " or candidate.encode() in head:
+        if candidate != options.quote and (candidate == " " or candidate.encode() in head):
             split = split_records(head, (candidate, *marks[1:]), whole=whole)
             if split is None:
                 return None
             splits[candidate] = split
-    if b"::" in head and not any(len(row) > 1 for split in splits.values() for row in split[0]):
+    pairs = b"::" in head and options.quote != ":"
+    if pairs and not any(len(row) > 1 for split in splits.values() for row in split[0]):
         split = split_records(head, (PAIR, *marks[1:]), whole=whole)
         if split is not None and len(split[0][0]) > 2:  # two parts may be a name, as fe80::1 is
             return PAIR, split
@@ -337,13 +343,13 @@ def split_records(head: bytes, marks: Marks, *, whole: bool) -> Split | None:
         sign = decode(line.lstrip(b" " if marks[0] == "\t" else b" \t")[:1])
         if bare and not (sign and sign in marks[2]):
             text = decode(line.removesuffix(b"\r"))
-            fields = text.split() if marks[0] == " " else text.split(marks[0])
+            fields = text.split(None if marks[0] == " " else marks[0], COLUMNS)  # one more are too many
             records.append([field.strip(BLANKS) for field in fields])
     return (records, min(first, len(head)), None) if records else None
 
 
 def _number(parsed: Parsed, encoding: str | None, options: ReadOptions) -> tuple[Numbered, str]:
-    if not parsed.names:  # integers
+    if parsed.integers:
         return edge_lists.number_ids(parsed.source, parsed.target, threads=options.thread_count), encoding or "utf-8"
     values = whole_numbers(parsed.names)
     if values is not None:
@@ -363,9 +369,9 @@ def whole_numbers(names: bytes) -> NDArray[np.int64] | None:
     >>> whole_numbers(b"7\n-1"), whole_numbers(b"7\nx")
     (array([ 7, -1]), None)
     """
-    if not _ALL_INTEGERS.fullmatch(names):
+    if names and not _ALL_INTEGERS.fullmatch(names):
         return None
-    values = [int(name) for name in names.split(b"\n")]
+    values = [int(name) for name in names.split()]
     return np.array(values, dtype=np.int64) if all(-(2**63) <= value < 2**63 for value in values) else None
 
 

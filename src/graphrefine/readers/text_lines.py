@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterator
 
-from graphrefine.errors import InputError
 from graphrefine.readers.attributed_graph import AttributedGraph
-
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+from graphrefine.readers.source import decoding_error, find_encoding
 
 
 def decode_for(graph: AttributedGraph) -> str:
     """All text of the graph's file, its lines ended as those of Unix; the file's bytes are not needed again."""
-    source, encoding = graph.source, graph.options.encoding
-    data = source.data
+    source, data = graph.source, graph.source.data
     source.release()
-    if data.startswith(_UTF16):
-        encoding = encoding or "utf-16"
-    elif b"\0" in data[:4096]:
-        raise source.error("this is not a text file")
+    encoding = find_encoding(source, data, graph.options.encoding)
     try:
         text = data.decode(encoding or "utf-8-sig")
-    except LookupError:
-        raise InputError(
-            f"encoding={encoding!r}: there is no such encoding; utf-8 and latin-1 are usual", argument="encoding"
-        ) from None
-    except UnicodeDecodeError as error:
         if encoding is not None:
-            line = data.count(b"\n", 0, error.start) + 1
-            raise source.error(f"the text is not {encoding}", line=line, argument="encoding") from None
+            text.encode()  # some encodings have halves of characters, which no name can hold
+    except UnicodeError as error:
+        if encoding is not None:
+            raise decoding_error(source, error, data, encoding=graph.options.encoding or encoding) from None
         text, encoding = data.decode("latin-1"), "latin-1"
         graph.remarks.append("text that is not UTF-8, read as Latin-1")
     graph.report["encoding"] = encoding or "utf-8"

@@ -23,7 +23,7 @@ def is_labelled(sample: Sample) -> bool:
     True
     """
     first, *rest = sample.records
-    names, labels = first[1:], [record[0] for record in rest]
+    names, labels = first[1:], [record[0] if record else "" for record in rest]
     width = len(first)
     if width < LEAST or len(rest) < LEAST - 1 or labels != names[: len(labels)] or len(set(names)) < len(names):
         return False
@@ -40,20 +40,28 @@ def has_row_names(sample: Sample) -> bool:
     True
     """
     first, *rest = sample.records
-    labels = [record[0] for record in rest]
+    labels = [record[0] if record else "" for record in rest]
     if len(first) < LEAST or len(rest) < 2 or len(set(labels)) < len(labels) or any(map(is_number, [*first, *labels])):
         return False
     return all(len(record) == len(first) and all(not each or is_number(each) for each in record[1:]) for record in rest)
+
+
+def is_matrix(sample: Sample, options: ReadOptions) -> bool:
+    """Whether a table is an adjacency matrix, by its names; not if the options name a column of edges."""
+    columns = (options.source, options.target, options.time)
+    if options.names_weights or any(column is not None for column in columns):
+        return False
+    return is_labelled(sample) or (options.bipartite and has_row_names(sample))
 
 
 def refuse_matrix(sample: Sample, data: bytes, options: ReadOptions) -> None:
     """Refuse a matrix where edges are read; and a table that may be either: as many records of numbers as columns."""
     first, *rest = sample.records
     lines = data.count(b"\n", sample.end) + (not data.endswith(b"\n"))
+    if is_matrix(sample, options):
+        raise InputError("this is an adjacency matrix, which is not cut into pieces: graphrefine.read takes it whole")
     if any(each is not None for each in (options.source, options.target, options.weights, options.time)):
         return
-    if is_labelled(sample) or (options.bipartite and has_row_names(sample)):
-        raise InputError("this is an adjacency matrix, which is not cut into pieces: graphrefine.read takes it whole")
     if lines != len(first) or find_pair(first) or any(map(is_number, first)):
         return
     if all(all(map(is_number, column_values(rest, at))) for at in range(len(first))):
@@ -68,7 +76,7 @@ def refuse_matrix(sample: Sample, data: bytes, options: ReadOptions) -> None:
 def read_matrix(records: list[Record], *, bipartite: bool) -> MatrixTable:
     """The matrix of all records of a labelled table, or of one with names of rows; an empty field is no edge."""
     first, *rest = records
-    names, labels = first[1:], [record[0] for record in rest]
+    names, labels = first[1:], [record[0] if record else "" for record in rest]
     if labels != names and not bipartite:
         raise InputError(
             "the first column begins with the names in the header, as that of an adjacency matrix, but has "

@@ -22,8 +22,13 @@ def edges_with_times(
     options: ReadOptions,
 ) -> EdgeTable:
     """The edges of a table, those that count by the column of their times, if there is one."""
-    report = edge_columns.report
+    report, dialect = edge_columns.report, edge_columns.dialect
+    directed = None
+    if dialect is not None:
+        directed = dialect.find_whole_direction(options, edge_columns.sample, rows=len(numbered[0]))
     if times is not None:
         values, dates = times_of(times)
         numbered, weights = use_times(numbered, weights, values, options, report, dates=dates)
-    return EdgeTable(numbered, weights, report)
+    if dialect is not None:
+        dialect.check_spaces(numbered, options)
+    return EdgeTable(numbered, weights, report, directed=directed)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.node_ids import Numbered
+from graphrefine.graph.node_ids import Numbered, is_missing_id
 from graphrefine.readers.options import Moment, ReadOptions
 
 UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
@@ -188,6 +188,8 @@ def use_times(
     times, dates = settle_days(times, dates=dates)
     rule = TimeRule.of(options, times, dates=dates)
     mask = rule.select(times)
+    if not len(times):
+        raise InputError("there is no edge in the graph")
     if not mask.any():
         first, last = (rule.scale.show(float(bound)) for bound in (times.min(), times.max()))
         problem = f"no edge lies within the times; they go from {first} to {last}"
@@ -235,7 +237,7 @@ def times_of(values: NDArray[Any]) -> tuple[NDArray[np.float64], bool]:
     else:
         from graphrefine.kernels.twin_text import read_date  # dates in strings are those of text
 
-        missing = np.array([value is None or value != value for value in values.tolist()], np.bool_)
+        missing = np.array([is_missing_id(value) for value in values.tolist()], np.bool_)
         seconds = np.array(
             [np.nan if gone else read_date(value) for value, gone in zip(values.tolist(), missing, strict=True)]
         )

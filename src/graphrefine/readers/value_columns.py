@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -14,6 +14,7 @@ from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import as_ids, number, object_array
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.layout import EdgeColumns, find_columns
+from graphrefine.readers.limits import check_fields
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.timed_edges import edges_with_times
 
@@ -22,50 +23,67 @@ _EXACT = 1 << 53  # integers up to here are the same as float64
 
 
 class Columns:
-    """Columns that grow record by record, with names in the order of their first mention."""
+    """Records as a table: the names of all fields, in the order of their first mention, and each column when needed.
 
-    def __init__(self) -> None:
-        self.values: dict[str, list[Any]] = {}
-        self.records = 0
+    No column is made before it is: records that each have a field of their own would make as many columns as rows.
+    """
 
-    def add(self, record: dict[str, Any]) -> None:
-        """Add a record; what it lacks is None."""
-        for name, value in record.items():
-            column = self.values.setdefault(name, [])
-            column.extend([None] * (self.records - len(column)))
-            column.append(value)
-        self.records += 1
+    def __init__(self, records: Sequence[dict[str, Any]]) -> None:
+        self.records = records
+        names: dict[str, None] = {}
+        for record in records:
+            names.update(dict.fromkeys(record))
+            check_fields(len(names), "fields")
+        self.names = list(names)
 
-    def finish(self) -> tuple[list[str], list[list[Any]]]:
-        """The names and the columns, all of one length."""
-        for column in self.values.values():
-            column.extend([None] * (self.records - len(column)))
-        return list(self.values), list(self.values.values())
+    def column(self, at: int) -> list[Any]:
+        """The values of a column, None where a record lacks it."""
+        name = self.names[at]
+        return [record.get(name) for record in self.records]
+
+    def find_edges(self, options: ReadOptions) -> EdgeColumns:
+        """The columns of the edges, by their names and by the values of the first records."""
+        sample: dict[str, list[Any]] = {}
+        for record in self.records[:SAMPLE]:
+            for name, value in record.items():
+                sample.setdefault(name, []).append(value)
+        values = [sample.get(name, ()) for name in self.names]
+        return find_columns(self.names, list(map(is_numeric, values)), options, values=values.__getitem__)
+
+    def edges(self, options: ReadOptions) -> EdgeTable:
+        """The edges; an end that a record lacks is missing.
+
+        Examples
+        --------
+        >>> table = Columns([{"from": "a", "to": "b"}, {"from": "b", "when": 2}]).edges(ReadOptions())
+        >>> table.numbered[2].tolist(), table.report["ignored_columns"]
+        (['a', 'b'], ['when'])
+        """
+        return _number(self.column, self.find_edges(options), options)
 
 
-def find_edge_columns(names: list[str] | None, columns: Sequence[list[Any]], options: ReadOptions) -> EdgeColumns:
-    """Find the columns of the edges by their names and by which of them hold numbers."""
+def edges_of_columns(columns: Sequence[list[Any]], options: ReadOptions) -> EdgeTable:
+    """Edges of columns without names; an end of None is missing.
+
+    Examples
+    --------
+    >>> table = edges_of_columns([["a", "b"], ["b", None]], ReadOptions())
+    >>> table.numbered[0].tolist(), table.numbered[2].tolist()
+    ([0, 1], ['a', 'b'])
+    """
+    return _number(columns.__getitem__, _find_edge_columns(None, columns, options), options)
+
+
+def _find_edge_columns(names: list[str] | None, columns: Sequence[list[Any]], options: ReadOptions) -> EdgeColumns:
     numeric = [is_numeric(column[:SAMPLE]) for column in columns]
     return find_columns(names, numeric, options, values=lambda at: columns[at][:SAMPLE])
 
 
-def edges_of_columns(names: list[str] | None, columns: Sequence[list[Any]], options: ReadOptions) -> EdgeTable:
-    """Edges of columns; an end of None is missing.
-
-    Examples
-    --------
-    >>> table = edges_of_columns(["from", "to", "when"], [["a", "b"], ["b", None], [1, 2]], ReadOptions())
-    >>> table.numbered[2].tolist(), table.report["ignored_columns"]
-    (['a', 'b'], ['when'])
-    """
-    return _number(columns, find_edge_columns(names, columns, options), options)
-
-
-def _number(columns: Sequence[list[Any]], edge_columns: EdgeColumns, options: ReadOptions) -> EdgeTable:
-    ends = [id_array(columns[at]) for at in (edge_columns.source, edge_columns.target)]
-    weights = None if edge_columns.weight is None else weight_array(columns[edge_columns.weight])
+def _number(column: Callable[[int], list[Any]], edge_columns: EdgeColumns, options: ReadOptions) -> EdgeTable:
+    ends = [id_array(column(at)) for at in (edge_columns.source, edge_columns.target)]
+    weights = None if edge_columns.weight is None else weight_array(column(edge_columns.weight))
     numbered = number(ends[0], ends[1], threads=options.thread_count)
-    times = None if edge_columns.time is None else np.array(columns[edge_columns.time])
+    times = None if edge_columns.time is None else np.array(column(edge_columns.time))
     return edges_with_times(numbered, weights, edge_columns, times, options)
 
 
@@ -76,12 +94,12 @@ def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: Read
     if not sample:
         raise InputError("there is no edge: the table or query has no rows")
     columns = [list(column) for column in zip(*sample, strict=True)]
-    edge_columns = find_edge_columns(names, columns, options)
+    edge_columns = _find_edge_columns(names, columns, options)
     places = [at for at in edge_columns.places if at is not None]
     for row in iterator:
         for at in places:
             columns[at].append(row[at])
-    return _number(columns, edge_columns, options)
+    return _number(columns.__getitem__, edge_columns, options)
 
 
 def id_array(values: list[Any]) -> NDArray[Any]:
@@ -117,7 +135,7 @@ def weight_array(values: list[Any]) -> NDArray[np.float32]:
     return check_weights(floats, len(values))
 
 
-def is_numeric(values: list[Any]) -> bool:
+def is_numeric(values: Iterable[Any]) -> bool:
     """Whether there are numbers among the values, and nothing else but None."""
     present = [value for value in values if value is not None]
     return bool(present) and all(isinstance(each, int | float) and not isinstance(each, bool) for each in present)

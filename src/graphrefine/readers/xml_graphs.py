@@ -13,6 +13,8 @@ from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 from graphrefine.readers.xml_stream import Elements
 
+PORTION = 1 << 16  # bytes that are parsed at a time
+LONGEST = 1 << 20  # bytes of a tag
 READERS: dict[str, type[Elements]] = {"graphml": GraphmlElements, "gexf": GexfElements}
 
 
@@ -20,7 +22,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a GraphML or GEXF file."""
     document = _Document(source, options)
     try:
-        document.parser.Parse(source.data, True)
+        document.parse(source.data)
     except expat.ExpatError as error:
         raise source.error(f"this is not well-formed XML: {expat.ErrorString(error.code)}", line=error.lineno) from None
     except InputError:
@@ -44,6 +46,16 @@ class _Document:
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EntityDeclHandler = self._refuse_entity
+
+    def parse(self, data: bytes) -> None:
+        """Parse a document in portions; a tag is read as a whole, and refused before it is if it is too long."""
+        for at in range(0, len(data), PORTION):
+            self.parser.Parse(data[at : at + PORTION], False)
+            if at + PORTION - self.parser.CurrentByteIndex > LONGEST:
+                raise self.source.error(
+                    f"a tag or a comment is longer than {LONGEST:,} bytes", line=self.parser.CurrentLineNumber
+                )
+        self.parser.Parse(b"", True)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         root = tag.rpartition(":")[2].lower()

@@ -2,12 +2,15 @@
 
 For others: `threads.usable_threads`, `threads.one_blas_thread` and `threads.map_tasks`; outputs in one step,
 `files.replacing` and `files.replacing_folder`; `work_folder.WorkFolder`; `storage.open_storage`; `memory.private_bytes`
-and `memory.available_bytes`; `as_plain`.
+and `memory.available_bytes`; `as_plain`; `distinct_keys`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
+
+from graphrefine.errors import InputError
 
 
 def as_plain(value: Any) -> Any:
@@ -21,3 +24,20 @@ def as_plain(value: Any) -> Any:
     """
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     return value.item() if kind and kind in "biufU" and getattr(value, "ndim", 1) == 0 else value
+
+
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON by its pairs, for ``object_pairs_hook``; InputError where a key stands twice.
+
+    Examples
+    --------
+    >>> import json
+    >>> json.loads('{"a": 1, "b": 2, "a": 3}', object_pairs_hook=distinct_keys)
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: the key 'a' stands twice in an object
+    """
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise InputError(f"the key {twice!r} stands twice in an object")
+    return record

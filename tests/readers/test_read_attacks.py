@@ -1,0 +1,247 @@
+"""Files that somebody chose so that reading them takes forever, or all memory: refused, or read in linear time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.object_ids import distinct_objects, table_key
+from graphrefine.readers import limits
+from graphrefine.readers.labels import read_labels
+from graphrefine.readers.read import read
+
+COUNT = 6_000
+MODULUS = 2**61 - 1  # Python's hash of an integer is its remainder
+SLOWDOWN = 6.0  # quadratic work takes a hundred times as long, and more
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def own_fields(suffix: str, count: int) -> str:
+    """A file in which each record has a field of its own."""
+    numbers = range(count)
+    match suffix:
+        case ".json":
+            return json.dumps([{"source": at, "target": at + 1, f"f{at}": 1} for at in numbers])
+        case ".jsonl":
+            return "".join(json.dumps({"source": at, "target": at + 1, f"f{at}": 1}) + "\n" for at in numbers)
+        case ".gml":
+            return f"graph [ {' '.join(f'node [ id {at} f{at} 1 ]' for at in numbers)} edge [ source 0 target 1 ] ]"
+        case ".graphml":
+            keys = "".join(f'<key id="d{at}" for="node" attr.name="f{at}"/>' for at in numbers)
+            nodes = "".join(f'<node id="{at}"><data key="d{at}">1</data></node>' for at in numbers)
+            return f'<graphml>{keys}<graph>{nodes}<edge source="0" target="1"/></graph></graphml>'
+        case ".gexf":
+            fields = "".join(f'<attribute id="{at}" title="f{at}"/>' for at in numbers)
+            nodes = "".join(f'<node id="{at}"><attvalue for="{at}" value="1"/></node>' for at in numbers)
+            fields, edge = f'<attributes class="node">{fields}</attributes>', '<edge source="0" target="1"/>'
+            return f"<gexf><graph>{fields}<nodes>{nodes}</nodes><edges>{edge}</edges></graph></gexf>"
+        case _:
+            return "".join(f"{at} {at + 1} {{'f{at}': 1}}\n" for at in numbers)
+
+
+SUFFIXES = (".json", ".jsonl", ".gml", ".graphml", ".gexf", ".edgelist")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_more_fields_than_any_table_has_are_refused(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "FIELDS", 50)
+    with pytest.raises(FormatError, match=rf"a{suffix}.*: there are more than 50 (attributes|fields)"):
+        read(write(tmp_path, f"a{suffix}", own_fields(suffix, 60)))
+    assert read(write(tmp_path, f"a{suffix}", own_fields(suffix, 40))).edges >= 1
+
+
+@pytest.mark.parametrize("suffix", [".gml", ".graphml", ".gexf"])
+def test_attributes_that_few_nodes_have_take_no_table(tmp_path: Path, suffix: str) -> None:
+    """A table of 3,000 attributes of 3,000 nodes has nine million cells, and six thousand of them say something."""
+    graph = read(write(tmp_path, f"a{suffix}", own_fields(suffix, 3000)))
+    most = (1 << 20) // 3000
+    assert len(graph.attributes) == most
+    assert f"which are left out: {3000 - most:,}" in graph.reading
+    few = read(write(tmp_path, f"a{suffix}", own_fields(suffix, 300)))
+    assert len(few.attributes) >= 300 and few.attributes["f7"].tolist().count(None) == 299
+
+
+DEFAULTS = '<graphml>{}<graph><node id="a"/><node id="b"><data key="d0">9</data></node>{}{}</graph></graphml>'
+
+
+def default(at: int, scope: str = "node", name: str = "f{}") -> str:
+    key = f'<key id="d{at}" for="{scope}" attr.name="{name.format(at)}" attr.type="int">'
+    return f"{key}<default>{at}</default></key>"
+
+
+def test_defaults_are_of_nodes_that_are_declared(tmp_path: Path) -> None:
+    keys = default(0) + default(1) + default(2, "edge", "weight")
+    edges = '<edge source="a" target="b"/><edge source="b" target="c"><data key="d2">5</data></edge>'
+    graph = read(write(tmp_path, "a.graphml", DEFAULTS.format(keys, "", edges)))
+    assert graph.attributes["f0"].tolist() == [0, 9, None] and graph.attributes["f1"].tolist() == [1, 1, None]
+    assert graph.weights is not None and sorted(set(graph.weights.tolist())) == [2.0, 5.0]
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """The best time of two."""
+    times = []
+    for _ in range(2):
+        start = process_time()
+        run()
+        times.append(process_time() - start)
+    return min(times)
+
+
+def refused_in(path: Path) -> float:
+    def run() -> None:
+        with pytest.raises(InputError):
+            read(path)
+
+    return seconds(run)
+
+
+def test_many_defaults_of_many_nodes_take_linear_time(tmp_path: Path) -> None:
+    def write_file(keys: int, nodes: int) -> Path:
+        parts = "".join(map(default, range(keys))), "".join(f'<node id="n{at}"/>' for at in range(nodes))
+        return write(tmp_path, "a.graphml", DEFAULTS.format(*parts, '<edge source="a" target="b"/>'))
+
+    path = write_file(2000, 20)
+    apart = seconds(lambda: read(path))
+    path = write_file(20, 2000)
+    apart += seconds(lambda: read(path))
+    path = write_file(2000, 2000)
+    assert seconds(lambda: read(path)) < SLOWDOWN * apart
+
+
+def test_the_key_that_stands_twice_is_found_in_linear_time(tmp_path: Path) -> None:
+    pairs = [f'"f{at}": 1' for at in range(COUNT)]
+    whole = write(tmp_path, "a.json", f'[{{"source": 1, "target": 2, {", ".join(pairs)}}}]')
+    twice = write(tmp_path, "b.json", f'[{{"source": 1, {", ".join(pairs)}, "target": 2, "target": 3}}]')
+    assert refused_in(twice) < SLOWDOWN * seconds(lambda: read(whole))
+
+
+def test_a_key_of_gml_may_stand_often(tmp_path: Path) -> None:
+    text = "graph [ node [ id 1 {} ] node [ id 2 ] edge [ source 1 target 2 ] ]"
+    several = read(write(tmp_path, "a.gml", text.format("f 1 f 2 f 3")))
+    assert several.attributes["f"].tolist() == [(1, 2, 3), None]
+    few, many = (write(tmp_path, f"{n}.gml", text.format("f 1 " * n)) for n in (COUNT, 4 * COUNT))
+    assert seconds(lambda: read(many)) < 2 * SLOWDOWN * seconds(lambda: read(few))
+
+
+RECORDS: dict[str, Callable[[list[int]], Any]] = {
+    "list": lambda ids: [{"source": u, "target": v} for u, v in pairwise(ids)],
+    "tuples": lambda ids: {
+        "nodes": [{"id": [at]} for at in ids],
+        "links": [{"source": [u], "target": [v]} for u, v in pairwise(ids)],
+    },
+    "node-link": lambda ids: {
+        "nodes": [{"id": at} for at in ids],
+        "links": [{"source": u, "target": v} for u, v in pairwise(ids)],
+    },
+    "adjacency": lambda ids: {
+        "directed": True,
+        "nodes": [{"id": at} for at in ids],
+        "adjacency": [[{"id": ids[0]}]] * len(ids),
+    },
+}
+
+
+@pytest.mark.parametrize("form", list(RECORDS))
+def test_integers_with_one_hash_take_no_longer(tmp_path: Path, form: str) -> None:
+    """Each was compared with all before it: 100,000 such ids took minutes."""
+    assert len({hash(at * MODULUS) for at in range(9)}) == 1
+    ordinary = write(tmp_path, "a.json", json.dumps(RECORDS[form]([at * 2**64 + at * at for at in range(8, COUNT)])))
+    colliding = write(tmp_path, "b.json", json.dumps(RECORDS[form]([at * MODULUS for at in range(8, COUNT)])))
+    assert read(ordinary).nodes == read(colliding).nodes == COUNT - 8
+    assert seconds(lambda: read(colliding)) < SLOWDOWN * seconds(lambda: read(ordinary))
+
+
+def test_keys_are_equal_where_ids_are() -> None:
+    same = [1, 1.0, True, (1, "a"), (1.0, "a"), "1", "\x001", 10**5000, 2.5, "a", (2.5,)]
+    for first in same:
+        for second in same:
+            assert (table_key(first) == table_key(second)) == (first == second), (first, second)
+    assert distinct_objects([2**70, "a", float(2**70)], texts_differ=True) == [2**70, "a"]
+
+
+@pytest.mark.parametrize("literal", ["{{{keys}}}", "{{'a': {{{keys}}}}}", "{{'a': {{{values}}}}}"])
+def test_attributes_that_are_not_used_are_not_made(tmp_path: Path, literal: str) -> None:
+    """Dictionaries and sets of Python's literals, of integers with one hash."""
+
+    def write_file(name: str, numbers: list[int]) -> Path:
+        parts = {"keys": ", ".join(f"{each}: 1" for each in numbers), "values": ", ".join(map(str, numbers))}
+        return write(tmp_path, name, f"1 2 {{'a': 1}}\n1 3 {literal.format(**parts)}\n")
+
+    ordinary = write_file("a.edgelist", [at * 2**64 + at * at for at in range(8, COUNT)])
+    colliding = write_file("b.edgelist", [at * MODULUS for at in range(8, COUNT)])
+    assert read(colliding).edges == 2
+    assert seconds(lambda: read(colliding)) < SLOWDOWN * seconds(lambda: read(ordinary))
+
+
+def test_weights_of_edges_are_read_as_before(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.edgelist", "1 2 {'weight': 2.5, 'a': [1, (2, 3)]}\n2 3 {'weight': '4', 'b': -1}\n")
+    graph = read(path)
+    assert graph.weights is not None and sorted(set(graph.weights.tolist())) == [2.5, 4.0]
+    for odd in ("{'a': f()}", "{1.5: 2}", "{'a'}", "[1]", "{**{}}"):
+        with pytest.raises(FormatError, match=r"line 2: .* is not a dictionary of attributes"):
+            read(write(tmp_path, "a.edgelist", f"1 2 {{'a': 1}}\n1 2 {odd}\n"), format="networkx")
+    with pytest.raises(FormatError, match="of at most 262,144 characters"):
+        read(write(tmp_path, "a.edgelist", "1 2 {'a': 1}\n1 2 {" + "'a': 1, " * 100_000 + "}\n"))
+
+
+def test_a_tag_without_end_is_refused(tmp_path: Path) -> None:
+    attributes = " ".join(f'a{at}="1"' for at in range(200_000))
+    path = write(tmp_path, "a.graphml", f'<graphml><graph><node id="a" {attributes}/></graph></graphml>')
+    with pytest.raises(FormatError, match="a tag or a comment is longer than 1,048,576 bytes"):
+        read(path)
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("a.txt", " "), ("a.tsv", "\t")])
+def test_a_line_of_a_million_fields_is_refused(tmp_path: Path, name: str, mark: str, quote: str) -> None:
+    """It became as many columns, of which the first two were the edges."""
+    line = mark.join(f"{quote}n{at}{quote}" for at in range(limits.COLUMNS + 2))
+    with pytest.raises(FormatError, match=rf"{name}: a record has more than 65,536 fields"):
+        read(write(tmp_path, name, f"{line}\n1{mark}2\n"))
+    with pytest.raises(FormatError, match=rf"line 3: there are {limits.COLUMNS + 2} columns"):
+        read(write(tmp_path, name, f"source{mark}target\na{mark}b\n{line}\n"))
+
+
+def test_a_sample_of_quoted_records_takes_linear_time(tmp_path: Path) -> None:
+    """The rest of the sample was copied for each record: the sample is long where the first record is."""
+    first = '"' + "x" * 300_000 + '",b\n'
+    few, many = (write(tmp_path, f"{n}.csv", first + '"a","b"\n' * n) for n in (10_000, 100_000))
+    assert read(many).edges == 2
+    assert seconds(lambda: read(many)) < 4 * SLOWDOWN * seconds(lambda: read(few))
+
+
+def test_texts_of_many_columns_are_compared_in_linear_time(tmp_path: Path) -> None:
+    """Each column of texts was compared with each other one."""
+
+    def write_records(columns: int) -> Path:
+        records = [{f"c{at}": f"{at}-{row}" for at in range(columns)} for row in range(20)]
+        return write(tmp_path, f"{columns}.json", json.dumps(records))
+
+    few, many = write_records(300), write_records(1500)
+    assert read(many).edges == 20
+    assert seconds(lambda: read(many)) < 2 * SLOWDOWN * seconds(lambda: read(few))
+
+
+def test_labels_of_many_names_or_colliding_numbers(tmp_path: Path) -> None:
+    """Columns were looked up one by one, and labels compared with all others of their hash."""
+    names = ", ".join(f'"f{at}": 1' for at in range(limits.FIELDS + 1))
+    with pytest.raises(FormatError, match=r"a\.json: there are more than 16,384 names in an object"):
+        read_labels(write(tmp_path, "a.json", f'[{{"node": 1, {names}}}]'))
+    records = [{"node": f"n{at}", "label": at * MODULUS} for at in range(8, COUNT)]
+    others = [{"node": f"n{at}", "label": at * 2**64 + at * at} for at in range(8, COUNT)]
+    colliding, ordinary = (write(tmp_path, f"{at}.json", json.dumps(each)) for at, each in enumerate((records, others)))
+    assert seconds(lambda: read_labels(colliding)) < SLOWDOWN * seconds(lambda: read_labels(ordinary))

@@ -582,3 +582,22 @@ def test_a_header_nested_far_too_deep_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.safetensors").write_bytes(len(text).to_bytes(8, "little") + text)
     with pytest.raises(FormatError, match="nested far too deep"):
         load(tmp_path / "x.safetensors")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_columns_that_are_meant_as_names_are_not_left_out(suffix: str, tmp_path: Path) -> None:
+    """Rows were numbered instead, without a word."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.feather as feather
+    import pyarrow.parquet as pq
+
+    write, path = pq.write_table if suffix == "parquet" else feather.write_feather, tmp_path / f"other.{suffix}"
+    vectors = pa.array([[1.0, 2.0], [3.0, 4.0]], pa.list_(pa.float32()))
+    for nodes, kind in ((pa.array([1.5, 2.5]), "double"), (pa.array([b"a", b"b"]), "binary")):
+        write(pa.table({"node": nodes, "vector": vectors}), str(path))
+        with pytest.raises(FormatError, match=f"column 'node' holds {kind}, and names are integers or strings"):
+            load(path)
+    write(pa.table({"node": pa.array(["ada", "bob"], pa.string_view()), "vector": vectors}), str(path))
+    assert load(path).names.tolist() == ["ada", "bob"]
+    write(pa.table({"score": pa.array([1.5, 2.5]), "vector": vectors}), str(path))
+    assert load(path).names.tolist() == [0, 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -53,9 +54,11 @@ def test_polars_by_both_doors(table: Embedding) -> None:
 
 
 def test_duckdb_finds_the_variable() -> None:
-    e = PEOPLE
+    e: Any = PEOPLE
     rows = duckdb.sql("select node, vector[1] as first from e where degree >= 2 order by node desc").fetchall()
     assert rows == [("dän", 9.0), ("cy", 6.0), ("bob", 3.0)] and e is PEOPLE
+    if tuple(map(int, duckdb.__version__.split(".")[:2])) < (1, 5):  # reads such a variable once in a query
+        e = PEOPLE.to_arrow()
     nearest = duckdb.sql(
         "select b.node from e a, e b where a.node = 'ann' and b.node <> 'ann' "
         "order by array_distance(a.vector, b.vector) limit 1"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphrefine.kernels.arithmetic import MADE_ON, bits_of
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 NAME = "grf1:"
 GRAPH = "graph"  # in recipes: the digits of the graph
-_NO_SETTINGS = (GRAPH, "reading", "version", "arithmetic", "kernel", "processor_dependence", MADE_ON)
+NO_SETTINGS = (GRAPH, "reading", "version", "arithmetic", "kernel", "processor_dependence", MADE_ON)  # in recipes
 
 
 class Fingerprint(NamedTuple):
@@ -73,12 +74,23 @@ def fingerprint_of(parts: Parts) -> Fingerprint:
         state[name] = digest_array(piece, "<f4" if piece.ndim else "<f8")
     return Fingerprint(
         graph=graph if isinstance(graph, str) else "",
-        settings=digest_json({name: value for name, value in parts.recipe.items() if name not in _NO_SETTINGS}),
+        settings=digest_json(settings_of(parts.recipe)),
         arithmetic=digest_json(bits),
         names=digest_names(parts.names),
         vectors=digest_array(parts.vectors, "<f4"),
         state=digest_json(state),
     )
+
+
+def settings_of(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """All of a recipe but its graph, its arithmetic and what changes no bit.
+
+    Examples
+    --------
+    >>> settings_of({"seed": 1, "arithmetic": 1, "version": "0.1.0"})
+    {'seed': 1}
+    """
+    return {name: value for name, value in recipe.items() if name not in NO_SETTINGS}
 
 
 def digest_graph(graph: Graph) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterator, KeysView, Mapping
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -286,6 +287,23 @@ class VectorTable:
     def target_names(self) -> NDArray[Any]:
         """The node of each row of `target`."""
         return self.sides.names(self.names, "target")
+
+
+def check_table(value: Any, argument: str) -> None:
+    """Refuse what is no embedding, such as the path of one.
+
+    Examples
+    --------
+    >>> check_table("friends.npz", "old")
+    Traceback (most recent call last):
+        ...
+    graphrefine.errors.InputError: old: an Embedding is expected, not str; graphrefine.load('friends.npz') reads one
+    """
+    if isinstance(value, VectorTable):
+        return
+    way_out = f"; graphrefine.load({str(value)!r}) reads one" if isinstance(value, str | PathLike) else ""
+    text = f"{argument}: an Embedding is expected, not {type(value).__name__}{way_out}"
+    raise InputError(text, argument=argument)
 
 
 def has_finite_sum(vectors: NDArray[np.float32]) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.formats import FORMAT_VERSION
-from graphrefine.embedding.formats.encoding import dump_recipe, parse_recipe, plain_array
+from graphrefine.embedding.formats.encoding import MORE_MEMORY, dump_recipe, parse_recipe, plain_array
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Names, pack
+from graphrefine.readers.arrow import check_ipc, parquet_batches
+from graphrefine.readers.limits import check_unpacked
+from graphrefine.readers.parquet_sizes import check_pages
 from graphrefine.system.versions import version_problem
 from graphrefine.vectors.state import COLUMNS, State, names_of
 from graphrefine.vectors.table import MARKS, Marks, Parts
 
+_NAMES = ("node", "name", "id")  # of columns that are meant to name the nodes
 _KEY = b"graphrefine"
 _PARQUET_VALUES = 1 << 23  # numbers in a row group: 32 MB
 _CHUNK_VALUES = 1 << 17  # numbers that are laid out at a time: 0.5 MB, and as much of levels
@@ -171,7 +176,10 @@ def read_parquet(path: Path) -> Parts:
         node, vector = _columns(path, schema)
         further = _state_columns(schema)
         columns = [column for column in (node, vector, *further) if column is not None]
-        batches = map(_validated, file.iter_batches(batch_size=_ROWS_READ, columns=columns))
+        with path.open("rb") as plain:
+            data = memoryview(mmap(plain.fileno(), 0, access=ACCESS_READ))
+        rows = min(check_pages(str(path), data, columns, at_once=False).rows, _ROWS_READ)
+        batches = map(_validated, parquet_batches(file, batch_size=rows, columns=columns))
         shape = (file.metadata.num_rows, _dim(schema.field(vector).type))
         names, vectors, numbers = _gather(path, batches, shape, node=node, vector=vector, further=further)
         state = State.from_stored(numbers | _texts(schema))
@@ -201,6 +209,8 @@ def _read_arrow(path: Path) -> Parts:
     file = pa.ipc.open_file(pa.memory_map(str(path)))
     _check_version(path, file.schema.metadata)
     node, vector = _columns(path, file.schema)
+    with path.open("rb") as plain:
+        check_ipc(str(path), mmap(plain.fileno(), 0, access=ACCESS_READ))
     batches = [_validated(file.get_batch(index)) for index in range(file.num_record_batches)]
     recipe, further = _recipe(file.schema), _state_columns(file.schema)
     if len(batches) == 1:
@@ -231,7 +241,8 @@ def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
 
     def is_name(kind: Any) -> bool:
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        return bool(pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind))
+        text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
+        return bool(pa.types.is_integer(kind) or text)
 
     listed = ", ".join(f"{field.name} ({field.type})" for field in schema)
     vectors = [field.name for field in schema if is_vector(field.type)]
@@ -239,6 +250,11 @@ def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
     vector = "vector" if "vector" in vectors else vectors[0] if len(vectors) == 1 else None
     if vector is None or schema.names.count(vector) > 1:
         raise FormatError(path, f"needs one column of lists of numbers, the vectors; its columns: {listed}")
+    odd = next((field for field in schema if field.name.lower() in _NAMES and field.name not in (vector, *names)), None)
+    if odd is not None and not names:
+        raise FormatError(
+            path, f"its column {odd.name!r} holds {odd.type}, and names are integers or strings: cast it, or rename it"
+        )
     if "node" in names or len(names) <= 1:
         return ("node" if "node" in names else names[0] if names else None), vector
     raise FormatError(path, f"has several columns that could name the nodes, none called 'node': {listed}")
@@ -270,6 +286,7 @@ def _gather(
     names: list[Names] = [np.arange(0)]
     numbers = {name: [np.empty(0, np.float32)] for name in further}
     rows, dim = shape
+    check_vectors(path, rows, dim or 0)
     try:
         out = np.empty((rows, dim or 0), dtype=np.float32)
     except MemoryError:
@@ -280,6 +297,7 @@ def _gather(
     for batch in batches:
         vectors = _vectors(path, batch.column(vector))
         if done == 0 and dim is None:
+            check_vectors(path, rows, vectors.shape[1])
             out = np.empty((rows, vectors.shape[1]), dtype=np.float32)
         if vectors.shape[1] != out.shape[1]:
             raise FormatError(path, f"has vectors of {out.shape[1]} and of {vectors.shape[1]} numbers")
@@ -288,8 +306,15 @@ def _gather(
         for name, parts in numbers.items():
             parts.append(_numbers(path, batch, name))
         done += len(vectors)
+    if done != rows:
+        raise FormatError(path, f"announces {rows:,} vectors, and has {done:,}: damaged")
     joined = {name: np.concatenate(parts) for name, parts in numbers.items()}
     return np.concatenate(names[1:] or names), out, joined
+
+
+def check_vectors(path: Path, rows: int, dim: int) -> None:
+    """Refuse vectors that are beyond the memory before any is taken for them: a file may pack or announce them."""
+    check_unpacked(str(path), 4 * rows * dim, "it", way_out=MORE_MEMORY, copies=1)
 
 
 def _dim(kind: Any) -> int | None:
@@ -326,6 +351,8 @@ def _names(path: Path, batch: Any, node: str | None, start: int) -> Names:
         raise FormatError(path, f"has missing names in its column {node!r}")
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if column.type == pa.string_view():
+        column = column.cast(pa.large_string())
     names: Names = column.to_numpy(zero_copy_only=False)
     return names
 

@@ -17,6 +17,7 @@ from typing import IO
 import numpy as np
 
 from graphrefine.embedding.formats.decimals import (
+    LONGEST,
     GrowingRows,
     RowError,
     format_rows,
@@ -66,7 +67,7 @@ def read(path: Path) -> Parts:
 
 
 def _read(path: Path, file: IO[bytes]) -> Parts:
-    header = file.readline()
+    header = file.readline(LONGEST)
     dim = _columns(path, header) - 1
     vectors = GrowingRows(dim)
     texts: list[bytes] = []

@@ -20,6 +20,7 @@ from graphrefine.embedding.formats.encoding import plain_array
 ROUNDS_TWICE = (b"7.038531e-26", b"7.0385307e-26")
 _VALUES_AT_ONCE = 1 << 16  # of which each takes some 60 bytes while it is formatted
 _BYTES_AT_ONCE = 1 << 23
+LONGEST = 1 << 26  # bytes of a line
 
 
 class RowError(ValueError):
@@ -144,14 +145,32 @@ def line_blocks(file: IO[bytes], *, quoted: bool = False) -> Iterator[bytes]:
     rest = b""
     while block := file.read(_BYTES_AT_ONCE):
         block = rest + block
-        end = block.rfind(b"\n") + 1
-        while quoted and end and block.count(b'"', 0, end) % 2:
-            end = block.rfind(b"\n", 0, end - 1) + 1
+        end = _last_line_end(block) if quoted else block.rfind(b"\n") + 1
         rest = block[end:]
+        if len(rest) > LONGEST:
+            raise ValueError(f"a line is longer than {LONGEST:,} bytes, or a quote in it is never closed")
         if end:
             yield block[:end]
     if rest:
         yield rest
+
+
+def _last_line_end(block: bytes) -> int:
+    r"""The place after the last line end that does not stand between double quotes; 0 if there is none.
+
+    Examples
+    --------
+    >>> _last_line_end(b'a\n"b\n"\nc'), _last_line_end(b'a\n"b\nc\n')
+    (7, 2)
+    """
+    stop, within = len(block), block.count(b'"') % 2 == 1
+    while stop >= 0:
+        quote = block.rfind(b'"', 0, stop)
+        end = -1 if within else block.rfind(b"\n", quote + 1, stop)
+        if end >= 0:
+            return end + 1
+        stop, within = quote, not within
+    return 0
 
 
 def _arrow() -> Any:

@@ -12,7 +12,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.readers.limits import check_unpacked
+
 _GZIP = b"\x1f\x8b"
+MORE_MEMORY = "load it where there is more"  # the way out for a file that unpacks beyond the memory
 
 
 @contextlib.contextmanager
@@ -21,8 +24,18 @@ def open_text(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as raw:
         zipped = raw.read(2) == _GZIP
         raw.seek(0)
-        with gzip.GzipFile(fileobj=raw) if zipped else raw as file:
+        with _Unpacked(fileobj=raw) if zipped else raw as file:
             yield file  # type: ignore[misc]  # GzipFile reads as files do
+
+
+class _Unpacked(gzip.GzipFile):
+    """Gzipped data, read as far as the memory allows."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Bytes, at most ``size``."""
+        data = super().read(size)
+        check_unpacked(str(self.name), self.tell(), "it", way_out=MORE_MEMORY, copies=1)
+        return data
 
 
 @contextlib.contextmanager

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.formats import FORMAT_VERSION
-from graphrefine.embedding.formats.encoding import EDGES, dump_recipe, parse_recipe
+from graphrefine.embedding.formats.encoding import EDGES, MORE_MEMORY, dump_recipe, parse_recipe
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
+from graphrefine.readers.limits import check_unpacked
 from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
 from graphrefine.system.versions import version_problem
 from graphrefine.vectors.state import State, names_of
@@ -29,6 +30,8 @@ from graphrefine.vectors.table import Marks, Parts
 
 MARK = "graphrefine embedding"
 _LAST_CHARACTER = 0x10FFFF  # of Unicode
+_MEMBERS = {f"{name}.npy" for name in ("vectors", "names", "names_text", "names_offsets", "recipe")}
+_MEMBERS |= {f"{name}.npy" for name in names_of("column", "array", "number")}
 _WASTE = 8  # longest name over mean name beyond which NumPy's strings are too wasteful
 
 
@@ -107,6 +110,8 @@ def _read_npz(path: Path) -> Parts:
         if "vectors" not in archive:
             arrays = ", ".join(archive.files) or "nothing"
             raise FormatError(path, f"has no array 'vectors'; it holds {arrays}: not an embedding")
+        size = sum(each.file_size for each in archive.zip.infolist() if each.filename in _MEMBERS)
+        check_unpacked(str(path), size, "it", way_out=MORE_MEMORY, copies=1)
         vectors = as_vectors(path, archive["vectors"])
         names = _read_names(archive, len(vectors))
         recipe = parse_recipe(str(archive["recipe"])) if "recipe" in archive else {}
@@ -161,4 +166,5 @@ def as_vectors(path: Path, array: NDArray[Any]) -> NDArray[np.float32]:
     if array.ndim != 2 or array.dtype.kind != "f":
         hint = f"; {EDGES}" if array.dtype.kind in "iu" and array.ndim == 2 else ""
         raise FormatError(path, f"holds {array.dtype} {array.shape}; vectors are floating-point (nodes, dim){hint}")
-    return np.ascontiguousarray(array, dtype=np.float32)
+    with np.errstate(over="ignore"):  # infinite numbers are refused as such
+        return np.ascontiguousarray(array, dtype=np.float32)

@@ -36,7 +36,7 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _EXTRAS = names_of("column", "array")  # of the state
 _OURS = ("vectors", "names", "names_text", "names_offsets", *_EXTRAS)
-_LONGEST_HEADER = 100_000_000  # the format's own limit
+_LONGEST_HEADER = 1 << 21  # bytes; the format's own limit, 100 MB, would be a gigabyte of names
 _ALIGNMENT = 64
 
 
@@ -110,8 +110,10 @@ def _read_header(path: Path, file: IO[bytes]) -> tuple[dict[str, Any], int]:
     size = os.fstat(file.fileno()).st_size
     start = file.read(8)
     length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
-    if not 2 <= length <= min(_LONGEST_HEADER, size - 8):
+    if not 2 <= length <= size - 8:
         raise FormatError(path, "is not a safetensors file, or cut short")
+    if length > _LONGEST_HEADER:
+        raise FormatError(path, f"its header has {length:,} bytes, of which {_LONGEST_HEADER:,} are read at most")
     try:
         header = json.loads(file.read(length), object_pairs_hook=_without_repeats)
     except RecursionError:

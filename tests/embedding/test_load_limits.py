@@ -1,0 +1,119 @@
+"""Files of vectors that ask for more than they hold: refused before the memory is taken, and in linear time."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import graphrefine
+from graphrefine.embedding.formats import decimals
+from graphrefine.embedding.formats.decimals import line_blocks
+from graphrefine.errors import FormatError
+from graphrefine.readers import limits
+from graphrefine.readers.limits import UnpackedError, reading_within
+
+ROWS, DIM = 20_000, 16
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at the memory after each 10,000 bytes."""
+    monkeypatch.setattr(limits, "UNASKED", 10_000)
+
+
+def zeros() -> Any:
+    numbers = pa.array(np.zeros(ROWS * DIM, np.float32))
+    return pa.table({"node": range(ROWS), "vector": pa.FixedSizeListArray.from_arrays(numbers, DIM)})
+
+
+def write_bomb(path: Path) -> None:
+    match "".join(path.suffixes):
+        case ".npz":
+            np.savez_compressed(path, vectors=np.zeros((ROWS, DIM), np.float32))
+        case ".parquet":
+            pq.write_table(zeros(), path)
+        case ".arrow":
+            with pa.ipc.new_file(str(path), zeros().schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as file:
+                file.write_table(zeros())
+        case _:
+            lines = [b"node," + b",".join(b"v%d" % at for at in range(DIM)), *([b"1" + b",0" * DIM] * ROWS), b""]
+            path.write_bytes(gzip.compress(b"\n".join(lines)))
+
+
+@pytest.mark.usefixtures("little")
+@pytest.mark.parametrize("suffix", [".npz", ".parquet", ".arrow", ".csv.gz"])
+def test_bombs_are_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    write_bomb(path)
+    assert path.stat().st_size < 200_000
+    with reading_within(1_000_000), pytest.raises(UnpackedError, match=rf"a{suffix}: .*unpacks to more than"):
+        graphrefine.load(path)
+    if suffix != ".csv.gz":  # where all nodes have one name
+        assert len(graphrefine.load(path)) == ROWS
+
+
+def test_vectors_that_are_announced_and_not_there(tmp_path: Path) -> None:
+    """Rows beyond those that a parquet file holds were whatever stood in the memory."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(zeros(), path, row_group_size=ROWS)
+    data = path.read_bytes()
+    true, more = (bytes([0x16]) + _zigzag(count) for count in (ROWS, ROWS + 4000))
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    at = data.index(true, footer)  # the first is that of the whole file
+    path.write_bytes(data[:at] + more + data[at + len(true) :])
+    with pytest.raises(FormatError, match=r"announces 24,000 vectors, and has 20,000: damaged"):
+        graphrefine.load(path)
+
+
+def _zigzag(number: int) -> bytes:
+    number, out = 2 * number, bytearray()
+    while number > 0x7F:
+        out.append(0x80 | (number & 0x7F))
+        number >>= 7
+    return bytes([*out, number])
+
+
+def test_a_quote_that_is_never_closed_takes_linear_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'node,v0\n"' + b"a,1\n" * 200_000)
+    start = process_time()
+    with pytest.raises(FormatError, match="cut short or damaged"):
+        graphrefine.load(path)
+    assert process_time() - start < 5.0  # it was minutes
+
+
+def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decimals, "LONGEST", 10_000)
+    monkeypatch.setattr(decimals, "_BYTES_AT_ONCE", 1_000)
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"node,v0\n" + b"1" * 20_000)
+    with pytest.raises(FormatError, match="a line is longer than 10,000 bytes"):
+        graphrefine.load(path)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
+def test_blocks_end_where_lines_do(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decimals, "_BYTES_AT_ONCE", size)
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'a,1\n"b\n""c\n",2\n\n"d",3\ne')
+    with path.open("rb") as file:
+        blocks = list(line_blocks(file, quoted=True))
+    assert b"".join(blocks) == path.read_bytes()
+    assert all(block.endswith(b"\n") and block.count(b'"') % 2 == 0 for block in blocks[:-1])
+
+
+def test_a_header_of_safetensors_has_a_limit(tmp_path: Path) -> None:
+    header = json.dumps({f"t{at}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for at in range(45_000)})
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(struct.pack("<Q", len(header)) + header.encode())
+    with pytest.raises(FormatError, match=r"a\.safetensors: its header has 2,.* bytes, of which 2,097,152"):
+        graphrefine.load(path)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import graphrefine
-from cli_runs import run
+from cli_runs import refuses, run
 from graphrefine import Embedding, check
 from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.kernels import kernels
@@ -124,6 +124,7 @@ def test_the_gate(vectors: Embedding, tmp_path: Path) -> None:
     wrongs: list[tuple[dict[str, Any], str]] = [
         ({"max_drift": 3}, "from 0 to 2"),
         ({"min_neighbors": -1}, "from 0 to 1"),
+        ({"max_lost": 2}, "from 0 to 1"),
         ({}, "needs a limit"),
     ]
     for wrong, text in wrongs:
@@ -131,6 +132,30 @@ def test_the_gate(vectors: Embedding, tmp_path: Path) -> None:
             check(vectors, against=new, **wrong)
     with pytest.raises(InputError, match="say which one"):
         check(vectors, max_drift=0.1)
+
+
+def test_nodes_that_are_lost_are_held_to_a_limit(vectors: Embedding) -> None:
+    fewer = Embedding(vectors.names[:90], vectors.vectors[:90])
+    assert check(vectors, against=fewer, max_drift=0.001).ok  # of the nodes that are there
+    beyond = check(vectors, against=fewer, max_drift=0.001, max_lost=0.2)
+    assert beyond.problems == ["30 nodes of 120 are lost, 0.25, above 0.2"]
+    assert check(vectors, against=fewer, max_lost=0.25).ok
+    assert beyond.figures["drift"]["max_lost"] == 0.2
+
+
+def test_a_gate_of_neighbours_can_fail_however_few_nodes_there_are() -> None:
+    old, new = (Embedding("abcdef", np.random.default_rng(seed).normal(size=(6, 3))) for seed in (0, 1))
+    verdict = check(old, against=new, min_neighbors=0.9)
+    assert not verdict.ok and verdict.remarks == [
+        "k=10: there are 5 other nodes, which would all be neighbours; the 2 nearest are compared"
+    ]
+    assert verdict.figures["drift"]["k"] == 2 and verdict.figures["drift"]["chance"] == 0.4
+
+
+def test_too_few_shared_nodes_for_a_rotation_are_a_remark(vectors: Embedding) -> None:
+    few = Embedding(vectors.names[:4], vectors.vectors[:4])
+    (remark, *_) = [text for text in check(vectors, against=few, max_drift=1).remarks if "settle" in text]
+    assert "4 shared nodes with vectors do not settle a rotation of 8 numbers" in remark
 
 
 def test_the_command_and_its_exit_codes(vectors: Embedding, tmp_path: Path) -> None:
@@ -190,3 +215,40 @@ def test_other_computations_are_told(vectors: Embedding) -> None:
         graphrefine.measure_drift(vectors, other)
     with pytest.warns(ArgumentWarning, match="far more than rounding"):
         vectors.align_to(other)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_vectors_that_are_no_numbers(bad: float, tmp_path: Path) -> None:
+    """A mapped file is not looked through when it is opened; whoever uses all of it finds them."""
+    vectors = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
+    np.save(tmp_path / "old.npy", vectors)
+    vectors[7, 2] = bad
+    np.save(tmp_path / "new.npy", vectors)
+    problem = f"the vector of node 7 (row 7) holds {bad}, not a number"
+    assert check(tmp_path / "new.npy").problems == [problem]
+    old, new = (str(tmp_path / f"{name}.npy") for name in ("old", "new"))
+    limit = ("--max-drift", "0.2")
+    for words in (
+        ("drift", old, new),
+        ("check", old, "--against", new, *limit),
+        ("duplicates", new),
+        ("communities", new),
+    ):
+        refuses(*words, folder=tmp_path, expected=(problem,))
+    refuses("convert", new, tmp_path / "copy.npz", folder=tmp_path, expected=(problem,))
+
+
+def test_numbers_beyond_float32(tmp_path: Path) -> None:
+    np.save(tmp_path / "large.npy", np.full((3, 2), 1e300))
+    assert check(tmp_path / "large.npy").problems == ["the vector of node 0 (row 0) holds inf, not a number"]
+
+
+def test_vectors_that_became_zeros_are_lost(tmp_path: Path) -> None:
+    vectors = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
+    old = Embedding(range(30), vectors)
+    vectors = vectors.copy()
+    vectors[:12] = 0
+    verdict = check(old, against=Embedding(range(30), vectors), max_lost=0.1)
+    assert verdict.problems == ["12 nodes of 30 are lost (12 have zero vectors), 0.4, above 0.1"]
+    assert verdict.figures["drift"]["vanished"] == 12
+    assert not check(Embedding(range(30), vectors), against=old, max_lost=0.1).problems

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding, measure_drift
 from graphrefine.errors import InputError
@@ -37,7 +38,7 @@ def kept_by_sorting(old: Embedding, new: Embedding, name: Any, k: int, *, slack:
 
 
 @PATIENT
-@given(st.integers(8, 60), st.integers(0, 99), st.integers(1, 12))
+@given(st.integers(14, 60), st.integers(0, 99), st.integers(1, 12))
 def test_a_rotation_is_no_drift(n: int, seed: int, k: int) -> None:
     vectors = normal(n, 6, seed)
     Q, _ = np.linalg.qr(normal(6, 6, seed + 1))
@@ -48,7 +49,7 @@ def test_a_rotation_is_no_drift(n: int, seed: int, k: int) -> None:
 
 
 @PATIENT
-@given(st.integers(10, 40), st.integers(0, 99), st.integers(1, 9))
+@given(st.integers(11, 40), st.integers(0, 99), st.integers(1, 9))
 def test_values_are_those_of_the_definition(n: int, seed: int, k: int) -> None:
     old = Embedding(range(n), normal(n, 5, seed))
     new = Embedding(range(3, n + 3), normal(n, 5, seed + 1))
@@ -101,7 +102,7 @@ def test_source_and_target_are_rotated_alike() -> None:
 def test_zero_vectors_have_not_moved_nor_neighbours() -> None:
     vectors = normal(10, 3)
     vectors[4] = 0
-    table = measure_drift(Embedding(range(10), vectors), Embedding(range(10), vectors))
+    table = measure_drift(Embedding(range(10), vectors), Embedding(range(10), vectors), k=3)
     (row,) = [row for row in table if row.node == 4]
     assert np.isnan(row.moved) and np.isnan(row.kept) and row.change == "shared"
 
@@ -136,3 +137,19 @@ def test_the_command(tmp_path: Path) -> None:
     figures = works("drift", tmp_path / "old", tmp_path / "new", "--json", "--all").figures
     assert figures["shared"] == 19 and len(figures["rows"]) == 22 and figures["rows"][-1]["moved"] is None
     refuses("drift", tmp_path / "old", tmp_path / "none", folder=tmp_path, expected=("none",))
+
+
+def test_a_path_in_place_of_an_embedding_is_told_how_to_load_it(tmp_path: Path) -> None:
+    some = Embedding(range(9), normal(9, 3))
+    path = tmp_path / "old.npz"
+    for use in (
+        lambda: measure_drift(str(path), some),  # type: ignore[arg-type]
+        lambda: measure_drift(some, path),  # type: ignore[arg-type]
+        lambda: some.align_to(str(path)),  # type: ignore[arg-type]
+        lambda: graphrefine.embed([(1, 2), (2, 3)], align_to=path),  # type: ignore[arg-type]
+        lambda: graphrefine.find_communities(path),  # type: ignore[arg-type]
+        lambda: graphrefine.find_duplicates(str(path)),  # type: ignore[arg-type]
+        lambda: graphrefine.predict_labels(str(path), [1, 2]),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError, match=r"an Embedding is expected, not \w+; graphrefine\.load\('.*old\.npz'\)"):
+            use()

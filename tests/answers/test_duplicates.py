@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -54,12 +56,33 @@ def test_close_pairs_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = find_close_pairs(vectors, np.arange(150), above=0.9, most=10**6, threads=1, stages=Stages())
     monkeypatch.setattr(close_pairs, "BLOCK", 7)
     monkeypatch.setattr(close_pairs, "ACROSS", 11)
+    monkeypatch.setattr(close_pairs, "SPAN", 33)
     parts = find_close_pairs(vectors, np.arange(150), above=0.9, most=10**6, threads=2, stages=Stages())
     one, two = (
         dict(zip(zip(each.first.tolist(), each.second.tolist(), strict=True), each.cosines.tolist(), strict=True))
         for each in (whole, parts)
     )
     assert one == two and len(one) == len(whole.first)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of Unix")
+def test_a_signal_is_answered_while_pairs_are_compared() -> None:
+    """Tasks under way are waited for, so they are short: a block of rows with all others took seconds."""
+    vectors = np.random.default_rng(0).normal(size=(400_000, 32)).astype(np.float32)
+
+    def ring(*_: Any) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    start = process_time()
+    try:
+        with pytest.raises(TimeoutError):
+            find_close_pairs(vectors, np.arange(len(vectors)), above=0.98, most=10, threads=2, stages=Stages())
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert process_time() - start < 1.5
 
 
 def test_too_many_pairs_are_refused() -> None:

@@ -8,7 +8,6 @@ does not depend on the threads.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from graphrefine.answers.pair_features import Floats, PairFeatures, Rows
 from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages
-from graphrefine.system.threads import one_blas_thread
+from graphrefine.system.threads import one_blas_thread, thread_pool
 
 CELLS = 1 << 21  # of one feature of a block
 WORK = 6e10  # entries visited for the rows that are searched: a minute or two on two cores
@@ -64,7 +63,7 @@ def collect_candidates(features: PairFeatures, rows: Rows, *, count: int, thread
         return keys, np.stack([values[cells] for values in flat], axis=1)
 
     starts = range(0, len(rows), size)
-    with stages.stage("search", steps=len(starts)), one_blas_thread(), ThreadPoolExecutor(threads) as workers:
+    with stages.stage("search", steps=len(starts)), one_blas_thread(), thread_pool(threads) as workers:
         for group in _groups(starts, 4 * threads):  # so that few results wait
             try:
                 for keys, values in workers.map(search, group):

@@ -8,6 +8,7 @@ a graph the recipe is run again, and the vectors are compared bit by bit. Agains
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ from graphrefine.embedding.formats.stored_parts import check_kind, load_parts
 from graphrefine.errors import FormatError, InputError
 from graphrefine.progress import Watcher
 from graphrefine.vectors.fingerprint import NAME, Fingerprint
-from graphrefine.vectors.table import Parts
+from graphrefine.vectors.table import Parts, check_finite
 
 PathLike = str | os.PathLike[str]
 
@@ -61,6 +62,7 @@ def check(
     against: PathLike | Embedding | None = None,
     max_drift: float | None = None,
     min_neighbors: float | None = None,
+    max_lost: float | None = None,
     expect: str | None = None,
     features: Any = None,
     reading: Mapping[str, Any] | None = None,
@@ -86,6 +88,9 @@ def check(
         Largest mean distance of the unit rows of shared nodes, after the best rotation: 0 to 2.
     min_neighbors : float, optional
         Smallest mean share of the k nearest nodes that a shared node keeps: 0 to 1.
+    max_lost : float, optional
+        Largest share of the nodes that are not in the newer embedding, or have zero vectors there: 0 to 1. Drift and
+        neighbours are those of shared nodes, whatever their number.
     expect : str, optional
         The fingerprint that it must have, "grf1:...", or the 32 digits of one of its parts.
     features : optional
@@ -109,7 +114,8 @@ def check(
     >>> verdict.ok, verdict.problems
     (False, ['mean drift 0.422 is above 0.2'])
     """
-    _check_limits(against, max_drift, min_neighbors)
+    limits = {"max_drift": max_drift, "min_neighbors": min_neighbors, "max_lost": max_lost}
+    _check_limits(against, limits)
     verdict = Verdict()
     whole = embedding if isinstance(embedding, Embedding) else _check_file(embedding, verdict, format, table)
     if whole is None:
@@ -124,13 +130,18 @@ def check(
         verdict.problems += [] if problem is None else [problem]
     if against is not None:
         other = against if isinstance(against, Embedding) else load(against, format=format, verify=True)
-        drift = measure_drift(whole, other, k=k, sample=sample, seed=seed, threads=threads, watcher=watcher).figures
-        verdict.figures["drift"] = {**drift, "max_drift": max_drift, "min_neighbors": min_neighbors}
-        verdict.problems += judge_drift(drift, max_drift=max_drift, min_neighbors=min_neighbors)
+        with warnings.catch_warnings(record=True) as records:
+            warnings.simplefilter("always")
+            drift = measure_drift(whole, other, k=k, sample=sample, seed=seed, threads=threads, watcher=watcher).figures
+        verdict.remarks += [str(warning.message) for warning in records]
+        verdict.figures["drift"] = {**drift, **limits}
+        verdict.problems += judge_drift(drift, **limits)
     return verdict
 
 
-def judge_drift(drift: dict[str, Any], *, max_drift: float | None, min_neighbors: float | None) -> list[str]:
+def judge_drift(
+    drift: dict[str, Any], *, max_drift: float | None, min_neighbors: float | None, max_lost: float | None
+) -> list[str]:
     """What is beyond the limits in the figures of `graphrefine.measure_drift`."""
     problems = []
     if max_drift is not None:
@@ -145,24 +156,30 @@ def judge_drift(drift: dict[str, Any], *, max_drift: float | None, min_neighbors
             problems.append("no shared node has neighbours in both, so that none can be compared")
         elif kept < min_neighbors:
             problems.append(f"{kept:.3g} of the {drift['k']} nearest nodes are kept, fewer than {min_neighbors:g}")
+    lost = drift["lost"] + drift["vanished"]
+    if max_lost is not None and lost > max_lost * drift["old_nodes"]:
+        zeros = f" ({drift['vanished']:,} have zero vectors)" if drift["vanished"] else ""
+        share = lost / drift["old_nodes"]
+        problems.append(f"{lost:,} nodes of {drift['old_nodes']:,} are lost{zeros}, {share:.3g}, above {max_lost:g}")
     return problems
 
 
-def _check_limits(against: Any, max_drift: float | None, min_neighbors: float | None) -> None:
-    limits = {"max_drift": (max_drift, 2.0), "min_neighbors": (min_neighbors, 1.0)}
-    for name, (value, most) in limits.items():
+def _check_limits(against: Any, limits: Mapping[str, float | None]) -> None:
+    for name, value in limits.items():
         if value is None:
             continue
+        most = 2.0 if name == "max_drift" else 1.0
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
             raise InputError(f"{name}={value!r}: a number from 0 to {most:g} is expected", argument=name)
         if against is None:
             text = f"{name}={value:g} is a limit for another embedding; say which one with against="
             raise InputError(text, argument=name, mentions=["against"])
-    if against is not None and max_drift is None and min_neighbors is None:
+    if against is not None and all(value is None for value in limits.values()):
+        names = "max_drift=, min_neighbors= or max_lost="
         raise InputError(
-            "against= needs a limit, max_drift= or min_neighbors=; graphrefine drift prints the figures without one",
+            f"against= needs a limit, {names}; graphrefine drift prints the figures without one",
             argument="against",
-            mentions=["max_drift", "min_neighbors"],
+            mentions=list(limits),
         )
 
 
@@ -177,6 +194,7 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
     try:
         parts = load_parts(path, format=format, table=table, verify=False)
         embedding = Embedding.from_parts(parts)
+        check_finite(embedding.vectors, embedding.names)  # mapped ones are not, so far
     except (FormatError, InputError) as error:
         if file_format.server:
             raise

@@ -27,6 +27,7 @@ from graphrefine.search.neighbors import as_graph, match_nodes
 from graphrefine.search.searcher import Search
 from graphrefine.system import as_plain
 from graphrefine.vectors.clusters import Clusters, find_clusters, sample_rows
+from graphrefine.vectors.table import check_finite, check_table
 from graphrefine.visuals.table import Table
 
 COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
@@ -82,7 +83,9 @@ def find_communities(
     """
     if count is not None and (isinstance(as_plain(count), bool) or not isinstance(as_plain(count), int) or count < 1):
         raise InputError(f"count={count!r}: a positive number of communities is expected", argument="count")
+    check_table(embedding, "embedding")
     seed = check_integer("seed", seed, least=0, most=2**32 - 1)
+    check_finite(embedding.vectors, embedding.names)
     stages = Stages(watcher)
     links = None if graph is None else _match(embedding, as_graph(embedding, graph))
     if count is None:

@@ -23,6 +23,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.search.close_pairs import pair_cosines
 from graphrefine.search.searcher import Search
 from graphrefine.system.threads import one_blas_thread
+from graphrefine.vectors.table import check_table
 from graphrefine.visuals.table import Table
 
 SAMPLE = 10_000  # nodes whose neighbours are compared, unless all are asked for
@@ -50,7 +51,8 @@ def measure_drift(
     old, new : Embedding
         With vectors of the same length, and some of the same nodes.
     k : int
-        Number of nearest nodes, by the cosine, that are compared.
+        Number of nearest nodes, by the cosine, that are compared. Where all others would be among them, it is lowered
+        to half of the others, with a warning.
     sample : int, optional
         Number of shared nodes whose neighbours are compared, drawn at random; None for all of them.
     seed : int
@@ -65,8 +67,9 @@ def measure_drift(
     Table
         Columns ``node``, ``change`` ("shared", "lost" or "new"), ``moved`` and ``kept`` (NaN where there is nothing to
         measure: lost and new nodes, zero vectors, nodes outside the sample). Shared nodes come first, the one that
-        moved most at the top. ``figures`` has the counts, mean, median and 95th percentile of ``moved``, and the mean
-        of ``kept``.
+        moved most at the top. ``figures`` has the counts (``vanished``: shared nodes that had a vector and have zeros
+        now), mean, median and 95th percentile of ``moved``, the mean of ``kept``, and what that would be by
+        ``chance``, with vectors that have nothing in common.
 
     Examples
     --------
@@ -82,19 +85,37 @@ def measure_drift(
         raise InputError(
             f"sample={sample!r}: a positive number of nodes is expected, or None for all", argument="sample"
         )
+    check_table(old, "old")
+    check_table(new, "new")
     warn_of_differences(old.recipe, new.recipe, stacklevel=2)
+    others = min(len(old), len(new)) - 1
+    k = _lower(k, others)
     stages = Stages(watcher)
     with stages.stage("align"):
         R, drift = align_tables(new, old)
         there, here = new.lookup.shared(old.lookup)
         moved = _measure_moves(old, new, here, there, R)
+        vanished = old.vectors[here].any(axis=1) & ~new.vectors[there].any(axis=1)
     if drift.shared < R.shape[0]:
         text = f"{drift.shared:,} shared nodes with vectors do not settle a rotation of {R.shape[0]} numbers: moved is"
         warnings.warn(f"{text} less than it would be with more of them", stacklevel=2)
     kept = np.full(len(here), np.nan, np.float32)
     some = _draw(np.flatnonzero(~np.isnan(moved)), sample, seed)
     kept[some] = _compare_neighbours(old, new, here[some], there[some], k, threads=threads, stages=stages)
-    return _make_table(old, new, (here, there), moved, kept, k=k, sampled=len(some))
+    chance = min(k / others, 1.0) if others else 1.0
+    return _make_table(
+        old, new, (here, there), moved, kept, vanished=int(vanished.sum()), k=k, chance=chance, sampled=len(some)
+    )
+
+
+def _lower(k: int, others: int) -> int:
+    """Number of neighbours that are not all others, so that a share of them can be kept or lost; two have no choice."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < max(others, 2) or others < 2:
+        return k
+    few = others // 2
+    text = f"k={k}: there are {others} other nodes, which would all be neighbours; the {few} nearest are compared"
+    warnings.warn(text, stacklevel=3)
+    return few
 
 
 def _draw(places: Rows, sample: int | None, seed: int) -> Rows:
@@ -144,7 +165,13 @@ def _compare_neighbours(
 
 
 def _make_table(
-    old: Embedding, new: Embedding, shared: tuple[Rows, Rows], moved: Floats, kept: Floats, *, k: int, sampled: int
+    old: Embedding,
+    new: Embedding,
+    shared: tuple[Rows, Rows],
+    moved: Floats,
+    kept: Floats,
+    vanished: int,
+    **neighbours: float,
 ) -> Table:
     here, there = shared
     order = np.lexsort((here, -moved))  # NaN last
@@ -158,11 +185,17 @@ def _make_table(
         "moved": np.concatenate([moved[order], nothing]), "kept": np.concatenate([kept[order], nothing]),
     }  # fmt: skip
     distances = moved[~np.isnan(moved)].astype(np.float64)
-    figures: dict[str, Any] = {"old_nodes": len(old), "new_nodes": len(new), **sizes, "dim": old.dim}
+    figures: dict[str, Any] = {
+        "old_nodes": len(old),
+        "new_nodes": len(new),
+        **sizes,
+        "vanished": vanished,
+        "dim": old.dim,
+    }
     figures["moved"] = None
     if len(distances):
         median, p95 = np.quantile(distances, [0.5, 0.95]).tolist()
         figures["moved"] = {"mean": float(distances.mean()), "median": median, "p95": p95}
     shares = kept[~np.isnan(kept)].astype(np.float64)
-    figures |= {"k": k, "kept": float(shares.mean()) if len(shares) else None, "sampled": sampled}
+    figures |= {"kept": float(shares.mean()) if len(shares) else None, **neighbours}
     return Table(columns, figures)

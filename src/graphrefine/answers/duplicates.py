@@ -33,6 +33,7 @@ from graphrefine.search.close_pairs import ClosePairs, find_close_pairs, pair_co
 from graphrefine.search.neighbors import as_graph, match_nodes
 from graphrefine.search.searcher import Search
 from graphrefine.system.threads import usable_threads
+from graphrefine.vectors.table import check_finite, check_table
 from graphrefine.visuals.table import Table
 
 ABOVE = 0.98  # cosine, where there is no graph
@@ -96,6 +97,8 @@ def find_duplicates(
     group  node  other   cosine
         1  ada   Ada L.       1
     """
+    check_table(embedding, "embedding")
+    check_finite(embedding.vectors, embedding.names)
     stages = Stages(watcher)
     links = None if graph is None else Links.of(embedding, graph)
     bounds = _check_bounds(embedding, links, above=above, overlap=overlap, min_degree=min_degree)

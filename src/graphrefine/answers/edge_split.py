@@ -236,7 +236,8 @@ def _spanning_forest(graph: Graph, edges: Pairs, order: Rows) -> NDArray[np.bool
     first = np.lexsort((cost, high, low))  # of two arcs between the same nodes, the cheaper one
     key = low[first] * graph.nodes + high[first]
     first = first[np.concatenate([[True], key[1:] != key[:-1]])]
-    costs = sp.csr_array((cost[first], (low[first], high[first])), shape=(graph.nodes, graph.nodes))
+    ends = low[first].astype(np.int32), high[first].astype(np.int32)  # the trees of SciPy 1.15 take no int64
+    costs = sp.csr_array((cost[first], ends), shape=(graph.nodes, graph.nodes))
     forest = minimum_spanning_tree(costs)
     return np.isin(cost, forest.data)
 

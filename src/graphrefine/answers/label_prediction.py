@@ -9,7 +9,6 @@ are judged: the figures say how far to trust the answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from graphrefine.evaluate.metrics import Bool
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import Labels, align, as_labels
-from graphrefine.system.threads import one_blas_thread, usable_threads
+from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 from graphrefine.visuals.table import Table
 
 BLOCK = 8192  # rows whose probabilities are in memory at a time
@@ -250,7 +249,7 @@ def _predict_folds(task: _Task, penalty: float, *, threads: int | None, stages: 
         classifiers = fit_logistic(task.training[~test], task.targets[~test], C=penalty)
         decisions[test] = _decide(classifiers, task.training[test], int((~test).sum()))
 
-    with stages.stage("folds", steps=folds), ThreadPoolExecutor(min(usable_threads(threads), folds)) as pool:
+    with stages.stage("folds", steps=folds), thread_pool(min(usable_threads(threads), folds)) as pool:
         try:
             for _ in pool.map(predict, range(folds)):
                 stages.advance()

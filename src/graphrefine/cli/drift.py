@@ -35,10 +35,13 @@ def drift(
 def describe_drift(figures: dict[str, Any]) -> list[str]:
     """The figures of drift in words."""
     lines = [f"{figures['shared']:,} nodes shared, {figures['lost']:,} lost, {figures['new']:,} new"]
+    if figures["vanished"]:
+        lines[0] += f"; {figures['vanished']:,} shared nodes have zero vectors now, which they had not"
     if figures["moved"] is not None:
         moved = figures["moved"]
         lines.append(f"moved: mean {moved['mean']:.3f}, median {moved['median']:.3f}, 95% below {moved['p95']:.3f}")
     if figures["kept"] is not None:
         sample = "" if figures["sampled"] >= figures["shared"] else f", of {figures['sampled']:,} nodes drawn at random"
-        lines.append(f"neighbours kept: {figures['kept']:.3f} of the {figures['k']} nearest{sample}")
+        chance = f" ({figures['chance']:.2f} by chance)" if figures["chance"] > 0.1 else ""
+        lines.append(f"neighbours kept: {figures['kept']:.3f} of the {figures['k']} nearest{chance}{sample}")
     return lines

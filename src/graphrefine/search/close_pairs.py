@@ -18,6 +18,7 @@ from graphrefine.system.threads import map_tasks
 
 BLOCK = 1024  # rows of a block of scores
 ACROSS = 4096  # and its columns: 16 MB for each thread
+SPAN = 16 * ACROSS  # columns of a task: a signal is answered once the tasks under way are done
 ROUNDING = 1e-5  # of a cosine in float32, generously
 EXACT = 1e-7  # of a cosine: what float32 vectors can tell apart
 
@@ -69,12 +70,14 @@ def find_close_pairs(
     >>> pairs.first.tolist(), pairs.second.tolist(), pairs.cosines.round(3).tolist()
     ([0], [2], [0.9990000128746033])
     """
-    starts = range(0, len(rows), BLOCK)
+    tasks = [(start, lo) for start in range(0, len(rows), BLOCK) for lo in range(start, len(rows), SPAN)]
 
-    def compare(start: int) -> ClosePairs:
+    def compare(task: tuple[int, int]) -> ClosePairs:
+        start, begin = task
+        end = min(begin + SPAN, len(rows))
         mine, parts, count = unit_rows(vectors[rows[start : start + BLOCK]]), [], 0
-        for lo in range(start, len(rows), ACROSS):
-            scores = mine @ unit_rows(vectors[rows[lo : lo + ACROSS]]).T
+        for lo in range(begin, end, ACROSS):
+            scores = mine @ unit_rows(vectors[rows[lo : min(lo + ACROSS, end)]]).T
             here, there = np.nonzero(scores >= above - ROUNDING)
             later = lo + there > start + here
             first, second = rows[start + here[later]], rows[lo + there[later]]
@@ -87,8 +90,8 @@ def find_close_pairs(
         return ClosePairs.join(parts)
 
     parts, count = [], 0
-    with stages.stage("pairs", steps=len(starts)):
-        for part in map_tasks(starts, compare, threads):
+    with stages.stage("pairs", steps=len(tasks)):
+        for part in map_tasks(tasks, compare, threads):
             parts.append(part)
             count += len(part.first)
             if count > most:

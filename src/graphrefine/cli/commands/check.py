@@ -19,7 +19,7 @@ CHECK = Command(
     \b
     graphrefine check friends
     graphrefine check friends --graph friends.csv
-    graphrefine check monday --against tuesday --max-drift 0.2 --min-neighbors 0.8
+    graphrefine check monday --against tuesday --max-drift 0.2 --max-lost 0.01
     """,
     params=[
         click.Argument(["embedding"], metavar="EMBEDDING"),
@@ -35,8 +35,10 @@ CHECK = Command(
                    help="Largest mean distance of unit vectors after the best rotation, from 0 to 2."),
             Option(["--min-neighbors"], type=float, metavar="X",
                    help="Smallest mean share of nearest nodes that are kept, from 0 to 1."),
+            Option(["--max-lost"], type=float, metavar="X",
+                   help="Largest share of the nodes that NEW does not have, or has as zeros, from 0 to 1."),
             Option(["-k"], type=int, default=10, show_default=True, metavar="K",
-                   help="How many neighbours to compare."),
+                   help="How many neighbours to compare; fewer where these would be all."),
             Option(["--all", "every"], is_flag=True,
                    help="Compare the neighbours of all shared nodes, not of a sample of 10,000."),
             Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the sample."),

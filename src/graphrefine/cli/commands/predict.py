@@ -13,6 +13,7 @@ from graphrefine.cli.options import (
     Command,
     Group,
     Option,
+    choose_word,
     parse_penalty,
 )
 
@@ -40,7 +41,7 @@ LABELS = Command(
         click.Argument(["embedding"], metavar="EMBEDDING"),
         click.Argument(["labels"], metavar="LABELS"),
         OUTPUT,
-        Option(["--all", "nodes"], is_flag=True, flag_value="all", default="unlabelled",
+        Option(["--all", "nodes"], is_flag=True, callback=choose_word("all", "unlabelled"),
                help="Predict labelled nodes too, each by classifiers that have not seen its labels."),
         Option(["--top"], type=int, metavar="N",
                help="List the N most likely labels of each node.  [default: the labels that it is given]"),

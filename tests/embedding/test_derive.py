@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from graphrefine.datasets import block_model
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
+from graphrefine.vectors.table import Parts
 from graphs import data_folder
 
 VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -100,6 +102,66 @@ def test_other_recipes_are_told_and_only_what_they_share_is_kept() -> None:
     assert both.degrees.tolist() == [1, 2, 3, 4, 5]  # type: ignore[union-attr]
     with pytest.warns(ArgumentWarning):
         assert Embedding.concat([PEOPLE, Embedding([5], [[1, 2, 3]])]).degrees is None
+
+
+# Vectors of different computations side by side
+
+
+def with_recipe(embedding: Embedding, **changes: Any) -> Embedding:
+    """An embedding whose recipe has changes; ... takes an entry away."""
+    recipe = {name: value for name, value in {**embedding.recipe, **changes}.items() if value is not ...}
+    return Embedding.from_parts(Parts(embedding.names, embedding.vectors, recipe, state=embedding.state))
+
+
+def remade(embedding: Embedding, names: list[str], **changes: Any) -> Embedding:
+    """The first rows of an embedding under other names, by a recipe with changes."""
+    recipe, state = with_recipe(embedding, **changes).recipe, embedding.state.rows(slice(0, len(names)))
+    return Embedding(names, embedding.vectors[: len(names)], recipe, degrees=state.degrees)
+
+
+@pytest.mark.parametrize("join", [lambda one, two: one.extended(two), lambda one, two: Embedding.concat([one, two])])
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"kernel": "scipy"}, r"different recipes \(kernel 'native' and 'scipy'\)"),
+        ({"arithmetic": 2}, r"different recipes \(arithmetic 1 and 2\)"),
+        ({"seed": 77}, "different recipes, so"),
+        ({"graph": "0" * 32}, "different recipes, so"),
+        ({"arithmetic": ...}, r"different recipes \(arithmetic 1 and an arithmetic without a version\)"),
+    ],
+)
+def test_vectors_of_another_computation_are_joined_with_a_warning(
+    town: tuple[Graph, Embedding], join: Callable[..., Embedding], changes: dict[str, Any], reason: str
+) -> None:
+    whole = with_recipe(town[1], kernel="native")
+    assert whole.fold_map is not None
+    with pytest.warns(ArgumentWarning, match=reason) as caught:
+        both = join(whole, remade(whole, ["x", "y"], **changes))
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert not set(changes) & set(both.recipe) and both.recipe["dim"] == whole.recipe["dim"]
+    assert both.fold_map is None and len(both) == len(whole) + 2
+    folded = with_recipe(whole, **changes).fold_in([("new", whole.names[0])])
+    with pytest.warns(ArgumentWarning, match=reason):
+        join(whole, folded)
+
+
+def test_what_changes_no_bit_is_joined_without_a_word(town: tuple[Graph, Embedding]) -> None:
+    """Recipes that differ in what compiled kernels do not depend on; with the twins the libraries decide."""
+    whole, twins = (with_recipe(town[1], kernel=kernel) for kernel in ("native", "scipy"))
+    other = {"version": "9", "reading": "x", "made_on": {**whole.recipe["made_on"], "numpy": "9.9"}}
+    both = whole.extended(remade(whole, ["x"], **other))
+    assert both.fold_map is not None and both.recipe["seed"] == whole.recipe["seed"]
+    assert not set(other) & set(both.recipe), "what is not true of all rows is not said"
+    with pytest.warns(ArgumentWarning, match=r"different recipes \(numpy .* and 9\.9\)"):
+        twins.extended(remade(twins, ["x"], **other))
+
+
+def test_new_nodes_of_several_days_are_joined_without_a_word(town: tuple[Graph, Embedding]) -> None:
+    _, whole = town
+    first, second = (whole.fold_in([(day, whole.names[0])]) for day in ("monday", "tuesday"))
+    every = whole.extended(first).extended(second)
+    assert every.recipe == whole.recipe == Embedding.concat([first, whole, second]).recipe
+    assert first.extended(second).recipe == first.recipe and every.fold_map is not None
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from graphrefine.graph.node_ids import Names, as_names
 from graphrefine.kernels.arithmetic import warn_of_differences
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
-from graphrefine.vectors.table import Parts, VectorTable
+from graphrefine.vectors.table import Parts, VectorTable, check_finite, check_table
 
 BLOCK = 1 << 14  # rows at a time
 TOWARDS = 1e-13  # the identity, where the shared nodes leave the rotation open
@@ -57,14 +57,6 @@ def align_vectors(moved: VectorTable, fixed: VectorTable) -> Parts:
     return Parts(moved.names, vectors, recipe, state=replace(moved.state, fold_map=fold_map))
 
 
-def join_rows(above: VectorTable, below: VectorTable) -> Parts:
-    """The rows of one table above those of another: see `graphrefine.Embedding.extended`."""
-    check_alike(above, below)
-    names = join_names([above.names, below.names])
-    vectors = np.concatenate([above.vectors, below.vectors])
-    return Parts(names, vectors, above.recipe, state=above.state.extended(below.state))
-
-
 def join_names(names: Sequence[Names]) -> Names:
     """Names one below the other; integers beside strings stay what they are."""
     if len({each.dtype for each in names}) == 1:
@@ -75,7 +67,10 @@ def join_names(names: Sequence[Names]) -> Names:
 
 def align_tables(moved: VectorTable, fixed: VectorTable) -> tuple[NDArray[np.float64], Drift]:
     """The rotation of one table of vectors onto another by the nodes that both have, and the drift that remains."""
+    check_table(fixed, "old")
     check_alike(moved, fixed)
+    for table in (moved, fixed):
+        check_finite(table.vectors, table.names)
     shared = moved.lookup.shared(fixed.lookup)
     if not len(shared[0]):
         first, other = (quote_name(each.names[0]) if len(each.names) else "no node" for each in (moved, fixed))

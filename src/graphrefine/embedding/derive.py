@@ -15,21 +15,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.align import align_vectors, check_alike, join_names, join_rows
+from graphrefine.embedding.align import align_vectors, check_alike, join_names
 from graphrefine.embedding.new_nodes import fold_new_nodes
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, Side, list_some
-from graphrefine.kernels.arithmetic import describe_arithmetic
+from graphrefine.kernels.arithmetic import bits_of, compare_bits, describe_arithmetic, origin_of
 from graphrefine.linalg import unit_rows
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system import as_plain
+from graphrefine.vectors.fingerprint import GRAPH, settings_of
 from graphrefine.vectors.state import State
 from graphrefine.vectors.table import Parts, VectorTable
 
 Rows = NDArray[np.int64]
 BLOCK = 1 << 14  # rows scaled at a time
 
-__all__ = ["align_vectors", "concatenate", "fold_new_nodes", "join_rows", "join_sides", "take_subset", "truncate"]
+__all__ = ["align_vectors", "concatenate", "fold_new_nodes", "take_subset", "truncate"]
 
 
 def take_subset(table: VectorTable, key: Any) -> Parts:
@@ -53,7 +54,7 @@ def take_subset(table: VectorTable, key: Any) -> Parts:
 
 
 def concatenate(tables: Sequence[VectorTable]) -> Parts:
-    """The rows of several tables, one below the other: see `graphrefine.Embedding.concat`."""
+    """The rows of several tables, one below the other: see `graphrefine.Embedding.concat` and `extended`."""
     if not tables:
         raise InputError("concat() needs at least one embedding; the list is empty")
     for table in tables:
@@ -76,12 +77,6 @@ def concatenate(tables: Sequence[VectorTable]) -> Parts:
     return Parts(names, np.concatenate([table.vectors[rows] for table, rows in pieces]), recipe, state=state)
 
 
-def join_sides(above: VectorTable, below: VectorTable) -> Parts:
-    """The rows of two tables of bipartite graphs, sources above targets: see `graphrefine.Embedding.extended`."""
-    parts = concatenate([above, below])
-    return parts._replace(recipe={**above.recipe, "sources": parts.recipe["sources"]})
-
-
 def _check_distinct(tables: Sequence[VectorTable]) -> None:
     """Refuse a name that two tables have, on the same side where there are two."""
     for later, table in enumerate(tables):
@@ -98,23 +93,32 @@ def _check_distinct(tables: Sequence[VectorTable]) -> None:
 
 def _join_recipes(recipes: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
     """The recipe of all rows, and whether they are vectors of one kind: of one recipe, or new nodes folded into it."""
-    first = recipes[0]
-    if all(recipe == first or recipe.get("into") == first for recipe in recipes):
-        return dict(first), True
-    plain = [{name: value for name, value in recipe.items() if name != "sources"} for recipe in recipes]
-    if all(recipe == plain[0] for recipe in plain):
-        return dict(first), True
-    versions = list(dict.fromkeys(describe_arithmetic(recipe).partition(":")[0] for recipe in recipes))
-    differences = f" ({' and '.join(versions)})" if len(versions) > 1 else ""
-    warnings.warn(
-        ArgumentWarning(
-            f"the embeddings have different recipes{differences}, so that vectors of one need not be comparable with "
-            "another's; align_to() turns one onto the other where they share nodes"
-        ),
-        stacklevel=4,
+    whole = [recipe for recipe in recipes if "into" not in recipe] or recipes
+    same = all(_kind(recipe) == _kind(recipes[0]) for recipe in recipes)
+    if not same:
+        _warn_of_recipes(recipes)
+    shared = {name: value for name, value in whole[0].items() if all(each.get(name) == value for each in whole)}
+    return shared, same
+
+
+def _kind(recipe: dict[str, Any]) -> tuple[Any, ...]:
+    """All of a recipe that decides whether vectors can be compared; of new nodes, of those they were folded into."""
+    origin = origin_of(recipe)
+    settings = {name: value for name, value in settings_of(origin).items() if name != "sources"}
+    return settings, origin.get(GRAPH), bits_of(recipe)
+
+
+def _warn_of_recipes(recipes: list[dict[str, Any]]) -> None:
+    """Tell the caller of `Embedding.concat` or `extended` that vectors of different recipes stand together."""
+    reasons = [reason for each in recipes[1:] if (reason := compare_bits(recipes[0], each)) is not None]
+    versions = dict.fromkeys(describe_arithmetic(recipe).partition(":")[0] for recipe in recipes)
+    reasons = list(dict.fromkeys(reasons)) or ([" and ".join(versions)] if len(versions) > 1 else [])
+    differences = f" ({'; '.join(reasons)})" if reasons else ""
+    text = (
+        f"the embeddings have different recipes{differences}, so that vectors of one need not be comparable with "
+        "another's; align_to() turns one onto the other where they share nodes"
     )
-    shared = {name: value for name, value in first.items() if all(recipe.get(name) == value for recipe in recipes)}
-    return shared, False
+    warnings.warn(ArgumentWarning(text), stacklevel=5)
 
 
 def truncate(table: VectorTable, dim: int) -> Parts:

@@ -240,7 +240,7 @@ class Embedding(ScoredTable):
         return type(self).from_parts(_derive().fold_new_nodes(self, edges, unknown=unknown, **reading))
 
     def extended(self, new: Embedding) -> Embedding:
-        """The rows of another embedding below its own, such as those of `fold_in`.
+        """The rows of another embedding below its own, such as those of `fold_in`; like `concat`, with its warning.
 
         Examples
         --------
@@ -248,8 +248,7 @@ class Embedding(ScoredTable):
         >>> people.extended(people.fold_in([("eve", "ada")]))
         Embedding(3 nodes x 2, names 'ada' ... 'eve')
         """
-        join = _derive().join_rows if self.sides.kind != "rows" else _derive().join_sides
-        whole = type(self).from_parts(join(self, new))
+        whole = type(self).from_parts(_derive().concatenate([self, new]))
         whole.lookup.check_distinct()
         return whole
 

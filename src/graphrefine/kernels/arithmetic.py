@@ -142,7 +142,7 @@ def warn_of_arithmetic(recipe: Mapping[str, Any], *, source: str, stacklevel: in
 
     Vectors from elsewhere, and those of a time when the arithmetic had no version, are no cause.
     """
-    record = _origin(recipe)
+    record = origin_of(recipe)
     if KEY not in record or (is_version(record[KEY]) and record[KEY] in ARITHMETICS):
         return
     text = (
@@ -166,7 +166,7 @@ def describe_arithmetic(recipe: Mapping[str, Any]) -> str:
     >>> describe_arithmetic({"method": "refine"})
     'an arithmetic without a version'
     """
-    record = _origin(recipe)
+    record = origin_of(recipe)
     if not is_version(record.get(KEY)):
         return _name(record)
     if record.get("kernel") == "scipy":
@@ -187,7 +187,7 @@ def bits_of(recipe: Mapping[str, Any]) -> dict[str, Any]:
     >>> bits_of({"arithmetic": 1, "kernel": "scipy", "made_on": made_on})["made_on"]
     {'processor': 'avx2', 'numpy': '2.4.6'}
     """
-    record = _origin(recipe)
+    record = origin_of(recipe)
     bits = {name: record[name] for name in _DECIDES if name in record}
     if (bits.get("kernel") == "scipy" or "processor_dependence" in bits) and MADE_ON in record:
         bits[MADE_ON] = record[MADE_ON]
@@ -227,7 +227,7 @@ def warn_of_differences(one: Mapping[str, Any], other: Mapping[str, Any], *, sta
         warnings.warn(ArgumentWarning(text), stacklevel=stacklevel + 1)
 
 
-def _origin(recipe: Mapping[str, Any]) -> Mapping[str, Any]:
+def origin_of(recipe: Mapping[str, Any]) -> Mapping[str, Any]:
     """The recipe of the vectors themselves, or of those that new nodes were folded into."""
     into = recipe.get("into")
     return into if isinstance(into, Mapping) else recipe

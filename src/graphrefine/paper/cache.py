@@ -16,7 +16,7 @@ from typing import Any
 from graphrefine import __version__
 from graphrefine.datasets import Dataset
 from graphrefine.errors import GraphRefineError, MissingExtraError, OutputError
-from graphrefine.kernels.arithmetic import KEY, arithmetic_in_use
+from graphrefine.kernels import kernels
 from graphrefine.paper.findings import Gap
 from graphrefine.paper.progress import RunProgress
 from graphrefine.paper.setup import Source
@@ -95,7 +95,7 @@ class Cache:
         arguments: Mapping[str, Any],
     ) -> Measurement | Gap:
         graph = {} if source is None else {"graph": source.fingerprint}
-        key = {"function": function.__name__, "version": __version__, KEY: arithmetic_in_use(), **graph, **keyed}
+        key = {"function": function.__name__, "version": __version__, **kernels().names(), **graph, **keyed}
         name = f"{function.__name__}-{hash_json(key)}.json"
         if name in self.measurements:
             return self.measurements[name]

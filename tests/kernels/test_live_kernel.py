@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from live_oracle import (
@@ -68,8 +68,17 @@ def histories(draw: st.DrawFn) -> History:
     )
 
 
+# A heavy edge that comes and goes beside a hub, whose sum of states must not be rounded to float32.
+HEAVY = History(
+    nodes=2, known=1, edges=(),
+    groups=((1, ((0, 0, 1, 1.0), (0, 0, 1, 1.0), (0, 0, 2, 1.0))), (0, ((0, 1, 2, 1e6), (1, 2, 1, 1e6)))),
+    dim=1, seed=0, loop=0.5, tolerance=0.001, publish=0.0, hub=2,
+)  # fmt: skip
+
+
 @PATIENT
 @given(history=histories())
+@example(history=HEAVY)
 def test_bounds_hold_after_every_group(history: History) -> None:
     live, model = history.start(), history.model()
     assert find_breach(live, history) is None

@@ -229,6 +229,7 @@ def test_another_kernel_may_read_and_not_write(ring: Path, monkeypatch: pytest.M
         Live(ring)
     with LiveReader(ring) as reader:
         assert published_bits(reader) == state
+        assert reader.snapshot().recipe["kernel"] == "native", "that of the writer"
 
 
 # ---- damage ----------------------------------------------------------------------------------------------------------
@@ -586,3 +587,26 @@ def test_nothing_stays_open(ring: Path) -> None:
             check_live(live)
     del live, reader
     assert open_files() == files
+
+
+def test_a_bulletin_that_cannot_be_made_is_told(ring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ring.glob("bulletin.db*"):
+        name.unlink()
+
+    def fail(_: Bulletin) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(Bulletin, "_make", fail)
+    with pytest.raises(OutputError, match=r"bulletin\.db: cannot be made: unable to open database file"):
+        Live(ring)
+    monkeypatch.undo()
+    with Live(ring) as live:
+        check_live(live)
+
+
+def test_a_read_that_fails_does_not_deny_what_was_committed(ring: Path) -> None:
+    with Live(ring) as live:
+        with pytest.raises(OutputError, match=r"the database refused: .*; what was committed before stays"):
+            live._store._all("SELECT none FROM nowhere")
+        with pytest.raises(OutputError, match=r"the database refused: .*; nothing was changed"):
+            live._store._run("UPDATE nowhere SET none = 1")

@@ -34,7 +34,7 @@ class Hub:
         """The sum of states after a change of the weight of an edge."""
         self.updates += 1
         self.peak = max(self.peak, degree)
-        self.states = self.states + difference * state
+        self.states = self.states + difference * state.astype(float)  # NumPy would round the product to float32
 
     def change_entry(self, gone: float | None, fresh: float | None, axis: Floats | None, reach: float) -> None:
         """The other sums after it; ``axis`` is the neighbour's row of the basis, ``reach`` its length."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.live.published import Published
-from graphrefine.live.store import empty_log
+from graphrefine.live.store import empty_log, naming_problems
 
 NAME = "bulletin.db"
 BUSY = 30.0  # seconds that one waits for a moment when the database is free
@@ -112,6 +112,11 @@ class Bulletin:
             if _is_sound(connection):
                 return connection
             connection.close()
+        with naming_problems(self.path):
+            self._make()
+        return self._open("rw")
+
+    def _make(self) -> None:
         for suffix in ("", "-wal", "-shm"):
             self.path.with_name(NAME + suffix).unlink(missing_ok=True)
         place = self.path.with_name(f"{NAME}.new")
@@ -120,7 +125,6 @@ class Bulletin:
             fresh.execute("PRAGMA journal_mode=WAL")
             fresh.executescript(f"BEGIN; {TABLES} INSERT INTO about VALUES ('generation', 0), ('group', -1); COMMIT;")
         place.replace(self.path)
-        return self._open("rw")
 
     def copy_to(self, folder: Path) -> int:
         """Copy it as it is now into another folder; the number of its generation."""

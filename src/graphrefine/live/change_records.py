@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from graphrefine.errors import FormatError, InputError, suggest
 from graphrefine.live.change_lines import Block, DelimitedLines, JsonLines, Lines, find_columns
-from graphrefine.readers.arrow import PARQUET, file_errors, import_pyarrow
+from graphrefine.readers.arrow import PARQUET, file_errors, import_pyarrow, parquet_batches, sound
 from graphrefine.readers.byte_stream import stream_bytes
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.readers.source import CODECS, SUFFIXES, Source, refuse_page
@@ -111,8 +111,8 @@ def _read_parquet(source: Source, file: Any) -> Iterator[Block]:
     with file_errors(source, PARQUET), pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20) as table:
         names = list(table.schema_arrow.names)
         used = [names[at] for at in find_columns(names) if at is not None]
-        for batch in table.iter_batches(batch_size=ROWS, columns=used, use_threads=False):
-            columns = [batch.column(name) for name in used]
+        for batch in parquet_batches(table, batch_size=ROWS, columns=used, use_threads=False):
+            columns = [sound(batch).column(name) for name in used]
             columns = [column.cast(pa.float64()) if types.is_decimal(column.type) else column for column in columns]
             operations, sources, targets, *weights = (column.to_pylist() for column in columns)
             targets = [None if target in ("", None) or target != target else target for target in targets]

@@ -132,17 +132,17 @@ class Store:
             raise
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Errors of the database as ours."""
+    def _errors(self, outcome: str = "nothing was changed") -> Iterator[None]:
+        """Errors of the database as ours; ``outcome`` says what they leave."""
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise OutputError(f"{self.path}: the database refused: {error}; nothing was changed") from None
+            raise OutputError(f"{self.path}: the database refused: {error}; {outcome}") from None
         except sqlite3.DatabaseError as error:
             raise FormatError(self.path, f"the database is damaged: {error}; go back to a backup") from None
 
     def _all(self, query: str, *values: Any) -> list[Any]:
-        with self._errors():
+        with self._errors("what was committed before stays"):
             return self._open_connection.execute(query, values).fetchall()
 
     def _run(self, query: str, *values: Any) -> None:
@@ -325,7 +325,7 @@ def naming_problems(place: Path) -> Iterator[None]:
 def empty_log(connection: sqlite3.Connection) -> None:
     """Empty SQLite's write-ahead log, as it may hold what was deleted; not while a reader needs it."""
     connection.execute(f"PRAGMA busy_timeout={PATIENCE}")
-    with suppress(sqlite3.OperationalError):
+    with suppress(sqlite3.Error):  # the next one empties it
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     connection.execute(f"PRAGMA busy_timeout={int(1000 * BUSY)}")
 

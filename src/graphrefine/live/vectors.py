@@ -223,7 +223,7 @@ class LiveVectors:
             "folder": self.id,
             "group": self.group,
             "version": __version__,
-            **kernels().names(),
+            **{name: self._store.fact(name) for name in kernels().names()},  # of the writer, not of this reader
         }
         if self._sides is None:
             return Embedding(self._names(rows), self._published.rows(rows), recipe)

@@ -10,7 +10,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from cli_runs import check_refused, contents, refuses, ring_of_cliques, run, spawn, write_csv
+from cli_runs import check_refused, contents, refuses, ring_of_cliques, run, spawn, works, write_csv
 
 
 @pytest.fixture
@@ -241,3 +241,16 @@ def test_what_has_two_readings_is_refused_with_an_option_for_each(
     refuses("info", tmp_path / name, folder=tmp_path, expected=expected)
     refuses("embed", tmp_path / name, "-o", tmp_path / "vectors", folder=tmp_path, expected=expected)
     refuses("ingest", tmp_path / name, "-o", tmp_path / "g.grf", folder=tmp_path, expected=expected)
+
+
+def test_a_folder_that_is_no_graph_is_told_from_others(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("a,b\nb,c\n")
+    works("embed", tmp_path / "edges.csv", "-o", tmp_path / "out", "--dim", "2")
+    works("live", "create", tmp_path / "edges.csv", "-o", tmp_path / "x.live", "--dim", "2")
+    (tmp_path / "empty").mkdir()
+    for name, words in (
+        ("out", "holds vectors, not a graph"),
+        ("x.live", "live vectors"),
+        ("empty", "name a file in it"),
+    ):
+        assert words in run("info", tmp_path / name).err

@@ -325,6 +325,13 @@ def _commands(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str,
 COMMANDS = _commands(cli)
 
 
+def test_no_flag_has_words_of_its_own() -> None:
+    """Click before 8.3 takes a default beside a ``flag_value`` for the flag itself: it was always on."""
+    flags = [each for command in COMMANDS.values() for each in command.params if getattr(each, "is_flag", False)]
+    assert len(flags) > 50
+    assert [each.name for each in flags if isinstance(getattr(each, "flag_value", None), str)] == []
+
+
 @pytest.mark.parametrize("path", COMMANDS)
 def test_help_of_every_command_lists_all_its_options(path: tuple[str, ...]) -> None:
     for flag in ("--help", "-h"):

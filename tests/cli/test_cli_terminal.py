@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import click
@@ -22,6 +25,7 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import ArgumentWarning, FormatError, GraphRefineError, InputError, OutputError
 from graphrefine.maps.layout import layout
 from graphrefine.system.temporary import temporary_folder
+from processes import start_process
 
 EVIL = "\x1b]0;owned\x07\x1b[31mred\u202eder\x9b2J"
 SECRET = "s3cr3t"
@@ -85,6 +89,9 @@ def test_warnings_reach_the_terminal_as_plain_text(monkeypatch: pytest.MonkeyPat
         f"postgresql://ada:a/b@{SECRET}@localhost/graphs",
         f"postgresql://localhost/graphs?sslpassword={SECRET}",
         f"mysql://ada:{SECRET}@localhost/graphs",
+        f"postgresql:/ada:two {SECRET}@localhost/graphs",
+        f"host=localhost/graphs password={SECRET} user=ada",
+        f"host=localhost/graphs password = '{SECRET} more' user=ada",
     ],
 )
 @pytest.mark.parametrize("words", [["info"], ["embed", "-o", "out"], ["convert", "TO"], ["neighbors", "ada"]])
@@ -141,6 +148,8 @@ def test_a_token_from_the_environment_or_a_file(tmp_path: Path, monkeypatch: pyt
         (("embed", "edges.csv", "-o", ""), "'-o' / '--output': the name is empty"),
         (("embed", "edges.csv", "-o", "/"), "/: not the name of an output; give a name below a folder"),
         (("embed", "edges.csv", "-o", "."), ".: not the name of an output"),
+        (("embed", "edges.csv", "-o", "-"), "'-o' / '--output': standard output takes no vectors and no tables"),
+        (("convert", "edges.csv", "-"), "'TO': standard output takes no vectors"),
         (("embed", "", "-o", "out"), "'GRAPH': the name is empty"),
         (("ingest", "edges.csv", "-o", ""), "the name is empty"),
         (("convert", "edges.csv", ""), "'TO': the name is empty"),
@@ -164,6 +173,46 @@ def test_closed_streams() -> None:
             2,
             "error: standard input: is closed; give a file, or pipe something into it\n",
         )
+
+
+def test_a_package_that_cannot_be_loaded(named: Path) -> None:
+    """As with a package compiled for another NumPy: installed, but of no use."""
+    (named / "pyarrow").mkdir()
+    (named / "pyarrow" / "__init__.py").write_text("raise ImportError('numpy.core.multiarray failed to import')\n")
+    command = [*PROGRAM, "convert", str(named / "out"), str(named / "out.parquet")]
+    environment = {**os.environ, "PYTHONPATH": str(named)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: a package that is installed cannot be loaded: numpy.core.multiarray failed to import; install it "
+        "again, or raise the limit of memory if there is one\n",
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize(("words", "code"), [("info no.csv", 2), ("embed {graph} -o {out} --dim 2", 0)])
+def test_standard_error_that_is_full_changes_no_exit_code(tmp_path: Path, words: str, code: int) -> None:
+    (tmp_path / "edges.csv").write_text("a,b\nb,c\nc,c\n", encoding="utf-8")
+    command = words.format(graph=tmp_path / "edges.csv", out=tmp_path / "out.npy").split()
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*PROGRAM, *command], stdout=subprocess.PIPE, stderr=full, timeout=60, check=False)
+    assert done.returncode == code
+    assert (tmp_path / "out.npy").exists() == (code == 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closed streams of Unix")
+def test_a_server_without_standard_output(named: Path) -> None:
+    pytest.importorskip("uvicorn")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = f'exec "{PROGRAM[0]}" -m graphrefine explore "{named / "out"}" --port {port} >&-'
+    with start_process(["sh", "-c", command], stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            sleep(0.1)
+        process.terminate()
+        assert process.stderr is not None and "Traceback" not in process.stderr.read()
 
 
 def test_an_error_of_the_system_is_not_blamed_on_standard_output(

@@ -43,7 +43,8 @@ def no_open_sockets() -> Iterator[None]:
 def listening() -> list[Any]:
     """Addresses on which this process and those below it listen."""
     own = psutil.Process()
-    sockets = [each for process in (own, *own.children(recursive=True)) for each in process.net_connections("inet")]
+    name = "net_connections" if hasattr(own, "net_connections") else "connections"  # before psutil 6
+    sockets = [each for process in (own, *own.children(recursive=True)) for each in getattr(process, name)("inet")]
     return [each.laddr for each in sockets if each.status == psutil.CONN_LISTEN]
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from graphrefine.embedding.embedding import Embedding, load
@@ -397,6 +398,17 @@ def test_a_failed_second_step_takes_the_first_back(tmp_path: Path, monkeypatch: 
         version(2).save(tmp_path / "emb")
     assert names_in(tmp_path) == ["emb"]
     assert version_of(load(tmp_path / "emb")) == 1
+
+
+def test_a_leftover_older_than_the_process_of_its_id_is_removed(tmp_path: Path) -> None:
+    """Ids of processes are given again: here, the one of a killed writer to the parent of this test."""
+    leftover = tmp_path / f".x.npz.graphrefine-{files._host()}-{os.getppid()}-0123abcd.new"
+    leftover.write_bytes(b"half")
+    before = psutil.Process(os.getppid()).create_time() - 60
+    os.utime(leftover, (before, before))
+    with replacing(tmp_path / "x.npz") as hidden:
+        hidden.write_bytes(b"whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.npz"]
 
 
 def test_a_folder_set_aside_by_a_killed_run_comes_back(tmp_path: Path, dead_pid: int) -> None:

@@ -1,17 +1,21 @@
-"""The same bits for any number of BLAS threads, and stretches of code in which BLAS has one."""
+"""The same bits for any number of BLAS threads, stretches of code in which BLAS has one, and scarce threads."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 from threading import Barrier, Thread
+from typing import Any
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from graphrefine.system.threads import one_blas_thread
+from cli_runs import run, works
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.system.threads import count_startable, one_blas_thread
 
 # A graph on which OpenBLAS gives products, Gram matrices and sums to all of its threads.
 BITS = """
@@ -100,3 +104,56 @@ def test_a_function_may_be_a_stretch() -> None:
         before = blas_threads()
         assert inside(3) == {1}
         assert blas_threads() == before
+
+
+def refuse(*_: Any) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def test_no_thread_can_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under a limit of processes: commands do their work without, and with the same results."""
+    (tmp_path / "edges.csv").write_text("".join(f"{at % 60},{at * 7 % 60}\n" for at in range(200)))
+    (tmp_path / "labels.csv").write_text("node,label\n" + "".join(f"{at},{at % 2}\n" for at in range(60)))
+    commands = {
+        "embed": ("embed", tmp_path / "edges.csv", "-o", tmp_path / "out", "--dim", "8", "--threads", "3"),
+        "duplicates": ("duplicates", tmp_path / "out", "--above", "0.9", "--threads", "3"),
+        "labels": ("predict", "labels", tmp_path / "out", tmp_path / "labels.csv", "--all", "--threads", "3"),
+        "scores": ("evaluate", "labels", tmp_path / "out", tmp_path / "labels.csv", "--threads", "3"),
+        "links": ("evaluate", "links", tmp_path / "edges.csv", "--dim", "8", "--threads", "3"),
+    }
+    for name, words in commands.items():
+        with monkeypatch.context() as scarce:
+            ample = works(*words, "--json").figures
+            scarce.setattr(Thread, "start", refuse)
+            assert _results(works(*words, "--json").figures) == _results(ample), name
+
+
+MEASURED = ("seconds", "peak_mb", "plan")
+
+
+def _results(figures: Any) -> Any:
+    """Figures without those of time and memory."""
+    if isinstance(figures, dict):
+        return {name: _results(value) for name, value in figures.items() if name not in MEASURED}
+    return [_results(value) for value in figures] if isinstance(figures, list) else figures
+
+
+def test_a_server_needs_a_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("uvicorn")
+    Embedding(range(4), np.eye(4)).save(tmp_path / "out")
+    monkeypatch.setattr(Thread, "start", refuse)
+    done = run("explore", tmp_path / "out", "--port", "0")
+    assert done.code == 2 and "error: no more threads can be started" in done.err, done.err
+
+
+def test_fewer_threads_than_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    left, start = [3], Thread.start
+
+    def begin(thread: Thread) -> None:
+        left[0] -= 1
+        refuse() if left[0] < 0 else start(thread)
+
+    monkeypatch.setattr(Thread, "start", begin)
+    assert count_startable(5) == 2
+    left[0] = 8
+    assert count_startable(5) == 5

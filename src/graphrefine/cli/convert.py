@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output, choose_format, format_place, input_format
 from graphrefine.embedding.formats.pgvector_sql import table_name
+from graphrefine.vectors.table import check_finite
 from graphrefine.visuals.console import show_json
 
 
@@ -70,5 +71,6 @@ def convert_embedding(
     else:
         check_output(target, format=target_format)
     embedding = load(source, format=read_as.name, table=table if read_as.server else None)
+    check_finite(embedding.vectors, embedding.names)
     embedding.save(target, format=target_format, **options)
     return Conversion(len(embedding), embedding.dim, read_as.name, write_as.name)

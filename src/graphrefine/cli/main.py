@@ -26,7 +26,7 @@ from threading import get_ident
 from types import FrameType
 from typing import Any, NoReturn
 
-from graphrefine.errors import FormatError, GraphRefineError
+from graphrefine.errors import FormatError, GraphRefineError, mask_secrets
 from graphrefine.visuals.console import StreamError, escape_controls, plain_streams
 
 
@@ -48,7 +48,7 @@ class ClosedInput:
 
 
 def _fill_streams() -> None:
-    """Let no file that is opened later take the place of a standard stream that is closed."""
+    """Let no file that is opened later take the place of a standard stream that is closed, and nobody find none."""
     if sys.stdin is None:
         sys.stdin = ClosedInput()
     for number in range(3):
@@ -56,6 +56,8 @@ def _fill_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def _end_with(parent: int) -> None:
@@ -89,7 +91,7 @@ def run(arguments: list[str]) -> int:
         from graphrefine.system.files import remove_unfinished
 
         remove_unfinished()
-        print("interrupted; no half-written output is left", file=sys.stderr)
+        _say("interrupted; no half-written output is left")
         return 128 + getattr(stopped, "number", signal.SIGINT)
     except StreamError as error:
         with suppress(OSError, ValueError, AttributeError):
@@ -99,7 +101,7 @@ def run(arguments: list[str]) -> int:
         return _failed(f"{error.filename}: {error.strerror}")
     except OSError as error:  # of a file, or of the system, that nobody below has given a name
         place = f"{error.filename}: " if error.filename is not None else ""
-        return _failed(escape_controls(f"{place}{error.strerror or error}"))
+        return _failed(f"{place}{error.strerror or error}")
 
 
 def _obey(arguments: list[str]) -> int:
@@ -127,9 +129,27 @@ def _obey(arguments: list[str]) -> int:
         return _failed(mistake.message)
     except GraphRefineError as mistake:
         return _failed(str(mistake))
+    except ImportError as error:
+        if _is_ours(error):
+            raise
+        reason = (str(error).strip() or "no reason is given").splitlines()[0]
+        way_out = "install it again, or raise the limit of memory if there is one"
+        return _failed(f"a package that is installed cannot be loaded: {reason}; {way_out}")
+    except RuntimeError as error:
+        if "can't start new thread" not in str(error):
+            raise
+        return _failed("no more threads can be started: a limit of processes, or of memory, is reached; raise it")
     except MemoryError:
         return _failed("not enough memory; a smaller --dim needs less, and graphrefine info says how much")
     return 0
+
+
+def _is_ours(error: ImportError) -> bool:
+    """Whether an import failed in this package, and not in one that it needs."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is None or "graphrefine" in str(place.tb_frame.f_globals.get("__name__"))
 
 
 @contextmanager
@@ -145,9 +165,14 @@ def _showing_log() -> Iterator[None]:
 
 
 def _failed(message: str) -> int:
-    if sys.stderr is not None:
-        print(f"error: {escape_controls(message)}", file=sys.stderr)
+    _say(f"error: {message}")
     return 2
+
+
+def _say(message: str) -> None:
+    """Write a last line; the exit code says as much where it cannot be written."""
+    with suppress(OSError):
+        print(escape_controls(mask_secrets(message)), file=sys.stderr, flush=True)
 
 
 def _show_warning(message: Any, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import Field, fields
 from importlib import import_module
 from pathlib import Path
@@ -51,6 +51,8 @@ class Command(click.Command):
         for each in self.params:
             if options.get(str(each.name)) == "" and (isinstance(each, click.Argument) or each.name in PLACES):
                 raise click.BadParameter("the name is empty; give one", param=each)
+            if options.get(str(each.name)) == "-" and (each.name == "output" or each.metavar == "TO"):
+                raise click.BadParameter("standard output takes no vectors and no tables; name a file", param=each)
         module, function = self.place.split(":")
         try:
             with durable_outputs():
@@ -149,6 +151,17 @@ def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...
         return value
     numbers = parse_numbers(None, None, value)
     return numbers[0] if len(numbers) == 1 else numbers
+
+
+def choose_word(on: str, off: str) -> Callable[[Any, Any, bool], str]:
+    """The callback of a flag that stands for one of two words: click before 8.3 takes no default beside a flag_value.
+
+    Examples
+    --------
+    >>> choose_word("skip", "error")(None, None, False)
+    'error'
+    """
+    return lambda _, __, value: on if value else off
 
 
 def under(heading: str, *options: Option) -> tuple[Option, ...]:
@@ -270,7 +283,7 @@ SUFFIXES = ", ".join(  # of the formats of embeddings, with their names where th
     " ".join(each.suffixes or ["none"]) + (f" ({each.name})" if f".{each.name}" not in each.suffixes else "")
     for each in FORMATS
 )
-SKIP = Option(["--skip-unknown", "unknown"], is_flag=True, flag_value="skip", default="error",
+SKIP = Option(["--skip-unknown", "unknown"], is_flag=True, callback=choose_word("skip", "error"),
               help="Go on without names that no node has, and tell how many they are.")  # fmt: skip
 LABEL_READING = under(
     "Reading the labels",
@@ -373,10 +386,10 @@ def in_options(message: str, mentions: Iterable[str] | None, command: click.Comm
         option, value = options[match["name"]], match["value"]
         if value == "False" and option.secondary_opts:
             return option.secondary_opts[0]
-        if value == "'skip'":
+        if value in ("'skip'", "'all'"):
             return option.opts[0]
         text = " none" if value == "False" else " " if value is None and match["more"] is not None else ""
         return f"{next((each for each in option.opts if each.startswith('--')), option.opts[0])}{text}"
 
-    argument = rf"(?<![\w./'\"-])(?P<name>{names})=(?P<value>False|True|'skip')?(?P<more>(?=[^\s,;.)]))?"
+    argument = rf"(?<![\w./'\"-])(?P<name>{names})=(?P<value>False|True|'skip'|'all')?(?P<more>(?=[^\s,;.)]))?"
     return re.sub(f"(?P<typed>{typed})|{argument}", write_option, message)

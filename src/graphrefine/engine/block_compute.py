@@ -8,7 +8,6 @@ gather from, one panel of one chunk, stays in memory from task to task.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
@@ -25,6 +24,7 @@ from graphrefine.kernels import Kernels
 from graphrefine.linalg.operators import Edge, edge_terms
 from graphrefine.system.huge_pages import LINE, aligned, empty_bytes
 from graphrefine.system.storage import FolderStorage, Storage, as_bytes
+from graphrefine.system.threads import thread_pool
 
 Array = NDArray[Any]
 READERS = 2  # files read at a time
@@ -295,7 +295,7 @@ class BlockCompute:
             part = self.layout.rows(block)
             self._block(ref, panel, block, out=whole[part.start - rows.start : part.stop - rows.start])
 
-        with ThreadPoolExecutor(READERS) as pool:
+        with thread_pool(READERS) as pool:
             list(pool.map(fill, range(*self.layout.chunks[chunk : chunk + 2].tolist())))
         self._in_memory = (ref, panel, chunk)
         return whole

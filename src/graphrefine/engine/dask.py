@@ -14,6 +14,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -222,7 +223,10 @@ class Cluster:
         """Check of workers, or of all, that they see the storage and the graph, and compute the same bits."""
         probe = secrets.token_bytes(16)
         self.storage.write(f"{PROBES}/client", np.frombuffer(probe, np.uint8))
-        answers = self.client.run(check_worker, self.site, probe, self._fingerprint, workers=workers, on_error="return")
+        question: Any = partial(self.client.run, check_worker, self.site, probe, self._fingerprint, on_error="return")
+        answers = question(workers=workers)
+        if failed := [address for address, answer in answers.items() if isinstance(answer, ValueError)]:
+            answers |= question(workers=failed)  # a handshake of TLS may fail once, and say ValueError
         answers = {address: answer for address, answer in answers.items() if not isinstance(answer, OSError)}  # is gone
         if not answers and workers is None:
             raise InputError("the Dask cluster has no workers; start some with: dask worker ADDRESS")

@@ -12,7 +12,6 @@ processor.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +23,7 @@ from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, Kernels, kernels, to_bfloat16
 from graphrefine.linalg.operators import EDGE_TERMS, Operator
 from graphrefine.system.huge_pages import empty_bytes
+from graphrefine.system.threads import thread_pool
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -133,7 +133,7 @@ class LocalEngine:
             at = slice(start, stop) if places is None else places[start:stop]
             out.data[at, : self.columns] = to_bfloat16(fresh) if out.data.dtype == np.uint16 else fresh
 
-        with ThreadPoolExecutor(self.threads) as pool:
+        with thread_pool(self.threads) as pool:
             list(pool.map(block, range(0, self.nodes, BLOCK_ROWS)))
         return out
 

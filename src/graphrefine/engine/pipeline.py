@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.block_compute import BlockCompute, OperatorParts
 from graphrefine.engine.tasks import Small, Task
+from graphrefine.system.threads import thread_pool
 
 
 class Pipeline:
@@ -42,7 +43,7 @@ class Pipeline:
         """See `graphrefine.engine.blocks.Executor.run`."""
         compute = self.compute
         written: tuple[Task, Small, Future[None]] | None = None
-        with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(1) as writer:
+        with thread_pool(1) as reader, thread_pool(1) as writer:
             ahead = reader.submit(compute.load, tasks[0]) if tasks else None
             for at, task in enumerate(tasks):
                 assert ahead is not None

@@ -9,7 +9,6 @@ around it.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphrefine.kernels.plane import WHOLE, Frame, Neighbourhood, spread
 from graphrefine.maps.nearest import Cells, Neighbors
+from graphrefine.system.threads import thread_pool
 
 Floats = NDArray[np.float32]
 
@@ -83,7 +83,7 @@ class Repulsion:
 
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
-        self._pool = ThreadPoolExecutor(2) if threads > 1 else None
+        self._pool = thread_pool(2) if threads > 1 else None
         self._ready: _Kernels | None = None
 
     def field(self, points: Floats) -> tuple[Floats, Frame]:

@@ -156,19 +156,19 @@ def _leftovers(target: Path, kind: str) -> list[Path]:
     with os.scandir(target.parent) as entries:
         for entry in entries:
             match = pattern.fullmatch(entry.name)
-            if match and Path(entry.path) not in _active and not _is_alive(int(match[1])):
+            if match and Path(entry.path) not in _active:
                 with contextlib.suppress(FileNotFoundError):  # another run may be cleaning up as well
-                    leftovers.append((entry.stat().st_mtime_ns, Path(entry.path)))
-    return [path for _, path in sorted(leftovers)]
+                    leftovers.append((entry.stat().st_mtime_ns, int(match[1]), Path(entry.path)))
+    return [path for written, pid, path in sorted(leftovers) if not _is_alive(pid, written / 1e9)]
 
 
-def _is_alive(pid: int) -> bool:
-    """Whether another process has this id."""
+def _is_alive(pid: int, written: float) -> bool:
+    """Whether another process has this id, and had it at that time, by a clock of seconds: ids are given again."""
     import psutil  # only where something was left behind
 
     try:
-        return pid != os.getpid() and psutil.pid_exists(pid)
-    except OverflowError:  # no id that this system could have given
+        return pid != os.getpid() and psutil.pid_exists(pid) and psutil.Process(pid).create_time() < written + 2
+    except (OverflowError, psutil.Error):  # no id that this system could have given, or nothing is told of it
         return True
 
 

@@ -11,6 +11,7 @@ import platform
 import shutil
 from pathlib import Path
 from typing import Any, Protocol
+from zipfile import ZipFile
 from zlib import crc32
 
 import numpy as np
@@ -245,7 +246,10 @@ def write_array(storage: Storage, name: str, array: NDArray[Any]) -> None:
 def write_arrays(storage: Storage, name: str, arrays: dict[str, NDArray[Any]]) -> None:
     """Write small arrays as one .npz."""
     file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **arrays)
+    with ZipFile(file, "w") as archive:  # savez of NumPy 2.0 would pickle objects, and store allow_pickle as an array
+        for key, array in arrays.items():
+            with archive.open(f"{key}.npy", "w") as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
     storage.write(name, np.frombuffer(file.getvalue(), np.uint8))
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, copy_context
 from functools import cache
 from itertools import repeat
-from threading import Lock, local
+from threading import Event, Lock, Thread, local
+from time import sleep
 from typing import Any, TypeVar
 
 from graphrefine.errors import InputError
 from graphrefine.system import as_plain
 
 ROWS = 512  # in a block
+MOST_TRIED = 64  # threads: whoever can start so many has no limit to speak of
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -52,14 +55,65 @@ def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: in
     What is set for the caller (its context, such as the arithmetic in use) holds in the threads too.
     """
     with one_blas_thread():
-        if threads == 1:
+        threads = 0 if threads == 1 else count_startable(threads)
+        if threads == 0:
             yield from map(work, tasks)
             return
-        from concurrent.futures import ThreadPoolExecutor
-
         contexts = map(Context.copy, repeat(copy_context()))  # one for each task: no two threads can be in the same
         with ThreadPoolExecutor(threads) as pool:
             yield from pool.map(Context.run, contexts, repeat(work), tasks)
+
+
+def thread_pool(threads: int) -> Executor:
+    """A pool of so many threads; of fewer where the system starts no more, and of none but the caller's if need be."""
+    count = count_startable(threads)
+    return ThreadPoolExecutor(count) if count else CallersPool()
+
+
+class CallersPool(Executor):
+    """A pool without threads of its own: what is submitted is done at once.
+
+    Examples
+    --------
+    >>> with CallersPool() as pool:
+    ...     list(pool.map(abs, [1, -2]))
+    [1, 2]
+    """
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """See `concurrent.futures.Executor.submit`."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def count_startable(threads: int) -> int:
+    """Number of threads that can be started now, up to so many: a limit of processes, or of memory, may allow fewer.
+
+    Near a limit one fewer is counted, as a thread that has ended goes a moment later.
+
+    Examples
+    --------
+    >>> count_startable(2)
+    2
+    """
+    end, tried = Event(), min(threads, MOST_TRIED)
+    started: list[Thread] = []
+    try:
+        for _ in range(tried):
+            thread = Thread(target=end.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:  # can't start new thread
+        sleep(0.05)
+    finally:
+        end.set()
+        for thread in started:
+            thread.join()
+    return threads if len(started) == tried else max(len(started) - 1, 0)
 
 
 def run_tasks(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:

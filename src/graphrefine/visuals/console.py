@@ -165,33 +165,33 @@ def escape_controls(text: str, *, lines: bool = False) -> str:
 
 
 class StreamError(OSError):
-    """Standard output, or standard error, that cannot be written."""
+    """Standard output that cannot be written."""
 
 
 class PlainStream:
     """A text stream for a person: what is written to it is plain, and failures are a `StreamError` with its name.
+
+    Without a name they are nobody's loss: remarks that cannot be written do not end the work that they are about.
 
     Parameters
     ----------
     stream
         Where it goes.
     name
-        Of the stream, for messages.
+        Of the stream, for messages; None for one whose failures are ignored.
     secrets
         Words that must not be seen, and what is written instead.
     """
 
-    def __init__(self, stream: Any, name: str, secrets: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(self, stream: Any, name: str | None, secrets: Sequence[tuple[str, str]] = ()) -> None:
         self.stream, self._name, self._secrets = stream, name, secrets
 
     def write(self, text: str) -> int:
         """Write plain text."""
         for word, mask in self._secrets:
             text = text.replace(word, mask)
-        try:
+        with self._errors():
             self.stream.write(escape_controls(text))
-        except OSError as error:
-            raise StreamError(error.errno, error.strerror or str(error), self._name) from error
         return len(text)
 
     def writelines(self, lines: Sequence[str]) -> None:
@@ -201,10 +201,16 @@ class PlainStream:
 
     def flush(self) -> None:
         """Write what has been held back."""
-        try:
+        with self._errors():
             self.stream.flush()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
-            raise StreamError(error.errno, error.strerror or str(error), self._name) from error
+            if self._name is not None:
+                raise StreamError(error.errno, error.strerror or str(error), self._name) from error
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -224,7 +230,7 @@ def plain_streams(words: Sequence[str]) -> Iterator[None]:
     if sys.stdout is not None:
         sys.stdout = PlainStream(sys.stdout, "standard output", secrets)
     if sys.stderr is not None:
-        sys.stderr = PlainStream(sys.stderr, "standard error", secrets)
+        sys.stderr = PlainStream(sys.stderr, None, secrets)
     try:
         yield
     finally:

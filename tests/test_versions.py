@@ -54,3 +54,11 @@ def test_no_sparse_array_is_indexed_by_a_type_where_that_runs() -> None:
             if isinstance(node, ast.Subscript) and id(node) not in annotations:
                 name = getattr(node.value, "attr", getattr(node.value, "id", ""))
                 assert not name.endswith(("sr_array", "sc_array", "oo_array", "sparray")), f"{path}:{node.lineno}"
+
+
+def test_no_archive_is_written_with_an_option_that_older_numpy_takes_for_an_array() -> None:
+    """``savez(allow_pickle=...)`` is no option of NumPy 2.0: it stores an array of that name, and pickles objects."""
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "").startswith("savez"):
+                assert "allow_pickle" not in {each.arg for each in node.keywords}, f"{path}:{node.lineno}"

@@ -8,7 +8,6 @@ sorted as numbers, edges that were drawn twice are side by side.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import merge_edges
 from graphrefine.graph.graph import Graph, graph_of
+from graphrefine.system.threads import thread_pool
 
 PIECE = 1 << 18  # edges drawn with one seed
 ROUNDS = 100  # of drawing edges anew that were drawn twice, before giving up
@@ -113,7 +113,7 @@ def draw(places: Places, edges: int, *, seed: int, threads: int) -> Graph:
         lo, hi = piece * PIECE, min((piece + 1) * PIECE, edges)
         keys[lo:hi] = _piece(places, lo, hi, np.random.default_rng((seed, 2, piece)))
 
-    with ThreadPoolExecutor(threads) as pool:
+    with thread_pool(threads) as pool:
         list(pool.map(draw_piece, range(-(-edges // PIECE))))
     keys.sort()
     _fill(keys, _compact(keys), places, np.random.default_rng((seed, 3)))

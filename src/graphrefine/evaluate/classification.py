@@ -13,9 +13,9 @@ training, and are given no label in testing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
+from os import PathLike
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -28,7 +28,8 @@ from graphrefine.evaluate.metrics import METRICS
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
-from graphrefine.system.threads import one_blas_thread, usable_threads
+from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
+from graphrefine.vectors.table import check_table
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 REPEATS = 10  # splits of a ratio
@@ -221,6 +222,8 @@ def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], N
     if isinstance(embedding, np.ndarray):
         vectors, names = embedding, np.arange(len(embedding))
     else:
+        if isinstance(embedding, str | PathLike):
+            check_table(embedding, "embedding")
         vectors, names = embedding.vectors, embedding.names
     if vectors.ndim != 2 or vectors.dtype.kind not in "biuf":
         raise InputError(f"vectors: a matrix of numbers is expected, not {vectors.ndim}-d {vectors.dtype}")
@@ -236,7 +239,7 @@ def _judge(
     with (
         stages.stage("classify", steps=len(judge.splits)),
         one_blas_thread(),
-        ThreadPoolExecutor(workers) as pool,
+        thread_pool(workers) as pool,
     ):
         try:
             for split in pool.map(partial(judge.figures, rows), range(len(judge.splits))):

@@ -22,7 +22,6 @@ matrices, and no array is larger than one such block.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -42,7 +41,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import list_options, split_reading
 from graphrefine.readers.read import read
-from graphrefine.system.threads import one_blas_thread, usable_threads
+from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
 SHARING = 64  # held-out edges that are ranked against the same nodes
 ROUNDING = 2e-6  # part of the largest possible sum of terms: scores that differ by less are equal
@@ -200,7 +199,7 @@ class _Trial:
     def judge(self, scores: dict[str, PairScore], threads: int, stages: Stages) -> dict[str, dict[str, float]]:
         """All figures of all scores."""
         ranks: dict[str, list[Ranks]] = {name: [] for name in scores}
-        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        with one_blas_thread(), thread_pool(threads) as pool:
             try:
                 for block in pool.map(partial(self._ranks, scores), range(self.blocks)):
                     for name, block_ranks in block.items():

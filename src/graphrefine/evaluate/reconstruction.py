@@ -11,7 +11,6 @@ blocks, and only the highest are stored, by value: the number of pairs with it, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -29,7 +28,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
-from graphrefine.system.threads import one_blas_thread, usable_threads
+from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
 MOST_PAIRS = 1_000_000_000  # more are sampled
 BLOCK = 1 << 24  # scores formed at a time, by each thread
@@ -231,7 +230,7 @@ def _top_levels(
     empty = np.zeros(0, np.int64)
     levels, floor = _Levels(np.zeros(0, np.float32), empty, empty), np.float32(-np.inf)
     score = score.in_order(sampled.order)
-    with ThreadPoolExecutor(threads) as pool:
+    with thread_pool(threads) as pool:
         for start in range(0, len(blocks), threads):  # as many at a time as there are threads: then the floor rises
             job = partial(_block_levels, sampled, score, floor=floor, k=k)
             for block in pool.map(job, blocks[start : start + threads]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from functools import partial
 from time import perf_counter
 from typing import Any, Literal, Unpack
@@ -31,7 +31,7 @@ from graphrefine.readers.labels import as_labels
 from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import RefineSettings, check_integer, check_number, refine_settings
-from graphrefine.system.threads import one_blas_thread, usable_threads
+from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
 Scores = tuple[float, ...]
 
@@ -121,7 +121,7 @@ def tune(
     clock = Clock(budget)
     judge = _make_judge(graph, labels, task, train=train, split_seed=split_seed, C=C, seed=seed)
     vectors = TrialVectors(judge.graph if isinstance(judge, LinkJudge) else graph, threads=threads)
-    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+    with one_blas_thread(), thread_pool(threads) as pool:
         search = _Search(judge, clock, pool, vectors, Stages(progress))
         search.begin(refine_settings(dim=lengths[0], seed=seed))
         complete = search.go_on(lengths)
@@ -164,9 +164,7 @@ def _make_judge(
 class _Search:
     """The trials so far, and the leader among them."""
 
-    def __init__(
-        self, judge: Judge, clock: Clock, pool: ThreadPoolExecutor, vectors: TrialVectors, progress: Stages
-    ) -> None:
+    def __init__(self, judge: Judge, clock: Clock, pool: Executor, vectors: TrialVectors, progress: Stages) -> None:
         self.judge, self.clock, self.pool, self.vectors, self.progress = judge, clock, pool, vectors, progress
         self.trail: list[Trial] = []
         self.leader: Trial

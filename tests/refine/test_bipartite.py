@@ -127,7 +127,7 @@ def test_an_empty_end_makes_a_node_of_the_other(tmp_path: Path) -> None:
         (sp.csr_array(np.ones((4, 6))), {}, "must be square, not 4 x 6; bipartite=True reads its rows"),
         (np.ones((4, 6)), {}, "bipartite=True reads it as a matrix whose rows and columns are two sets"),
         (PAIRS, {"bipartite": True, "directed": True}, "exclude each other"),
-        (PAIRS, {"bipartite": True, "nodes": 20}, "cannot tell to which of the two sides"),
+        (PAIRS, {"bipartite": True, "nodes": 20}, "of the two sides.*; the index and the columns of a pandas frame"),
         (Graph.from_edges([0], [1]), {"bipartite": True}, "was not read as bipartite"),
         (np.full((4, 6), -1.0), {"bipartite": True}, "weight -1.0 is not allowed"),
         (np.full((4, 6), "x"), {"bipartite": True}, "a matrix of real numbers is needed"),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, Small, T
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import adjacency
-from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
+from graphrefine.methods.contract import Floats, Method, Resources, Shape, check_squares, engine_memory
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import Eigenpairs, oversampled, randomized_eigh
 
@@ -36,6 +36,7 @@ class Settings(MethodSettings):
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """The vectors of AROPE."""
+    check_squares(graph)
     stages, sources = resources.stages, -(-settings.dim // 2) if settings.two_sided else settings.dim
     with stages.stage("decompose", steps=2 * settings.iterations + 3):
         engine = resources.engine(graph, columns=oversampled(2 * sources, graph.nodes), bfloat16=settings.bfloat16)

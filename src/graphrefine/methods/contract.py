@@ -235,6 +235,22 @@ def check_sums(graph: Graph) -> None:
         )
 
 
+def check_squares(graph: Graph) -> None:
+    """Raise InputError where even the largest weight has no square in float32: products of A with itself are zero.
+
+    Examples
+    --------
+    >>> check_squares(Graph.from_edges([0, 1], [1, 2], weights=[1e-30, 1.0]))
+    """
+    largest = 1.0 if graph.weights is None or graph.stored else float(graph.weights.max(initial=0))
+    if largest * largest < TINY:
+        raise InputError(
+            f"weights of {graph.source}, {largest:.3g} the largest, have no squares in float32; multiply them all by "
+            "one number",
+            argument="weights",
+        )
+
+
 def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:
     """What a `LocalEngine` holds with so many float32 tall matrices at a time.
 

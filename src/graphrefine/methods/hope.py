@@ -20,7 +20,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
 from graphrefine.linalg.operators import Operator, adjacency
 from graphrefine.methods.arope import reweight
-from graphrefine.methods.contract import Floats, Method, Resources, Shape, engine_memory
+from graphrefine.methods.contract import Floats, Method, Resources, Shape, check_squares, engine_memory
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import Multiply, oversampled, randomized_eigh, randomized_svd
 
@@ -54,6 +54,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def _fit_undirected(graph: Graph, settings: Settings, resources: Resources) -> Floats:
+    check_squares(graph)
     sources = -(-settings.dim // 2)
     with resources.stages.stage("decompose", steps=2 * settings.iterations + 3):
         engine = resources.engine(graph, columns=oversampled(2 * sources, graph.nodes), bfloat16=settings.bfloat16)

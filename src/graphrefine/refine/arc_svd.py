@@ -25,6 +25,8 @@ from graphrefine.kernels.exact import dot, power
 from graphrefine.linalg.operators import Floats, Operator
 from graphrefine.refine.svd import Decomposition, randomized_svd
 
+SMALLEST = 1e-18  # weight, and its inverse the largest, whose square float32 has
+
 
 @dataclass(frozen=True)
 class Side:
@@ -101,10 +103,19 @@ def noise_edge(N: Operator, sources: int, targets: int, *, threads: int = 1) -> 
     1.0
     """
     rows, columns = (np.square(x, dtype=np.float64) for x in (N.row_scale, N.column_scale) if x is not None)
-    graph = N.graph
-    weights = None if graph.weights is None else np.square(graph.weights)
-    squares = kernels().row_sums(graph.indptr, graph.indices, weights, columns, threads=threads)
+    squares = _sum_squares(N.graph, columns, threads=threads)
     return float(np.sqrt(dot(rows, squares)) * (1 / np.sqrt(max(sources, 1)) + 1 / np.sqrt(max(targets, 1))))
+
+
+def _sum_squares(graph: Graph, columns: NDArray[np.float64], *, threads: int) -> NDArray[np.float64]:
+    """The sum of ``weight^2 columns[target]`` of the arcs of each node; in float64 where float32 lacks such squares."""
+    weights = graph.weights
+    if weights is None or not len(weights) or (weights.min() > SMALLEST and weights.max() < 1 / SMALLEST):
+        squares = None if weights is None else np.square(weights)
+        return kernels().row_sums(graph.indptr, graph.indices, squares, columns, threads=threads)
+    sources = np.repeat(np.arange(graph.nodes), np.diff(graph.indptr))
+    terms = np.square(weights, dtype=np.float64) * columns[graph.indices]
+    return np.bincount(sources, terms, minlength=graph.nodes).astype(np.float64, copy=False)
 
 
 def shrunk(values: Small, edge: float, strength: float) -> Small:

@@ -17,6 +17,7 @@ from graphrefine.progress import Watcher
 from graphrefine.readers.options import OPTION_NAMES, list_options, split_reading
 from graphrefine.run.embed_run import EmbedRun, Request, aligned_dim
 from graphrefine.run.settings import RunSettings, check_work
+from graphrefine.vectors.table import check_table
 
 
 @list_options
@@ -122,6 +123,7 @@ def embed(
     reading, others = split_reading(others)
     _check_keywords(others, find_method(method))
     if align_to is not None:
+        check_table(align_to, "align_to")
         dim = aligned_dim(dim, align_to, "align_to")
     automatic = isinstance(dim, str) and dim == "auto"
     settings = make_settings(

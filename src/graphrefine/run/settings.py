@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError, suggest
 from graphrefine.refine.settings import MethodSettings, check_integer, setting
-from graphrefine.system import as_plain
+from graphrefine.system import as_plain, distinct_keys
 from graphrefine.system.files import replacing
 from graphrefine.system.threads import usable_threads
 
@@ -197,6 +197,9 @@ def work_folder(output: str | PathLike[str]) -> Path:
     return path.with_name(f"{path.name}.work")
 
 
+_KINDS: dict[Any, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+
+
 class Config(NamedTuple):
     """A method, and some of its settings."""
 
@@ -245,10 +248,11 @@ def _problem(kind: type, name: str, value: Any) -> str:
     kinds = get_args(hints[name]) or (hints[name],)
     several = get_origin(hints[name]) is tuple or any(get_origin(one) is tuple for one in kinds)
     if isinstance(value, list):
-        number = all(isinstance(part, int | float) and not isinstance(part, bool) for part in value)
-        return "" if several and number else f"{value!r} is not of the kind of the setting {name!r}"
-    allowed = {type(None), *kinds, *((int,) if float in kinds else ())}
-    return "" if type(value) in allowed else f"{value!r} is not of the kind of the setting {name!r}"
+        fits = several and all(isinstance(part, int | float) and not isinstance(part, bool) for part in value)
+    else:
+        fits = type(value) in {type(None), *kinds, *((int,) if float in kinds else ())}
+    words = [_KINDS[kind] for kind in kinds if kind in _KINDS] + ["a list of numbers"] * several
+    return "" if fits else f"{value!r} is not of the kind of the setting {name!r} ({' or '.join(words)})"
 
 
 def _object(path: str | PathLike[str]) -> dict[str, Any]:
@@ -261,7 +265,7 @@ def _object(path: str | PathLike[str]) -> dict[str, Any]:
     if len(text) > MOST_BYTES:
         raise FormatError(path, f"is larger than any file of settings; {expected}")
     try:
-        settings = json.loads(text.decode("utf-8-sig"))
+        settings = json.loads(text.decode("utf-8-sig"), object_pairs_hook=distinct_keys)
     except (ValueError, RecursionError) as error:
         raise FormatError(path, f"not JSON ({error}); {expected}") from None
     if not isinstance(settings, dict):

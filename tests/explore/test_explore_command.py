@@ -100,6 +100,26 @@ def test_ctrl_c_ends_it_quietly(folder: Path) -> None:
         )
 
 
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_event_loop_is_being_made(folder: Path, by: signal.Signals) -> None:
+    """The port answers already by then. An event loop that is half made would complain when it goes."""
+    script = f"""
+import os
+from asyncio.selector_events import BaseSelectorEventLoop
+def interrupt(loop, make=BaseSelectorEventLoop._make_self_pipe):
+    os.kill(os.getpid(), {int(by)})
+    make(loop)
+BaseSelectorEventLoop._make_self_pipe = interrupt
+from graphrefine.cli.main import main
+main()
+"""
+    command = [sys.executable, "-c", script, "explore", str(folder / "people"), "--port", "0"]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    address, *rest = done.stderr.splitlines()
+    assert address.startswith(b"http://") and rest == [b"interrupted; no half-written output is left"]
+    assert done.returncode == 128 + by
+
+
 def test_beyond_this_machine_there_is_always_a_token() -> None:
     assert make_access("127.0.0.1", 80, None) == Access("http://127.0.0.1:80/", None, ("127.0.0.1",), False)
     assert make_access("::1", 80, "a b").url == "http://[::1]:80/?token=a%20b"

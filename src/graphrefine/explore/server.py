@@ -85,6 +85,13 @@ def make_server(app: Any) -> uvicorn.Server:
     return uvicorn.Server(uvicorn.Config(HeadTimeout(app), http=Connection, **SETTINGS))
 
 
+def answer_requests(app: Any, listening: socket.socket) -> None:
+    """Answer requests until a signal. It waits while the event loop is being made, which nothing may interrupt."""
+    server = make_server(app)
+    with server.capture_signals():
+        server.run(sockets=[listening])
+
+
 def serve(
     session: Session,
     *,
@@ -122,7 +129,7 @@ def serve(
         if browser:
             threading.Thread(target=webbrowser.open, args=(access.url,), daemon=True).start()
         try:
-            make_server(app).run(sockets=[listening])
+            answer_requests(app, listening)
         finally:
             gc.unfreeze()
             end_background(session.background)

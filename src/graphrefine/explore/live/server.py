@@ -20,7 +20,7 @@ from graphrefine.explore.live.handlers import LIVE_ROUTES
 from graphrefine.explore.live.renewal import Renewal
 from graphrefine.explore.live.writer import Writer
 from graphrefine.explore.raw_handlers import PageHandler, page_handlers
-from graphrefine.explore.server import Access, bind, end_background, make_access, make_server
+from graphrefine.explore.server import Access, answer_requests, bind, end_background, make_access
 from graphrefine.explore.session import Session
 from graphrefine.live.service import LiveService
 
@@ -77,7 +77,7 @@ def serve_live(
                     on_start(access.url, bound, token, live)
                 if browser:
                     threading.Thread(target=webbrowser.open, args=(access.url,), daemon=True).start()
-                make_server(app).run(sockets=[listening])
+                answer_requests(app, listening)
         finally:
             if on_end is not None:
                 on_end(live)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -218,22 +219,32 @@ def test_a_server_without_standard_output(named: Path) -> None:
     assert errors.endswith("interrupted; no half-written output is left\n") and "Traceback" not in errors
 
 
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (errno.EMFILE, "Too many open files"),
+        (errno.EAGAIN, "no more threads or processes can be started: a limit of them, or of memory, is reached; raise it"),
+    ],
+)
 def test_an_error_of_the_system_is_not_blamed_on_standard_output(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, told: str
 ) -> None:
     (tmp_path / "edges.csv").write_text("a,b\nb,c\n", encoding="utf-8")
 
     def fail(*_: Any, **__: Any) -> Any:
-        raise OSError(24, "Too many open files")
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("graphrefine.cli.embed.EmbedRun", fail)
     done = run("embed", tmp_path / "edges.csv", "-o", tmp_path / "out")
-    assert (done.code, done.err) == (2, "error: Too many open files\n")
-    if Path("/dev/full").exists():
-        with Path("/dev/full").open("w") as full:
-            typed = [*PROGRAM, "methods"]
-            ended = subprocess.run(typed, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
-        assert (ended.returncode, ended.stderr) == (2, "error: standard output: No space left on device\n")
+    assert (done.code, done.err) == (2, f"error: {told}\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_standard_output_that_is_full_is_named() -> None:
+    with Path("/dev/full").open("w") as full:
+        typed = [*PROGRAM, "methods"]
+        ended = subprocess.run(typed, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "error: standard output: No space left on device\n")
 
 
 def test_seeds_below_zero(named: Path) -> None:

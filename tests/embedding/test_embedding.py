@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import graphrefine
 from graphrefine.cli.convert import Conversion, convert_embedding
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import FORMATS, check_output, choose_format
@@ -197,6 +198,20 @@ def test_file_and_folder_are_not_taken_for_each_other(people: Embedding, tmp_pat
     (tmp_path / "plain").write_text("x")
     with pytest.raises(FormatError, match="is a file, so it cannot be read as folder"):
         load(tmp_path / "plain")
+
+
+def test_folders_of_other_kinds_are_named(tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_text("a,b\nb,c\nc,a\n")
+    graphrefine.live.create(tmp_path / "ring.csv", tmp_path / "ring.live", dim=2).close()
+    graphrefine.ingest(tmp_path / "ring.csv", tmp_path / "ring.grf")
+    (tmp_path / "other").mkdir()
+    for name, told in (
+        ("ring.live", "is a folder of live vectors, which graphrefine live has commands for"),
+        ("ring.grf", "is a graph on disk, not an embedding; graphrefine embed makes vectors of it"),
+        ("other", "meta.json is missing: not a whole embedding"),
+    ):
+        with pytest.raises(FormatError, match=f"{name}: {told}"):
+            load(tmp_path / name)
 
 
 def test_check_output_finds_trouble_before_the_work(people: Embedding, tmp_path: Path) -> None:

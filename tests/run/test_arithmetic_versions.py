@@ -107,6 +107,7 @@ def test_the_recipe_names_what_depends_on_the_processor(method: str) -> None:
     part = find_method(method).processor_dependence
     assert (part is None) == (method in COVERED)
     assert recipe["arithmetic"] == 1 and recipe.get("processor_dependence") == part
+    assert ("scikit-network" in recipe["made_on"]) == (method == "louvainne")
 
 
 def test_the_list_of_methods_and_the_page_say_which_are_covered() -> None:

@@ -143,7 +143,7 @@ def test_a_server_needs_a_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     Embedding(range(4), np.eye(4)).save(tmp_path / "out")
     monkeypatch.setattr(Thread, "start", refuse)
     done = run("explore", tmp_path / "out", "--port", "0")
-    assert done.code == 2 and "error: no more threads can be started" in done.err, done.err
+    assert done.code == 2 and "error: no more threads or processes can be started" in done.err, done.err
 
 
 def test_fewer_threads_than_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

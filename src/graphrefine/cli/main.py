@@ -29,6 +29,8 @@ from typing import Any, NoReturn
 from graphrefine.errors import FormatError, GraphRefineError, mask_secrets
 from graphrefine.visuals.console import StreamError, escape_controls, plain_streams
 
+AT_A_LIMIT = "no more threads or processes can be started: a limit of them, or of memory, is reached; raise it"
+
 
 def main() -> None:
     """Run the command that ``sys.argv`` asks for, and exit."""
@@ -100,6 +102,8 @@ def run(arguments: list[str]) -> int:
             return 128 + 13  # as if SIGPIPE had ended it
         return _failed(f"{error.filename}: {error.strerror}")
     except OSError as error:  # of a file, or of the system, that nobody below has given a name
+        if isinstance(error, BlockingIOError) and error.filename is None:  # as a fork says it
+            return _failed(AT_A_LIMIT)
         place = f"{error.filename}: " if error.filename is not None else ""
         return _failed(f"{place}{error.strerror or error}")
 
@@ -138,7 +142,7 @@ def _obey(arguments: list[str]) -> int:
     except RuntimeError as error:
         if "can't start new thread" not in str(error):
             raise
-        return _failed("no more threads can be started: a limit of processes, or of memory, is reached; raise it")
+        return _failed(AT_A_LIMIT)
     except MemoryError:
         return _failed("not enough memory; a smaller --dim needs less, and graphrefine info says how much")
     return 0

@@ -62,9 +62,9 @@ class Kernels:
         """What recipes and marks of unfinished work say of them: see `graphrefine.kernels.arithmetic`."""
         return {KEY: self.arithmetic, "kernel": self.name}
 
-    def origin(self) -> dict[str, Any]:
-        """What recipes say of the machine: instruction set and libraries."""
-        return {MADE_ON: {"processor": self.simd, **_library_versions()}}
+    def origin(self, libraries: tuple[str, ...] = ()) -> dict[str, Any]:
+        """What recipes say of the machine: instruction set and libraries, those of the method among them."""
+        return {MADE_ON: {"processor": self.simd, **_library_versions(libraries)}}
 
     def choose(self, name: str) -> Any:
         """The kernel of this name."""
@@ -110,11 +110,11 @@ def choose_kernel(name: str) -> Any:
 
 
 @cache
-def _library_versions() -> dict[str, str]:
+def _library_versions(more: tuple[str, ...]) -> dict[str, str]:
     from importlib.metadata import version  # scipy itself is not loaded where compiled kernels do the work
     from platform import python_version
 
-    return {"python": python_version(), "numpy": np.__version__, "scipy": version("scipy")}
+    return {"python": python_version(), "numpy": np.__version__, **{name: version(name) for name in ("scipy", *more)}}
 
 
 @cache

@@ -107,6 +107,8 @@ class Method(Generic[S]):
     processor_dependence
         The part of its work whose last bits belong to one kind of processor, in a few words; None where there is none:
         the vectors then have the same bits on every processor, those of `graphrefine.kernels.arithmetic`.
+    libraries
+        Packages beside NumPy and SciPy that the vectors depend on; recipes name their versions.
     most_nodes
         More are refused whatever the memory, where time grows with the cube of n.
     directed
@@ -141,6 +143,7 @@ class Method(Generic[S]):
     memory: Callable[[Shape, S], int]
     bound: str
     processor_dependence: str | None
+    libraries: tuple[str, ...] = ()
     most_nodes: int | None = None
     directed: bool = False
     sided: Callable[[S], bool] = lambda settings: False

@@ -127,4 +127,5 @@ LOUVAINNE = Method(
     memory=memory,
     bound="three matrices n x k, copies of the graph",
     processor_dependence="scikit-network's Louvain",
+    libraries=("scikit-network",),
 )

@@ -336,7 +336,7 @@ def _embed(
         added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
         recipe["features"] = added
     with resources.stages.stage("learn") if learn else nullcontext():
-        recipe |= {"version": __version__, **kernels().names(), **kernels().origin()}
+        recipe |= {"version": __version__, **kernels().names(), **kernels().origin(method.libraries)}
         recipe[GRAPH] = digest_graph(graph)
         degrees = graph.neighbour_counts().astype(np.float32)
         recipe["reading"] = graph.reading

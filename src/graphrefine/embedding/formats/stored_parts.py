@@ -34,6 +34,10 @@ from graphrefine.vectors.table import Parts
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 100  # to load a file that is replaced meanwhile
+OTHER_FOLDERS = {  # by a file that only they have
+    "live.db": "is a folder of live vectors, which graphrefine live has commands for: check, serve, export to an embedding",
+    "indptr.npy": "is a graph on disk, not an embedding; graphrefine embed makes vectors of it",
+}
 
 
 def save_parts(parts: Parts, path: PathLike, *, format: str | None, durable: bool | None, **options: Any) -> None:
@@ -116,10 +120,15 @@ def load_parts(
 
 
 def check_kind(path: PathLike, file_format: Format) -> None:
-    """Refuse a folder for the format of a file, and the reverse."""
-    if Path(path).is_file() if file_format.folder else Path(path).is_dir():
+    """Refuse a folder for the format of a file, the reverse, and a folder of another kind."""
+    place = Path(path)
+    if place.is_file() if file_format.folder else place.is_dir():
         kind = "file" if file_format.folder else "folder"
         raise FormatError(path, f"is a {kind}, so it cannot be read as {file_format.name}")
+    if file_format.folder and not (place / "meta.json").exists():
+        for name, problem in OTHER_FOLDERS.items():
+            if (place / name).exists():
+                raise FormatError(path, problem)
 
 
 WRITTEN_ANEW = "was written anew by another program, so that fingerprint and checksum are those of an older file"

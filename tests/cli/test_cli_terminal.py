@@ -223,7 +223,7 @@ def test_a_server_without_standard_output(named: Path) -> None:
     ("number", "told"),
     [
         (errno.EMFILE, "Too many open files"),
-        (errno.EAGAIN, "no more threads or processes can be started: a limit of them, or of memory, is reached; raise it"),
+        (errno.EAGAIN, main.AT_A_LIMIT),
     ],
 )
 def test_an_error_of_the_system_is_not_blamed_on_standard_output(

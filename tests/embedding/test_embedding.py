@@ -206,7 +206,7 @@ def test_folders_of_other_kinds_are_named(tmp_path: Path) -> None:
     graphrefine.ingest(tmp_path / "ring.csv", tmp_path / "ring.grf")
     (tmp_path / "other").mkdir()
     for name, told in (
-        ("ring.live", "is a folder of live vectors, which graphrefine live has commands for"),
+        ("ring.live", "is a folder of live vectors; graphrefine live has commands for it"),
         ("ring.grf", "is a graph on disk, not an embedding; graphrefine embed makes vectors of it"),
         ("other", "meta.json is missing: not a whole embedding"),
     ):

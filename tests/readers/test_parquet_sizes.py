@@ -41,6 +41,27 @@ def test_the_longest_text_is_known(codec: str, version: Any) -> None:
     assert shared.longest >= 3000
 
 
+@pytest.mark.parametrize("codec", ["uncompressed", "snappy", "zstd", "gzip", "brotli", "lz4"])
+@pytest.mark.parametrize("program", ["DuckDB V1", "DuckDB V2", "Polars"])
+def test_files_of_other_programs(tmp_path: Path, program: str, codec: str) -> None:
+    """Row groups of 4,096 rows, names by dictionaries or as what they do not share: the same graph as by pyarrow."""
+    path, table = tmp_path / "a.parquet", pa.table({"source": NAMES, "target": NAMES[7:] + NAMES[:7]})
+    if program == "Polars":
+        polars = pytest.importorskip("polars")
+        polars.from_arrow(table).write_parquet(path, compression=codec, row_group_size=4096, data_page_size=4096)
+    else:
+        duckdb = pytest.importorskip("duckdb", "1.3", reason="older ones write neither V2 nor all compressions")
+        codec, version = codec.replace("lz4", "lz4_raw"), program.split()[1]
+        how = f"format parquet, compression {codec}, parquet_version {version}, row_group_size 4096"
+        with duckdb.connect() as database:
+            database.register("edges", table)
+            database.execute(f"COPY edges TO '{path}' ({how})")
+    data = memoryview(path.read_bytes())
+    assert check_pages("a", data).pages > 0
+    graph, expected = read(path), read(table)
+    assert graph.names.tolist() == expected.names.tolist() and (graph.indices == expected.indices).all()
+
+
 def long_table(rows: int) -> Any:
     long = pa.DictionaryArray.from_arrays(np.arange(rows, dtype=np.int32) % 2, pa.array(["x" * 50_000, "y" * 50_000]))
     return pa.table({"source": long, "target": [f"n{at}" for at in range(rows)]})

@@ -8,7 +8,7 @@ on every processor; their SciPy twins come near. The recipe of an embedding says
 arithmetic             the version
 kernel                 "native", or "scipy": the twins, whose vectors agree within a tolerance only
 processor_dependence   the part of the method whose last bits belong to one kind of processor; absent if there is none
-made_on                the instruction set, and versions of Python, NumPy, SciPy and other packages that the method uses;
+made_on                the instruction set, and versions of Python, NumPy, SciPy and others that the method uses;
                        the bits depend on these only where the kernel is "scipy" or there is a processor dependence
 ====================== ==============================================================================================
 

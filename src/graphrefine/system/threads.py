@@ -18,7 +18,7 @@ from graphrefine.errors import InputError
 from graphrefine.system import as_plain
 
 ROWS = 512  # in a block
-MOST_TRIED = 64  # threads: whoever can start so many has no limit to speak of
+MOST_THREADS = 64  # threads: whoever can start so many has no limit to speak of
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -100,20 +100,20 @@ def count_startable(threads: int) -> int:
     >>> count_startable(2)
     2
     """
-    end, tried = Event(), min(threads, MOST_TRIED)
-    started: list[Thread] = []
+    end, most = Event(), min(threads, MOST_THREADS)
+    sleepers: list[Thread] = []
     try:
-        for _ in range(tried):
+        for _ in range(most):
             thread = Thread(target=end.wait, daemon=True)
             thread.start()
-            started.append(thread)
+            sleepers.append(thread)
     except RuntimeError:  # can't start new thread
         sleep(0.05)
     finally:
         end.set()
-        for thread in started:
+        for thread in sleepers:
             thread.join()
-    return threads if len(started) == tried else max(len(started) - 1, 0)
+    return threads if len(sleepers) == most else max(len(sleepers) - 1, 0)
 
 
 def run_tasks(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:

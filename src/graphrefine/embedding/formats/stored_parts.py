@@ -35,7 +35,7 @@ from graphrefine.vectors.table import Parts
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 100  # to load a file that is replaced meanwhile
 OTHER_FOLDERS = {  # by a file that only they have
-    "live.db": "is a folder of live vectors, which graphrefine live has commands for: check, serve, export to an embedding",
+    "live.db": "is a folder of live vectors; graphrefine live has commands for it: check, serve, export (an embedding)",
     "indptr.npy": "is a graph on disk, not an embedding; graphrefine embed makes vectors of it",
 }
 

@@ -48,9 +48,7 @@ def quick() -> None:
     sketch = np.random.default_rng(0).standard_normal((graph.nodes, 128)).astype(np.float32)
     paper = refine_settings("paper")
     with threadpool_limits(1):
-        times = interleaved(
-            lambda: embed_graph(graph, paper, threads=1), lambda: reference.refine(adjacency, sketch)
-        )
+        times = interleaved(lambda: embed_graph(graph, paper, threads=1), lambda: reference.refine(adjacency, sketch))
     ours, plain = times
     print(f"quick: {graph.nodes:,} nodes, {graph.edges:,} edges, 128 columns, one thread, best of {REPEATS}")
     print(f"  graphrefine   {ours:.3f} s  (kernel {kernels().name}, {kernels().simd})")

@@ -64,9 +64,7 @@ def interpreters() -> dict[str, str]:
     for candidate in candidates():
         ask = "import sys; print(*sys.version_info[:2], sys.implementation.name, sys.executable, sep='\\n')"
         try:
-            answer = subprocess.run(
-                [candidate, "-c", ask], capture_output=True, text=True, check=True, timeout=60
-            )
+            answer = subprocess.run([candidate, "-c", ask], capture_output=True, text=True, check=True, timeout=60)
         except (OSError, subprocess.SubprocessError):
             continue  # a pyenv shim for a version that is not active, or a broken installation
         major, minor, kind, path = answer.stdout.splitlines()

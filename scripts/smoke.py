@@ -43,9 +43,7 @@ def main(kernel: str, folder: Path) -> None:
 
     said = run("embed", str(graph), "-o", str(plain), "--dim", "16")
     assert ("no compiled kernels" in said.stderr) == (kernel == "scipy"), said.stderr
-    figures = json.loads(
-        run("embed", str(graph), "-o", str(exact), "--dim", "16", "--no-bfloat16", "--json").stdout
-    )
+    figures = json.loads(run("embed", str(graph), "-o", str(exact), "--dim", "16", "--no-bfloat16", "--json").stdout)
     assert figures["kernel"] == kernel, figures["kernel"]
 
     import graphrefine

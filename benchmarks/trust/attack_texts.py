@@ -93,8 +93,12 @@ OWN_FIELDS = [
     own_fields("gml", lambda n: gml(n, rest="node [ id {0} f{0} 1 ]\n")),
     own_fields("networkx", lambda n: "".join(f"{at} {at + 1} {{'f{at}': 1}}\n" for at in range(n))),
     own_fields("labels-json", lambda n: "[" + ", ".join(f'{{"node": {at}, "f{at}": 1}}' for at in range(n)) + "]"),
-    Attack("ingest-json", "own fields", text(lambda n: "[" + ",\n".join(
-        EDGE.format(at, at + 1) for at in range(n)) + "]"), (10_000, 20_000)),
+    Attack(
+        "ingest-json",
+        "own fields",
+        text(lambda n: "[" + ",\n".join(EDGE.format(at, at + 1) for at in range(n)) + "]"),
+        (10_000, 20_000),
+    ),
     own_fields("columns", lambda n: "node," + ",".join(f"f{at}" for at in range(n)) + "\n" + "a\n" * n),
 ]
 

@@ -75,7 +75,6 @@ SECTIONS = {section.name: section for section in sections_of(PAGE.read_text(enco
 SEARCH = [name for name, section in SECTIONS.items() if section.examples()[-1].want.startswith("['Gillenormand'")]
 
 
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     with running() as server:

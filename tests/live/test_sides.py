@@ -45,9 +45,7 @@ def edges_of(live: Live) -> Edges:
 
 
 @ROOM
-@given(
-    st.lists(st.tuples(st.sampled_from("+-="), st.integers(0, 70), st.integers(0, 40)), max_size=30), st.booleans()
-)
+@given(st.lists(st.tuples(st.sampled_from("+-="), st.integers(0, 70), st.integers(0, 40)), max_size=30), st.booleans())
 def test_changes_follow_a_model(tmp_path_factory: Any, changes: list[tuple[str, int, int]], text: bool) -> None:
     model, path = shop_edges(text=text), tmp_path_factory.mktemp("shop") / "shop.live"
     with create(path, model) as live:

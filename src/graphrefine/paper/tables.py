@@ -190,8 +190,7 @@ def draw_figure1(setup: Setup, cache: Cache) -> Findings:
     pictures = []
     for measure in NO_FIGURES:
         points = [
-            Line(TITLES[method], [one.spent], one.f1[measure], points_only=True)
-            for method, one in measured.items()
+            Line(TITLES[method], [one.spent], one.f1[measure], points_only=True) for method, one in measured.items()
         ]
         title, label = f"{measure.capitalize()} F1 against time, {name}, 90% for training", _format_axis(measure)
         time = "seconds of all cores together"

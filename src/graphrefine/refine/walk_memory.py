@@ -58,9 +58,7 @@ def walk_memory(engine: Engine[T], ties: Ties, count: int, *, seed: int) -> floa
     return float(np.sqrt(np.clip(information.sum() / -(start * exact.log(start)).sum(), 0.0, 1.0)))
 
 
-def _draw(
-    graph: Graph, degree: NDArray[np.float64], count: int, *, seed: int
-) -> tuple[NDArray[np.int64], Floats]:
+def _draw(graph: Graph, degree: NDArray[np.float64], count: int, *, seed: int) -> tuple[NDArray[np.int64], Floats]:
     """Nodes drawn by degree, none twice, ascending, and the share of all steps that each one stands for."""
     able = np.count_nonzero(degree > 0)
     if count >= able:

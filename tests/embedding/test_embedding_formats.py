@@ -597,7 +597,10 @@ def test_columns_that_are_meant_as_names_are_not_left_out(suffix: str, tmp_path:
         write(pa.table({"node": nodes, "vector": vectors}), str(path))
         with pytest.raises(FormatError, match=f"column 'node' holds {kind}, and names are integers or strings"):
             load(path)
-    write(pa.table({"node": pa.array(["ada", "bob"], pa.string_view()), "vector": vectors}), str(path))
-    assert load(path).names.tolist() == ["ada", "bob"]
+    try:
+        write(pa.table({"node": pa.array(["ada", "bob"], pa.string_view()), "vector": vectors}), str(path))
+        assert load(path).names.tolist() == ["ada", "bob"]
+    except pa.ArrowNotImplementedError:  # older pyarrow: neither does it write such parquet files
+        assert suffix == "parquet" and pa.__version__ < "19"
     write(pa.table({"score": pa.array([1.5, 2.5]), "vector": vectors}), str(path))
     assert load(path).names.tolist() == [0, 1]

@@ -96,7 +96,10 @@ def test_long_texts_that_are_named_again_and_again(tmp_path: Path, kind: str) ->
     if kind == "views":
         view = struct.pack("<i4sii", 10_000, b"xxxx", 0, 0)
         buffers = [None, pa.py_buffer(view * 500), pa.py_buffer(b"x" * 10_000)]
-        columns = pa.Array.from_buffers(pa.string_view(), 500, buffers)
+        try:
+            columns = pa.Array.from_buffers(pa.string_view(), 500, buffers)
+        except ValueError:
+            pytest.skip(f"pyarrow {pa.__version__} takes no buffers of views")
     table = pa.table({"source": columns, "target": [f"n{at}" for at in range(500)]})
     expected = 10_000 * 250 + 250 if kind == "codes" else 10_000 * 500
     assert arrow_sizes.text_bytes(table.column(0)) == expected

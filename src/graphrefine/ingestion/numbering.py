@@ -30,6 +30,7 @@ from graphrefine.ingestion.table_pieces import pack_arrow
 from graphrefine.kernels.arcs import IdSet
 from graphrefine.kernels.edge_lists import number_ids
 from graphrefine.progress import Stages
+from graphrefine.readers.databases import stream_rows
 from graphrefine.readers.options import ReadOptions
 from graphrefine.system.work_folder import WorkFolder
 
@@ -320,9 +321,7 @@ class Join:
         self._base.close()
 
     def _stream(self, query: str) -> Any:
-        rows = self._base.sql(query)
-        stream = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # the older name
-        for batch in stream(_BATCH):
+        for batch in stream_rows(self._base, query, _BATCH):
             yield batch.column(0)
 
 

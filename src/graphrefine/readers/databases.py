@@ -144,14 +144,19 @@ def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
         if kinds != [duckdb.StatementType.SELECT]:
             raise _writing_error(source, query)
         with _in_time(db.interrupt, _seconds(source) if query != options.query else None):
-            rows: Any = db.sql(query)
-            read = rows.to_arrow_reader if hasattr(rows, "to_arrow_reader") else rows.fetch_record_batch
-            result = _take_batches(source, read())
+            result = _take_batches(source, stream_rows(db, query))
     if not result.num_rows:
         raise source.error("there is no edge: the table or query has no rows", argument="query")
     table = edges_of_arrow(result, options)
     table.report["remarks"] = [remark]
     return table
+
+
+def stream_rows(database: Any, query: str, rows: int = 1 << 16) -> Any:
+    """A reader of the result of a query in a DuckDB database: batches of so many rows, by pyarrow."""
+    result = database.sql(query)
+    read = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader  # the older name
+    return read(rows)
 
 
 def _take_batches(source: Source, reader: Any) -> Any:
